@@ -1,4 +1,4 @@
-import type { QueryOutcome } from '../../src/query/client.ts';
+import type { Asked } from '../../src/query/client.ts';
 import { QueryThread } from '../../src/query/query-thread.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
 
@@ -30,8 +30,8 @@ export interface AskerOptions {
 export async function start({ type, ports, intervalSeconds, asks }: AskerOptions): Promise<AskerProgram> {
   const client = new QueryThread(PROGRAM);
   let [answers, failures] = [0, 0];
-  const count = (outcome: QueryOutcome) => {
-    if (outcome.ok && outcome.players === 12) answers += 1;
+  const count = (outcome: Asked) => {
+    if (outcome.players === 12) answers += 1;
     else failures += 1;
   };
   let next = 0;

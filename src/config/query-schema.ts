@@ -1,16 +1,14 @@
 import { isIPv6 } from 'node:net';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
-import { isQueryType, QUERY_TYPES } from '../query/types.ts';
+import { QUERY_TYPES } from '../query/types.ts';
 import { duration, scalar, section } from '../yaml/scalars.ts';
 import { similarWords } from '../yaml/similar-words.ts';
 import { parseHost } from './values.ts';
 
-const TYPES = [...QUERY_TYPES];
-
 /** Why a text isn't a query type, with similar types that may have been meant. */
 function typeProblem(text: string): string | undefined {
-  if (isQueryType(text)) return undefined;
-  const near = similarWords(text, TYPES);
+  if (QUERY_TYPES.includes(text)) return undefined;
+  const near = similarWords(text, QUERY_TYPES);
   const hint = near.length === 0 ? 'see docs/query-types.md' : `did you mean ${near.join(' or ')}?`;
   return `expected a query type (${hint})`;
 }

@@ -3,7 +3,7 @@ import { verdictOf } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionMode, Expect, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
-import type { Asked } from '../query/ask.ts';
+import type { Asked } from '../query/client.ts';
 import { lastingRefusal } from '../session/failure.ts';
 import { Canceled } from './canceled.ts';
 import {

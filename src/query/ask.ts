@@ -1,11 +1,10 @@
 import { readTransportError } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { QueryReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import { QUERY_DEADLINE_MS, type QueryClient, type QueryOutcome, type QueryTarget } from './client.ts';
+import { type Asked, inSeconds, QUERY_DEADLINE_MS, type QueryClient, type QueryTarget } from './client.ts';
 import { allowedAddress, type QueryPolicy, queryPlace } from './place.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
@@ -21,9 +20,6 @@ export interface AskOptions {
   readonly resolve: ResolveName;
 }
 
-/** The result of one query. */
-export type Asked = Omit<QueryReading, 'staleAt'>;
-
 /** Queries a server's game once for its players; never rejects, and ends in time. After an abort, the result is meaningless. */
 export async function askPlayers(
   target: ServerTarget,
@@ -34,14 +30,14 @@ export async function askPlayers(
   const startedAt = clock.now();
   const failed = (problem: Problem): Asked => ({
     problem,
-    durationSeconds: toMicroseconds((clock.now() - startedAt) / 1_000),
+    durationSeconds: inSeconds(clock.now() - startedAt),
   });
   const late = () => new Error('the deadline passed');
   return bounded({ clock, signal }, QUERY_CUT_MS, late, async (scope) => {
     try {
       const queried = await targetOf(target, options, scope);
       if ('cause' in queried) return failed(queried);
-      return askedOf(await untilAborted(options.client.query(queried, scope), scope));
+      return await untilAborted(options.client.query(queried, scope), scope);
     } catch (error) {
       return failed(
         scope.aborted
@@ -66,18 +62,5 @@ async function targetOf(
   );
   if (typeof ip !== 'string') return ip;
   const takenPorts = isQueryPort ? undefined : portsOfOthers?.(server);
-  const target = { type: server.query?.type ?? '', ip, hostname: host, port, isQueryPort };
-  return takenPorts === undefined ? target : { ...target, takenPorts };
-}
-
-function askedOf(outcome: QueryOutcome): Asked {
-  const durationSeconds = toMicroseconds(outcome.durationSeconds);
-  if (!outcome.ok) return { problem: { cause: outcome.failure, detail: outcome.detail }, durationSeconds };
-  const { players, maxPlayers } = outcome;
-  return { players, ...(maxPlayers !== undefined && { playersMax: maxPlayers }), durationSeconds };
-}
-
-// Finer digits are noise.
-function toMicroseconds(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
+  return { type: server.query?.type ?? '', ip, hostname: host, port, isQueryPort, takenPorts };
 }

@@ -1,8 +1,5 @@
-/** One way in which a server may answer: a protocol and a port. */
-export interface Attempt {
-  readonly protocol: string;
-  readonly port: number;
-}
+import type { Problem } from '../domain/problem.ts';
+import type { QueryReading } from '../domain/reading.ts';
 
 /** What is queried. */
 export interface QueryTarget {
@@ -19,55 +16,40 @@ export interface QueryTarget {
    */
   readonly isQueryPort: boolean;
   /** Ports of the address that belong to other servers: nothing is sent there. */
-  readonly takenPorts?: readonly number[];
+  readonly takenPorts?: readonly number[] | undefined;
 }
 
-/** Why a query failed: the codes of its causes. */
-export type QueryFailure =
-  /** Nothing was received. */
-  | 'query_no_answer'
-  /** Nothing listens on the port. */
-  | 'query_refused'
-  /** The answer isn't in the game's protocol, or makes no sense. */
-  | 'query_wrong_protocol'
+/** The causes of failed queries, the most informative first. */
+export const QUERY_FAILURES = [
   /** An answer began but wasn't complete in time. */
-  | 'query_timed_out';
+  'query_timed_out',
+  /** The answer isn't in the game's protocol, or makes no sense. */
+  'query_wrong_protocol',
+  /** Nothing listens on the port. */
+  'query_refused',
+  /** Nothing was received. */
+  'query_no_answer',
+] as const;
 
-/** Why an attempt failed. The message is in the exporter's own words: nothing that the server sent. */
-export class AttemptError extends Error {
-  override readonly name = 'AttemptError';
-  readonly failure: QueryFailure;
+/** Why a query failed. The detail is on one line, in the exporter's own words: nothing that the server sent. */
+export type QueryFailure = Problem & { readonly cause: (typeof QUERY_FAILURES)[number] };
 
-  constructor(failure: QueryFailure, message: string) {
-    super(message);
-    this.failure = failure;
-  }
+/** What a game answered. */
+export type Players = Pick<QueryReading, 'players' | 'playersMax'>;
+
+/** The result of one query. */
+export type Asked = Omit<QueryReading, 'staleAt'>;
+
+/** A duration to the microsecond: finer digits are noise. */
+export function inSeconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1e6;
 }
-
-export type QueryOutcome =
-  | {
-      readonly ok: true;
-      readonly players: number;
-      /** Undefined if the server reports no limit. */
-      readonly maxPlayers: number | undefined;
-      readonly durationSeconds: number;
-    }
-  | {
-      readonly ok: false;
-      readonly failure: QueryFailure;
-      /** On one line, in the exporter's own words: nothing that the server sent. */
-      readonly detail: string;
-      readonly durationSeconds: number;
-    };
-
-/** What is read of a server's answer to one attempt. A player list of several hundred names needs a quarter of it. */
-export const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** The time for all attempts to query a server. */
 export const QUERY_DEADLINE_MS = 5_000;
 
 /** Queries game servers for their number of players. */
 export interface QueryClient {
-  /** Rejects only if queries are impossible. An abort ends it at once with a meaningless outcome. */
-  query(target: QueryTarget, signal: AbortSignal): Promise<QueryOutcome>;
+  /** Rejects only if queries are impossible. An abort ends it at once with a meaningless result. */
+  query(target: QueryTarget, signal: AbortSignal): Promise<Asked>;
 }

@@ -1,9 +1,3 @@
-/** Numbers of players as a protocol returned them, with any type. */
-export interface PlayerCounts {
-  readonly players: unknown;
-  readonly maxPlayers: unknown;
-}
-
 /** Protocols use at most 32 bits for counts. */
 const MAX_COUNT = 2 ** 31 - 1;
 

@@ -1,194 +1,170 @@
 import { isIPv6 } from 'node:net';
-import { type Protocol, protocols, type Reader, type State } from 'gamedig';
-import { AttemptError } from './client.ts';
-import type { PlayerCounts } from './counts.ts';
-import type { Exchange } from './exchange.ts';
+import { type Protocol, protocols } from 'gamedig';
+import type { Players } from './client.ts';
+import { toCount, toLimit } from './counts.ts';
+import { Network, type RunProtocol, type Server, Unreadable } from './network.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
 
-/** The server that a protocol queries. */
-export interface Server {
-  readonly ip: string;
-  readonly hostname: string | undefined;
-  readonly port: number;
+/** Numbers of players as a protocol returned them, with any type. */
+interface Counts {
+  readonly players?: unknown;
+  readonly maxPlayers?: unknown;
 }
 
-/** Queries a server with one protocol, only through the exchange. */
-export type AskProtocol = (exchange: Exchange, server: Server) => Promise<PlayerCounts>;
+/** Queries a server with one protocol, only through the network. */
+type AskProtocol = (network: Network, server: Server) => Promise<Counts>;
 
-interface Reading {
-  /** Count the players in the list, because the number includes others (`list`) or may be missing (`number or list`). */
-  readonly counts?: 'list' | 'number or list';
-  /** Numbers are at fixed positions in the answer. The library reads zeros beyond its end. */
-  readonly isPositional?: true;
-  /** What the library returns as the limit isn't one. */
-  readonly hasNoLimit?: true;
-  /** Matches a valid answer: the library reads any other as 0 players. */
-  readonly expects?: RegExp;
-  /** The library's additional HTTP request returns names but no number. */
-  readonly skipsHttp?: true;
-}
+type State = ReturnType<typeof newState>;
 
-const POSITIONAL: Reading = { isPositional: true };
+const NOTHING: Counts = {};
+const number = ({ numplayers, maxplayers }: State) => ({ players: numplayers, maxPlayers: maxplayers });
+const list = ({ players, maxplayers }: State) => ({ players: players.length, maxPlayers: maxplayers });
+const numberOrList = (state: State) => (state.numplayers === undefined ? list(state) : number(state));
 
 /**
- * The library's protocols that query only the given host, need no account there, and aren't kept busy by short answers.
- * docs/query-types.md says which are left out and why.
+ * Every protocol that can be used, by its name: those of the library that query only the given host and need no account there, and
+ * aren't kept busy by short answers (docs/query-types.md says which are left out and why), and Teeworlds.
  */
-const LIBRARY = {
-  armagetron: [protocols.armagetron, POSITIONAL],
-  ase: [protocols.ase, {}],
-  assettocorsa: [protocols.assettocorsa, {}],
-  buildandshoot: [protocols.buildandshoot, {}],
-  cs2d: [protocols.cs2d, POSITIONAL],
-  dayz: [protocols.dayz, POSITIONAL],
-  doom3: [protocols.doom3, {}],
-  // Its limit is the number of all players there have ever been.
-  eco: [protocols.eco, { hasNoLimit: true }],
-  eldewrito: [protocols.eldewrito, { counts: 'number or list' }],
-  ffow: [protocols.ffow, POSITIONAL],
-  fivem: [protocols.fivem, { skipsHttp: true }],
-  gamespy1: [protocols.gamespy1, {}],
-  gamespy2: [protocols.gamespy2, {}],
-  gamespy3: [protocols.gamespy3, {}],
-  goldsrc: [protocols.goldsrc, POSITIONAL],
-  gtasao: [protocols.gtasao, POSITIONAL],
-  hexen2: [protocols.hexen2, {}],
-  hytale: [protocols.hytale, {}],
-  jc2mp: [protocols.jc2mp, {}],
-  mafia2mp: [protocols.mafia2mp, {}],
-  mafia2online: [protocols.mafia2online, {}],
-  minecraftbedrock: [protocols.minecraftbedrock, {}],
-  minecraftvanilla: [protocols.minecraftvanilla, {}],
-  mumbleping: [protocols.mumbleping, POSITIONAL],
-  openttd: [protocols.openttd, POSITIONAL],
-  quake1: [protocols.quake1, {}],
-  quake2: [protocols.quake2, {}],
-  quake3: [protocols.quake3, {}],
-  rfactor: [protocols.rfactor, POSITIONAL],
-  samp: [protocols.samp, POSITIONAL],
-  satisfactory: [protocols.satisfactory, {}],
-  savage2: [protocols.savage2, POSITIONAL],
-  sdtd: [protocols.sdtd, POSITIONAL],
-  soldat: [protocols.soldat, { expects: /^Players: *\d/m }],
-  starmade: [protocols.starmade, {}],
-  starsiege: [protocols.starsiege, { ...POSITIONAL, counts: 'number or list' }],
-  teamspeak2: [protocols.teamspeak2, {}],
-  // Its number includes clients that only query, such as the exporter.
-  teamspeak3: [protocols.teamspeak3, { counts: 'list' }],
-  toxikk: [protocols.toxikk, POSITIONAL],
-  tribes1: [protocols.tribes1, { ...POSITIONAL, counts: 'number or list' }],
-  unreal2: [protocols.unreal2, POSITIONAL],
-  ut3: [protocols.ut3, {}],
-  valve: [protocols.valve, POSITIONAL],
-  vcmp: [protocols.vcmp, POSITIONAL],
-  ventrilo: [protocols.ventrilo, {}],
-  warsow: [protocols.warsow, {}],
-  xonotic: [protocols.xonotic, {}],
-} as const satisfies Readonly<Record<string, readonly [new () => Protocol, Reading]>>;
+export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
+  Object.entries({
+    armagetron: positional(protocols.armagetron),
+    ase: plain(protocols.ase),
+    assettocorsa: plain(protocols.assettocorsa),
+    buildandshoot: plain(protocols.buildandshoot),
+    cs2d: positional(protocols.cs2d),
+    dayz: positional(protocols.dayz),
+    doom3: plain(protocols.doom3),
+    // Its limit is the number of all players there have ever been.
+    eco: plain(protocols.eco, ({ numplayers }) => ({ players: numplayers })),
+    eldewrito: plain(protocols.eldewrito, numberOrList),
+    ffow: positional(protocols.ffow),
+    // Its additional HTTP request returns names but no number.
+    fivem: plain(protocols.fivem, number, { request: () => Promise.resolve({}) }),
+    gamespy1: plain(protocols.gamespy1),
+    gamespy2: plain(protocols.gamespy2),
+    gamespy3: plain(protocols.gamespy3),
+    goldsrc: positional(protocols.goldsrc),
+    gtasao: positional(protocols.gtasao),
+    hexen2: plain(protocols.hexen2),
+    hytale: plain(protocols.hytale),
+    jc2mp: plain(protocols.jc2mp),
+    mafia2mp: plain(protocols.mafia2mp),
+    mafia2online: plain(protocols.mafia2online),
+    minecraftbedrock: plain(protocols.minecraftbedrock),
+    minecraftvanilla: plain(protocols.minecraftvanilla),
+    mumbleping: positional(protocols.mumbleping),
+    openttd: positional(protocols.openttd),
+    quake1: plain(protocols.quake1),
+    quake2: plain(protocols.quake2),
+    quake3: plain(protocols.quake3),
+    rfactor: positional(protocols.rfactor),
+    samp: positional(protocols.samp),
+    satisfactory: plain(protocols.satisfactory),
+    savage2: positional(protocols.savage2),
+    sdtd: positional(protocols.sdtd),
+    // The library reads any other answer as 0 players.
+    soldat: plain(protocols.soldat, (state) =>
+      /^Players: *\d/m.test(String(state.raw['response'])) ? number(state) : NOTHING,
+    ),
+    starmade: plain(protocols.starmade),
+    starsiege: positional(protocols.starsiege, numberOrList),
+    teamspeak2: plain(protocols.teamspeak2),
+    // Its number includes clients that only query, such as the exporter.
+    teamspeak3: plain(protocols.teamspeak3, list),
+    toxikk: positional(protocols.toxikk),
+    tribes1: positional(protocols.tribes1, numberOrList),
+    unreal2: positional(protocols.unreal2),
+    ut3: plain(protocols.ut3),
+    valve: positional(protocols.valve),
+    vcmp: positional(protocols.vcmp),
+    ventrilo: plain(protocols.ventrilo),
+    warsow: plain(protocols.quake3),
+    xonotic: plain(protocols.quake3),
+    teeworlds6: queryTeeworlds6,
+    teeworlds7: queryTeeworlds7,
+  }),
+);
 
-/** Every protocol that can be used, by its name. */
-export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map([
-  ...Object.entries(LIBRARY).map(([name, [Implementation, reading]]): [string, AskProtocol] => [
-    name,
-    (exchange, server) => ask(new Implementation(), reading, exchange, server),
-  ]),
-  ['teeworlds6', queryTeeworlds6],
-  ['teeworlds7', queryTeeworlds7],
-]);
+/** Runs a protocol in this thread. */
+export const runProtocol: RunProtocol = ({ protocol, server }, order) => {
+  const network = new Network(order);
+  playersOf(PROTOCOLS.get(protocol)?.(network, server)).then(
+    (players) => order({ do: 'answer', players }),
+    // An error of the library may contain what the server sent.
+    (error) => order({ do: 'fail', words: (error instanceof Unreadable ? error : new Unreadable()).message }),
+  );
+  return (news) => network.hear(news);
+};
 
-async function ask(
-  protocol: Protocol,
-  reading: Reading,
-  exchange: Exchange,
-  { ip, hostname, port }: Server,
-): Promise<PlayerCounts> {
-  const address = isIPv6(ip) ? `[${ip}]` : ip;
-  protocol.options = { host: hostname ?? address, address, port, stripColors: true, requestPlayers: false };
-  const answer = new Answer();
-  useExchange(protocol, reading, exchange, answer);
-  await protocol.run(answer);
-  const { numplayers, maxplayers, players } = answer;
-  if (reading.expects?.test(String(answer.raw['response'])) === false)
-    throw new AttemptError('query_wrong_protocol', 'the answer contains no player count');
-  const listed = reading.counts === 'list' || (reading.counts !== undefined && numplayers === undefined);
-  return {
-    players: listed ? players.length : numplayers,
-    maxPlayers: reading.hasNoLimit === true ? undefined : maxplayers,
+async function playersOf(asked: Promise<Counts> | undefined): Promise<Players> {
+  const { players, maxPlayers } = (await asked) ?? NOTHING;
+  const count = toCount(players);
+  const limit = toLimit(maxPlayers);
+  if (count === undefined) throw new Unreadable('the answer contains no player count');
+  return { players: count, ...(limit !== undefined && { playersMax: limit }) };
+}
+
+type Implementation = new () => Protocol;
+type Read = (state: State) => Counts;
+
+/** A protocol of the library, and what its answer contains; `methods` replace further ones of its own. */
+function plain(Library: Implementation, read: Read = number, methods: object = {}): AskProtocol {
+  return async (network, { ip, hostname, port }) => {
+    const protocol = new Library();
+    const state = newState();
+    const address = isIPv6(ip) ? `[${ip}]` : ip;
+    const newReader = protocol.reader.bind(protocol);
+    // Everything that the library uses for network access is replaced.
+    const { udpSend, withTcp, tcpSend, request } = network;
+    Object.assign(protocol, {
+      options: { host: hostname ?? address, address, port, stripColors: false, requestPlayers: false },
+      udpSend,
+      withTcp,
+      tcpSend,
+      request,
+      // It would measure how long a connection takes.
+      tcpPing: () => Promise.resolve(),
+      telnetConnect: () => Promise.reject(new Error('no query needs telnet')),
+      reader: (buffer: Buffer) => {
+        state.reader = newReader(buffer);
+        return state.reader;
+      },
+      ...methods,
+    });
+    await protocol.run(state);
+    return read(state);
   };
 }
 
-/** Replaces everything that the library uses for network access with the exchange. */
-function useExchange(protocol: Protocol, reading: Reading, exchange: Exchange, answer: Answer): void {
-  const newReader = protocol.reader.bind(protocol);
-  // The library's names and parameters.
-  const network: Pick<
-    Protocol,
-    'udpSend' | 'withTcp' | 'tcpSend' | 'request' | 'tcpPing' | 'telnetConnect' | 'reader'
-  > = {
-    udpSend: (request, onDatagram, onSilence) => exchange.udpSend(request, onDatagram, onSilence),
-    withTcp: (talk, port) => exchange.withTcp(talk, port),
-    tcpSend: (_, request, onBytes) => exchange.tcpSend(request, onBytes),
-    request: (parameters) =>
-      reading.skipsHttp === true ? Promise.resolve({}) : exchange.request(parameters),
-    // It would measure how long a connection takes.
-    tcpPing: () => Promise.resolve(),
-    telnetConnect: () => Promise.reject(new Error('no query needs telnet')),
-    reader: (buffer) => {
-      const reader = newReader(buffer);
-      if (reading.isPositional === true) answer.reader = reader;
-      return reader;
-    },
-  };
-  Object.assign(protocol, network);
+/** A protocol with numbers at fixed positions in the answer. The library reads zeros beyond its end. */
+function positional(library: Implementation, read: Read = number): AskProtocol {
+  return plain(library, (state) => {
+    if (state.isShort) throw new Unreadable('the answer is too short');
+    return read(state);
+  });
 }
 
 /** What a protocol fills in. Some protocols' lists contain names, which are discarded with the query. */
-class Answer implements State {
-  name = '';
-  map = '';
-  version = '';
-  password: unknown = false;
-  readonly raw: Record<string, unknown> = {};
-  readonly players = new PlayerList();
-  readonly bots = new PlayerList();
-  /** Reads the numbers of a protocol in which they are at fixed positions. */
-  reader: Reader | undefined;
-  #players: unknown;
-  #maxPlayers: unknown;
-
-  get numplayers(): unknown {
-    return this.#players;
-  }
-
-  set numplayers(value: unknown) {
-    if (this.#players === undefined) this.#expectInside();
-    this.#players = value;
-  }
-
-  get maxplayers(): unknown {
-    return this.#maxPlayers;
-  }
-
-  set maxplayers(value: unknown) {
-    if (this.#maxPlayers === undefined) this.#expectInside();
-    this.#maxPlayers = value;
-  }
-
-  #expectInside(): void {
-    if (this.reader !== undefined && this.reader.offset() > this.reader.buffer.length)
-      throw new AttemptError('query_wrong_protocol', 'the answer is too short');
-  }
-}
-
-interface ListedPlayer {
-  name: string;
-  readonly raw: unknown;
-}
-
-/** A list that behaves like the library's own: what is pushed is wrapped. */
-class PlayerList extends Array<ListedPlayer> {
-  override push(player: unknown): number {
-    const { name } = player as Partial<ListedPlayer>;
-    return super.push({ name: name ?? '', raw: player });
-  }
+function newState() {
+  let count: unknown;
+  return {
+    name: '',
+    map: '',
+    version: '',
+    password: false,
+    maxplayers: undefined as unknown,
+    raw: {} as Record<string, unknown>,
+    players: [] as unknown[],
+    bots: [] as unknown[],
+    reader: undefined as ReturnType<Protocol['reader']> | undefined,
+    /** The number of players was first read beyond the end of the answer. */
+    isShort: false,
+    get numplayers(): unknown {
+      return count;
+    },
+    set numplayers(value: unknown) {
+      if (count === undefined) this.isShort = (this.reader?.remaining() ?? 0) < 0;
+      count = value;
+    },
+  };
 }

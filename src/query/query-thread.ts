@@ -1,53 +1,28 @@
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import { type Cancel, SystemClock } from '../domain/clock.ts';
-import {
-  type Attempt,
-  QUERY_DEADLINE_MS,
-  type QueryClient,
-  type QueryOutcome,
-  type QueryTarget,
-} from './client.ts';
-import type { GameAnswer } from './query-game.ts';
-import { Wire, type WireEvent, type WireOrder } from './wire.ts';
+import { SystemClock } from '../domain/clock.ts';
+import { GameClient } from './game-client.ts';
+import type { News, Order, Start } from './network.ts';
 
-/** What the thread is told. */
-export type ToQueryThread =
-  | {
-      readonly do: 'query';
-      readonly id: number;
-      readonly target: QueryTarget;
-      readonly withinMs: number;
-      /** The attempt that succeeded last time. */
-      readonly known: Attempt | undefined;
-    }
-  | { readonly do: 'withdraw'; readonly id: number }
-  | { readonly do: 'wire'; readonly wire: number; readonly event: WireEvent };
+/** What the thread is told of an attempt. */
+export interface ToQueryThread {
+  readonly id: number;
+  readonly news: News | Start;
+}
 
-/** What the thread tells. */
-export type FromQueryThread =
-  | ({ readonly do: 'answer'; readonly id: number } & GameAnswer)
-  | {
-      readonly do: 'wire';
-      readonly id: number;
-      readonly wire: number;
-      readonly port: number;
-      readonly order: WireOrder;
-    };
+/** What an attempt's protocol wants. */
+export interface FromQueryThread {
+  readonly id: number;
+  readonly order: Order;
+}
 
-// Memory that both threads share: a counter that the thread increases while it isn't stuck, and the query whose answer it decoded
-// last.
+// Memory that both threads share: a counter that the thread increases while it isn't stuck, and the attempt whose answer it
+// decoded last.
 export const BEATS = 0;
 export const DECODED = 1;
 
 /** How often the thread increases its counter. */
 export const BEAT_MS = 250;
-
-/**
- * Queries that begin within this time are sent together, and so are most of the messages that follow: waking a thread costs more
- * than a message.
- */
-const GATHER_MS = 100;
 
 /** A thread whose counter is unchanged at this many checks in a row is stuck. */
 const CHECK_MS = 500;
@@ -59,110 +34,56 @@ const MISSED_CHECKS = 2;
  */
 const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 
-/** The number of servers whose successful attempt is remembered. */
-const MAX_REMEMBERED = 20_000;
-
 const MAX_ID = 2 ** 31 - 1;
 
 interface Thread {
   readonly worker: Worker;
   readonly state: Int32Array;
-  /** The counter at the last check. */
-  beats: number;
-  missed: number;
+  readonly checks: NodeJS.Timeout;
 }
 
-/** A query under way. */
-interface Query {
-  readonly target: QueryTarget;
-  readonly askedAt: number;
-  readonly wires: Map<number, Wire>;
-  readonly end: (outcome: QueryOutcome | Promise<never>) => void;
+interface Running {
+  readonly start: Start;
+  readonly hear: (order: Order) => void;
 }
 
 /**
- * Queries game servers in a thread of its own, which starts with the first query: whatever an answer does to its decoder, only
- * this thread has to be replaced. The query whose answer was decoded last then fails, and the others are asked again.
+ * Queries game servers, with their protocols in a thread of its own, which starts with the first query: whatever an answer does to
+ * its decoder, only this thread has to be replaced. The attempt whose answer was decoded last then fails, and the others start again.
  */
-export class QueryThread implements QueryClient {
-  /** The thread's counter follows real time. */
-  readonly #clock = new SystemClock();
+export class QueryThread extends GameClient {
   readonly #program: URL;
-  readonly #queries = new Map<number, Query>();
-  /** The attempt that succeeded for servers that don't answer the first one. */
-  readonly #answeredBy = new Map<string, Attempt>();
+  readonly #running = new Map<number, Running>();
   #thread: Thread | undefined;
-  #cancelCheck: Cancel | undefined;
-  #outbox: ToQueryThread[] = [];
-  #cancelGathering: Cancel | undefined;
-  #flushing: NodeJS.Immediate | undefined;
   #lastId = 0;
 
   /** The program of the thread is part of the build. */
   constructor(program = new URL('query-worker.js', BUILT)) {
+    super({ clock: new SystemClock(), run: (start, hear) => this.#run(start, hear) });
     this.#program = program;
   }
 
-  query(target: QueryTarget, signal: AbortSignal): Promise<QueryOutcome> {
+  /** Ends the thread, and every attempt. */
+  async stop(): Promise<void> {
+    const ended = this.#end();
+    for (const { hear } of this.#running.values()) hear({ do: 'crash' });
+    await ended;
+  }
+
+  #run(start: Start, hear: Running['hear']): (news: News) => void {
     this.#lastId = (this.#lastId % MAX_ID) + 1;
     const id = this.#lastId;
-    return new Promise((resolve) => {
-      const withdraw = () => {
-        this.#tell({ do: 'withdraw', id });
-        query.end(this.#failure(query, 'withdrawn'));
-      };
-      const end: Query['end'] = (outcome) => {
-        this.#queries.delete(id);
-        signal.removeEventListener('abort', withdraw);
-        closeWires(query);
-        resolve(outcome);
-      };
-      const query: Query = { target, askedAt: this.#clock.now(), wires: new Map(), end };
-      if (signal.aborted) return withdraw();
-      signal.addEventListener('abort', withdraw);
-      this.#queries.set(id, query);
-      this.#ask(id, query);
-      this.#cancelCheck ??= this.#clock.schedule(CHECK_MS, () => this.#check());
-    });
+    this.#running.set(id, { start, hear });
+    this.#begin(id, start);
+    return (news) => {
+      if (news.on === 'end') this.#running.delete(id);
+      this.#thread?.worker.postMessage({ id, news } satisfies ToQueryThread, []);
+    };
   }
 
-  /** Ends the thread, and every query. */
-  async stop(): Promise<void> {
-    const { worker } = this.#thread ?? {};
-    this.#thread = undefined;
-    this.#cancelCheck?.();
-    this.#cancelCheck = undefined;
-    this.#empty();
-    for (const query of this.#queries.values()) query.end(this.#failure(query, 'withdrawn'));
-    await worker?.terminate();
-  }
-
-  #ask(id: number, { target, askedAt }: Query): void {
-    const withinMs = QUERY_DEADLINE_MS - (this.#clock.now() - askedAt);
-    this.#outbox.push({ do: 'query', id, target, withinMs, known: this.#answeredBy.get(keyOf(target)) });
-    this.#cancelGathering ??= this.#clock.schedule(GATHER_MS, () => this.#flush());
-  }
-
-  #tell(message: ToQueryThread): void {
-    this.#outbox.push(message);
-    this.#flushing ??= setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    const messages = this.#empty();
-    if (messages.length === 0) return;
+  #begin(id: number, news: Start): void {
     this.#thread ??= this.#start();
-    this.#thread.worker.postMessage(messages, []);
-  }
-
-  #empty(): readonly ToQueryThread[] {
-    const messages = this.#outbox;
-    this.#outbox = [];
-    this.#cancelGathering?.();
-    this.#cancelGathering = undefined;
-    clearImmediate(this.#flushing);
-    this.#flushing = undefined;
-    return messages;
+    this.#thread.worker.postMessage({ id, news } satisfies ToQueryThread, []);
   }
 
   #start(): Thread {
@@ -175,9 +96,17 @@ export class QueryThread implements QueryClient {
       env: {},
     });
     worker.unref();
-    const thread: Thread = { worker, state, beats: 0, missed: 0 };
-    worker.on('message', (messages: readonly FromQueryThread[]) => {
-      for (const message of messages) if (this.#thread === thread) this.#heard(message);
+    let [beats, missed] = [0, 0];
+    const check = () => {
+      const before = beats;
+      beats = Atomics.load(state, BEATS);
+      // It isn't stuck while it starts.
+      missed = beats === before && beats > 0 ? missed + 1 : 0;
+      if (missed >= MISSED_CHECKS) this.#lost(thread);
+    };
+    const thread: Thread = { worker, state, checks: setInterval(check, CHECK_MS).unref() };
+    worker.on('message', ({ id, order }: FromQueryThread) => {
+      if (this.#thread === thread) this.#running.get(id)?.hear(order);
     });
     // An error, such as too much memory, is followed by the exit.
     worker.on('error', () => {});
@@ -185,69 +114,25 @@ export class QueryThread implements QueryClient {
     return thread;
   }
 
-  #heard(message: FromQueryThread): void {
-    const query = this.#queries.get(message.id);
-    if (query === undefined) return;
-    if (message.do === 'answer') {
-      if (message.answeredBy !== undefined) this.#remember(keyOf(query.target), message.answeredBy);
-      query.end(message.outcome);
-    } else {
-      const { wire, port, order } = message;
-      const known = query.wires.get(wire);
-      const used =
-        known ??
-        new Wire(query.target, port, this.#clock, (event) => this.#tell({ do: 'wire', wire, event }));
-      if (known === undefined) query.wires.set(wire, used);
-      used.obey(order);
-    }
-  }
-
-  #check(): void {
-    this.#cancelCheck = undefined;
+  async #end(): Promise<void> {
     const thread = this.#thread;
-    if (thread === undefined || this.#queries.size === 0) return;
-    const beats = Atomics.load(thread.state, BEATS);
-    // It isn't stuck while it starts.
-    thread.missed = beats === thread.beats && beats > 0 ? thread.missed + 1 : 0;
-    thread.beats = beats;
-    if (thread.missed >= MISSED_CHECKS) this.#lost(thread);
-    this.#cancelCheck = this.#clock.schedule(CHECK_MS, () => this.#check());
+    this.#thread = undefined;
+    clearInterval(thread?.checks);
+    await thread?.worker.terminate();
   }
 
   /** The thread is stuck or has ended. */
-  #lost({ worker, state }: Thread): void {
-    this.#thread = undefined;
-    void worker.terminate();
-    this.#empty();
+  #lost({ state }: Thread): void {
+    void this.#end();
     const culprit = Atomics.load(state, DECODED);
-    for (const [id, query] of this.#queries) {
-      closeWires(query);
+    for (const [id, { start, hear }] of this.#running) {
       // Without any answer, it isn't an answer that ends the thread, and the next one would end as well.
-      if (culprit === 0) query.end(Promise.reject(new Error('the thread for queries ended')));
-      else if (id === culprit) query.end(this.#failure(query, 'decoding the answer takes too much'));
-      else this.#ask(id, query);
+      if (culprit === 0) hear({ do: 'crash' });
+      else if (id === culprit) hear({ do: 'fail', words: 'decoding the answer takes too much' });
+      else {
+        hear({ do: 'restart' });
+        this.#begin(id, start);
+      }
     }
   }
-
-  #failure({ target, askedAt }: Query, words: string): QueryOutcome {
-    const durationSeconds = (this.#clock.now() - askedAt) / 1_000;
-    const detail = `${target.ip}, port ${target.port}: ${words}`;
-    return { ok: false, failure: 'query_wrong_protocol', detail, durationSeconds };
-  }
-
-  #remember(key: string, attempt: Attempt): void {
-    this.#answeredBy.delete(key);
-    this.#answeredBy.set(key, attempt);
-    const [oldest] = this.#answeredBy.keys();
-    if (this.#answeredBy.size > MAX_REMEMBERED && oldest !== undefined) this.#answeredBy.delete(oldest);
-  }
-}
-
-function keyOf({ type, ip, port, isQueryPort }: QueryTarget): string {
-  return [type, ip, port, isQueryPort].join(' ');
-}
-
-function closeWires({ wires }: Query): void {
-  for (const wire of wires.values()) wire.close();
-  wires.clear();
 }

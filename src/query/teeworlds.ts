@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AttemptError } from './client.ts';
-import type { PlayerCounts } from './counts.ts';
-import type { Exchange } from './exchange.ts';
+import { type Network, Unreadable } from './network.ts';
 
 /**
  * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources (network.cpp, server.cpp) and from
@@ -15,10 +13,10 @@ const INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('inf3')]);
 const HEADER_6 = Buffer.alloc(6, 0xff);
 
 /** For servers of version 0.6 and DDNet; numbers are decimal texts. */
-export async function queryTeeworlds6(exchange: Exchange): Promise<PlayerCounts> {
+export async function queryTeeworlds6(network: Network) {
   const [token = 0] = randomBytes(1);
   const request = Buffer.concat([HEADER_6, GET_INFO, Buffer.from([token])]);
-  const info = await exchange.udpSend(request, (datagram) =>
+  const info = await network.udpSend(request, (datagram) =>
     datagram.subarray(HEADER_6.length).indexOf(INFO) === 0 ? datagram : undefined,
   );
   const texts =
@@ -27,7 +25,7 @@ export async function queryTeeworlds6(exchange: Exchange): Promise<PlayerCounts>
       .toString('latin1')
       .split('\0') ?? [];
   // Token, version, name, map, game type, flags, players and their limit, then clients and theirs.
-  if (Number(texts[0]) !== token) throw malformed();
+  if (Number(texts[0]) !== token) throw new Unreadable();
   return { players: texts[8], maxPlayers: texts[9] };
 }
 
@@ -42,69 +40,46 @@ const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 const TOKEN_REQUEST_BYTES = 512;
 
 /** For servers of version 0.7, which answer only clients that have fetched a token from them. */
-export async function queryTeeworlds7(exchange: Exchange): Promise<PlayerCounts> {
+export async function queryTeeworlds7(network: Network) {
   const ours = randomBytes(4);
   const tokenRequest = Buffer.concat(
     [Buffer.from([FLAG_CONTROL, 0, 0]), NO_TOKEN, Buffer.from([MESSAGE_TOKEN]), ours],
     HEADER_BYTES_7 + 1 + TOKEN_REQUEST_BYTES,
   );
-  const theirs = await exchange.udpSend(tokenRequest, (datagram) => {
+  const theirs = await network.udpSend(tokenRequest, (datagram) => {
     const isToken = datagram.length >= HEADER_BYTES_7 + 5 && datagram[HEADER_BYTES_7] === MESSAGE_TOKEN;
     if (!isToken || !datagram.subarray(3, HEADER_BYTES_7).equals(ours)) return undefined;
     return datagram.subarray(HEADER_BYTES_7 + 1, HEADER_BYTES_7 + 5);
   });
-  if (theirs === null) throw malformed();
+  if (theirs === null) throw new Unreadable();
   const header = [Buffer.from([FLAG_CONNECTIONLESS]), theirs, ours];
-  const info = await exchange.udpSend(Buffer.concat([...header, GET_INFO, Buffer.from([0])]), (datagram) =>
+  const info = await network.udpSend(Buffer.concat([...header, GET_INFO, Buffer.from([0])]), (datagram) =>
     datagram.subarray(1, 5).equals(ours) &&
     datagram.subarray(CONNECTIONLESS_HEADER_BYTES_7).indexOf(INFO) === 0
       ? datagram
       : undefined,
   );
-  const fields = new Fields(info?.subarray(CONNECTIONLESS_HEADER_BYTES_7 + INFO.length) ?? Buffer.alloc(0));
-  fields.number(); // the exporter's token
-  for (let text = 0; text < 5; text += 1) fields.skipText(); // version, name, host name, map, game type
-  for (let number = 0; number < 4; number += 1) fields.number(); // flags, skill level, players and their limit
-  return { players: fields.number(), maxPlayers: fields.number() };
+  const bytes = info?.subarray(CONNECTIONLESS_HEADER_BYTES_7 + INFO.length) ?? Buffer.alloc(0);
+  // The exporter's token, then version, name, host name, map and game type.
+  let at = 1;
+  for (let text = 0; text < 5; text += 1) at = bytes.indexOf(0, at) + 1 || bytes.length;
+  // Flags, skill level, players and their limit, then clients and theirs.
+  const [, , , , players, maxPlayers] = numbersIn(bytes.subarray(at));
+  return { players, maxPlayers };
 }
 
-/** The encoding of version 0.7: numbers of variable length, and texts that end with a zero byte. */
-class Fields {
-  readonly #bytes: Buffer;
-  #at = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+/** The numbers of version 0.7: six bits, then seven in each following byte; the first byte contains the sign. */
+function numbersIn(bytes: Buffer): readonly number[] {
+  const numbers: number[] = [];
+  let [value, weight, isNegative] = [0, 1, false];
+  for (const byte of bytes) {
+    const isFirst = weight === 1;
+    if (isFirst) isNegative = (byte & 0x40) !== 0;
+    value += (byte & (isFirst ? 0x3f : 0x7f)) * weight;
+    weight *= isFirst ? 2 ** 6 : 2 ** 7;
+    if ((byte & 0x80) !== 0) continue;
+    numbers.push(isNegative ? -value - 1 : value);
+    [value, weight] = [0, 1];
   }
-
-  skipText(): void {
-    const end = this.#bytes.indexOf(0, this.#at);
-    if (end === -1) throw malformed();
-    this.#at = end + 1;
-  }
-
-  /** Six bits, then seven in each following byte; the first byte contains the sign. */
-  number(): number {
-    const first = this.#byte();
-    let value = first & 0x3f;
-    let more = (first & 0x80) !== 0;
-    for (let weight = 2 ** 6; more; weight *= 2 ** 7) {
-      if (weight > 2 ** 27) throw malformed();
-      const byte = this.#byte();
-      value += (byte & 0x7f) * weight;
-      more = (byte & 0x80) !== 0;
-    }
-    return (first & 0x40) === 0 ? value : -value - 1;
-  }
-
-  #byte(): number {
-    const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw malformed();
-    this.#at += 1;
-    return byte;
-  }
-}
-
-function malformed(): AttemptError {
-  return new AttemptError('query_wrong_protocol', "the answer can't be read");
+  return numbers;
 }

@@ -1,5 +1,5 @@
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import type { QueryOutcome } from '../../../src/query/client.ts';
+import type { Asked } from '../../../src/query/client.ts';
 import type { AllocationSpec } from '../../../src/simulator/schema.ts';
 
 /** A running game server that can't be queried. */
@@ -9,13 +9,11 @@ export interface QueryRow {
   /** Its default allocation, by default a public address. */
   readonly allocation?: AllocationSpec | null;
   /** The outcome of the query, if there is one. */
-  readonly outcome?: QueryOutcome;
+  readonly outcome?: Asked;
 }
 
-const failed = (failure: Extract<QueryOutcome, { ok: false }>['failure'], detail: string): QueryOutcome => ({
-  ok: false,
-  failure,
-  detail,
+const failed = (cause: CauseCode, detail: string): Asked => ({
+  problem: { cause, detail },
   durationSeconds: 0.25,
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAllHealthy, problemsOf } from '../../../src/doctor/report.ts';
-import type { QueryClient, QueryOutcome, QueryTarget } from '../../../src/query/client.ts';
+import type { Asked, QueryClient, QueryTarget } from '../../../src/query/client.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
@@ -8,11 +8,11 @@ import { fastClock } from '../../support/exporter.ts';
 import { examined, serverFinding, shownOf } from './examination.ts';
 
 const SPEC: ServerSpec = { name: 'survival', allocation: { ip: '203.0.113.7', port: 25_565 } };
-const TWELVE: QueryOutcome = { ok: true, players: 12, maxPlayers: 40, durationSeconds: 0.05 };
+const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05 };
 
 let panel: Simulator | undefined;
 let queried: QueryTarget[];
-let outcome: QueryOutcome;
+let outcome: Asked;
 
 const queryClient: QueryClient = {
   query: (target) => {
@@ -87,7 +87,7 @@ describe('the query step', () => {
   it.each(['query_no_answer', 'query_refused', 'query_wrong_protocol', 'query_timed_out'] as const)(
     'fails with the cause of the query: %s',
     async (failure) => {
-      outcome = { ok: false, failure, detail: 'some words', durationSeconds: 0.1 };
+      outcome = { problem: { cause: failure, detail: 'some words' }, durationSeconds: 0.1 };
       const report = await examineServer(MINECRAFT);
       expect(serverFinding(report, 'query')).toMatchObject({
         result: 'failed',

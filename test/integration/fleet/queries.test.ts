@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { QueryClient, QueryOutcome, QueryTarget } from '../../../src/query/client.ts';
+import type { Asked, QueryClient, QueryTarget } from '../../../src/query/client.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
@@ -12,14 +12,14 @@ const PAPER: ServerSpec = {
   egg: 'Paper',
   allocation: { ip: '203.0.113.7', port: 25_565 },
 };
-const TWELVE: QueryOutcome = { ok: true, players: 12, maxPlayers: 40, durationSeconds: 0.05 };
+const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05 };
 const SERVER = { server: 'survival' };
 const FAMILIES = /^gameserver_(?:players|players_max|query_\w+)\{/m;
 
 let panel: Simulator | undefined;
 let exporter: ExporterUnderTest | undefined;
 let queried: QueryTarget[];
-let answer: (target: QueryTarget, signal: AbortSignal) => Promise<QueryOutcome>;
+let answer: (target: QueryTarget, signal: AbortSignal) => Promise<Asked>;
 
 const client: QueryClient = {
   query: (target, signal) => {

@@ -133,7 +133,7 @@ describe('sixty game servers with names that a silent name server is responsible
     const client: QueryClient = {
       query: ({ hostname = '' }) => {
         asked.push(hostname);
-        return Promise.resolve({ ok: true, players: 12, maxPlayers: 40, durationSeconds: 0.05 });
+        return Promise.resolve({ players: 12, playersMax: 40, durationSeconds: 0.05 });
       },
     };
     const queryOf = (panel: string) => (index: number) => [

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT } from '../../../src/build-info.ts';
-import type { QueryOutcome } from '../../../src/query/client.ts';
+import type { QueryTarget } from '../../../src/query/client.ts';
 import { QueryThread } from '../../../src/query/query-thread.ts';
 import { Answerer, type Incoming, LOOPBACK, text, uint8, valveInfo } from '../../support/game-answers.ts';
 
@@ -37,21 +37,21 @@ const EXPANDING = Buffer.concat([
 
 const expand = ({ datagram, reply }: Incoming) => reply(datagram[2] === 9 ? CHALLENGE : EXPANDING);
 const answer = ({ reply }: Incoming) => reply(valveInfo(3, 10));
+/** A server whose answer is this word. */
+const hostileWith = (word: string) => Answerer.udp(({ reply }) => reply(Buffer.from(word)));
 
-const THREE = { ok: true, players: 3, maxPlayers: 10, durationSeconds: expect.any(Number) };
-const TOO_MUCH = {
-  ok: false,
-  failure: 'query_wrong_protocol',
-  detail: expect.stringMatching(/^127\.0\.0\.1, port \d+: decoding the answer takes too much$/),
-  durationSeconds: expect.any(Number),
-};
+const THREE = { players: 3, playersMax: 10, durationSeconds: expect.any(Number) };
+const detail = expect.stringMatching(/^127\.0\.0\.1, port \d+: decoding the answer takes too much$/);
+const TOO_MUCH = { problem: { cause: 'query_wrong_protocol', detail }, durationSeconds: expect.any(Number) };
 
+/** Queries with a signal of its own. */
+const query = (target: QueryTarget) => thread.query(target, new AbortController().signal);
 let thread: QueryThread;
 
 afterEach(() => thread.stop());
 
-const ask = (type: string, { port }: Answerer) =>
-  thread.query({ type, ip: LOOPBACK, port, isQueryPort: true }, new AbortController().signal);
+const targetOf = ({ port }: Answerer) => ({ type: 'rust', ip: LOOPBACK, port, isQueryPort: true });
+const ask = (server: Answerer, type = 'rust') => query({ ...targetOf(server), type });
 
 /** Watches the process's memory; the returned function ends this and returns its growth at most, in bytes. */
 function watchMemory(): () => number {
@@ -64,21 +64,6 @@ function watchMemory(): () => number {
   };
 }
 
-/** A server that doesn't answer until it is told to, and then repeats nothing. */
-async function startPatient() {
-  const waiting: Incoming[] = [];
-  let isPatient = true;
-  const server = await Answerer.udp((incoming) => {
-    if (isPatient) waiting.push(incoming);
-    else answer(incoming);
-  });
-  const release = () => {
-    isPatient = false;
-    waiting.forEach(answer);
-  };
-  return { server, release };
-}
-
 describe('the thread that queries games', () => {
   it.each(['battlefield2', 'minecraft'])(
     'is replaced if a short answer to a query of the type %s needs too much memory, and other queries are answered',
@@ -86,9 +71,9 @@ describe('the thread that queries games', () => {
       thread = new QueryThread();
       await using hostile = await Answerer.udp(expand);
       await using server = await Answerer.udp(answer);
-      expect(await ask('rust', server)).toEqual(THREE);
-      const poisoned = ask(type, hostile);
-      const others = Array.from({ length: 20 }, () => ask('rust', server));
+      expect(await ask(server)).toEqual(THREE);
+      const poisoned = ask(hostile, type);
+      const others = Array.from({ length: 20 }, () => ask(server));
       const growth = watchMemory();
       const outcomes = await Promise.all([poisoned, ...others]);
       expect(growth()).toBeLessThan(MAX_GROWTH_BYTES);
@@ -96,28 +81,24 @@ describe('the thread that queries games', () => {
     },
   );
 
-  it.each(['loop', 'fill'])('is replaced if an answer makes a decoder %s', async (word) => {
-    thread = new QueryThread(POISONED);
-    await using hostile = await Answerer.udp(({ reply }) => reply(Buffer.from(word)));
-    const { server, release } = await startPatient();
-    const waiting = ask('rust', server);
-    expect(await ask('rust', hostile)).toEqual(TOO_MUCH);
-    release();
-    expect(await waiting).toEqual(THREE);
-    await server[Symbol.asyncDispose]();
-  });
-
-  it('finds one hostile server after another', async () => {
-    thread = new QueryThread(POISONED);
-    await using hostile = await Answerer.udp(({ reply }) => reply(Buffer.from('fill')));
-    await using another = await Answerer.udp(({ reply }) => reply(Buffer.from('fill')));
-    const { server, release } = await startPatient();
-    const waiting = ask('rust', server);
-    expect(await Promise.all([ask('rust', hostile), ask('rust', another)])).toEqual([TOO_MUCH, TOO_MUCH]);
-    release();
-    expect(await waiting).toEqual(THREE);
-    await server[Symbol.asyncDispose]();
-  });
+  it.each([['loop'], ['fill'], ['fill', 'fill']])(
+    'is replaced if an answer makes a decoder %s, and another one %s',
+    async (...words) => {
+      thread = new QueryThread(POISONED);
+      const waiting: Incoming[] = [];
+      let isPatient = true;
+      await using server = await Answerer.udp((incoming) =>
+        isPatient ? void waiting.push(incoming) : answer(incoming),
+      );
+      const patient = ask(server);
+      const hostile = await Promise.all(words.map(hostileWith));
+      expect(await Promise.all(hostile.map((one) => ask(one)))).toEqual(words.map(() => TOO_MUCH));
+      isPatient = false;
+      waiting.forEach(answer);
+      expect(await patient).toEqual(THREE);
+      for (const one of hostile) await one[Symbol.asyncDispose]();
+    },
+  );
 
   it('is replaced even if the hostile query has been withdrawn', async () => {
     thread = new QueryThread(POISONED);
@@ -128,47 +109,36 @@ describe('the thread that queries games', () => {
       setTimeout(() => controller.abort(), 100);
     });
     await using server = await Answerer.udp(answer);
-    expect(await ask('rust', server)).toEqual(THREE);
-    const target = { type: 'rust', ip: LOOPBACK, port: hostile.port, isQueryPort: true };
-    await thread.query(target, controller.signal);
-    expect(await ask('rust', server)).toEqual(THREE);
+    expect(await ask(server)).toEqual(THREE);
+    await thread.query(targetOf(hostile), controller.signal);
+    expect(await ask(server)).toEqual(THREE);
   });
 
   it('opens no socket to the port of another server, whatever a protocol wants', async () => {
     thread = new QueryThread();
-    const signal = new AbortController().signal;
-    const reached: number[] = [];
+    let reached = false;
+    const reach = () => {
+      reached = true;
+    };
     await using players = await Answerer.udp(() => {});
-    await using neighbor = await Answerer.udp(
-      (incoming) => {
-        reached.push(neighbor.port);
-        answer(incoming);
-      },
-      LOOPBACK,
-      players.port + 1,
-    );
-    await using control = await Answerer.tcp(() => void reached.push(control.port), ELSEWHERE, 10_011);
-    const takenPorts = [neighbor.port, control.port];
-    const target = { ip: LOOPBACK, port: players.port, isQueryPort: false, takenPorts };
-    const outcomes = [
-      await thread.query({ ...target, type: 'valheim' }, signal),
-      await thread.query({ ...target, type: 'teamspeak3', ip: ELSEWHERE, port: 9987 }, signal),
-    ];
-    expect(outcomes).toMatchObject([
-      { ok: false, failure: 'query_no_answer' },
-      {
-        ok: false,
-        failure: 'query_no_answer',
-        detail: expect.stringMatching('port 10011 belongs to another server'),
-      },
+    await using neighbor = await Answerer.udp(reach, LOOPBACK, players.port + 1);
+    await using control = await Answerer.tcp(reach, ELSEWHERE, 10_011);
+    const target = { ...targetOf(players), isQueryPort: false, takenPorts: [neighbor.port, control.port] };
+    const words = expect.stringMatching('port 10011 belongs to another server');
+    expect([
+      await query({ ...target, type: 'valheim' }),
+      await query({ ...target, type: 'teamspeak3', ip: ELSEWHERE, port: 9987 }),
+    ]).toMatchObject([
+      { problem: { cause: 'query_no_answer' } },
+      { problem: { cause: 'query_no_answer', detail: words } },
     ]);
-    expect(reached).toEqual([]);
+    expect(reached).toBe(false);
   });
 
   it("ends the queries if it can't start", async () => {
     thread = new QueryThread(new URL('nowhere.js', BUILT));
     await using server = await Answerer.udp(answer);
-    await expect(ask('rust', server)).rejects.toThrow('the thread for queries ended');
+    await expect(ask(server)).rejects.toThrow('the thread for queries ended');
   });
 
   it('ends with its queries, even if it is stuck', async () => {
@@ -178,8 +148,7 @@ describe('the thread that queries games', () => {
       reply(Buffer.from('loop'));
       stopped = thread.stop();
     });
-    const outcome: QueryOutcome = await ask('rust', hostile);
-    expect(outcome.ok).toBe(false);
+    await expect(ask(hostile)).rejects.toThrow('the thread for queries ended');
     await stopped;
   });
 
@@ -187,14 +156,13 @@ describe('the thread that queries games', () => {
     thread = new QueryThread(POISONED);
     await using players = await Answerer.udp(() => {});
     await using server = await Answerer.udp(answer, LOOPBACK, players.port + 1);
-    await using hostile = await Answerer.udp(({ reply }) => reply(Buffer.from('fill')));
-    const target = { type: 'valheim', ip: LOOPBACK, port: players.port, isQueryPort: false };
-    const first = await thread.query(target, new AbortController().signal);
-    expect(first).toEqual(THREE);
+    await using hostile = await hostileWith('fill');
+    const target = { ...targetOf(players), type: 'valheim', isQueryPort: false };
+    const first = await query(target);
     expect(server.port).toBe(players.port + 1);
-    await ask('rust', hostile);
-    const second = await thread.query(target, new AbortController().signal);
-    expect(second).toEqual(THREE);
+    await ask(hostile);
+    const second = await query(target);
+    expect([first, second]).toEqual([THREE, THREE]);
     expect(second.durationSeconds).toBeLessThan(first.durationSeconds / 2);
   });
 });

@@ -25,7 +25,7 @@ async function query(simulated: Simulator) {
 }
 
 it('a simulated game reports its players, in the protocol of the real one', async () => {
-  expect(await players(12)).toMatchObject({ ok: true, players: 12, maxPlayers: 40 });
+  expect(await players(12)).toMatchObject({ players: 12, playersMax: 40 });
 });
 
 it('players of a simulated game come and go, up to its limit', async () => {
@@ -37,7 +37,7 @@ it('players of a simulated game come and go, up to its limit', async () => {
 
 it('a simulated game answers nothing while its server is off', async () => {
   panel = await startSimulator({ servers: [{ name: 'survival', profile: 'offline', players: { max: 40 } }] });
-  expect(await query(panel)).toMatchObject({ ok: false });
+  expect(await query(panel)).toMatchObject({ problem: {} });
 });
 
 it('a server without players has no port', async () => {
@@ -50,8 +50,5 @@ it('the port is released when the server is deleted', async () => {
   const port = panel?.server('survival').gamePort ?? 0;
   panel?.deleteServer('survival');
   const target = { type: 'minecraft', ip: '127.0.0.1', port, isQueryPort: true };
-  expect(await queryHere(target)).toMatchObject({
-    ok: false,
-    failure: 'query_refused',
-  });
+  expect(await queryHere(target)).toMatchObject({ problem: { cause: 'query_refused' } });
 });

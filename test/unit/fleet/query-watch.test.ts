@@ -7,7 +7,7 @@ import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryScheduler } from '../../../src/fleet/query-scheduler.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { QueryOutcome, QueryTarget } from '../../../src/query/client.ts';
+import type { Asked, QueryTarget } from '../../../src/query/client.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -16,11 +16,9 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const INTERVAL = 30 * SECOND;
 const MINECRAFT: QuerySettings = { type: 'minecraft', intervalMs: INTERVAL };
-const TWELVE: QueryOutcome = { ok: true, players: 12, maxPlayers: 40, durationSeconds: 0.05 };
-const SILENT: QueryOutcome = {
-  ok: false,
-  failure: 'query_no_answer',
-  detail: 'no answer',
+const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05 };
+const SILENT: Asked = {
+  problem: { cause: 'query_no_answer', detail: 'no answer' },
   durationSeconds: 5,
 };
 
@@ -28,7 +26,7 @@ let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
 let records: ServerRecord[];
 let queried: QueryTarget[];
-let answer: (target: QueryTarget, signal: AbortSignal) => Promise<QueryOutcome>;
+let answer: (target: QueryTarget, signal: AbortSignal) => Promise<Asked>;
 let isListingPending: boolean;
 let taken: readonly number[];
 let resolved: string[];
@@ -148,7 +146,7 @@ describe('a running server', () => {
   });
 
   it('has no player limit if its game reports none', async () => {
-    answer = () => Promise.resolve({ ok: true, players: 3, maxPlayers: undefined, durationSeconds: 0.1 });
+    answer = () => Promise.resolve({ players: 3, durationSeconds: 0.1 });
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
@@ -203,7 +201,7 @@ describe('nothing is queried or shown', () => {
   });
 
   it('from an answer that arrives after the end of the run', async () => {
-    let finish: (outcome: QueryOutcome) => void = () => undefined;
+    let finish: (outcome: Asked) => void = () => undefined;
     answer = () => new Promise((ended) => (finish = ended));
     watch.start();
     const record = observe();
@@ -232,7 +230,8 @@ describe('a failed query', () => {
   it.each(['query_no_answer', 'query_refused', 'query_wrong_protocol', 'query_timed_out'] as const)(
     'is a problem of the server: %s',
     async (failure) => {
-      answer = () => Promise.resolve({ ok: false, failure, detail: 'some words', durationSeconds: 0.2 });
+      answer = () =>
+        Promise.resolve({ problem: { cause: failure, detail: 'some words' }, durationSeconds: 0.2 });
       watch.start();
       const record = observe();
       await passTime(INTERVAL, record);

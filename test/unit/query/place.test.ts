@@ -17,77 +17,45 @@ const names = (known: Readonly<Record<string, readonly string[]>>) => (name: str
 const unused = names({});
 
 describe('the address to query', () => {
-  const query = (address?: string) => ({
-    query: { type: 'minecraft', intervalMs: 30_000, ...(address !== undefined && { address }) },
+  /** The target of a server with this configured address, listed address and default allocation. */
+  const target = ([configured, address, allocation]: readonly (string | undefined)[]) => ({
+    query: {
+      type: 'minecraft',
+      intervalMs: 30_000,
+      ...(configured !== undefined && { address: configured }),
+    },
+    ...(address !== undefined && { address }),
+    ...(allocation !== undefined && { allocation }),
+  });
+  const none = undefined;
+
+  it.each([
+    ['the default allocation', [none, '203.0.113.7:25565'], '203.0.113.7', 25_565, false],
+    ['an IPv6 allocation', [none, '[2001:db8::7]:25565'], '2001:db8::7', 25_565, false],
+    ['the alias of the allocation', [none, 'play.example.com:25565'], 'play.example.com', 25_565, false],
+    ['a link-local allocation', [none, none, '169.254.7.7:25565'], '169.254.7.7', 25_565, false],
+    ['the configured address', ['a.example.com:2457', '203.0.113.7:2456'], 'a.example.com', 2457, true],
+    ['the configured host', ['a.example.com', '203.0.113.7:2456'], 'a.example.com', 2456, false],
+    ['the configured host, with an allocation on 0.0.0.0', ['[::1]', none, ':2456'], '::1', 2456, false],
+    ['the configured IPv6 address', ['[::1]:2457'], '::1', 2457, true],
+  ])('is %s', (_, addresses, host, port, isQueryPort) => {
+    expect(queryPlace(target(addresses))).toEqual({ host, port, isQueryPort });
   });
 
   it.each([
-    ['the default allocation', query(), '203.0.113.7:25565', undefined, '203.0.113.7', 25_565, false],
-    ['an IPv6 allocation', query(), '[2001:db8::7]:25565', undefined, '2001:db8::7', 25_565, false],
-    [
-      'the alias of the allocation',
-      query(),
-      'play.example.com:25565',
-      undefined,
-      'play.example.com',
-      25_565,
-      false,
-    ],
-    ['a link-local allocation', query(), undefined, '169.254.7.7:25565', '169.254.7.7', 25_565, false],
-    [
-      'the configured address',
-      query('a.example.com:2457'),
-      '203.0.113.7:2456',
-      undefined,
-      'a.example.com',
-      2457,
-      true,
-    ],
-    [
-      'the configured host',
-      query('a.example.com'),
-      '203.0.113.7:2456',
-      undefined,
-      'a.example.com',
-      2456,
-      false,
-    ],
-    [
-      'the configured host, with an allocation on 0.0.0.0',
-      query('[::1]'),
-      undefined,
-      ':2456',
-      '::1',
-      2456,
-      false,
-    ],
-    ['the configured IPv6 address', query('[::1]:2457'), undefined, undefined, '::1', 2457, true],
-  ])('is %s', (_, settings, address, allocation, host, port, isQueryPort) => {
-    const target = {
-      ...settings,
-      ...(address !== undefined && { address }),
-      ...(allocation !== undefined && { allocation }),
-    };
-    expect(queryPlace(target)).toEqual({ host, port, isQueryPort });
-  });
-
-  it.each([
-    ['there is no allocation', query(), undefined, 'the listing has no default allocation'],
+    ['there is no allocation', [], 'the listing has no default allocation'],
     [
       'the allocation is 0.0.0.0',
-      query(),
-      ':25565',
+      [none, none, ':25565'],
       'the default allocation is 0.0.0.0 or ::, without an alias',
     ],
     [
       'the configured address has no port, and there is no allocation',
-      query('a.example.com'),
-      undefined,
+      ['a.example.com'],
       'query.address has no port, and the listing has no default allocation',
     ],
-  ])('is missing if %s', (_, settings, allocation, detail) => {
-    const target = { ...settings, ...(allocation !== undefined && { allocation }) };
-    expect(queryPlace(target)).toEqual({ cause: 'query_address_missing', detail });
+  ])('is missing if %s', (_, addresses, detail) => {
+    expect(queryPlace(target(addresses))).toEqual({ cause: 'query_address_missing', detail });
   });
 });
 
@@ -116,32 +84,15 @@ describe('an address that may be queried', () => {
     expect(await allowedAddress(address, policy, unused)).toBe(address);
   });
 
-  it.each<[string, string, readonly string[], QueryPolicy, string]>([
-    ['a name', 'play.example.com', ['203.0.113.7', '2001:db8::7'], PUBLIC, '203.0.113.7'],
-    ['a name with only IPv6', 'play.example.com', ['2001:db8::7'], PUBLIC, '2001:db8::7'],
-    [
-      'a name in query_hosts that resolves to loopback',
-      'games.local',
-      ['127.0.0.1'],
-      naming('GAMES.local'),
-      '127.0.0.1',
-    ],
-    [
-      'a name that resolves to an address in query_hosts',
-      'games.local',
-      ['127.0.0.1'],
-      naming('127.0.0.1'),
-      '127.0.0.1',
-    ],
-    [
-      'a name that resolves to loopback, with the panel on loopback',
-      'localhost',
-      ['127.0.0.1'],
-      LOCAL,
-      '127.0.0.1',
-    ],
-  ])('%s', async (_, name, addresses, policy, address) => {
-    expect(await allowedAddress(name, policy, names({ [name]: addresses }))).toBe(address);
+  it.each<[string, readonly string[], QueryPolicy]>([
+    ['a name', ['203.0.113.7', '2001:db8::7'], PUBLIC],
+    ['a name with only IPv6', ['2001:db8::7'], PUBLIC],
+    ['a name in query_hosts that resolves to loopback', ['127.0.0.1'], naming('GAMES.local')],
+    ['a name that resolves to an address in query_hosts', ['127.0.0.1'], naming('127.0.0.1')],
+    ['a name that resolves to loopback, with the panel on loopback', ['127.0.0.1'], LOCAL],
+  ])('%s', async (_, addresses, policy) => {
+    const resolve = names({ 'games.local': addresses });
+    expect(await allowedAddress('games.local', policy, resolve)).toBe(addresses[0]);
   });
 });
 

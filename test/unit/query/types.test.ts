@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOLS } from '../../../src/query/protocols.ts';
-import { isQueryType, QUERY_TYPES } from '../../../src/query/types.ts';
+import { QUERY_TYPES, waysOf } from '../../../src/query/types.ts';
 import { expectSection } from '../../support/generated.ts';
 import {
   isOffered,
@@ -30,6 +30,21 @@ describe('the types that can be queried', () => {
     expect([...QUERY_TYPES]).toEqual(OFFERED.map(([type]) => type));
   });
 
+  it("use the library's protocols and ports", () => {
+    for (const [type, { options }] of OFFERED.filter(([own]) => own in games)) {
+      const { protocol, port, port_query, port_query_offset = [] } = options;
+      for (const usual of [port ?? 7_000, 30_000]) {
+        const derived = [port_query_offset].flat().map((offset) => usual + offset);
+        const fixed = usual === port && port_query !== undefined ? [port_query] : [];
+        const ports = [...new Set([usual, ...derived, ...fixed])].filter((at) => at >= 1 && at <= 65_535);
+        const ways = waysOf({ type, port: usual, isQueryPort: false });
+        expect([type, ...new Set(ways.map((way) => way.port))]).toEqual([type, ...ports]);
+        expect(ways.some((way) => way.protocol.startsWith(protocol))).toBe(true);
+        expect(ways.every((way) => PROTOCOLS.has(way.protocol))).toBe(true);
+      }
+    }
+  });
+
   it('are in the docs, with those that are excluded', () => {
     expectSection('docs/query-types.md', 'query-types', renderQueryTypes());
     expectSection('docs/query-types.md', 'left-out', renderLeftOut());
@@ -38,7 +53,8 @@ describe('the types that can be queried', () => {
   it.each(['asa', 'discord', 'minetest', 'factorio', 'squad', 'toString', '__proto__', ''])(
     'do not include %j',
     (type) => {
-      expect(isQueryType(type)).toBe(false);
+      expect(QUERY_TYPES).not.toContain(type);
+      expect(waysOf({ type, port: 1, isQueryPort: false })).toEqual([]);
     },
   );
 });
@@ -78,5 +94,41 @@ describe("the library's protocols", () => {
       expect(url).toMatch(
         /^(?:`https?:\/\/\$\{this\.options\.|'http:\/\/' \+ this\.options\.)(?:host|address)/,
       );
+  });
+});
+
+const waysAs = (type: string, port: number, isQueryPort = false) =>
+  waysOf({ type, port, isQueryPort }).map((way) => `${way.protocol} ${way.port}`);
+
+describe('the ways to query a server', () => {
+  it("add the port that the game's rule derives from the players' port", () => {
+    expect(waysAs('valheim', 2466)).toEqual(['valve 2466', 'valve 2467']);
+    expect(waysAs('vrising', 9876)).toEqual(['valve 9876', 'valve 9877', 'valve 9891']);
+  });
+
+  it("add the default query port if the players' port is the default", () => {
+    expect(waysAs('ase', 7777)).toEqual(['valve 7777', 'valve 27015']);
+    expect(waysAs('ase', 7779)).toEqual(['valve 7779']);
+  });
+
+  it("use only the given port if it is known to answer queries, or is the players' port", () => {
+    expect(waysAs('rust', 28_015)).toEqual(['valve 28015']);
+    expect(waysAs('valheim', 2457, true)).toEqual(['valve 2457']);
+    expect(waysAs('ase', 7777, true)).toEqual(['valve 7777']);
+  });
+
+  it('never use an invalid port', () => {
+    expect(waysAs('atlas', 20_000)).toEqual(['valve 20000']);
+    expect(waysAs('unrealtournament3', 1000)).toEqual(['ut3 1000']);
+  });
+
+  it('begin with the most likely protocol', () => {
+    expect(waysAs('teeworlds', 8303)).toEqual(['teeworlds7 8303', 'teeworlds6 8303']);
+    expect(waysAs('minecraft', 25_565)).toEqual([
+      'minecraftvanilla 25565',
+      'minecraftbedrock 25565',
+      'gamespy3 25565',
+    ]);
+    expect(waysAs('mbe', 19_132)).toEqual(['minecraftbedrock 19132', 'gamespy3 19132']);
   });
 });

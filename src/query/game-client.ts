@@ -1,0 +1,132 @@
+import { sleep } from '../domain/clock.ts';
+import { inScope } from '../domain/until-aborted.ts';
+import { Attempt, type AttemptOptions } from './attempt.ts';
+import {
+  type Asked,
+  inSeconds,
+  type Players,
+  QUERY_DEADLINE_MS,
+  QUERY_FAILURES,
+  type QueryClient,
+  type QueryFailure,
+  type QueryTarget,
+} from './client.ts';
+import { type Way, waysOf } from './types.ts';
+
+/** Queries that begin within this time begin together: waking the decoding thread costs more than what it is woken for. */
+const GATHER_MS = 100;
+
+/** While one protocol is awaited at a port, the next one is tried after this time, so that its server's answer isn't late. */
+const NEXT_PROTOCOL_MS = 400;
+
+/** The number of servers whose successful way is remembered. */
+const MAX_REMEMBERED = 20_000;
+
+/**
+ * Queries games in the ways of their types. Ports are tried one after another, each for its share of the time, so that a port that
+ * may belong to another server never answers in place of a slow one.
+ */
+export class GameClient implements QueryClient {
+  readonly #options: AttemptOptions;
+  /** The way that succeeded for servers that don't answer the first one. */
+  readonly #known = new Map<string, Way>();
+  #gathering: Promise<void> | undefined;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+  }
+
+  async query(target: QueryTarget, signal: AbortSignal): Promise<Asked> {
+    await this.#gathered();
+    const { clock } = this.#options;
+    const startedAt = clock.now();
+    const passedMs = () => clock.now() - startedAt;
+    const ways = this.#inOrder(target);
+    const ports = [...new Set(ways.map(({ port }) => port))];
+    const failures: QueryFailure[] = [];
+    for (const [index, port] of ports.entries()) {
+      if (signal.aborted) break;
+      const here = ways.filter((way) => way.port === port);
+      const shareMs = (QUERY_DEADLINE_MS - passedMs()) / (ports.length - index);
+      const answer = await this.#queryPort(target, here, failures, shareMs, signal);
+      if (answer !== undefined) return { ...answer, durationSeconds: inSeconds(passedMs()) };
+    }
+    const problem = mostInformative(failures);
+    const detail = `${target.ip}, port ${ports.join(', ')}: ${problem.detail}`;
+    return { problem: { ...problem, detail }, durationSeconds: inSeconds(passedMs()) };
+  }
+
+  #gathered(): Promise<void> {
+    this.#gathering ??= new Promise((resolve) => {
+      this.#options.clock.schedule(GATHER_MS, () => {
+        this.#gathering = undefined;
+        resolve();
+      });
+    });
+    return this.#gathering;
+  }
+
+  /** Queries a port in several ways; the first answer ends it. */
+  #queryPort(
+    target: QueryTarget,
+    ways: readonly Way[],
+    failures: QueryFailure[],
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<Players | undefined> {
+    const { clock } = this.#options;
+    return inScope(signal, async (scope) => {
+      let answer: Players | undefined;
+      const run = async (way: Way) => {
+        const result = await new Attempt(target, way, this.#options, scope.signal).result;
+        if ('cause' in result) failures.push(result);
+        else {
+          answer ??= result;
+          this.#remember(target, way);
+          scope.abort();
+        }
+      };
+      const cancel = clock.schedule(withinMs, () => scope.abort());
+      const runs: Promise<void>[] = [];
+      try {
+        for (const way of ways) {
+          if (scope.signal.aborted) break;
+          const latest = run(way);
+          runs.push(latest);
+          await Promise.race([latest, sleep(clock, NEXT_PROTOCOL_MS, scope.signal).catch(() => {})]);
+        }
+        await Promise.all(runs);
+        return answer;
+      } finally {
+        cancel();
+        scope.abort();
+      }
+    });
+  }
+
+  /** The ways to query a server: the port and the protocol that answered last time come first. */
+  #inOrder(target: QueryTarget): readonly Way[] {
+    const known = this.#known.get(keyOf(target));
+    const rank = ({ protocol, port }: Way) =>
+      Number(port !== known?.port) * 2 + Number(protocol !== known?.protocol);
+    return waysOf(target).toSorted((a, b) => (known === undefined ? 0 : rank(a) - rank(b)));
+  }
+
+  #remember(target: QueryTarget, way: Way): void {
+    const key = keyOf(target);
+    this.#known.delete(key);
+    this.#known.set(key, way);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_REMEMBERED && oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+function keyOf({ type, ip, port, isQueryPort }: QueryTarget): string {
+  return [type, ip, port, isQueryPort].join(' ');
+}
+
+function mostInformative(failures: readonly QueryFailure[]): QueryFailure {
+  const rank = ({ cause }: QueryFailure) => QUERY_FAILURES.indexOf(cause);
+  const [first] = failures.toSorted((a, b) => rank(a) - rank(b));
+  return first ?? { cause: 'query_no_answer', detail: 'not queried' };
+}
