@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
-import type { SecretFile } from '../config/load.ts';
 import type { ExpectRule } from '../domain/discovery.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { allowedOf, PART_OF_LIMIT } from '../panel/rate-limit.ts';
 import { quote } from '../yaml/quoting.ts';
+import type { SecretFile } from '../yaml/settings-file.ts';
 import { neededPerMinute, rateWarning } from './fleet-needs.ts';
 import { isReadableByAll } from './init-files.ts';
 

@@ -72,8 +72,10 @@ ${contacted}${test}
       } else complain(`${formatIssues(result.issues)}\n`);
       if (web?.ok === true) print(`\n${webFile} is valid\n`);
       if (web?.ok === false) complain(`${formatIssues(web.issues)}\n`);
-      for (const warning of web?.ok === true ? web.warnings : [])
-        complain(warningLine(formatIssues([warning])));
+      if (web?.ok === true) {
+        for (const warning of web.warnings) complain(warningLine(formatIssues([warning])));
+        for (const line of await readableByAll(web.secretFiles)) complain(warningLine(line));
+      }
       process.exitCode = result.ok && web?.ok !== false ? 0 : 1;
     });
 }

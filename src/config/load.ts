@@ -1,7 +1,6 @@
-import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { ConfigIssue } from '../yaml/issues.ts';
-import { type FileReference, loadSettings } from '../yaml/settings-file.ts';
+import { type FileReference, loadSettings, type SecretFile, secretFiles } from '../yaml/settings-file.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import type { Config } from './config.ts';
@@ -17,16 +16,6 @@ export type LoadResult =
 export type LoadedConfig =
   | (LoadResult & { readonly ok: true; readonly secretFiles: readonly SecretFile[] })
   | (LoadResult & { readonly ok: false });
-
-/** A file that contains a key. */
-export interface SecretFile {
-  /** The path as this process opens it. */
-  readonly file: string;
-  /** The path as the user wrote it. */
-  readonly shown: string;
-  /** The position and the path of the setting that names it, or that is the key. */
-  readonly place: string;
-}
 
 /** How a configuration is loaded. */
 export interface LoadOptions {
@@ -54,14 +43,9 @@ export async function loadConfig(
   });
   if (parsed?.shape === undefined || issues.length > 0) return { ok: false, issues };
   const config = resolveConfig(parsed.shape, { contents, variables: parsed.variables });
-  const named = parsed.files.filter(holdsSecret).map(({ path, file: shown, line, column }) => ({
-    file: resolve(dirname(file), shown),
-    shown,
-    place: `${file}:${line}:${column}: ${path}`,
-  }));
   const inline = config.panels.findIndex(({ apiKeySource }) => apiKeySource === 'inline');
-  const own = { file, shown: file, place: `${file}: panels[${inline}].api_key` };
-  return { ok: true, config, secretFiles: inline === -1 ? named : [own, ...named] };
+  const key = inline === -1 ? undefined : `panels[${inline}].api_key`;
+  return { ok: true, config, secretFiles: secretFiles(file, parsed.files.filter(holdsSecret), key) };
 }
 
 function holdsSecret({ path }: FileReference): boolean {

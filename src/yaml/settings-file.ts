@@ -73,6 +73,31 @@ export function parseSettings<Shape>(
   return { shape: issues.length === 0 ? shape : undefined, issues, files, source };
 }
 
+/** A file that contains a key. */
+export interface SecretFile {
+  /** The path as this process opens it. */
+  readonly file: string;
+  /** The path as the user wrote it. */
+  readonly shown: string;
+  /** The position and the path of the setting that names it, or that is the key. */
+  readonly place: string;
+}
+
+/** The files with keys: those that a configuration names, and itself if a key is written in it, at the path `inline`. */
+export function secretFiles(
+  file: string,
+  named: readonly FileReference[],
+  inline: string | undefined,
+): readonly SecretFile[] {
+  const own = inline === undefined ? [] : [{ file, shown: file, place: `${file}: ${inline}` }];
+  const others = named.map(({ path, file: shown, line, column }) => ({
+    file: resolve(dirname(file), shown),
+    shown,
+    place: `${file}:${line}:${column}: ${path}`,
+  }));
+  return [...own, ...others];
+}
+
 /** How a configuration file is loaded. */
 export interface LoadSteps<Parsed> {
   readonly parse: (text: string) => Parsed | Promise<Parsed>;

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { ConfigIssue } from '../../yaml/issues.ts';
 import { quote } from '../../yaml/quoting.ts';
-import { loadSettings } from '../../yaml/settings-file.ts';
+import { loadSettings, type SecretFile, secretFiles } from '../../yaml/settings-file.ts';
 import { TLS_FILE } from '../../yaml/text-file.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { TlsSettings, WebSettings } from '../web-settings.ts';
@@ -11,7 +11,13 @@ import type { WebConfigShape } from './schema.ts';
 
 /** Valid settings, or all problems with the file. */
 export type WebConfigResult = { readonly files: readonly string[] } & (
-  | { readonly ok: true; readonly settings: WebSettings; readonly warnings: readonly ConfigIssue[] }
+  | {
+      readonly ok: true;
+      readonly settings: WebSettings;
+      readonly warnings: readonly ConfigIssue[];
+      /** The files that contain the private key. */
+      readonly secretFiles: readonly SecretFile[];
+    }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] }
 );
 
@@ -28,8 +34,11 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
   if (parsed?.shape === undefined || issues.length > 0) return { ok: false, files, issues };
   const settings = resolveWebConfig(parsed.shape, contents);
   const problem = settings.tls === undefined ? undefined : materialProblem(settings.tls);
-  if (problem === undefined) return { ok: true, files, settings, warnings: parsed.warnings };
-  return { ok: false, files, issues: [materialIssue(problem, parsed, parsed.shape)] };
+  if (problem !== undefined)
+    return { ok: false, files, issues: [materialIssue(problem, parsed, parsed.shape)] };
+  const { warnings, inlineKey } = parsed;
+  const named = parsed.files.filter(({ path }) => path.endsWith('.key_file'));
+  return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, named, inlineKey) };
 }
 
 function materialIssue(

@@ -2,7 +2,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
 import { type ConfigIssue, toIssue } from '../../yaml/issues.ts';
 import { type ParsedSettings, parseSettings, type SettingsFormat } from '../../yaml/settings-file.ts';
-import type { Path } from '../../yaml/tree.ts';
+import { formatPath, type Path } from '../../yaml/tree.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { ClientCertificates, TlsSettings, WebSettings } from '../web-settings.ts';
 import {
@@ -18,9 +18,13 @@ import { type TlsShape, type WebConfigShape, webConfigSchema, withoutBlanks } fr
 /** The contents of a web configuration, whether or not it is valid. */
 export interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
   readonly warnings: readonly ConfigIssue[];
+  /** The path of the private key, if it is written in the file. */
+  readonly inlineKey: string | undefined;
   /** An issue about a setting, with its position in the file. */
   readonly issueAt: (path: Path, message: string) => ConfigIssue;
 }
+
+const KEY: Path = ['tls_server_config', 'key'];
 
 const FORMAT: SettingsFormat<WebConfigShape> = {
   schema: webConfigSchema,
@@ -37,7 +41,14 @@ export function parseWebConfig(text: string, file: string, env: Environment): Pa
   const issueAt = (path: Path, message: string) =>
     toIssue({ path, message, at: source.document.placeOf(path) }, source);
   const found = parsed.shape === undefined ? [] : warningsOf(parsed.shape);
-  return { ...parsed, warnings: found.map(({ path, message }) => issueAt(path, message)), issueAt };
+  const isInline =
+    parsed.shape?.tls_server_config?.key !== undefined && source.document.templateOf(KEY) === undefined;
+  return {
+    ...parsed,
+    warnings: found.map(({ path, message }) => issueAt(path, message)),
+    inlineKey: isInline ? formatPath(KEY) : undefined,
+    issueAt,
+  };
 }
 
 const CLIENTS: Readonly<Record<ClientAuthType, Pick<ClientCertificates, 'asked' | 'verified'>>> = {

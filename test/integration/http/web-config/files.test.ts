@@ -1,8 +1,9 @@
-import { mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readableByAll } from '../../../../src/commands/check-warnings.ts';
 import { CIPHER_SUITES, CURVES } from '../../../../src/http/web-config/go-values.ts';
 import { loadWebConfig } from '../../../../src/http/web-config/load.ts';
 import { LOOK_EVERY_MS, WatchedWebConfig } from '../../../../src/http/web-config/watched-web-config.ts';
@@ -56,6 +57,26 @@ describe('loading', () => {
       'server.crt',
       'server.key',
     ]);
+  });
+
+  test.each([
+    ['a key in a file of all users', 'key', 0o644, 'web.yml: tls_server_config.key'],
+    ['a key in a private file', 'key', 0o600, undefined],
+    ['a key of the environment', 'variable', 0o644, undefined],
+    ['a key file of all users', 'file', 0o644, 'web.yml:1:55: tls_server_config.key_file'],
+  ])('knows whether all users can read the private key: %s', async (_, how, mode, place) => {
+    const text = {
+      key: `key: ${JSON.stringify(first.key)}`,
+      variable: 'key: "${KEY}"',
+      file: 'key_file: server.key',
+    };
+    const yaml = `tls_server_config: { cert_file: server.crt, ${text[how as keyof typeof text]} }\n`;
+    const file = await files({ 'web.yml': yaml, ...pair(first) });
+    for (const name of ['web.yml', 'server.key']) await chmod(join(folder, name), mode);
+    const loaded = await loadWebConfig(file, { KEY: first.key });
+    if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
+    const lines = (await readableByAll(loaded.secretFiles)).join().replaceAll(`${folder}/`, '');
+    expect(lines.split(': all users of this machine can read')[0]).toBe(place ?? '');
   });
 
   test('reports a missing file', async () => {
