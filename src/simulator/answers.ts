@@ -1,6 +1,6 @@
 import type { GameUsage } from './game-server.ts';
-import type { BackupSpec, Conflict, WireLimits } from './schema.ts';
-import type { BodyShape, Settings } from './settings.ts';
+import type { BodyShape, Conflict } from './schema.ts';
+import type { Settings } from './settings.ts';
 
 /** A complete HTTP response. */
 export interface SimulatedAnswer {
@@ -20,11 +20,11 @@ export interface SimulatedRefusal {
 const STATUS_NAMES: Readonly<Record<number, readonly [code: string, label: string]>> = {
   400: ['BadRequestHttpException', 'Bad Request'],
   401: ['AuthenticationException', 'Unauthorized'],
-  403: ['AuthorizationException', 'Forbidden'],
+  403: ['AccessDeniedHttpException', 'Forbidden'],
   404: ['NotFoundHttpException', 'Not Found'],
   405: ['MethodNotAllowedHttpException', 'Method Not Allowed'],
   409: ['ServerStateConflictException', 'Conflict'],
-  429: ['TooManyRequestsHttpException', 'Too Many Requests'],
+  429: ['ThrottleRequestsException', 'Too Many Requests'],
   500: ['HttpException', 'Internal Server Error'],
   502: ['HttpException', 'Bad Gateway'],
   503: ['HttpException', 'Service Unavailable'],
@@ -36,19 +36,23 @@ const DETAILS: Readonly<Record<number, string>> = {
   401: 'Unauthenticated.',
   403: 'This action is unauthorized.',
   404: 'The requested resource could not be found on the server.',
-  500: 'An unexpected error was encountered while processing this request.',
-  504: 'Could not establish a connection to the machine that runs this server.',
+  429: 'Too Many Attempts.',
+  500: 'An unexpected error was encountered while processing this request, please try again.',
+  503: 'Service Unavailable',
+  504: 'Could not establish a connection to the machine running this server. Please try again.',
 };
 
+const NOT_INSTALLED = 'This server has not yet completed its installation process, please try again later.';
+
 /** The panel's message for each state in which it answers 409. */
-export const CONFLICT_DETAILS: Readonly<Record<Conflict, string>> = {
-  suspended: 'This server is currently suspended and cannot be used.',
-  installing: 'This server has not yet completed its installation process.',
-  install_failed: 'This server has failed its installation process and cannot be used.',
-  reinstall_failed: 'This server has failed its last installation process and cannot be used.',
-  restoring_backup: 'This server is currently restoring from a backup.',
-  transferring: 'This server is currently being transferred to a new machine.',
-  maintenance: 'The node of this server is currently under maintenance.',
+export const CONFLICT_DETAILS: Readonly<Record<Exclude<Conflict, 'reinstall_failed'>, string>> = {
+  suspended: 'This server is currently suspended and the functionality requested is unavailable.',
+  installing: NOT_INSTALLED,
+  install_failed: NOT_INSTALLED,
+  restoring_backup: 'This server is currently restoring from a backup, please try again later.',
+  transferring: 'This server is currently being transferred to a new machine, please try again later.',
+  maintenance:
+    'The node of this server is currently under maintenance and the functionality requested is unavailable.',
 };
 
 export function refusal(status: number, detail?: string, code?: string): SimulatedRefusal {
@@ -68,35 +72,13 @@ export function refusalAnswer({ status, code, detail }: SimulatedRefusal, shape:
   const title = `${status} ${label}`;
   return {
     status,
-    headers: { 'content-type': 'text/html; charset=utf-8' },
-    body: `<html>\r\n<head><title>${title}</title></head>\r\n<body><h1>${title}</h1></body>\r\n</html>\r\n`,
+    headers: { 'content-type': 'text/html' },
+    body: `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`,
   };
 }
 
 export function json(status: number, body: object): SimulatedAnswer {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-}
-
-/** An address of a server, as on the wire. */
-export interface Allocation {
-  readonly ip: string;
-  readonly ip_alias: string | null;
-  readonly port: number;
-}
-
-/** The listing's data about a server. */
-export interface ListingEntry {
-  readonly uuid: string;
-  readonly identifier: string;
-  readonly name: string;
-  readonly node: string;
-  readonly egg: string;
-  readonly owned: boolean;
-  readonly conflict: Conflict | undefined;
-  readonly backupLimit: number;
-  /** The default allocation. */
-  readonly allocation: Allocation | undefined;
-  readonly limits: Required<{ [Key in keyof WireLimits]: number }>;
 }
 
 /** The state of a server in a resources answer; `missing` if its node is unreachable. */
@@ -126,61 +108,13 @@ export function resourcesDocument(
   };
 }
 
-const STATUS_WORDS: ReadonlySet<Conflict | undefined> = new Set<Conflict>([
-  'installing',
-  'install_failed',
-  'reinstall_failed',
-  'suspended',
-  'restoring_backup',
-]);
-
-/** One server as an item of the listing. */
-export function listedServerDocument(server: ListingEntry, includeEgg: boolean): object {
-  const { conflict } = server;
-  return {
-    object: 'server',
-    attributes: {
-      server_owner: server.owned,
-      identifier: server.identifier,
-      uuid: server.uuid,
-      name: server.name,
-      node: server.node,
-      status: STATUS_WORDS.has(conflict) ? conflict : null,
-      is_suspended: conflict === 'suspended',
-      is_installing: conflict === 'installing' || conflict === 'install_failed',
-      is_transferring: conflict === 'transferring',
-      is_node_under_maintenance: conflict === 'maintenance',
-      limits: { ...server.limits, threads: null, oom_disabled: true },
-      feature_limits: { databases: 0, allocations: 0, backups: server.backupLimit },
-      relationships: {
-        allocations: { object: 'list', data: allocationDocuments(server.allocation) },
-        ...(includeEgg && { egg: { object: 'egg', attributes: { name: server.egg } } }),
-      },
-    },
-  };
-}
-
-// Panels list allocations in no particular order, so another one comes before the default.
-function allocationDocuments(allocation: Allocation | undefined): readonly object[] {
-  if (allocation === undefined) return [];
-  const another = { ...allocation, ip_alias: null, port: allocation.port - 1, is_default: false };
-  return [another, { ...allocation, is_default: true }].map((attributes) => ({
-    object: 'allocation',
-    attributes: { id: attributes.port, notes: null, ...attributes },
-  }));
-}
-
-/** A backup as an item of the list of backups. */
-export function backupDocument(backup: BackupSpec): object {
-  return { object: 'backup', attributes: backup };
-}
-
 /** One page of a list with its pagination; `page` starts at 1. */
 export function pageDocument<Item>(
   items: readonly Item[],
   page: number,
   perPage: number,
   document: (item: Item) => object,
+  meta: object = {},
 ): object {
   const shown = items.slice((page - 1) * perPage, page * perPage);
   return {
@@ -195,6 +129,7 @@ export function pageDocument<Item>(
         total_pages: Math.max(1, Math.ceil(items.length / perPage)),
         links: {},
       },
+      ...meta,
     },
   };
 }

@@ -86,8 +86,8 @@ export interface Simulator {
   /** Fills a server's disk: the daemon reports it and, after `stopsAfterMs` (default 0), stops the server. */
   fillDisk(server: string, stopsAfterMs?: number): void;
   /**
-   * Makes a server's next starts fail, no matter who requests them: `starting`, then after `startMs` `stopping` and
-   * `offline`.
+   * Makes a server's next starts fail, no matter who requests them: `starting`, then after `startMs` `offline`, which the daemon takes
+   * for a crash; if it is the restart after a crash of a running server, `stopping` and `offline`.
    */
   failStarts(server: string, times: number): void;
   /** Prints a line on a server's console, as the game would. */

@@ -2,16 +2,17 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { json, pageDocument, type SimulatedAnswer } from './answers.ts';
 import { type ApiContext, type ClientApiHost, nodeName, readPage, refuse } from './client-api.ts';
-import type { ApiGate, KeyCheck } from './gate.ts';
+import type { ApiGate, KeyPolicy } from './gate.ts';
 import type { NodeSpec } from './settings.ts';
 
 /** The only key that the application API accepts. */
 export const APPLICATION_KEY = 'ptla_SimulatedApplicationKey';
 
-/** A client key is known, but its owner is no administrator. */
-export const checkApplicationKey: KeyCheck = (key, clientKeys) => {
-  if (key === APPLICATION_KEY) return undefined;
-  return clientKeys.has(key) ? 403 : 401;
+/** A client key is known, but must be an administrator's. */
+export const APPLICATION_KEYS: KeyPolicy = {
+  isKnown: (key, clientKeys) => key === APPLICATION_KEY || clientKeys.has(key),
+  refusal: (key, clientKeys, { admin }) =>
+    clientKeys.has(key) && !admin ? 'This account does not have permission to access the API.' : undefined,
 };
 
 /** The part of the panel's application API that lists its nodes, as a Hono application. */

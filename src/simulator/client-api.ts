@@ -3,11 +3,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Clock } from '../domain/clock.ts';
 import {
-  type Allocation,
-  backupDocument,
   CONFLICT_DETAILS,
   json,
-  listedServerDocument,
   pageDocument,
   refusal,
   refusalAnswer,
@@ -17,11 +14,19 @@ import {
 import type { SimulatedFleet } from './fleet.ts';
 import { usageWhenOff } from './game-server.ts';
 import { type ApiGate, pause } from './gate.ts';
+import {
+  type Allocation,
+  accountDocument,
+  backupDocument,
+  type ListingEntry,
+  PANEL_KINDS,
+  serverDocument,
+} from './panel-kinds.ts';
 import { play, scheduleDocument } from './schedules.ts';
-import type { Conflict, PanelEndpoint } from './schema.ts';
+import type { PanelEndpoint } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
 import type { Settings } from './settings.ts';
-import { signToken } from './tokens.ts';
+import { allows, signToken } from './tokens.ts';
 
 /** What the client API needs from the panel. */
 export interface ClientApiHost {
@@ -44,72 +49,141 @@ type ServerHandler = (
 
 const DEFAULT_PER_PAGE = 50;
 const DEFAULT_BACKUPS_PER_PAGE = 20;
-const LISTING_TYPES: ReadonlySet<string> = new Set(['owner', 'admin', 'admin-all']);
 
-/** The account that owns all keys. */
-const ACCOUNT = {
-  object: 'user',
-  attributes: {
-    id: 1,
-    admin: false,
-    username: 'operator',
-    email: 'operator@example.com',
-    first_name: 'The',
-    last_name: 'Operator',
-    language: 'en',
-  },
-};
+/** What an administrator's console tokens allow beyond the permissions of others. */
+const ADMIN_PERMISSIONS = ['admin.websocket.errors', 'admin.websocket.install', 'admin.websocket.transfer'];
 
 /** The panel's client API as a Hono application. */
 export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const serverRoute = (endpoint: PanelEndpoint, handle: ServerHandler) => (context: ApiContext) => {
-    const id = context.req.param('server') ?? '';
-    const server = host.fleet.findById(id);
-    return gate.pass(context, { endpoint, server: server?.uuid ?? id }, () =>
-      server === undefined ? refuse(host, 404) : handle(host, server, context),
-    );
-  };
+  /** A route of one server; Hydrodactyl has most of them only below the name of the server's daemon. */
+  const serverRoute =
+    (endpoint: PanelEndpoint | 'other', needsDaemon: boolean, handle: ServerHandler) =>
+    (context: ApiContext) => {
+      const id = context.req.param('server') ?? '';
+      const daemon = context.req.param('daemon');
+      const found = host.fleet.findById(id);
+      const server = found !== undefined && hasAccess(host, found) ? found : undefined;
+      return gate.pass(context, { endpoint, server: found?.uuid ?? id }, async () => {
+        const isPathKnown =
+          daemon === undefined ? !(needsDaemon && hasDaemonPaths(host)) : hasDaemonPaths(host);
+        if (!isPathKnown) return noRoute(host, context);
+        if (found === undefined) return refuse(host, 404);
+        if (server === undefined)
+          return refuse(host, 404, 'The requested resource does not exist on this server.');
+        if (daemon !== undefined && daemon !== server.daemonType) return wrongDaemon(host, daemon, server);
+        return handle(host, server, context);
+      });
+    };
   app.get('/api/client', (context) =>
     gate.pass(context, { endpoint: 'listing' }, () => listing(host, context)),
   );
   app.get('/api/client/account', (context) =>
-    gate.pass(context, { endpoint: 'other' }, async () => json(200, ACCOUNT)),
+    gate.pass(context, { endpoint: 'account' }, async () =>
+      json(200, accountDocument(host.settings.panel, host.settings.admin)),
+    ),
   );
-  app.get('/api/client/servers/:server/websocket', serverRoute('websocket', credentials));
-  app.get('/api/client/servers/:server/resources', serverRoute('resources', resources));
-  app.get('/api/client/servers/:server/backups', serverRoute('backups', backups));
-  app.get('/api/client/servers/:server/schedules', serverRoute('schedules', schedules));
-  app.all('*', (context) => gate.pass(context, { endpoint: 'other' }, () => refuse(host, 404)));
+  for (const prefix of ['', '/:daemon{wings|elytra}']) {
+    const path = `/api/client/servers${prefix}/:server`;
+    app.get(path, serverRoute('other', false, details));
+    app.get(`${path}/websocket`, serverRoute('websocket', true, credentials));
+    app.get(`${path}/resources`, serverRoute('resources', false, resources));
+    app.get(`${path}/backups`, serverRoute('backups', true, backups));
+    app.get(`${path}/schedules`, serverRoute('schedules', false, schedules));
+  }
+  app.all('*', (context) => gate.pass(context, { endpoint: 'other' }, () => noRoute(host, context)));
   return app;
 }
 
-export async function refuse(host: ClientApiHost, status: number, detail?: string): Promise<SimulatedAnswer> {
-  return refusalAnswer(refusal(status, detail), host.settings.errorShape);
+function hasDaemonPaths({ settings }: ClientApiHost): boolean {
+  return PANEL_KINDS[settings.panel].hasDaemonPaths;
 }
 
-function refuseConflict(host: ClientApiHost, conflict: Conflict): Promise<SimulatedAnswer> {
+/** Administrators have access to every server. */
+function hasAccess({ settings }: ClientApiHost, { owned }: SimulatedServer): boolean {
+  return owned || settings.admin;
+}
+
+export async function refuse(
+  host: ClientApiHost,
+  status: number,
+  detail?: string,
+  code?: string,
+): Promise<SimulatedAnswer> {
+  return refusalAnswer(refusal(status, detail, code), host.settings.errorShape);
+}
+
+function noRoute(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
+  return refuse(host, 404, `The route ${context.req.path.slice(1)} could not be found.`);
+}
+
+function wrongDaemon(
+  host: ClientApiHost,
+  daemon: string,
+  { daemonType }: SimulatedServer,
+): Promise<SimulatedAnswer> {
+  const detail = `This endpoint requires daemon type '${daemon}', but server is using '${daemonType}'.`;
+  return refuse(host, 400, detail, 'HttpException');
+}
+
+/** The refusal of a call for a server that can't be used; undefined if the call is answered. */
+function refuseConflict(
+  host: ClientApiHost,
+  { conflict }: SimulatedServer,
+): Promise<SimulatedAnswer> | undefined {
+  // After a failed reinstallation, a server can be used.
+  if (conflict === undefined || conflict === 'reinstall_failed') return undefined;
   return refuse(host, 409, CONFLICT_DETAILS[conflict]);
 }
+
+async function details(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
+  const { settings } = host;
+  return json(200, {
+    ...serverDocument(settings.panel, entryOf(server), false),
+    meta: {
+      ...(hasDaemonPaths(host) && { daemonType: server.daemonType }),
+      is_server_owner: server.owned,
+      user_permissions: permissionsOf(settings),
+    },
+  });
+}
+
+function permissionsOf({ admin, tokenPermissions }: Settings): readonly string[] {
+  return admin ? [...tokenPermissions, ...ADMIN_PERMISSIONS] : tokenPermissions;
+}
+
+/** Conflicts in which administrators can still open a console. */
+const OPEN_TO_ADMINS: ReadonlySet<string | undefined> = new Set([
+  'installing',
+  'install_failed',
+  'restoring_backup',
+  'transferring',
+]);
 
 async function credentials(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings } = host;
   const { conflict } = server;
-  const issue = conflict === 'suspended' && settings.suspendedCredentials === 'issue';
-  if (conflict !== undefined && !issue) return refuseConflict(host, conflict);
+  const issue =
+    (conflict === 'suspended' && settings.suspendedCredentials === 'issue') ||
+    (settings.admin && OPEN_TO_ADMINS.has(conflict));
+  const refused = issue ? undefined : refuseConflict(host, server);
+  if (refused !== undefined) return refused;
+  if (!allows(settings.accountPermissions, 'websocket.connect')) {
+    const detail = "You do not have permission to connect to this server's websocket.";
+    return refuse(host, 403, detail, 'HttpForbiddenException');
+  }
   const issuedAtMs = Math.floor(clock.toUnixMs(clock.now()));
   const expiresAtMs = issuedAtMs + settings.tokenLifetimeSeconds * 1_000;
   const claims = { serverUuid: server.uuid, issuedAtMs, expiresAtMs };
-  const token = await signToken(host.tokenKey, claims, randomUUID(), settings.tokenPermissions);
+  const token = await signToken(host.tokenKey, claims, randomUUID(), permissionsOf(settings));
   const socket = server.advertised ?? `${host.nodeSocketUrl(server.node)}/api/servers/${server.uuid}/ws`;
   return json(200, { data: { token, socket } });
 }
 
 async function resources(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings, stopped } = host;
-  if (server.conflict !== undefined && settings.conflictResources === 'refuse') {
-    return refuseConflict(host, server.conflict);
-  }
+  const refused = settings.conflictResources === 'refuse' ? refuseConflict(host, server) : undefined;
+  if (refused !== undefined) return refused;
   const suspended = server.conflict === 'suspended';
   if (server.nodeDown) {
     await pause(clock, settings.unreachableDelayMs, stopped);
@@ -126,16 +200,17 @@ async function resources(host: ClientApiHost, server: SimulatedServer): Promise<
 }
 
 async function listing(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
-  const type = context.req.query('type') ?? 'owner';
+  const { admin, panel } = host.settings;
+  const type = context.req.query('type');
   const place = readPage(host, context, DEFAULT_PER_PAGE);
   if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
-  if (!LISTING_TYPES.has(type)) return refuse(host, 400, `The type "${type}" is unknown.`);
   const includeEgg = (context.req.query('include') ?? '').split(',').includes('egg');
-  const shown = host.fleet.all.filter(
-    ({ owned }) => type === 'admin-all' || (type === 'owner' ? owned : !owned),
-  );
+  const shown = host.fleet.all.filter(({ owned }) => {
+    if (type === 'admin-all') return admin;
+    return type === 'admin' ? admin && !owned : owned;
+  });
   const document = pageDocument(shown, place.page, place.perPage, (server) =>
-    listedServerDocument({ ...server, node: nodeName(server), allocation: allocationOf(server) }, includeEgg),
+    serverDocument(panel, entryOf(server), includeEgg),
   );
   return json(200, document);
 }
@@ -145,15 +220,24 @@ async function backups(
   server: SimulatedServer,
   context: ApiContext,
 ): Promise<SimulatedAnswer> {
-  if (server.conflict !== undefined) return refuseConflict(host, server.conflict);
+  const refused = refuseConflict(host, server);
+  if (refused !== undefined) return refused;
+  if (!allows(host.settings.accountPermissions, 'backup.read')) return refuse(host, 403);
   const place = readPage(host, context, DEFAULT_BACKUPS_PER_PAGE);
   if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
-  return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument));
+  const meta = { backup_count: server.backups.filter(({ is_successful }) => is_successful).length };
+  return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument, meta));
+}
+
+function entryOf(server: SimulatedServer): ListingEntry {
+  return { ...server, node: nodeName(server), allocation: allocationOf(server) };
 }
 
 async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings } = host;
-  if (server.conflict !== undefined) return refuseConflict(host, server.conflict);
+  const refused = refuseConflict(host, server);
+  if (refused !== undefined) return refused;
+  if (!allows(settings.accountPermissions, 'schedule.read')) return refuse(host, 403);
   for (const schedule of server.schedules) play(schedule, clock.now(), settings);
   return json(200, {
     object: 'list',

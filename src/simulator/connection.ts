@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import type { Faults } from './faults.ts';
@@ -14,7 +15,15 @@ import type { Recorder } from './recorder.ts';
 import { type PowerCommand, powerCommandSchema, type SocketAction } from './schema.ts';
 import type { SimulatedServer } from './server.ts';
 import { expiringThresholdMs, type Settings } from './settings.ts';
-import { allows, checkToken, EXPIRED_TEXT, NO_TOKEN_TEXT } from './tokens.ts';
+import {
+  allows,
+  checkToken,
+  DAEMON_ERROR_TEXT,
+  EXPIRED_TEXT,
+  type IssuedClaims,
+  NO_TOKEN_TEXT,
+  WRONG_SERVER_TEXT,
+} from './tokens.ts';
 
 /** A reader that is this many bytes behind loses events, as on real nodes. */
 const SLOW_READER_BYTES = 1_048_576;
@@ -22,9 +31,6 @@ const SLOW_READER_BYTES = 1_048_576;
 const GARBAGE = '{"event":"stats","args":["{\\"memory_bytes\\":';
 /** Slightly more than clients are expected to accept. */
 const OVERSIZE_BYTES = 1_048_577;
-
-/** The message of a node for an unexplained error, such as a token signed with another secret. */
-const DAEMON_ERROR_TEXT = 'an unexpected error was encountered while handling this request';
 
 const POWER_PERMISSIONS: Readonly<Record<PowerCommand, string>> = {
   start: 'control.start',
@@ -56,10 +62,9 @@ export class ConsoleConnection {
   #budget: FrameBudget;
   /** The limiter that Wings applies to `send command`. */
   #commandBudget: FrameBudget;
-  #authenticated = false;
+  #claims: IssuedClaims | undefined;
   #permissions: readonly string[] = [];
   #expiresAt = 0;
-  #lifetimeMs = 0;
   #notifiedExpired = false;
   #handling = Promise.resolve();
   #frozen = false;
@@ -86,8 +91,9 @@ export class ConsoleConnection {
 
   /** Sends an event's frame if the token has the permission for it; if the token has expired, sends the node's error instead. */
   send(frame: Buffer | string, permission?: string): void {
-    if (!this.#authenticated) return;
-    if (this.#isExpired) this.#sendNow('jwt error', [EXPIRED_TEXT]);
+    if (this.#claims === undefined) return;
+    const error = this.#tokenError;
+    if (error !== undefined) this.#sendNow('jwt error', [error]);
     else if (permission === undefined || allows(this.#permissions, permission)) this.sendRaw(frame, false);
   }
 
@@ -99,11 +105,12 @@ export class ConsoleConnection {
 
   /** Notifies the client if the token is about to expire, or has expired. */
   checkToken(): void {
-    if (!this.#authenticated) return;
+    if (this.#claims === undefined) return;
+    const lifetimeMs = this.#claims.expiresAtMs - this.#claims.issuedAtMs;
     if (this.#isExpired) {
       if (this.#host.settings.sendTokenExpired && !this.#notifiedExpired) this.#sendNow('token expired', []);
       this.#notifiedExpired = true;
-    } else if (this.#expiresAt - this.#host.clock.now() <= expiringThresholdMs(this.#lifetimeMs)) {
+    } else if (this.#expiresAt - this.#host.clock.now() <= expiringThresholdMs(lifetimeMs)) {
       this.#sendNow('token expiring', []);
     }
   }
@@ -176,6 +183,18 @@ export class ConsoleConnection {
     return this.#host.clock.now() >= this.#expiresAt;
   }
 
+  /** Why the token can't be used, as checked for every message. */
+  get #tokenError(): string | undefined {
+    if (this.#claims === undefined) return NO_TOKEN_TEXT;
+    if (this.#isExpired) return EXPIRED_TEXT;
+    return this.#claims.serverUuid === this.#server.uuid ? undefined : WRONG_SERVER_TEXT;
+  }
+
+  /** Answers a message that failed: such errors have an identifier. */
+  #sendError(event: 'jwt error' | 'daemon error', text: string): void {
+    this.#sendNow(event, [text.startsWith('Error Event') ? text : `Error Event [${randomUUID()}]: ${text}`]);
+  }
+
   #sendNow(event: string, args: readonly string[]): void {
     this.sendRaw(eventFrame(event, args, this.#host.settings.trailingNewline), false);
   }
@@ -216,8 +235,9 @@ export class ConsoleConnection {
       await this.#authenticate(argument);
       return;
     }
-    if (!this.#authenticated || this.#isExpired) {
-      this.#sendNow('jwt error', [this.#authenticated ? EXPIRED_TEXT : NO_TOKEN_TEXT]);
+    const error = this.#tokenError;
+    if (error !== undefined) {
+      this.#sendNow('jwt error', [error]);
       return;
     }
     switch (event) {
@@ -251,25 +271,23 @@ export class ConsoleConnection {
     const fault = faults.takeSocket(uuid, ['ignore-auth', 'jwt-error-on-auth', 'daemon-error-on-auth']);
     if (fault?.kind === 'ignore-auth') return;
     if (fault?.kind === 'jwt-error-on-auth') {
-      this.#sendNow('jwt error', [fault.text ?? EXPIRED_TEXT]);
+      this.#sendError('jwt error', fault.text ?? EXPIRED_TEXT);
       return;
     }
     if (fault?.kind === 'daemon-error-on-auth') {
-      this.#sendNow('daemon error', [fault.text ?? DAEMON_ERROR_TEXT]);
+      this.#sendError('daemon error', fault.text ?? DAEMON_ERROR_TEXT);
       return;
     }
     const nowMs = clock.toUnixMs(clock.now());
-    const expected = { serverUuid: uuid, nowMs, validSinceMs: startedUnixMs };
-    const verdict = await checkToken(tokenKey, token, expected);
+    const verdict = await checkToken(tokenKey, token, { nowMs, validSinceMs: startedUnixMs });
     if (!verdict.ok) {
-      this.#sendNow('jwt error', [verdict.text]);
+      this.#sendError(verdict.event, verdict.text);
       return;
     }
-    const first = !this.#authenticated;
-    this.#authenticated = true;
+    const first = this.#claims === undefined;
+    this.#claims = verdict.claims;
     this.#permissions = verdict.permissions;
     this.#notifiedExpired = false;
-    this.#lifetimeMs = verdict.claims.expiresAtMs - verdict.claims.issuedAtMs;
     this.#expiresAt = clock.now() + verdict.claims.expiresAtMs - nowMs;
     this.#sendNow('auth success', []);
     if (first) this.#greet();
@@ -277,7 +295,7 @@ export class ConsoleConnection {
 
   #greet(): void {
     const { state } = this.#server.game;
-    this.#sendNow('status', [state]);
+    this.send(eventFrame('status', [state], this.#host.settings.trailingNewline));
     if (state === 'offline') this.#sendStats();
   }
 

@@ -43,6 +43,12 @@ export const DISK_FULL: DaemonSentence = {
   text: 'Server is exceeding the assigned disk space limit, stopping process now.',
 };
 
+/** The daemon's message if a server doesn't start after a crash (server/server.go of Wings). */
+export const RESTART_FAILED: DaemonSentence = {
+  kind: 'restart aborted',
+  text: 'Server crash was detected but an error occurred while handling it.',
+};
+
 /** A console line as printed by a daemon; a game may print the same. */
 export function daemonLine(text: string, node: Pick<Settings, 'daemon' | 'appName'>): string {
   const { appName, line } = DAEMONS[node.daemon];

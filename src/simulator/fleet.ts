@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 import { endBackup, scheduledEnd } from './backups.ts';
-import { crashReport, type DaemonSentence, DISK_FULL, daemonLine } from './daemon.ts';
+import { crashReport, type DaemonSentence, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
 import {
@@ -121,7 +121,6 @@ export class SimulatedFleet {
     if (passed.includes('offline')) server.cancelDaemon();
     let last = before.state;
     for (const state of passed) {
-      this.print(server, `[daemon] server marked as ${state}`);
       if (!this.#faults.losesStatus(server.uuid, state))
         this.broadcast(server, this.#frame('status', [state]));
       if (this.#faults.isLate(server.uuid))
@@ -129,6 +128,9 @@ export class SimulatedFleet {
       last = state;
     }
     if (passed.at(-1) === 'offline') this.#broadcastStats(server);
+    if (event === 'due' && before.due?.event === 'abort' && passed.length > 0) {
+      this.#say(server, [RESTART_FAILED]);
+    }
     server.cancelDue();
     // A timer may fire slightly early; `due` then changes nothing and the timer is set again.
     const { due } = game;

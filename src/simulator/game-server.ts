@@ -18,7 +18,7 @@ export interface GameUsage {
 /** An event that a server causes by itself at an instant. */
 interface DueEvent {
   readonly at: number;
-  readonly event: 'up' | 'fail' | 'down' | 'again' | 'revive';
+  readonly event: 'up' | 'fail' | 'abort' | 'down' | 'again' | 'revive' | 'retry';
 }
 
 /** One game server at one instant; instants are in milliseconds of the same clock. */
@@ -107,7 +107,9 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
   crash: (server, now, { reviveMs }) => {
     if (server.state === 'offline') return unchanged(server);
     const due: DueEvent | undefined =
-      reviveMs === undefined ? undefined : { at: now + reviveMs, event: 'revive' };
+      reviveMs === undefined
+        ? undefined
+        : { at: now + reviveMs, event: server.state === 'starting' ? 'retry' : 'revive' };
     return { server: { ...off(server, now), due }, passed: ['offline'] };
   },
   due: (server, now, traits) =>
@@ -125,7 +127,10 @@ const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
     const step = starting(off(server, now), now, traits);
     return { ...step, passed: ['offline', ...step.passed] };
   },
-  revive: (server, now, traits) => starting(server, now, traits),
+  revive: (server, now, traits) => starting(server, now, traits, 'abort'),
+  retry: (server, now, traits) => starting(server, now, traits),
+  // If its restart after a crash fails, it publishes both (field notes).
+  abort: (server, now) => ({ server: off(server, now), passed: ['stopping', 'offline'] }),
 };
 
 /** The server after an event; the same object if the event has no effect in its state. */
@@ -137,8 +142,13 @@ function unchanged(server: GameServer): GameStep {
   return { server, passed: [] };
 }
 
-function starting(server: GameServer, now: number, traits: GameServerTraits): GameStep {
-  return { server: start(server, now, traits), passed: ['starting'] };
+function starting(
+  server: GameServer,
+  now: number,
+  traits: GameServerTraits,
+  failure: 'fail' | 'abort' = 'fail',
+): GameStep {
+  return { server: start(server, now, traits, failure), passed: ['starting'] };
 }
 
 function stop(server: GameServer, due: DueEvent): GameStep {
@@ -148,13 +158,18 @@ function stop(server: GameServer, due: DueEvent): GameStep {
   return { server: { ...server, state: 'stopping', due }, passed: ['stopping'] };
 }
 
-function start(server: GameServer, now: number, traits: GameServerTraits): GameServer {
+function start(
+  server: GameServer,
+  now: number,
+  traits: GameServerTraits,
+  failure: 'fail' | 'abort' = 'fail',
+): GameServer {
   return {
     state: 'starting',
     startedAt: now,
     usageAt: now,
     usage: { ...usageWhenOff(server.usage), memoryLimitBytes: traits.memoryLimitBytes },
-    due: { at: now + traits.startMs, event: traits.startFails ? 'fail' : 'up' },
+    due: { at: now + traits.startMs, event: traits.startFails ? failure : 'up' },
   };
 }
 

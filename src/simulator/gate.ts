@@ -29,12 +29,23 @@ export interface CallTarget {
   readonly server?: string;
 }
 
-/** How an API treats a key: undefined if it accepts it. */
-export type KeyCheck = (key: string, clientKeys: ReadonlySet<string>) => 401 | 403 | undefined;
+/** Which keys an API knows, and which of them it refuses. */
+export interface KeyPolicy {
+  readonly isKnown: (key: string, clientKeys: ReadonlySet<string>) => boolean;
+  /** The detail of a 403; undefined if the key may be used. */
+  readonly refusal: (
+    key: string,
+    clientKeys: ReadonlySet<string>,
+    settings: Pick<Settings, 'admin'>,
+  ) => string | undefined;
+}
 
-const checkClientKey: KeyCheck = (key, clientKeys) => {
-  if (isApplicationKey(key)) return 403;
-  return clientKeys.has(key) ? undefined : 401;
+const CLIENT_KEYS: KeyPolicy = {
+  isKnown: (key, clientKeys) => clientKeys.has(key) || isApplicationKey(key),
+  refusal: (key) =>
+    isApplicationKey(key)
+      ? 'You are attempting to use an application API key on an endpoint that requires a client API key.'
+      : undefined,
 };
 
 /** The processing that every call goes through: the record, the key, the limits and the faults. */
@@ -44,11 +55,11 @@ export class ApiGate {
   #window: RateWindow | undefined;
   readonly #serverWindows = new Map<string, RateWindow>();
 
-  readonly #check: KeyCheck;
+  readonly #policy: KeyPolicy;
 
-  constructor(host: GateHost, check = checkClientKey) {
+  constructor(host: GateHost, policy = CLIENT_KEYS) {
     this.#host = host;
-    this.#check = check;
+    this.#policy = policy;
   }
 
   /** Answers a call with the endpoint, unless something before it answers. */
@@ -59,36 +70,51 @@ export class ApiGate {
   ): Promise<Response> {
     const { clock, faults, recorder } = this.#host;
     const answered = recorder.call({ ...target, at: clock.now(), method: context.req.method });
-    const limits = this.#headers(target);
-    const send = (answer: SimulatedAnswer): Response => {
+    const send = (answer: SimulatedAnswer, limits: Record<string, string> = {}): Response => {
       answered(answer.status);
-      return new Response(answer.body, {
-        status: answer.status,
-        headers: { ...limits(), ...answer.headers },
-      });
+      return new Response(answer.body, { status: answer.status, headers: { ...limits, ...answer.headers } });
     };
     const refused = this.#refuse(context, target);
     if (refused !== undefined) return send(refused);
+    const limits = this.#headers(target);
+    const sendLimited = (answer: SimulatedAnswer) => send(answer, limits());
+    const limited = this.#limit(target) ?? this.#refuseKey(context);
+    if (limited !== undefined) return sendLimited(limited);
     const page = Number(context.req.query('page') ?? 1);
     const fault = faults.takeRest(target.endpoint, target.server, page);
-    return fault === undefined ? send(await endpoint()) : this.#applyFault(fault, context, send, endpoint);
+    return fault === undefined
+      ? sendLimited(await endpoint())
+      : this.#applyFault(fault, context, sendLimited, endpoint);
   }
 
-  #refuse(context: Context, target: CallTarget): SimulatedAnswer | undefined {
-    const { settings } = this.#host;
-    const unauthorized = this.#checkKey(context.req.header('authorization'));
-    if (unauthorized !== undefined) {
+  /** What answers before the limit is checked, in this order; its answers don't show the limit. */
+  #refuse(context: Context<{ Bindings: HttpBindings }>, target: CallTarget): SimulatedAnswer | undefined {
+    const { keys, settings } = this.#host;
+    const refuse = (status: number, detail?: string, code?: string) =>
+      refusalAnswer(refusal(status, detail, code), settings.errorShape);
+    if (settings.maintenance) return refuse(503);
+    const key = keyOf(context);
+    if (!this.#policy.isKnown(key, keys)) {
       // A browser without a session is redirected to the login page; the panel recognizes browsers by their Accept header.
-      if (unauthorized === 401 && !acceptsJson(context)) return redirect('/auth/login');
-      return refusalAnswer(refusal(unauthorized), settings.errorShape);
+      return acceptsJson(context) ? refuse(401) : redirect('/auth/login');
     }
-    if (!isWellFormed(context.req.raw.url)) return refusalAnswer(refusal(400), settings.errorShape);
-    return this.#limit(target);
+    if (settings.twoFactorRequired && target.endpoint !== 'account') {
+      const detail =
+        'Two-factor authentication is required on this account in order to access this endpoint.';
+      return refuse(400, detail, 'TwoFactorAuthRequiredException');
+    }
+    const address = context.env.incoming.socket.remoteAddress ?? '';
+    if (settings.allowedAddresses.length > 0 && !settings.allowedAddresses.includes(address)) {
+      const detail = `This IP address (${address}) does not have permission to access the API using these credentials.`;
+      return refuse(403, detail);
+    }
+    return isWellFormed(context.req.raw.url) ? undefined : refuse(400);
   }
 
-  #checkKey(header: string | undefined): 401 | 403 | undefined {
-    const key = /^Bearer (\S+)$/.exec(header ?? '')?.[1] ?? '';
-    return this.#check(key, this.#host.keys);
+  #refuseKey(context: Context): SimulatedAnswer | undefined {
+    const { keys, settings } = this.#host;
+    const detail = this.#policy.refusal(keyOf(context), keys, settings);
+    return detail === undefined ? undefined : refusalAnswer(refusal(403, detail), settings.errorShape);
   }
 
   #limit({ endpoint, server }: CallTarget): SimulatedAnswer | undefined {
@@ -115,7 +141,9 @@ export class ApiGate {
     const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
     const resetAt = Math.ceil((clock.toUnixMs(clock.now()) + resetMs) / 1_000);
     const hints = settings.rateLimitHints;
-    const detail = `You have exceeded the rate limit.${hints.includes('message') ? ` Try again in ${seconds} seconds.` : ''}`;
+    const detail = hints.includes('message')
+      ? `You have exceeded the rate limit. Try again in ${seconds} seconds.`
+      : undefined;
     const answer = refusalAnswer(refusal(429, detail), settings.rateLimitShape);
     return {
       ...answer,
@@ -192,6 +220,10 @@ export class ApiGate {
 
 function redirect(location: string): SimulatedAnswer {
   return { status: 302, headers: { location, 'content-type': 'text/html; charset=utf-8' }, body: '' };
+}
+
+function keyOf(context: Context): string {
+  return /^Bearer (\S+)$/.exec(context.req.header('authorization') ?? '')?.[1] ?? '';
 }
 
 function acceptsJson(context: Context): boolean {

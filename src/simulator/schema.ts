@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import { bodyShapeSchema } from './settings.ts';
 
 // One schema defines both the types of the in-process API and the validation of the control endpoint.
 
 const count = z.int().min(0);
 const positive = z.number().positive();
+
+/** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
+export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
+
+/** The kinds of panels that can be simulated; they differ in their paths and in the shapes of their answers. */
+export const panelKindSchema = z.enum(['pterodactyl', 'pelican', 'hydrodactyl']);
+
+/** The daemons of Hydrodactyl, which its paths name. */
+export const daemonTypeSchema = z.enum(['wings', 'elytra']);
 
 /** The autonomous behavior of a simulated server. */
 export const profileNameSchema = z.enum([
@@ -17,7 +25,7 @@ export const profileNameSchema = z.enum([
   'chatty',
 ]);
 
-/** States in which the panel answers 409 for a server. */
+/** What the panel says about a server that can't be used; it answers 409, except after a failed reinstallation. */
 export const conflictSchema = z.enum([
   'suspended',
   'installing',
@@ -89,8 +97,10 @@ export const serverSpecSchema = z.strictObject({
   limits: wireLimitsSchema.optional(),
   node: z.string().optional(),
   egg: z.string().optional(),
-  /** Whether the key's owner is this server's owner; if false, only `type=admin…` lists it. */
+  /** Whether the key's account is this server's owner; if false, only an administrator has access to it. */
   owned: z.boolean().optional(),
+  /** Only Hydrodactyl has more than one. */
+  daemonType: daemonTypeSchema.optional(),
   /** Console lines per second. */
   consoleLinesPerSecond: z.number().min(0).optional(),
   /** How long a run lasts before the server crashes by itself, in milliseconds. */
@@ -125,7 +135,15 @@ export const usageSchema = z.strictObject({
   uptimeMs: z.number().optional(),
 });
 
-export const endpointSchema = z.enum(['websocket', 'resources', 'listing', 'backups', 'schedules', 'nodes']);
+export const endpointSchema = z.enum([
+  'websocket',
+  'resources',
+  'listing',
+  'backups',
+  'schedules',
+  'nodes',
+  'account',
+]);
 
 /** A server by uuid, short id or name. */
 const server = z.string().optional();
@@ -224,6 +242,9 @@ export const socketActionSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('expire'), server }),
 ]);
 
+export type BodyShape = z.infer<typeof bodyShapeSchema>;
+export type PanelKind = z.infer<typeof panelKindSchema>;
+export type DaemonType = z.infer<typeof daemonTypeSchema>;
 export type ProfileName = z.infer<typeof profileNameSchema>;
 export type Conflict = z.infer<typeof conflictSchema>;
 export type PowerCommand = z.infer<typeof powerCommandSchema>;

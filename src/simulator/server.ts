@@ -1,6 +1,6 @@
 import type { Cancel } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
-import type { ListingEntry, SimulatedAnswer } from './answers.ts';
+import type { SimulatedAnswer } from './answers.ts';
 import type { ConsoleConnection } from './connection.ts';
 import {
   type GameServer,
@@ -10,10 +10,19 @@ import {
   reported,
   runningServer,
 } from './game-server.ts';
+import type { ListingEntry } from './panel-kinds.ts';
 import { PROFILES, type ServerProfile } from './profiles.ts';
 import { type Random, seededRandom, seededUuid } from './random.ts';
 import { newSchedule, type SimulatedSchedule } from './schedules.ts';
-import type { AllocationSpec, BackupSpec, Conflict, ProfileName, ServerSpec, UsagePin } from './schema.ts';
+import type {
+  AllocationSpec,
+  BackupSpec,
+  Conflict,
+  DaemonType,
+  ProfileName,
+  ServerSpec,
+  UsagePin,
+} from './schema.ts';
 import type { Settings } from './settings.ts';
 
 /** The memory limit that the socket of an unlimited server reports: the host's RAM. */
@@ -35,6 +44,7 @@ export interface SimulatedServer {
   readonly limits: ListingEntry['limits'];
   readonly egg: string;
   readonly owned: boolean;
+  readonly daemonType: DaemonType;
   readonly death: ServerSpec['death'];
   readonly backups: BackupSpec[];
   readonly schedules: readonly SimulatedSchedule[];
@@ -97,6 +107,7 @@ export function createServer(
     limits,
     egg: spec.egg ?? 'Generic',
     owned: spec.owned ?? true,
+    daemonType: spec.daemonType ?? 'wings',
     death: spec.death,
     backups: [...(spec.backups ?? [])],
     schedules: (spec.schedules ?? []).map((schedule, index) => newSchedule(schedule, index, now)),

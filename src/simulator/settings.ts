@@ -1,10 +1,8 @@
 import { z } from 'zod';
+import { bodyShapeSchema, panelKindSchema } from './schema.ts';
 
 const count = z.int().min(0);
 const positive = z.number().positive();
-
-/** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
-export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
 
 /** A node as the application API shows it: MiB, and percent that may be allocated beyond that (-1: any amount). */
 export const nodeSpecSchema = z.strictObject({
@@ -17,6 +15,16 @@ export const nodeSpecSchema = z.strictObject({
 });
 
 export const settingsSchema = z.strictObject({
+  /** Whose paths and shapes of answers the panel has. */
+  panel: panelKindSchema,
+  /** Whether the account is an administrator's, which has access to every server. */
+  admin: z.boolean(),
+  /** The only addresses from which the keys may be used; empty means all. */
+  allowedAddresses: z.array(z.string()),
+  /** Whether the panel demands two-factor authentication, which the account doesn't use. */
+  twoFactorRequired: z.boolean(),
+  /** Whether the panel is down for maintenance. */
+  maintenance: z.boolean(),
   /** REST calls per minute that the panel allows its user. */
   rateLimitPerMinute: z.int().positive(),
   /** Credential calls per minute and server; 0 disables this limit. */
@@ -24,7 +32,9 @@ export const settingsSchema = z.strictObject({
   /** Where a 429 states when to retry. */
   rateLimitHints: z.array(z.enum(['retry-after', 'reset', 'message'])),
   tokenLifetimeSeconds: positive,
-  /** The permissions of the panel's user, as listed in console tokens. */
+  /** What the account may do with every server, which the panel checks. */
+  accountPermissions: z.array(z.string()),
+  /** The permissions in console tokens, which the nodes check. */
   tokenPermissions: z.array(z.string()),
   /** How often tokens are checked, in milliseconds; 0 derives it from the lifetime. */
   tokenCheckMs: z.number().min(0),
@@ -83,16 +93,21 @@ export const settingsSchema = z.strictObject({
 export const settingsChangeSchema = settingsSchema.partial();
 
 export type NodeSpec = z.infer<typeof nodeSpecSchema>;
-export type BodyShape = z.infer<typeof bodyShapeSchema>;
 export type Settings = z.infer<typeof settingsSchema>;
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
 /** The defaults: the behavior of real panels in the field. */
 export const DEFAULT_SETTINGS: Settings = {
+  panel: 'pterodactyl',
+  admin: false,
+  allowedAddresses: [],
+  twoFactorRequired: false,
+  maintenance: false,
   rateLimitPerMinute: 240,
   websocketLimitPerMinute: 5,
-  rateLimitHints: ['retry-after', 'reset', 'message'],
+  rateLimitHints: ['retry-after', 'reset'],
   tokenLifetimeSeconds: 600,
+  accountPermissions: ['*'],
   tokenPermissions: ['*'],
   tokenCheckMs: 0,
   maxPerPage: 100,
@@ -101,7 +116,7 @@ export const DEFAULT_SETTINGS: Settings = {
   resourceUptime: true,
   resourceSuspendedFlag: true,
   errorShape: 'errors',
-  rateLimitShape: 'message',
+  rateLimitShape: 'errors',
   unreachable: '504',
   unreachableDelayMs: 0,
   suspendedCredentials: 'refuse',

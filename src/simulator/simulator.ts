@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Cancel, type Clock, SystemClock } from '../domain/clock.ts';
 import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
-import { applicationApi, checkApplicationKey } from './application-api.ts';
+import { APPLICATION_KEYS, applicationApi } from './application-api.ts';
 import { clientApi } from './client-api.ts';
 
 import { controlApi } from './control-api.ts';
@@ -83,7 +83,7 @@ class SimulatedPanel implements Simulator {
     for (const spec of typeof servers === 'number' ? steadyServers(servers) : servers) {
       this.#world.fleet.add(spec);
     }
-    const api = applicationApi(this.#world, new ApiGate(this.#world, checkApplicationKey));
+    const api = applicationApi(this.#world, new ApiGate(this.#world, APPLICATION_KEYS));
     api.route('/', clientApi(this.#world, new ApiGate(this.#world)));
     await this.#panel.open(requestListener(api), (request, socket, head) =>
       handleUpgrade(this.#world, 0, request, socket, head),
@@ -156,7 +156,7 @@ class SimulatedPanel implements Simulator {
 
   deleteServer(ref: string): void {
     const server = this.#find(ref);
-    this.sockets({ kind: 'send', server: server.uuid, event: 'deleted' });
+    this.sockets({ kind: 'send', server: server.uuid, event: 'deleted', args: ['null'] });
     for (const connection of server.connections) connection.close(1001, 'server deleted');
     this.#world.fleet.remove(server);
     void this.#gamePorts.get(server.uuid)?.close();

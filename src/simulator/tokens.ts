@@ -7,16 +7,18 @@ export interface IssuedClaims {
   readonly expiresAtMs: number;
 }
 
-/** The result of a node's check: the token's claims, or the text of the `jwt error`. */
+/** The result of a node's check: the token's claims, or what the node answers. */
 export type TokenVerdict =
   | { readonly ok: true; readonly claims: IssuedClaims; readonly permissions: readonly string[] }
-  | { readonly ok: false; readonly text: string };
+  | { readonly ok: false; readonly event: 'jwt error' | 'daemon error'; readonly text: string };
 
 export const EXPIRED_TEXT = 'jwt: exp claim is invalid';
 export const DENYLISTED_TEXT = 'jwt: created too far in past (denylist)';
-export const WRONG_SERVER_TEXT = 'jwt: no permission to connect to this server';
+export const WRONG_SERVER_TEXT = 'jwt: server uuid mismatch';
 export const NO_CONNECT_TEXT = 'jwt: missing connect permission';
-export const NO_TOKEN_TEXT = 'no jwt present';
+export const NO_TOKEN_TEXT = 'jwt: no jwt present';
+/** A node's message for an unexplained error, such as a token signed with another secret. */
+export const DAEMON_ERROR_TEXT = 'an unexpected error was encountered while handling this request';
 
 /** Signs a console token (HS256), as the panel does for its nodes. */
 export function signToken(
@@ -33,17 +35,20 @@ export function signToken(
     .sign(key);
 }
 
-/** Checks a token as a node does; `validSinceMs` is when the node last started: older tokens are invalid. */
+/**
+ * Checks a token as a node does when it is presented; `validSinceMs` is when the node last started: older tokens are invalid. Which
+ * server it is for is checked only when it is used.
+ */
 export async function checkToken(
   key: Uint8Array,
   token: string,
-  expected: { readonly serverUuid: string; readonly nowMs: number; readonly validSinceMs: number },
+  expected: { readonly nowMs: number; readonly validSinceMs: number },
 ): Promise<TokenVerdict> {
   try {
     const { payload } = await jwtVerify(token, key, { currentDate: new Date(expected.nowMs) });
     const { iat, exp } = payload;
     if (iat === undefined || exp === undefined || typeof payload['server_uuid'] !== 'string') {
-      return { ok: false, text: 'jwt: missing claims' };
+      return jwtError(DENYLISTED_TEXT);
     }
     const claims = {
       serverUuid: payload['server_uuid'],
@@ -51,16 +56,19 @@ export async function checkToken(
       expiresAtMs: Math.round(exp * 1_000),
     };
     // The check above uses whole seconds, but tokens here may live for only two.
-    if (expected.nowMs >= claims.expiresAtMs) return { ok: false, text: EXPIRED_TEXT };
-    if (claims.serverUuid !== expected.serverUuid) return { ok: false, text: WRONG_SERVER_TEXT };
-    if (claims.issuedAtMs < expected.validSinceMs) return { ok: false, text: DENYLISTED_TEXT };
+    if (expected.nowMs >= claims.expiresAtMs) return jwtError(EXPIRED_TEXT);
+    if (claims.issuedAtMs < expected.validSinceMs) return jwtError(DENYLISTED_TEXT);
     const permissions = stringsOf(payload['permissions']);
-    if (!allows(permissions, 'websocket.connect')) return { ok: false, text: NO_CONNECT_TEXT };
+    if (!allows(permissions, 'websocket.connect')) return jwtError(NO_CONNECT_TEXT);
     return { ok: true, claims, permissions };
   } catch (error) {
-    if (error instanceof errors.JWTExpired) return { ok: false, text: EXPIRED_TEXT };
-    return { ok: false, text: 'jwt: malformed or wrongly signed token' };
+    if (error instanceof errors.JWTExpired) return jwtError(EXPIRED_TEXT);
+    return { ok: false, event: 'daemon error', text: DAEMON_ERROR_TEXT };
   }
+}
+
+function jwtError(text: string): TokenVerdict {
+  return { ok: false, event: 'jwt error', text };
 }
 
 /** Whether a token's permissions include this one. */

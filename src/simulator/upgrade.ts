@@ -75,7 +75,7 @@ function refuse(socket: Duplex, status: number, body: string, location?: string)
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Connection: close',
-    'Content-Type: text/plain; charset=utf-8',
+    `Content-Type: ${body.startsWith('{') ? 'application/json' : 'text/plain'}; charset=utf-8`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...(location === undefined ? [] : [`Location: ${location}`]),
   ];

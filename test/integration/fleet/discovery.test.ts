@@ -111,7 +111,7 @@ describe('discovery', () => {
     ['exclude: { egg: [velocity], name: [nobody] }', ['survival']],
     [`include: { id: [${LOBBY.slice(0, 8)}] }`, ['lobby']],
   ])('with %s, it observes %j', async (setting, names) => {
-    const panel = await panelWith({ servers: SERVERS });
+    const panel = await panelWith({ servers: SERVERS, admin: setting.includes('admin') });
     const exporter = await observe(panel, [`discover: { ${setting} }`]);
     await untilNames(exporter, names);
     expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(names.length);
@@ -273,7 +273,7 @@ describe('discovery', () => {
   });
 
   it('starts, changes and ends with a reload, and keeps the sockets of servers that stay', async () => {
-    const panel = await panelWith({ servers: SERVERS });
+    const panel = await panelWith({ servers: SERVERS, admin: true });
     const servers = ['limits_from_listing: false', 'servers:', `  - { id: ${SURVIVAL}, name: survival }`];
     const exporter = await observe(panel, servers);
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  listedServerDocument,
-  pageDocument,
-  refusal,
-  refusalAnswer,
-  resourcesDocument,
-} from '../../../src/simulator/answers.ts';
+import { pageDocument, refusal, refusalAnswer, resourcesDocument } from '../../../src/simulator/answers.ts';
+import { serverDocument } from '../../../src/simulator/panel-kinds.ts';
 
 const USAGE = {
   memoryBytes: 1_073_741_824,
@@ -60,8 +55,14 @@ describe('documents', () => {
   ] as const)('list a server with the conflict %s', (conflict, attributes) => {
     const limits = { memory: 1, swap: -1, disk: 0, cpu: 50, io: 500 };
     const names = { uuid: 'u', identifier: 'i', name: 'n', node: 'node-1', egg: 'Paper' };
-    const identity = { ...names, owned: true, backupLimit: 3, allocation: undefined };
-    expect(listedServerDocument({ ...identity, limits, conflict }, true)).toMatchObject({
+    const identity = {
+      ...names,
+      owned: true,
+      backupLimit: 3,
+      allocation: undefined,
+      daemonType: 'wings' as const,
+    };
+    expect(serverDocument('pterodactyl', { ...identity, limits, conflict }, true)).toMatchObject({
       attributes: { ...attributes, limits, relationships: { egg: { attributes: { name: 'Paper' } } } },
     });
   });

@@ -145,6 +145,13 @@ describe('a failing start', () => {
     const failed = ['starting', 'offline', ...REPORT];
     expect(received).toEqual(['offline', ...failed, ...failed, 'restart aborted']);
   });
+
+  it('after a crash passes through stopping, and the node gives up', async () => {
+    server.startsToFail = 1;
+    fleet.crash(server, { code: 1 });
+    await clock.advance(120_000);
+    expect(received).toEqual(['offline', ...REPORT, 'starting', 'stopping', 'offline', 'restart aborted']);
+  });
 });
 
 describe("the daemon's messages", () => {

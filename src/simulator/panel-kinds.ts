@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import type { BackupSpec, Conflict, DaemonType, PanelKind, WireLimits } from './schema.ts';
+
+/** An address of a server, as on the wire. */
+export interface Allocation {
+  readonly ip: string;
+  readonly ip_alias: string | null;
+  readonly port: number;
+}
+
+/** The listing's data about a server. */
+export interface ListingEntry {
+  readonly uuid: string;
+  readonly identifier: string;
+  readonly name: string;
+  readonly node: string;
+  readonly egg: string;
+  readonly owned: boolean;
+  readonly conflict: Conflict | undefined;
+  readonly backupLimit: number;
+  /** The default allocation. */
+  readonly allocation: Allocation | undefined;
+  readonly limits: Required<{ [Key in keyof WireLimits]: number }>;
+  readonly daemonType: DaemonType;
+}
+
+/** What distinguishes the answers of a kind of panel from Pterodactyl's (app/Transformers/Api/Client of each). */
+interface KindOfPanel {
+  /** The attributes of the account. */
+  readonly account: (isAdmin: boolean) => object;
+  /** Attributes of a server in addition to Pterodactyl's, or in their place. */
+  readonly serverExtras: (server: ListingEntry) => object;
+  readonly limitsExtras: object;
+  readonly featureExtras: object;
+  /** The paths of most endpoints of a server name its daemon. */
+  readonly hasDaemonPaths: boolean;
+}
+
+const USERNAME = 'operator';
+const EMAIL = 'operator@example.com';
+const SFTP = { ip: 'node.example.com', port: 2_022 };
+const MADE_AT = '2026-01-02T03:04:05+00:00';
+
+const PTERODACTYL: KindOfPanel = {
+  account: (admin) => ({
+    id: 1,
+    admin,
+    username: USERNAME,
+    email: EMAIL,
+    first_name: 'The',
+    last_name: 'Operator',
+    language: 'en',
+  }),
+  serverExtras: () => ({}),
+  limitsExtras: {},
+  featureExtras: {},
+  hasDaemonPaths: false,
+};
+
+export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
+  pterodactyl: PTERODACTYL,
+  pelican: {
+    ...PTERODACTYL,
+    account: (admin) => ({
+      uuid: uuidOf(USERNAME),
+      username: USERNAME,
+      email: EMAIL,
+      language: 'en',
+      image: 'https://gravatar.com/avatar/0',
+      admin,
+      root_admin: admin,
+      '2fa_enabled': false,
+      created_at: MADE_AT,
+      updated_at: MADE_AT,
+    }),
+    serverExtras: () => ({ sftp_details: { ...SFTP, alias: null } }),
+    limitsExtras: { oom_killer: false },
+  },
+  hydrodactyl: {
+    ...PTERODACTYL,
+    serverExtras: ({ daemonType, egg }) => ({
+      sftp_alias: { ip: null, port: null },
+      egg: uuidOf(egg),
+      daemon_type: daemonType,
+      backup_disk: 'local',
+    }),
+    limitsExtras: { overhead_memory: 0 },
+    featureExtras: { backupStorageMb: null },
+    hasDaemonPaths: true,
+  },
+};
+
+/** The account that owns all keys. */
+export function accountDocument(kind: PanelKind, isAdmin: boolean): object {
+  return { object: 'user', attributes: PANEL_KINDS[kind].account(isAdmin) };
+}
+
+const STATUS_WORDS: ReadonlySet<Conflict | undefined> = new Set<Conflict>([
+  'installing',
+  'install_failed',
+  'reinstall_failed',
+  'suspended',
+  'restoring_backup',
+]);
+
+/** One server as an item of the listing, or as the answer of its own endpoint. */
+export function serverDocument(kind: PanelKind, server: ListingEntry, includeEgg: boolean) {
+  const { serverExtras, limitsExtras, featureExtras } = PANEL_KINDS[kind];
+  const { conflict } = server;
+  const attributes = {
+    server_owner: server.owned,
+    identifier: server.identifier,
+    internal_id: 1,
+    uuid: server.uuid,
+    name: server.name,
+    node: server.node,
+    is_node_under_maintenance: conflict === 'maintenance',
+    sftp_details: SFTP,
+    description: '',
+    limits: { ...server.limits, threads: null, oom_disabled: true, ...limitsExtras },
+    invocation: './start',
+    docker_image: 'ghcr.io/example/game:latest',
+    egg_features: [],
+    feature_limits: { databases: 0, allocations: 0, backups: server.backupLimit, ...featureExtras },
+    status: STATUS_WORDS.has(conflict) ? conflict : null,
+    is_suspended: conflict === 'suspended',
+    is_installing: conflict === 'installing' || conflict === 'install_failed',
+    is_transferring: conflict === 'transferring',
+    ...serverExtras(server),
+    relationships: {
+      allocations: { object: 'list', data: allocationDocuments(server.allocation) },
+      variables: { object: 'list', data: [] },
+      ...(includeEgg && {
+        egg: { object: 'egg', attributes: { uuid: uuidOf(server.egg), name: server.egg } },
+      }),
+    },
+  };
+  return { object: 'server', attributes };
+}
+
+// Panels list allocations in no particular order, so another one comes before the default.
+function allocationDocuments(allocation: Allocation | undefined): readonly object[] {
+  if (allocation === undefined) return [];
+  const another = { ...allocation, ip_alias: null, port: allocation.port - 1, is_default: false };
+  return [another, { ...allocation, is_default: true }].map((attributes) => ({
+    object: 'allocation',
+    attributes: { id: attributes.port, notes: null, ...attributes },
+  }));
+}
+
+/** A backup as an item of the list of backups. */
+export function backupDocument(backup: BackupSpec): object {
+  return {
+    object: 'backup',
+    attributes: {
+      uuid: uuidOf(`${backup.completed_at} ${backup.bytes}`),
+      is_locked: false,
+      name: 'Backup',
+      ignored_files: [],
+      checksum: backup.is_successful ? 'sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709' : null,
+      created_at: backup.completed_at ?? MADE_AT,
+      ...backup,
+    },
+  };
+}
+
+/** A UUID for a text, always the same. */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { type ApiEndpoint, NO_TELEMETRY } from '../../../../src/domain/telemetry.ts';
+import type { PanelDialect } from '../../../../src/panel/dialect.ts';
+import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
+import { refusalError } from '../../../../src/panel/errors.ts';
+import {
+  plain,
+  type RecordedAnswer,
+  type RecordedDialogue,
+  type RecordedFrame,
+  recordedPanels,
+} from '../../../support/recorded-panels.ts';
+
+/** The endpoint of a command's path, and the request that reads its answer. */
+const ENDPOINTS: readonly (readonly [
+  RegExp,
+  ApiEndpoint,
+  (dialect: PanelDialect) => (body: unknown) => unknown,
+])[] = [
+  [/\/account"/, 'account', (dialect) => dialect.account().decode],
+  [/\/websocket"/, 'websocket', (dialect) => dialect.credentials('server').decode],
+  [/\/resources"/, 'resources', (dialect) => dialect.resources('server').decode],
+  [/\/backups["?]/, 'backups', (dialect) => dialect.backups('server', 1).decode],
+  [/\/api\/client[?"]/, 'listing', (dialect) => dialect.listing({ page: 1, perPage: 100 }).decode],
+];
+
+function endpointOf({ command }: RecordedAnswer) {
+  return ENDPOINTS.find(([path]) => path.test(command));
+}
+
+/** What the decoders make of the answer. */
+function readAnswer(answer: RecordedAnswer): unknown {
+  const [, endpoint, decoder] = endpointOf(answer) ?? [];
+  if (endpoint === undefined || decoder === undefined) throw new Error(`no decoder for ${answer.command}`);
+  const body = plain(answer.body);
+  if (answer.status === 200) return decoder(PTERODACTYL)(body);
+  const { problem } = refusalError(
+    {
+      panel: 'main',
+      endpoint,
+      request: answer.command,
+      status: answer.status,
+      contentType: answer.headers['content-type'] ?? 'application/json',
+      rate: {},
+      text: answer.text ?? JSON.stringify(body),
+      apiKey: 'ptlc_0',
+      url: 'https://panel.example.com',
+      nowUnixMs: 0,
+    },
+    PTERODACTYL,
+  );
+  return problem.cause;
+}
+
+/** As it can be written in a file. */
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (_key, part: unknown) => part ?? null));
+}
+
+/** The frame's text as it was on the wire. */
+function frameOf({ event, args, payload }: RecordedFrame): Buffer {
+  const given = payload === undefined ? args : [JSON.stringify(plain(payload))];
+  return Buffer.from(JSON.stringify(given === undefined ? { event } : { event, args: given }));
+}
+
+const { socket } = PTERODACTYL;
+
+/** The handler's calls that a frame leads to. */
+function readFrame(frame: Buffer): readonly unknown[] {
+  const calls: unknown[] = [];
+  socket.handleFrame(frame, false, {
+    telemetry: NO_TELEMETRY,
+    consoleLine: () => calls.push('consoleLine'),
+    stats: (sample) => calls.push({ stats: sample.toSample() }),
+    status: (state) => calls.push({ status: state }),
+    authenticated: () => calls.push('authenticated'),
+    tokenEnding: () => calls.push('tokenEnding'),
+    jwtError: (error) => calls.push({ jwtError: error }),
+    daemonError: (words) => calls.push({ daemonError: words }),
+    backupCompleted: () => calls.push('backupCompleted'),
+  });
+  return calls;
+}
+
+/** The cause of what ends or refuses the connection. */
+function causeOf({ frames, close, refused }: RecordedDialogue): string {
+  if (refused !== undefined) return socket.upgradeCause(refused.status, refused.body);
+  if (close !== undefined) return socket.closeCause(close.code);
+  const last = frames.at(-1);
+  return socket.jwtErrorCause(last?.args?.[0] ?? '', {});
+}
+
+describe.each(recordedPanels())('the decoders read what %s answered', (_name, { answers, sockets }) => {
+  const read = answers.filter((answer) => answer.read !== undefined || answer.cause !== undefined);
+
+  it.runIf(read.length > 0).each(read.map((answer) => [answer.name, answer] as const))(
+    'answer: %s',
+    (_entry, answer) => {
+      const result = readAnswer(answer);
+      if (answer.cause !== undefined) expect(result).toBe(answer.cause);
+      else expect(asJson(result)).toMatchObject(plain(answer.read) as object);
+    },
+  );
+
+  it.runIf(sockets.length > 0).each(sockets.map((dialogue) => [dialogue.name, dialogue] as const))(
+    'socket: %s',
+    (_entry, dialogue) => {
+      const frames = dialogue.frames.map((recorded) => [recorded, frameOf(recorded)] as const);
+      const read = frames.filter(([{ read }]) => read !== undefined);
+      expect(read.map(([, frame]) => readFrame(frame))).toMatchObject(
+        read.map(([recorded]) => plain(recorded.read)),
+      );
+      const worded = frames.filter(([{ words }]) => words !== undefined);
+      expect(worded.map(([, frame]) => socket.daemonWords(frame, true) ?? null)).toEqual(
+        worded.map(([{ words }]) => words),
+      );
+      if (dialogue.cause !== undefined) expect(causeOf(dialogue)).toBe(dialogue.cause);
+    },
+  );
+});
