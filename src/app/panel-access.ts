@@ -3,8 +3,7 @@ import type { PanelConfig, TlsConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { nodeLookup } from '../names/system.ts';
-import type { PanelDialect } from '../panel/dialect.ts';
-import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
+import { dialectOf } from '../panel/dialects/select.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
@@ -16,16 +15,11 @@ const PROXY_PART = 0.8;
 /** The part that the lookup of a name may use; shorter, so that the name is identified as the cause. */
 const LOOKUP_PART = 0.7;
 
-/** The panel's dialect: so far, all panels use the same one. */
-function dialectOf(_panel: PanelConfig): PanelDialect {
-  return PTERODACTYL;
-}
-
 /** The settings for calls to a panel's API, from its configuration. */
 export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {
   return {
     panel: panel.name,
-    dialect: dialectOf(panel),
+    dialect: dialectOf(panel.apiKey.reveal()),
     baseUrl: panel.url,
     apiKey: () => panel.apiKey.reveal(),
     requestTimeoutMs: panel.requestTimeoutMs,
@@ -55,7 +49,7 @@ export function socketAccess(
   resolve: ResolveName,
   admit?: () => () => void,
 ): PanelSocketAccess {
-  const codec = dialectOf(panel).socket;
+  const codec = dialectOf(panel.apiKey.reveal()).socket;
   const policy: SocketPolicy = {
     panel: panel.name,
     panelUrl: panel.url,

@@ -31,10 +31,13 @@ export interface UnreadableBody {
   readonly isPage: boolean;
   /** The title of the page, or the message of an object. */
   readonly words?: string;
+  /** It is the answer of a panel that isn't supported. */
+  readonly isUnsupported?: boolean;
 }
 
 /** Why an answer with a success status can't be used. */
-export function unreadableCause({ isPage, words = '' }: UnreadableBody): CauseCode {
+export function unreadableCause({ isPage, words = '', isUnsupported = false }: UnreadableBody): CauseCode {
+  if (isUnsupported) return 'unsupported_panel';
   if (CHALLENGE.test(words)) return 'challenge_page';
   return isPage ? 'login_page' : 'bad_answer';
 }

@@ -133,6 +133,12 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     meaning: 'url is not the base address of a panel, or something in front of the panel answers instead.',
     remedy: "Set url to the panel's base address, without /api or another path.",
   },
+  unsupported_panel: {
+    ...DOWN,
+    title: 'panel not supported',
+    meaning: 'The panel is Calagopus, which has another API. It is not supported yet.',
+    remedy: 'Remove the panel from the configuration.',
+  },
   panel_down: {
     ...DOWN,
     title: 'panel down',

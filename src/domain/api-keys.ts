@@ -1,25 +1,36 @@
 /**
- * Prefixes of the API keys that panels issue. A client key has the rights of one account; an application key administers the
- * panel, and the client API rejects it. The others are issued by newer panels.
+ * How the API keys of panels begin (app/Models/ApiKey.php of each; shared/src/models/user_api_key.rs of Calagopus). A client key has the
+ * rights of one account; an application key administers the panel, and the client API rejects it.
  */
 export const API_KEY_PREFIXES = {
-  client: ['ptlc_', 'pacc_'],
-  application: ['ptla_', 'papp_'],
-  other: ['plcn_', 'peli_', 'c7sp_'],
+  // Pterodactyl, Pelican, and Pelican until September 2025.
+  client: ['ptlc_', 'pacc_', 'plcn_'],
+  application: ['ptla_', 'papp_', 'peli_'],
+  // Pyrodactyl and Hydrodactyl: both kinds of keys begin alike.
+  either: ['pyro_', 'hydro_'],
+  /** Calagopus, which isn't supported. */
+  calagopus: ['c7sp_'],
 } as const;
 
 /** The letters of a prefix that identify the panel; the letter after them stands for the kind of key. */
 const STEMS = new Set(
-  Object.values(API_KEY_PREFIXES).flatMap((kind) => kind.map((prefix) => prefix.slice(0, 3))),
+  [API_KEY_PREFIXES.client, API_KEY_PREFIXES.application, API_KEY_PREFIXES.calagopus].flatMap((kind) =>
+    kind.map((prefix) => prefix.slice(0, 3)),
+  ),
 );
 
 /**
- * The start of an API key, as the source of a regular expression. It accepts any letter for the kind, so that kinds that panels
- * add later are redacted as well.
+ * An API key, as the source of a regular expression. It accepts any letter for the kind, so that kinds that panels add later are
+ * redacted as well. Prefixes that are words are followed by at least half a key, because servers may be named like that.
  */
-export const API_KEY_START = `\\b(?:${[...STEMS].join('|')})[a-z]_`;
+export const API_KEY_FORM = String.raw`\b(?:(?:${[...STEMS].join('|')})[a-z]_[\w-]+|(?:${API_KEY_PREFIXES.either.join('|')})[\w-]{20,})`;
 
 /** Whether the key's prefix says that it is for the application API. */
 export function isApplicationKey(key: string): boolean {
-  return API_KEY_PREFIXES.application.some((prefix) => key.startsWith(prefix));
+  return hasPrefix(key, 'application');
+}
+
+/** Whether the key begins as this kind of keys does. */
+export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
+  return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));
 }

@@ -1,4 +1,4 @@
-import { API_KEY_START } from './api-keys.ts';
+import { API_KEY_FORM } from './api-keys.ts';
 import { INVISIBLE, INVISIBLE_IN_LINE, visiblePositions, visibleText } from './visible-text.ts';
 
 /** Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at least 32 characters. */
@@ -14,7 +14,7 @@ const MAX_TOKENS = 20_000;
 const REDACTED = '<secret>';
 
 // Recognized by their form alone, whoever's they are: tokens are mostly JWTs, and API keys have prefixes.
-const FORMS = [/eyJ[\w-]+(?:\.[\w-]*){0,2}/g, new RegExp(String.raw`${API_KEY_START}[\w-]+`, 'gi')];
+const FORMS = [/eyJ[\w-]+(?:\.[\w-]*){0,2}/g, new RegExp(API_KEY_FORM, 'gi')];
 const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2}$/;
 
 /** What tokens consist of (RFC 6750), and percent signs, in case they are encoded. */

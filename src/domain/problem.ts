@@ -76,6 +76,7 @@ export const CAUSES_BY_SCOPE = {
     'login_page',
     'challenge_page',
     'not_a_panel',
+    'unsupported_panel',
     'panel_down',
     'panel_error',
     'bad_answer',

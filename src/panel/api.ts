@@ -58,6 +58,10 @@ export class PanelApi {
   readonly #isProxied: boolean;
   /** The panel has answered before, in its own form. */
   #hasAnswered = false;
+  /** The daemons of servers, by both ids, if the panel's paths name them. */
+  readonly #daemons = new Map<string, string>();
+  /** Assumed of other servers. */
+  #usualDaemon: string | undefined;
 
   constructor(options: PanelApiOptions) {
     this.#options = options;
@@ -68,7 +72,9 @@ export class PanelApi {
 
   /** A token for the server's console socket, and the socket's address. */
   async credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
-    const answer = await this.#get('websocket', this.#options.dialect.credentials(server), signal);
+    const { credentials } = this.#options.dialect;
+    const make = (daemon?: string) => credentials(server, daemon);
+    const answer = await this.#getBelowDaemon('websocket', server, make, signal);
     KNOWN_SECRETS.addToken(answer.value.token, this.#options.panel);
     return answer;
   }
@@ -79,8 +85,12 @@ export class PanelApi {
   }
 
   /** One page of the servers that the API key's account can see, with their eggs. */
-  listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
-    return this.#get('listing', this.#options.dialect.listing(query), signal);
+  async listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
+    const answer = await this.#get('listing', this.#options.dialect.listing(query), signal);
+    for (const { daemon, identifier, uuid } of answer.value.servers) {
+      if (daemon !== undefined) this.#learnDaemon([identifier, uuid], daemon);
+    }
+    return answer;
   }
 
   /** The account that the API key belongs to. */
@@ -90,12 +100,14 @@ export class PanelApi {
 
   /** One page of the server's backups; pages count from 1. */
   backups(server: string, page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
-    return this.#get('backups', this.#options.dialect.backups(server, page), signal);
+    const make = (daemon?: string) => this.#options.dialect.backups(server, page, daemon);
+    return this.#getBelowDaemon('backups', server, make, signal);
   }
 
   /** The server's schedules. */
   schedules(server: string, signal: AbortSignal): Promise<PanelAnswer<readonly Schedule[]>> {
-    return this.#get('schedules', this.#options.dialect.schedules(server), signal);
+    const make = (daemon?: string) => this.#options.dialect.schedules(server, daemon);
+    return this.#getBelowDaemon('schedules', server, make, signal);
   }
 
   /** One page of the panel's nodes, which takes a key for the application API; pages count from 1. */
@@ -107,6 +119,34 @@ export class PanelApi {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#dispatcher.destroy();
+  }
+
+  /**
+   * Requests a path that depends on the server's daemon on some panels. The panel says so in its listing, or when it refuses the path:
+   * the right one is then requested at once, which happens once per server.
+   */
+  async #getBelowDaemon<T>(
+    endpoint: ApiEndpoint,
+    server: string,
+    make: (daemon?: string) => PanelRequest<T>,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer<T>> {
+    for (let tried: (string | undefined)[] = []; ; ) {
+      const daemon = this.#daemons.get(server) ?? this.#usualDaemon;
+      try {
+        return await this.#get(endpoint, make(daemon), signal);
+      } catch (error) {
+        const right = error instanceof PanelError ? error.daemon : undefined;
+        tried = [...tried, daemon];
+        if (right === undefined || tried.includes(right)) throw error;
+        this.#learnDaemon([server], right);
+      }
+    }
+  }
+
+  #learnDaemon(ids: readonly string[], daemon: string): void {
+    for (const id of ids) this.#daemons.set(id, daemon);
+    this.#usualDaemon ??= daemon;
   }
 
   async #get<T>(
@@ -189,9 +229,12 @@ export class PanelApi {
       // The text of any other body isn't quoted: it may be a token.
       const isObject = reply.text.length <= MAX_PIECE && /^\s*\{/.test(reply.text);
       const isQuoted = isPage || (!(error instanceof NotJsonError) && isObject);
-      const { detail } = isQuoted ? dialect.decodeErrorBody(reply.text, reply.contentType, panel) : {};
+      const { detail, isUnsupported = false } = isQuoted
+        ? dialect.decodeErrorBody(reply.text, reply.contentType, panel)
+        : {};
       throw unreadableError({ request, status: reply.status }, error, {
         isPage,
+        isUnsupported,
         ...(detail !== undefined && { words: detail }),
       });
     }

@@ -7,21 +7,21 @@ import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/tele
 
 /**
  * What differs on the wire between families of panels. Everything else in the program uses samples, credentials and states, so a
- * new family is one more object of this type.
+ * new family is one more object of this type. `daemon` is the daemon of the server, if the panel's paths name it.
  */
 export interface PanelDialect {
   readonly apiKeys: ApiKeyForms;
   /** A token for the server's console socket, and the socket's address. */
-  readonly credentials: (server: string) => PanelRequest<Credentials>;
+  readonly credentials: (server: string, daemon?: string) => PanelRequest<Credentials>;
   readonly resources: (server: string) => PanelRequest<Resources>;
   /** One page of the servers that the API key's account can see. */
   readonly listing: (query: ListingQuery) => PanelRequest<ListingPage>;
   /** The account that the API key belongs to. */
   readonly account: () => PanelRequest<Account>;
   /** One page of the server's backups; pages count from 1. */
-  readonly backups: (server: string, page: number) => PanelRequest<BackupsPage>;
+  readonly backups: (server: string, page: number, daemon?: string) => PanelRequest<BackupsPage>;
   /** The server's schedules; panels don't page them. */
-  readonly schedules: (server: string) => PanelRequest<readonly Schedule[]>;
+  readonly schedules: (server: string, daemon?: string) => PanelRequest<readonly Schedule[]>;
   /** One page of the panel's nodes, for a key that may read the application API; pages count from 1. */
   readonly nodes: (page: number) => PanelRequest<NodesPage>;
   /** Decodes the body of an error answer of this panel in any form. Never throws. */
@@ -37,6 +37,8 @@ export interface ApiKeyForms {
   readonly client: string;
   /** Whether the key is for the application API, which can't read what the exporter needs. */
   readonly isApplicationKey: (key: string) => boolean;
+  /** Whether this family of panels issued the key, as far as its form tells. */
+  readonly isOwn: (key: string) => boolean;
 }
 
 /** A GET request and the decoder of its answer. */
@@ -91,6 +93,8 @@ export interface ListedServer {
   readonly uuid: string;
   readonly name: string;
   readonly node?: string;
+  /** The daemon that paths of this server name; only Hydrodactyl has such paths. */
+  readonly daemon?: string;
   readonly egg?: string;
   /** The panel's own status, if any, such as `installing` or `restoring_backup`. */
   readonly status?: string;
@@ -171,6 +175,10 @@ export interface ErrorBody {
   readonly code?: string;
   /** The panel asked the server's node and passes on its answer, or reports that there was none. */
   readonly fromNode?: NodeAnswer;
+  /** The panel has this path of the server only below the name of this daemon. */
+  readonly daemon?: string;
+  /** The answer is one of a family of panels that isn't supported. */
+  readonly isUnsupported?: boolean;
   readonly detail?: string;
 }
 

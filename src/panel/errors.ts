@@ -21,6 +21,8 @@ export interface PanelErrorFacts {
   readonly fromPanel?: boolean;
   /** The `X-RateLimit-Limit` of the answer, in calls per minute. */
   readonly limitPerMinute?: number;
+  /** The path is below the name of this daemon. */
+  readonly daemon?: string;
   readonly cause?: unknown;
 }
 
@@ -31,6 +33,7 @@ export class PanelError extends Error {
   readonly status: number | undefined;
   readonly fromPanel: boolean;
   readonly limitPerMinute: number | undefined;
+  readonly daemon: string | undefined;
 
   constructor(problem: Problem, facts: PanelErrorFacts = {}) {
     super(problem.detail, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -38,6 +41,7 @@ export class PanelError extends Error {
     this.status = facts.status;
     this.fromPanel = facts.fromPanel ?? false;
     this.limitPerMinute = facts.limitPerMinute;
+    this.daemon = facts.daemon;
   }
 }
 
@@ -75,7 +79,7 @@ export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): Panel
   const { apiKey, panel, request, status, rate, location } = refusal;
   const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
   const body = dialect.decodeErrorBody(text, refusal.contentType, panel);
-  const { form, detail } = body;
+  const { form, detail, daemon } = body;
   const cause = causeOf(refusal, body, dialect);
   const limit = limitPerMinute(rate);
   const target = status < 400 ? `redirect to ${redirectTarget(location, panel)}` : undefined;
@@ -89,12 +93,14 @@ export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): Panel
     status,
     fromPanel: form !== 'foreign',
     ...(limit !== undefined && { limitPerMinute: limit }),
+    ...(daemon !== undefined && { daemon }),
   });
 }
 
 /** Only an answer in the panel's own form says anything about a server. */
 function causeOf(refusal: HttpRefusal, body: ErrorBody, { apiKeys, refusalCause }: ErrorDialect): CauseCode {
   const { endpoint, status, apiKey } = refusal;
+  if (body.isUnsupported === true && body.form === 'foreign' && status !== 429) return 'unsupported_panel';
   if (status >= 300 && status < 400) return redirectCause(refusal);
   const cause =
     body.form === 'foreign'

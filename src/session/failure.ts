@@ -24,14 +24,13 @@ export interface LastingRefusal {
   readonly pollable: boolean;
 }
 
-/** Refusals that apply to every endpoint of a server. */
+/** Refusals that apply to every endpoint of a server; a 404 may be of one path. */
 const UNREADABLE: ReadonlySet<CauseCode> = new Set([
   'suspended',
   'installing',
   'transferring',
   'restoring',
   'maintenance',
-  'not_found',
 ]);
 
 /** Whether a problem is a lasting refusal, and of which kind; undefined if an early retry makes sense. */

@@ -20,25 +20,25 @@ const LINE_BREAK = /[\r\n]/;
 
 /** Sentences without a number. */
 const FIXED: ReadonlyMap<string, DaemonWords> = new Map<string, DaemonWords>([
-  // server/crash.go of pterodactyl/wings (since 1.0.0) and pelican-dev/wings; application/src/server/mod.rs of calagopus/wings.
+  // server/crash.go of pterodactyl/wings (since 1.0.0) and pelican/wings; application/src/server/mod.rs of calagopus/wings.
   ['---------- Detected server process in a crashed state! ----------', { kind: 'crash detected' }],
   ['Out of memory: true', { kind: 'out of memory', killed: true }],
   ['Out of memory: false', { kind: 'out of memory', killed: false }],
   // pterodactyl/wings 1.0.0 to 1.1.2, which had no other interval.
   ['Aborting automatic reboot: last crash occurred less than 60 seconds ago.', { kind: 'restart aborted' }],
-  // server/server.go (once state.go) of pterodactyl/wings (since 1.1.3) and pelican-dev/wings: the restart itself failed.
+  // server/server.go (once state.go) of pterodactyl/wings (since 1.1.3) and pelican/wings: the restart itself failed.
   ['Server crash was detected but an error occurred while handling it.', { kind: 'restart aborted' }],
-  // pterodactyl/wings since 1.1.3, and pelican-dev/wings.
+  // pterodactyl/wings since 1.1.3, and pelican/wings.
   [
     'Aborting automatic restart, crash detection is disabled for this instance.',
     { kind: 'restart disabled' },
   ],
-  // server/listeners.go of pterodactyl/wings (since 1.1.0) and pelican-dev/wings; application/src/server/mod.rs of calagopus/wings.
+  // server/listeners.go of pterodactyl/wings (since 1.1.0) and pelican/wings; application/src/server/mod.rs of calagopus/wings.
   ['Server is exceeding the assigned disk space limit, stopping process now.', { kind: 'disk full' }],
 ]);
 
 const EXIT_CODE = /^Exit code: (0|[1-9]\d{0,9})$/;
-// pterodactyl/wings since 1.1.3, pelican-dev/wings, calagopus/wings: the interval is `crash_detection.timeout`, 60 by default.
+// pterodactyl/wings since 1.1.3, pelican/wings, calagopus/wings: the interval is `crash_detection.timeout`, 60 by default.
 const RESTART_ABORTED =
   /^Aborting automatic restart, last crash occurred less than [1-9]\d{0,9} seconds ago\.$/;
 

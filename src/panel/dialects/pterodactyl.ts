@@ -1,4 +1,4 @@
-import { API_KEY_PREFIXES, isApplicationKey } from '../../domain/api-keys.ts';
+import { API_KEY_PREFIXES, hasPrefix, isApplicationKey } from '../../domain/api-keys.ts';
 import { printable } from '../../domain/printable.ts';
 import type {
   ErrorBody,
@@ -8,9 +8,11 @@ import type {
   PanelDialect,
   PanelRequest,
 } from '../dialect.ts';
+import { isCalagopusAnswer } from './calagopus.ts';
 import {
   asFields,
   asText,
+  DAEMONS,
   decodeAccount,
   decodeBackupsPage,
   decodeCredentials,
@@ -23,18 +25,30 @@ import {
 import { refusalCause } from './pterodactyl/panel-refusals.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
-/** The client API and the console socket of Pterodactyl, shared by Pelican and compatible panels. */
+const { client, either } = API_KEY_PREFIXES;
+
+/** The client API and the console socket of Pterodactyl, shared by Pelican, Hydrodactyl and compatible panels. */
 export const PTERODACTYL: PanelDialect = {
-  apiKeys: { client: API_KEY_PREFIXES.client.map((prefix) => `${prefix}…`).join(' or '), isApplicationKey },
-  credentials: (server) => ({ path: `${serverPath(server)}/websocket`, decode: decodeCredentials }),
+  apiKeys: {
+    client: [...client, ...either].map((prefix) => `${prefix}…`).join(' or '),
+    isApplicationKey,
+    isOwn: (key) => !hasPrefix(key, 'calagopus'),
+  },
+  credentials: (server, daemon) => ({
+    path: `${serverPath(server, daemon)}/websocket`,
+    decode: decodeCredentials,
+  }),
   resources: (server) => ({ path: `${serverPath(server)}/resources`, decode: decodeResources }),
   listing,
   account: () => ({ path: '/api/client/account', decode: decodeAccount }),
-  backups: (server, page) => ({
-    path: `${serverPath(server)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
+  backups: (server, page, daemon) => ({
+    path: `${serverPath(server, daemon)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
     decode: decodeBackupsPage,
   }),
-  schedules: (server) => ({ path: `${serverPath(server)}/schedules`, decode: decodeSchedules }),
+  schedules: (server, daemon) => ({
+    path: `${serverPath(server, daemon)}/schedules`,
+    decode: decodeSchedules,
+  }),
   nodes: (page) => ({
     path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
     decode: decodeNodesPage,
@@ -50,9 +64,26 @@ const NODES_PER_PAGE = 100;
 /** The most backups that panels return on one page. */
 const BACKUPS_PER_PAGE = 50;
 
-/** Dots are encoded too, so that an id can't escape its place in the path. */
-function serverPath(server: string): string {
-  return `/api/client/servers/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
+/**
+ * Where a server's endpoints are. Hydrodactyl has those that depend on the daemon below its name (routes/api-client.php).
+ * Dots are encoded too, so that an id can't escape its place in the path.
+ */
+function serverPath(server: string, daemon?: string): string {
+  const place = daemon === undefined ? '' : `/${daemon}`;
+  return `/api/client/servers${place}/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
+}
+
+/** What Hydrodactyl answers for a path without a daemon: it has no such route, so any daemon is tried first. */
+const NO_ROUTE =
+  /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found\.?$/;
+/** The same for a path with another daemon (CheckDaemonType). */
+const OTHER_DAEMON = /requires daemon type '\w+', but server is using '(\w+)'/;
+
+/** The daemon below whose name the panel has the path that it refused. */
+function daemonIn(detail = ''): string | undefined {
+  if (NO_ROUTE.test(detail)) return DAEMONS[0];
+  const named = OTHER_DAEMON.exec(detail)?.[1];
+  return DAEMONS.find((daemon) => daemon === named);
 }
 
 function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPage> {
@@ -87,12 +118,18 @@ function decodeJson(body: Fields): ErrorBody {
   const [first] = Array.isArray(body['errors']) ? body['errors'].map(asFields) : [];
   const code = asText(first?.['code']);
   const detail = asText(first?.['detail']);
+  const daemon = daemonIn(detail);
   if (code !== undefined || detail !== undefined) {
     return {
       ...bodyOf('envelope', detail ?? code),
       ...(code !== undefined && { code }),
       ...(code === FROM_NODE && { fromNode: nodeAnswer(detail) }),
+      ...(daemon !== undefined && { daemon }),
     };
+  }
+  if (isCalagopusAnswer(body)) {
+    const [words] = Array.isArray(body['errors']) ? body['errors'] : [];
+    return { ...bodyOf('foreign', asText(words)), isUnsupported: true };
   }
   const isFlat = asText(body['error']) !== undefined && asText(body['message']) !== undefined;
   return bodyOf(

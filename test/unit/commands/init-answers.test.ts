@@ -79,7 +79,7 @@ describe('answers', () => {
       'expected an API key, but it is empty',
       'expected an API key without spaces, line breaks or special characters',
       expect.stringMatching(
-        /but this is an application API key\. Create a client API key \(ptlc_…, pacc_…\)/,
+        /but this is an application API key\. Create a client API key \(ptlc_…, pacc_…, plcn_…\)/,
       ),
     ]);
   });

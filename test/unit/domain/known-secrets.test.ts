@@ -73,6 +73,18 @@ describe('a known secret', () => {
     expect(new KnownSecrets().redact('ptlc_abc\neyJx.y.z\nrest')).toBe('<secret>\n<secret>\nrest');
   });
 
+  it.each(['ptlc_', 'ptla_', 'pacc_', 'papp_', 'plcn_', 'peli_', 'c7sp_', 'pyro_', 'hydro_'])(
+    'is redacted if it is the key of any panel, such as %s…',
+    (prefix) => {
+      const key = `${prefix}0123456789abcdefghijklmnopqrstuvwxyz`;
+      expect(new KnownSecrets().redact(`key "${key}" rejected`)).toBe('key "<secret>" rejected');
+    },
+  );
+
+  it('is not confused with a name that begins like a key', () => {
+    expect(new KnownSecrets().redact('hydro_dam pyro_1')).toBe('hydro_dam pyro_1');
+  });
+
   const runs = fuzzRuns(300);
 
   it('is always redacted, whatever it is and however it is repeated', { timeout: runs.timeout }, () => {

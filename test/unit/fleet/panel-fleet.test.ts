@@ -236,8 +236,9 @@ describe("the panel's health", () => {
 
   it('up wakes servers that are blocked by a 404, which a wrong address gives for every server', async () => {
     const take = gateway.answerCredentials;
-    gateway.answerCredentials = () =>
-      Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
+    const missing = () => Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
+    gateway.answerCredentials = missing;
+    gateway.answerResources = missing;
     start(servers(2));
     await clock.advance(1_000);
     expect(conditions()).toEqual(times(2, 'blocked'));

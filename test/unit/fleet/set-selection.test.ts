@@ -198,10 +198,9 @@ describe('changed intervals', () => {
 describe('a changed key', () => {
   it('is tried immediately for servers that the old key could not read', async () => {
     const take = gateway.answerCredentials;
-    gateway.answerCredentials = (server, signal) =>
-      server === 'a'
-        ? Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }))
-        : take(server, signal);
+    const missing = () => Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
+    gateway.answerCredentials = (server, signal) => (server === 'a' ? missing() : take(server, signal));
+    gateway.answerResources = missing;
     await start(servers(2));
     expect(conditions()).toEqual(['blocked', 'streaming']);
     gateway.answerCredentials = take;

@@ -29,7 +29,7 @@ describe('tokenFailure', () => {
     ['unauthorized', { reason: 'unauthorized', pollable: true }],
     ['forbidden', { reason: 'forbidden', pollable: true }],
     ['no_console_permission', { reason: 'forbidden', pollable: true }],
-    ['not_found', { reason: 'not_found', pollable: false }],
+    ['not_found', { reason: 'not_found', pollable: true }],
     ['suspended', { reason: 'suspended', pollable: false }],
     ['installing', { reason: 'installing', pollable: false }],
     ['restoring', { reason: 'restoring', pollable: false }],

@@ -226,6 +226,9 @@ export function decodeListingPage(body: unknown, perPage: number): ListingPage {
   };
 }
 
+/** The daemons of Hydrodactyl, as its paths and its listing name them (app/Enums/Daemon/DaemonType.php). */
+export const DAEMONS = ['wings', 'elytra'] as const;
+
 function decodeServer(entry: unknown): ListedServer | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const given = { uuid: asText(attributes?.['uuid']), identifier: asText(attributes?.['identifier']) };
@@ -236,11 +239,13 @@ function decodeServer(entry: unknown): ListedServer | undefined {
   const status = asText(attributes['status']);
   const node = asText(attributes['node']);
   const egg = eggName(attributes);
+  const daemon = DAEMONS.find((name) => name === attributes['daemon_type']);
   return {
     identifier,
     uuid,
     name: asText(attributes['name']) ?? identifier,
     ...(node !== undefined && { node }),
+    ...(daemon !== undefined && { daemon }),
     ...(egg !== undefined && { egg }),
     ...(status !== undefined && { status }),
     suspended: attributes['is_suspended'] === true || status === 'suspended',

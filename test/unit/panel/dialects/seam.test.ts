@@ -14,7 +14,7 @@ function modulesWith(pattern: RegExp): readonly string[] {
 }
 
 it('a dialect is selected where a panel is composed, and known nowhere else', () => {
-  const withDialect = modulesWith(/dialects\/pterodactyl/);
+  const withDialect = modulesWith(/dialects\/(?:pterodactyl|select)/);
   // The console command checks the length of its flags before it knows the panel.
   expect(withDialect).toEqual(['app/panel-access.ts', 'commands/console.ts']);
 });

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PanelApi } from '../../../src/panel/api.ts';
+import { dialectOf } from '../../../src/panel/dialects/select.ts';
+import type { PanelError } from '../../../src/panel/errors.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { examined, results } from '../doctor/examination.ts';
+import { apiOptions, collectingTelemetry } from './panel-api.ts';
+import { json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts';
+
+const never = () => new AbortController().signal;
+
+describe('Hydrodactyl, whose paths name the daemon of a server', () => {
+  const BACKUP = { is_successful: true, completed_at: '2026-01-02T03:04:05+00:00', bytes: 5 };
+  let panel: Simulator;
+  let api: PanelApi;
+  let exporter: ExporterUnderTest | undefined;
+  let telemetry: ReturnType<typeof collectingTelemetry>;
+
+  beforeEach(async () => {
+    panel = await startSimulator({
+      panel: 'hydrodactyl',
+      servers: [
+        { name: 'on-wings', backups: [BACKUP] },
+        { name: 'on-elytra', daemonType: 'elytra', backups: [BACKUP] },
+        { name: 'also-on-wings' },
+      ],
+    });
+    telemetry = collectingTelemetry();
+    api = new PanelApi(apiOptions(panel.url, { apiKey: () => panel.apiKey, telemetry }));
+  });
+
+  afterEach(async () => {
+    await exporter?.stop();
+    exporter = undefined;
+    await api.close();
+    await panel.stop();
+  });
+
+  const idOf = (name: string) => panel.server(name).identifier;
+  const yamlOf = (lines: readonly string[]) =>
+    [
+      'panels:',
+      '  - name: main',
+      `    url: ${panel.url}`,
+      `    api_key: ${panel.apiKey}`,
+      ...lines.map((line) => `    ${line}`),
+    ].join('\n');
+  const configured = () => [
+    'servers:',
+    ...panel.servers.map(({ identifier, name }) => `  - { id: ${identifier}, name: ${name} }`),
+  ];
+
+  it('tells the daemon in its first answer, which is not asked for again', async () => {
+    for (const name of ['on-wings', 'on-elytra', 'also-on-wings', 'on-elytra']) {
+      const { value } = await api.credentials(idOf(name), never());
+      expect(value.socketUrl).toContain(panel.server(name).uuid);
+    }
+    expect(telemetry.calls).toEqual([
+      'websocket 404',
+      'websocket 200',
+      'websocket 400',
+      'websocket 200',
+      'websocket 200',
+      'websocket 200',
+    ]);
+    expect((await api.backups(idOf('on-elytra'), 1, never())).value.backups).toHaveLength(1);
+    expect(telemetry.calls.at(-1)).toBe('backups 200');
+  });
+
+  it('tells it in the listing', async () => {
+    await api.listing({ page: 1, perPage: 100 }, never());
+    for (const { uuid, identifier } of panel.servers) {
+      await api.credentials(uuid, never());
+      await api.backups(identifier, 1, never());
+    }
+    expect(telemetry.calls.filter((call) => !call.endsWith(' 200'))).toEqual([]);
+  });
+
+  it('still has no server that it does not know', async () => {
+    await expect(api.credentials('deadbeef', never())).rejects.toMatchObject({
+      problem: { cause: 'not_found' },
+    });
+    expect(telemetry.calls).toEqual(['websocket 404', 'websocket 404']);
+  });
+
+  it.each([
+    ['discovered', () => ['discover: true']],
+    ['configured', configured],
+    ['configured without the listing', () => ['limits_from_listing: false', ...configured()]],
+  ])('has servers that stream and backups that are read if they are %s', async (_how, lines) => {
+    exporter = await startExporter({ yaml: yamlOf([...lines(), 'backups: true']) });
+    await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 3);
+    for (const server of ['on-wings', 'on-elytra']) {
+      await exporter.until('gameserver_backups', { server }, 1);
+    }
+    expect(exporter.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+
+  it('passes doctor', async () => {
+    const report = await examined({ yaml: yamlOf(['discover: true']) });
+    expect(report.panels.flatMap(({ servers }) => servers)).toHaveLength(3);
+    expect(results(report)).not.toContain('failed');
+  });
+});
+
+describe('a 404 of one endpoint', () => {
+  it('leaves the others of the server', async () => {
+    const panel = await startSimulator({ servers: [{ name: 'one' }, { name: 'two' }] });
+    panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 404, server: 'one' });
+    const exporter = await startExporter({
+      yaml: `panels: [{ name: main, url: "${panel.url}", api_key: ${panel.apiKey}, discover: true }]`,
+    });
+    await exporter.until('gameserver_state', { server: 'one', state: 'running' }, 1);
+    await exporter.until('gameserver_collection_streaming', { server: 'two' }, 1);
+    await exporter.stop();
+    await panel.stop();
+  });
+});
+
+describe('Calagopus, which has another API', () => {
+  let panel: ScriptedServer;
+  afterEach(() => panel.close());
+
+  // As release 1.1.4 answers: shared/src/response.rs, backend/src/routes/api/client.
+  const NO_ROUTE = { errors: ['route not found'] };
+  const USER = { user: { uuid: '0', username: 'operator', admin: true } };
+  const RESOURCES = { resources: { memory_bytes: 1, state: 'running' } };
+  const TOKEN = { token: 'eyJ0.eyJ0.0', url: 'wss://node/api/servers/0/ws' };
+
+  it.each([
+    ['the listing', 404, NO_ROUTE, (api: PanelApi) => api.listing({ page: 1, perPage: 1 }, never())],
+    [
+      'the listing with a wrong key',
+      401,
+      { errors: ['unauthorized'] },
+      (api: PanelApi) => api.listing({ page: 1, perPage: 1 }, never()),
+    ],
+    ['the account', 200, USER, (api: PanelApi) => api.account(never())],
+    ['resources', 200, RESOURCES, (api: PanelApi) => api.resources('0', never())],
+    ['a console token', 200, TOKEN, (api: PanelApi) => api.credentials('0', never())],
+  ])('is recognized by the shape of %s', async (_what, status, body, call) => {
+    panel = await scriptedServer(json(status, body));
+    const api = new PanelApi(apiOptions(panel.url));
+    const error = await call(api).catch((reason: unknown) => reason as PanelError);
+    expect(error).toMatchObject({ problem: { cause: 'unsupported_panel' } });
+    expect((error as PanelError).message).not.toContain('eyJ0');
+    await api.close();
+  });
+
+  it('is recognized by its API key, whatever it answers', async () => {
+    panel = await scriptedServer(page(404));
+    const key = 'c7sp_0123456789';
+    const api = new PanelApi(apiOptions(panel.url, { apiKey: () => key, dialect: dialectOf(key) }));
+    await expect(api.listing({ page: 1, perPage: 1 }, never())).rejects.toMatchObject({
+      problem: { cause: 'unsupported_panel' },
+    });
+    await api.close();
+  });
+
+  it('is reported as not supported by serve and doctor', async () => {
+    panel = await scriptedServer(json(404, NO_ROUTE));
+    const yaml = `panels: [{ name: main, url: "${panel.url}", api_key: c7sp_0123456789, discover: true }]`;
+    const exporter = await startExporter({ yaml });
+    await exporter.until('gameserver_panel_problem', { panel: 'main', cause: 'unsupported_panel' }, 1);
+    await exporter.stop();
+    const report = await examined({ yaml });
+    expect(report.panels[0]?.steps).toContainEqual(
+      expect.objectContaining({ cause: 'unsupported_panel', result: 'failed' }),
+    );
+  });
+});
