@@ -3,8 +3,8 @@ import { KNOWN_SECRETS } from './known-secrets.ts';
 /** The maximum length of external text that is shown. */
 const MAX_LENGTH = 200;
 
-/** The most of an external text that is looked at, in UTF-16 units: at most 2 KiB on the wire. */
-const MAX_READ = 512;
+/** The most of an external text that is looked at, in UTF-16 units: at most 1 KiB on the wire. */
+const MAX_READ = 256;
 
 // Matches whole escape sequences, so that no "[31m" remains.
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for

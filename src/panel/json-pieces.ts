@@ -10,6 +10,12 @@ export const MAX_PIECE = 256 * 1024;
 /** More than a list may have. The others are only counted: they have the value 0. */
 const MAX_ENTRIES = 1_000;
 
+/**
+ * More objects and lists than the entries of a real text contain: 250 allocations for each of 100 servers. Entries are kept until
+ * the text is complete, and each of a million objects would be moved by the garbage collector, which blocks the event loop.
+ */
+const MAX_NESTED = 50_000;
+
 /** What is read of a long text before the event loop has its turn. */
 const SLICE = 64 * 1024;
 
@@ -17,7 +23,7 @@ const SLICE = 64 * 1024;
  * Parses JSON without blocking the event loop for long. In a long text, each entry of a list in the outermost object is parsed on
  * its own, and then the rest.
  *
- * @throws ShapeError if one of these pieces is too long
+ * @throws ShapeError if one of these pieces is too long, or if the entries contain too many objects
  * @throws SyntaxError if the text isn't JSON
  */
 export async function parseJson(text: string): Promise<unknown> {
@@ -47,6 +53,8 @@ class PieceReader {
   #at = 0;
   #pieceStart = 0;
   #depth = 0;
+  /** The objects and lists inside entries that are kept. */
+  #nested = 0;
   #isQuoted = false;
   #isInList = false;
 
@@ -84,6 +92,9 @@ class PieceReader {
   #open(isList: boolean): void {
     this.#depth += 1;
     if (this.#depth === ENTRY_DEPTH - 1) this.#isInList = isList;
+    if (this.#depth > ENTRY_DEPTH && this.#isInList && this.#entries.length < MAX_ENTRIES) this.#nested += 1;
+    if (this.#nested > MAX_NESTED)
+      throw new ShapeError(`expected at most ${MAX_NESTED} objects and lists in the entries`);
     if (this.#depth !== ENTRY_DEPTH || !this.#isInList) return;
     this.#rest += this.#text.slice(this.#pieceStart, this.#at) + ENTRY;
     this.#pieceStart = this.#at;

@@ -50,6 +50,14 @@ describe('a long JSON text', () => {
     await expect(parseJson(JSON.stringify(value))).rejects.toThrow('at most 262144 characters');
   });
 
+  it('is rejected if its entries contain too many objects and lists', async () => {
+    const entriesWith = (nested: number) =>
+      Array.from({ length: 500 }, () => ({ data: Array.from({ length: nested }, () => ({})) }));
+    const read = (nested: number) => parseJson(JSON.stringify({ data: [...entriesWith(nested), ...LONG] }));
+    expect(await read(99)).toEqual({ data: [...entriesWith(99), ...LONG] });
+    await expect(read(100)).rejects.toThrow('at most 50000 objects and lists');
+  });
+
   it('is read up to 1,000 entries, and the others are counted', async () => {
     const entries: unknown[] = Array.from({ length: 75_000 }, () => ({}));
     const value = await parseJson(JSON.stringify({ data: entries, more: LONG }));
@@ -61,7 +69,7 @@ describe('a long JSON text', () => {
 
   it.each([
     ['many lists', `{"data":[${'[],'.repeat(1_000_000)}[]]}`],
-    ['deep lists', `{"data":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`],
+    ['deep lists', `{"data":{"a":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}}`],
     ['one long text', JSON.stringify({ data: [FILLER.repeat(8)] })],
   ])('gives the event loop its turn again and again, even if it has %s', async (_, text) => {
     let turns = 0;
