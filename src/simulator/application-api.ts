@@ -33,11 +33,36 @@ async function nodes(host: ClientApiHost, context: ApiContext): Promise<Simulate
   return json(200, pageDocument(host.settings.nodes, place.page, place.perPage, document));
 }
 
-function nodeDocument(node: NodeSpec, { fleet }: ClientApiHost): object {
+function nodeDocument(node: NodeSpec, { fleet, settings }: ClientApiHost): object {
   const limits = fleet.all.filter((server) => nodeName(server) === node.name).map((server) => server.limits);
-  const sum = (key: 'memory' | 'disk') => limits.reduce((total, limit) => total + limit[key], 0);
+  const sum = (key: 'memory' | 'disk' | 'cpu') => limits.reduce((total, limit) => total + limit[key], 0);
+  const isPelican = settings.panel === 'pelican';
+  const extras = isPelican
+    ? { cpu: 0, cpu_overallocate: 0, daemon_sftp_alias: null, tags: [] }
+    : { location_id: 1 };
   return {
     object: 'node',
-    attributes: { ...node, allocated_resources: { memory: sum('memory'), disk: sum('disk') } },
+    attributes: {
+      id: settings.nodes.indexOf(node) + 1,
+      uuid: '0d4f2e31-5a16-4a8c-9d1c-0a5f3a5a2b10',
+      public: true,
+      description: null,
+      fqdn: `${node.name}.example.com`,
+      scheme: 'https',
+      behind_proxy: false,
+      upload_size: 100,
+      daemon_listen: 8_080,
+      daemon_sftp: 2_022,
+      daemon_base: '/var/lib/pterodactyl/volumes',
+      created_at: '2026-01-01T00:00:00+00:00',
+      updated_at: '2026-01-01T00:00:00+00:00',
+      ...node,
+      ...extras,
+      allocated_resources: {
+        memory: sum('memory'),
+        disk: sum('disk'),
+        ...(isPelican && { cpu: sum('cpu') }),
+      },
+    },
   };
 }

@@ -44,11 +44,14 @@ export function play(
   if (workerRuns) schedule.lastRunAt = schedule.nextRunAt - everyMs;
 }
 
+const CREATED_AT = '2026-01-01T00:00:00+00:00';
+
 /** A schedule as an item of the list of schedules. */
 export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): object {
   const { id, name, active, isProcessing, lastRunAt, nextRunAt, tasks } = schedule;
   // As panels write times: in whole seconds, with an offset.
   const atom = (at: number) => new Date(clock.toUnixMs(at)).toISOString().replace(/\.\d{3}Z$/, '+00:00');
+  const created = { created_at: CREATED_AT, updated_at: CREATED_AT };
   return {
     object: 'server_schedule',
     attributes: {
@@ -60,12 +63,22 @@ export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): obj
       only_when_online: false,
       last_run_at: lastRunAt === undefined ? null : atom(lastRunAt),
       next_run_at: atom(nextRunAt),
+      ...created,
       relationships: {
         tasks: {
           object: 'list',
           data: Array.from({ length: tasks }, (_, index) => ({
             object: 'schedule_task',
-            attributes: { id: index + 1, sequence_id: index + 1, action: 'command', payload: 'save-all' },
+            attributes: {
+              id: index + 1,
+              sequence_id: index + 1,
+              action: 'command',
+              payload: 'save-all',
+              time_offset: 0,
+              is_queued: false,
+              continue_on_failure: false,
+              ...created,
+            },
           })),
         },
       },

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator/api.ts';
+import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
 import { DEFAULT_SEED, startSimulator } from '../../../src/simulator/simulator.ts';
 import { signToken } from '../../../src/simulator/tokens.ts';
 import {
@@ -52,7 +53,7 @@ async function take(on: Simulator, step: Record<string, unknown>): Promise<void>
 }
 
 const KEYS: Readonly<Record<string, string>> = {
-  $ASK_AS_APPLICATION: 'ptla_0',
+  $ASK_AS_APPLICATION: APPLICATION_KEY,
   $ASK_WITH_WRONG_KEY: 'ptlc_wrong',
 };
 

@@ -21,6 +21,8 @@ const ENDPOINTS: readonly (readonly [
   [/\/websocket"/, 'websocket', (dialect) => dialect.credentials('server').decode],
   [/\/resources"/, 'resources', (dialect) => dialect.resources('server').decode],
   [/\/backups["?]/, 'backups', (dialect) => dialect.backups('server', 1).decode],
+  [/\/schedules"/, 'schedules', (dialect) => dialect.schedules('server').decode],
+  [/\/nodes[?"]/, 'nodes', (dialect) => dialect.nodes(1).decode],
   [/\/api\/client[?"]/, 'listing', (dialect) => dialect.listing({ page: 1, perPage: 100 }).decode],
 ];
 
