@@ -46,8 +46,10 @@ export type Effect =
   /** The node refuses upgrades: its connection is refused, or its answer is 403. */
   | 'refused'
   | 'origin'
-  /** The node can't verify tokens. */
-  | 'mismatch';
+  /** The node can't verify tokens, its clock makes it reject them, or its certificate is from an unknown CA. */
+  | 'mismatch'
+  | 'clock'
+  | 'certificate';
 
 /** Something that goes wrong for some minutes. */
 export interface Fault {
@@ -110,6 +112,8 @@ const statsFrame = (uptimeMs: number) =>
 const DAEMON_ERROR = Buffer.from(
   '{"event":"daemon error","args":["Error Event [1]: an unexpected error was encountered while handling this request"]}',
 );
+
+const JWT_ERROR = Buffer.from('{"event":"jwt error","args":["jwt: exp claim is invalid"]}');
 
 /** Response times vary by up to a fifth in either direction. */
 const JITTER = 0.4;
@@ -298,6 +302,8 @@ export class ScriptedPanel implements PanelCalls {
       case 'refused':
       case 'origin':
       case 'mismatch':
+      case 'clock':
+      case 'certificate':
       case undefined:
         return undefined;
     }
@@ -340,6 +346,7 @@ class ScriptedSocket {
       if (!this.#isOpen || this.#server.trouble !== 'none' || effect === 'hang') return;
       if (effect === 'refused') this.drop();
       else if (effect === 'mismatch') this.#listener.message(DAEMON_ERROR, false);
+      else if (effect === 'clock' && message.event === 'auth') this.#listener.message(JWT_ERROR, false);
       else if (message.event === 'auth') this.#listener.message(AUTH_SUCCESS, false);
       else this.#listener.message(statsFrame(1_000 + this.#clock.now()), false);
     });
@@ -368,11 +375,13 @@ class ScriptedSocket {
     const isRefused = effect === 'refused' || (trouble !== 'none' && trouble !== 'origin');
     if (trouble === 'origin' || effect === 'origin')
       this.#listener.refused({ status: 403, error: new Error('403') });
-    else if (!isRefused) this.#listener.opened();
-    else {
-      const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-      this.#listener.refused({ error });
-    }
+    else if (effect === 'certificate') this.#refuse('SELF_SIGNED_CERT_IN_CHAIN');
+    else if (isRefused) this.#refuse('ECONNREFUSED');
+    else this.#listener.opened();
+  }
+
+  #refuse(code: string): void {
+    this.#listener.refused({ error: Object.assign(new Error(code), { code }) });
   }
 }
 

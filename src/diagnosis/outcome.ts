@@ -58,6 +58,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | 404 of one server | missing | | | |
  * | 404 of the listing | fails | fails | | |
  * | 401 | fails | | | fails (`/websocket`) |
+ * | 401 of backups or schedules | | works | | |
  * | the key is refused (address, second factor, application key) | refused | fails (listing) | | |
  * | the node's answer, or that it gave none, in the panel's own form | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | fails | |
@@ -72,8 +73,9 @@ export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: 
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
   if (cause === 'not_found') return isOfServer ? { ...NOTHING, panel: 'missing' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : 'nothing';
-  // A panel may answer 401 to an account that may not read backups or schedules.
-  if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules')) return WORKS;
+  // A panel may answer 401 to an account that may not read backups or schedules, or because it doesn't accept the key.
+  if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
+    return { ...NOTHING, path: 'works' };
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
   if (scope === 'key')
     return { ...NOTHING, panel: 'refused', path: endpoint === 'listing' ? 'fails' : 'nothing' };

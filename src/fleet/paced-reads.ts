@@ -1,8 +1,10 @@
+import { CAUSES } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { IntervalSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { problemOf } from '../panel/errors.ts';
+import { retryGapMs } from '../session/due.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** The longest gap between requests: without it, values could be missing for up to an hour after the start. */
@@ -14,7 +16,7 @@ const REFUSED_RETRY_MS = 24 * 60 * 60_000;
 /** The shortest gap between reads of a server's list because of events: a hostile node can send thousands of events a second. */
 const EVENT_GAP_MS = 60_000;
 
-/** How the last read of a server's list ended; `refused` if the account may not see it. */
+/** How a read ended: `refused` if the account may not see the list, `failed` if the panel said nothing about the server. */
 type ReadOutcome = 'answered' | 'failed' | 'refused';
 
 /** When a list is needed, in monotonic milliseconds, and how often it is read. */
@@ -53,6 +55,8 @@ interface Reads {
   eventReadAt: number;
   /** The first reads follow each other; the second is at a random point, so that they don't stay together. */
   isFirst: boolean;
+  /** Consecutive failed reads. */
+  failures: number;
 }
 
 /**
@@ -157,8 +161,12 @@ export class PacedReads<Reading> {
     reads.eventAt = Number.POSITIVE_INFINITY;
     const outcome = await this.#ask(record, settings, signal);
     const now = clock.now();
-    // A failed read that was triggered by an event doesn't postpone the planned one.
-    if (signal.aborted || (outcome === 'failed' && reads.plannedAt > now)) return;
+    if (signal.aborted) return;
+    reads.failures = outcome === 'failed' ? reads.failures + 1 : 0;
+    if (outcome === 'failed') {
+      reads.plannedAt = now + retryGapMs(reads.failures);
+      return;
+    }
     const intervals = reads.isFirst ? 0.5 + random() : 1;
     const waitMs = intervals * settings.intervalMs;
     reads.isFirst = false;
@@ -191,7 +199,8 @@ export class PacedReads<Reading> {
       { panel, server, cause, detail },
       `server ${server}: reading ${list.what} failed: ${detail}; ${next}`,
     );
-    return isRefused ? 'refused' : 'failed';
+    if (isRefused) return 'refused';
+    return CAUSES[cause].scope === 'server' ? 'answered' : 'failed';
   }
 
   /** The server that is most overdue; undefined if none is due. */
@@ -214,7 +223,7 @@ export class PacedReads<Reading> {
     let reads = this.#reads.get(record);
     if (reads === undefined) {
       const never = { eventAt: Number.POSITIVE_INFINITY, eventReadAt: Number.NEGATIVE_INFINITY };
-      reads = { plannedAt: this.#options.clock.now(), ...never, isFirst: true };
+      reads = { plannedAt: this.#options.clock.now(), ...never, isFirst: true, failures: 0 };
       this.#reads.set(record, reads);
     }
     return reads;

@@ -36,6 +36,8 @@ export type CircuitEvent =
       /** A single failure suffices. */
       readonly isDecisive?: boolean;
     }
+  /** Something else shows that its problem may be over. */
+  | { readonly type: 'doubted' }
   /** Something takes so long that it may never end. */
   | { readonly type: 'late'; readonly now: number }
   /** The subject's trial started. */
@@ -72,6 +74,8 @@ export function stepCircuit(circuit: Circuit, event: CircuitEvent, gaps = TRIAL_
       return CLOSED;
     case 'failed':
       return afterFailure(circuit, event, gaps);
+    case 'doubted':
+      return circuit.state === 'open' ? { ...circuit, state: 'doubtful' } : circuit;
     case 'late':
       if (circuit.state !== 'closed') return circuit;
       return { ...circuit, state: 'doubtful', ...firstTrial(event.now, gaps) };

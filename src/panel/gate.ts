@@ -30,6 +30,8 @@ export const pathKey = (endpoint: ApiEndpoint): CircuitKey => `path ${endpoint}`
 export const socketsKey = (node: string): CircuitKey => `sockets ${node}`;
 export const pollsKey = (node: string): CircuitKey => `polls ${node}`;
 
+export const isPath = (key: CircuitKey) => key.startsWith('path ');
+
 /** The node of a node's circuit; undefined for the others. */
 export function nodeOfKey(key: CircuitKey): string | undefined {
   return /^(?:sockets|polls) (.*)$/s.exec(key)?.[1];
@@ -37,6 +39,15 @@ export function nodeOfKey(key: CircuitKey): string | undefined {
 
 /** Only a person grants permissions, and each trial takes from people's own limit. */
 export const CONSOLE_TRIAL_INTERVAL_MS = 5 * 60_000;
+
+/** A connect takes nothing from the rate unless it needs another token, and a node is to be noticed within 30 s of its return. */
+const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
+
+/** Milliseconds between the starts of a circuit's trials; the last gap repeats. */
+function trialGapsOf(key: CircuitKey): readonly number[] {
+  if (key === CONSOLES) return [CONSOLE_TRIAL_INTERVAL_MS];
+  return key.startsWith('sockets ') ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
+}
 
 /** The most polls that are queued or in flight: they may hang, and leave the other places to calls that don't. */
 const POLL_SEATS = 5;
@@ -65,6 +76,8 @@ export interface EntryRequest {
   readonly seatOf?: (() => string) | undefined;
   /** It failed alone before, so it counts as a trial, whatever its circuits say. */
   readonly isRetry?: (() => boolean) | undefined;
+  /** It only connects to the node, so its trial takes nothing from the rate. */
+  readonly isConnect?: boolean;
 }
 
 /** Something that may start. */
@@ -131,10 +144,12 @@ export class Gate {
   /** Steps a circuit. */
   note(key: CircuitKey, event: CircuitEvent): void {
     const before = this.circuit(key);
-    const now = stepCircuit(before, event, key === CONSOLES ? [CONSOLE_TRIAL_INTERVAL_MS] : TRIAL_GAPS_MS);
+    const now = stepCircuit(before, event, trialGapsOf(key));
     if (now === before) return;
     this.#circuits.set(key, now);
-    if (now.state !== before.state || problemOfCircuit(now) !== problemOfCircuit(before))
+    // A whole round of canaries failed before: what other calls showed meanwhile may be the panel's fault.
+    const isBack = key === PANEL && now.failures < before.failures;
+    if (isBack || now.state !== before.state || problemOfCircuit(now) !== problemOfCircuit(before))
       this.#tell(key, now, before);
     this.#pumpAll();
   }
@@ -258,9 +273,8 @@ export class Gate {
 
   /** Is it a trial that probably fails? What was never tried may as well succeed. */
   #isBudgeted(request: EntryRequest): boolean {
-    const { circuits, isRetry = () => false } = request;
-    // A trial that needs several steps counts once.
-    if (this.#isTrying(request)) return false;
+    const { circuits, isConnect = false, isRetry = () => false } = request;
+    if (isConnect) return false;
     const isFailing = (circuit: Circuit) => isDoubted(circuit) && circuit.failures > 0;
     return isRetry() || circuits().some((key) => isFailing(this.circuit(key)));
   }

@@ -162,7 +162,7 @@ class Gateway implements PanelGateway {
 
   async admitSocket(server: string, ask: Ask, signal: AbortSignal): Promise<void> {
     const circuits = () => [socketsKey(nodeKey(server, ask.node()))];
-    await this.#gate.enter({ ...ask, subject: server, circuits }, signal);
+    await this.#gate.enter({ ...ask, subject: server, circuits, isConnect: true }, signal);
   }
 
   socketEnded(server: string, node: string | undefined, end: Problem | 'withdrawn' | undefined): void {

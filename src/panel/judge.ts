@@ -10,6 +10,7 @@ import {
   type CircuitKey,
   CONSOLES,
   type Gate,
+  isPath,
   nodeOfKey,
   PANEL,
   pathKey,
@@ -173,7 +174,7 @@ export class Judge {
   socketEnded(server: string, node: string, end: Problem | 'withdrawn' | undefined): void {
     const { gate, use } = this.#options;
     const key = socketsKey(node);
-    if (end === undefined) gate.note(key, { type: 'succeeded' });
+    if (end === undefined) this.#socketsWork(node);
     else if (end === 'withdrawn' || CAUSES[end.cause].scope !== 'node')
       gate.note(key, { type: 'withdrawn', subject: server });
     else this.#fail(key, server, end, subjectsNeeded(use().onNode(node)));
@@ -253,11 +254,20 @@ export class Judge {
     const { gate, use } = this.#options;
     const key = endpoint === 'websocket' ? socketsKey(node) : pollsKey(node);
     // A granted token shows only that the panel's own errors for this node are over.
-    const isRefuted = problem === undefined && isExplained(key, gate.circuit(key));
-    if (sign === 'works' || isRefuted) gate.note(key, { type: 'succeeded' });
+    const isRefuted =
+      endpoint === 'websocket' && problem === undefined && isExplained(key, gate.circuit(key));
+    if (sign === 'works') gate.note(key, { type: 'succeeded' });
+    else if (isRefuted) this.#socketsWork(node);
     const found = problem ?? (isNodeSilent === true ? NO_DATA : undefined);
     if (sign !== 'fails' || found === undefined || this.#isOfPath(endpoint, found)) return;
     this.#fail(key, server, found, subjectsNeeded(use().onNode(node)));
+  }
+
+  /** The node is up. Nothing polls servers that stream, so no poll might show that polls work again. */
+  #socketsWork(node: string): void {
+    const { gate } = this.#options;
+    gate.note(socketsKey(node), { type: 'succeeded' });
+    gate.note(pollsKey(node), { type: 'doubted' });
   }
 
   /** Does the path already have a problem that explains this one? */
@@ -302,11 +312,6 @@ export class Judge {
             isPath(other) || isExplained(other, circuit) || this.#isUnproven(other, circuit),
         );
       if (isPath(key)) gate.reset(isExplained);
-    }
-    // Nothing polls servers that can stream, so nothing would show that polls work again.
-    if (now.state === 'closed' && before.state === 'open') {
-      const node = nodeOfKey(key);
-      if (node !== undefined) gate.reset((other) => other === pollsKey(node) && other !== key);
     }
     if (key === PANEL) this.#logPanel(problemOfCircuit(now), problemOfCircuit(before));
     if (key === CONSOLES && now.state !== before.state) this.#logConsoles();
@@ -374,7 +379,6 @@ const NO_DATA: Problem = {
   detail: "the panel has no data: it can't reach the node",
 };
 
-const isPath = (key: CircuitKey) => key.startsWith('path ');
 const isOfNode = (key: CircuitKey) => nodeOfKey(key) !== undefined;
 
 /** Can the panel or one of its paths also cause this problem of a node? */

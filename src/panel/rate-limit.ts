@@ -55,6 +55,8 @@ export class RateLimit {
   #spareAt = Number.NEGATIVE_INFINITY;
   /** Calls that the account can spare; infinite while the panel doesn't say. */
   #spare = Number.POSITIVE_INFINITY;
+  /** By then, the minute in which the panel said so has ended. */
+  #spareUntil = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, pinnedPerMinute, share = 1 }: RateLimitOptions) {
     this.#clock = clock;
@@ -89,7 +91,7 @@ export class RateLimit {
     const allowed = Math.max(1, Math.floor(this.allowedPerMinute));
     const oldest = this.#starts[this.#starts.length - allowed];
     const windowAt = oldest === undefined ? Number.NEGATIVE_INFINITY : oldest + WINDOW_MS;
-    const spareAt = this.#spare > 0 ? Number.NEGATIVE_INFINITY : this.#spareAt;
+    const spareAt = this.#spare > 0 ? Number.NEGATIVE_INFINITY : Math.min(this.#spareAt, this.#spareUntil);
     return Math.max(windowAt, spareAt, this.#throttledUntil);
   }
 
@@ -109,6 +111,7 @@ export class RateLimit {
   take(): void {
     const now = this.#clock.now();
     this.#starts.push(now);
+    if (now >= this.#spareUntil) this.#spare = Number.POSITIVE_INFINITY;
     // After a wait, a single call asks whether there is something to spare again.
     this.#spare = Math.max(0, this.#spare - 1);
     if (this.#spare === 0) this.#spareAt = now + SPARE_WAIT_MS;
@@ -146,7 +149,9 @@ export class RateLimit {
   }
 
   #noteSpare(spare: number): void {
-    if (spare <= 0 && this.#spare > 0) this.#spareAt = this.#clock.now() + SPARE_WAIT_MS;
+    const now = this.#clock.now();
+    if (spare <= 0 && this.#spare > 0) this.#spareAt = now + SPARE_WAIT_MS;
+    this.#spareUntil = now + WINDOW_MS;
     this.#spare = Math.max(0, spare);
   }
 

@@ -1,8 +1,8 @@
 /** The first wait's ceiling: long enough that a restarting daemon isn't flooded with reconnects. */
 const BASE_MS = 5_000;
 
-/** The maximum ceiling: a recovered server is noticed within five minutes. */
-const MAX_MS = 5 * 60_000;
+/** The maximum ceiling: a recovered server is noticed within a minute, like a circuit's trials. */
+const MAX_MS = 60_000;
 
 /** The shortest wait: full jitter may draw zero, which would be a hot loop for one server. */
 const MIN_MS = 500;
@@ -17,8 +17,8 @@ export const SLOW_RETRY_MS = 5 * 60_000;
 const SLOW_RETRY_SPREAD = 0.1;
 
 /**
- * Milliseconds to wait after `failures` consecutive failures (1 or more): full jitter under a ceiling that doubles from 5 s to 5
- * min. `random` is uniform in [0, 1).
+ * Milliseconds to wait after `failures` consecutive failures (1 or more): full jitter under a ceiling that doubles from 5 s to a
+ * minute. `random` is uniform in [0, 1).
  */
 export function backoffMs(failures: number, random: number): number {
   const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** Math.min(failures - 1, 16));

@@ -1,5 +1,6 @@
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../domain/server.ts';
+import { TRIAL_GAPS_MS } from '../panel/circuit.ts';
 import type { MachineState } from './machine-model.ts';
 
 /** A connect may be this late before it goes before a token that ends now: as long as a token lives. */
@@ -98,6 +99,14 @@ export function trialBy(at: number, failures: number): number {
 /** By when a poll is needed. */
 export function pollBy({ at, isFirst }: Due, intervalMs: number): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + intervalMs;
+}
+
+/**
+ * Milliseconds after which a poll or a read that failed so many times in a row is due again: as long as between the trials of a
+ * circuit, so that each open circuit has a call to try, and if others fail as well, the circuit paces them all.
+ */
+export function retryGapMs(failures: number): number {
+  return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;
 }
 
 /**

@@ -3,11 +3,10 @@ import { blockedReason } from '../diagnosis/panel-answer.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BlockedReason } from '../domain/server.ts';
-import { TRIAL_GAPS_MS } from '../panel/circuit.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { slowRetryMs } from './backoff.ts';
-import type { PollPolicy } from './due.ts';
+import { type PollPolicy, retryGapMs } from './due.ts';
 
 /** How one poll ended; after a `refused` one, the next waits for the slow retry. */
 type EndedPoll =
@@ -130,9 +129,4 @@ export class Poller {
     if (outcome === 'failed') this.#notBefore = this.#clock.now() + retryGapMs(this.#failures);
     this.#schedule();
   }
-}
-
-/** As long as between the trials of a circuit: if others fail as well, that paces them all. */
-function retryGapMs(failures: number): number {
-  return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;
 }

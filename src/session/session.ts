@@ -77,7 +77,7 @@ export class Session {
   /** The node's sockets work again, so they are worth a try. */
   wakeSocket(): void {
     const { machine } = this.#streamer;
-    if (failedAtNode(machine)) this.#streamer.wake();
+    if (mayBeOfNode(machine)) this.#streamer.wake();
   }
 
   /** The panel reaches the node again. */
@@ -98,7 +98,7 @@ export class Session {
     const { socket } = this.#need();
     if (socket === 'hold') this.#streamer.start();
     else if (socket === 'none' || !isLive(this.#streamer.machine)) this.#streamer.stop();
-    if (failedAtNode(this.#streamer.machine) && !panel.isSocketOpen(this.#record.node))
+    if (mayBeOfNode(this.#streamer.machine) && !panel.isSocketOpen(this.#record.node))
       this.#streamer.awaitTrial();
     const { machine } = this.#streamer;
     if (machine.name === 'idle' || isResting(machine)) this.#owner?.leavePlace();
@@ -224,8 +224,8 @@ function blockedByListing(reason: BlockedReason, machine: MachineState): Collect
     : { condition: 'blocked', blocked: reason, problem: { cause: reason, detail } };
 }
 
-/** Does the server rest because its node refused it? */
-function failedAtNode(machine: MachineState): boolean {
+/** Does the server rest for a reason that isn't its own? The panel's error may be one for all servers of the node. */
+function mayBeOfNode(machine: MachineState): boolean {
   const problem = isResting(machine) ? machine.problem : undefined;
-  return problem !== undefined && CAUSES[problem.cause].scope === 'node';
+  return problem !== undefined && CAUSES[problem.cause].scope !== 'server';
 }

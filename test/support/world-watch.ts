@@ -28,7 +28,7 @@ export interface Seen {
   allStreamAfterS(second: number): number;
   allFreshAfterS(second: number): number;
   /** How many seconds after that second nothing had a problem any more. */
-  allWellAfterS(second: number, except?: string): number;
+  allWellAfterS(second: number): number;
   /** The longest time without fresh data of any server on the node, after its first data. */
   longestGapS(node: string): number;
   /** Was the panel up from its first answer on? */
@@ -89,8 +89,7 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
     allSampledAfterS: secondsUntil(0, ({ sampled }) => sampled === fleet.records.length),
     allStreamAfterS: (from) => secondsUntil(from, ({ streaming }) => streaming === streamable),
     allFreshAfterS: (from) => secondsUntil(from, ({ fresh }) => fresh === fleet.records.length),
-    allWellAfterS: (from, except) =>
-      secondsUntil(from, ({ blamed }) => blamed.every((scope) => scope === except)),
+    allWellAfterS: (from) => secondsUntil(from, ({ blamed }) => blamed.length === 0),
     longestGapS: (node) =>
       Math.max(
         0,

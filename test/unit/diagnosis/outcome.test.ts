@@ -33,7 +33,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
     end('websocket', 'no_console_permission'),
     { ...WORKS, console: 'fails' },
   ],
-  ['backups that are denied (401)', end('backups', 'unauthorized'), WORKS],
+  ['backups that are denied (401)', end('backups', 'unauthorized'), { ...NOTHING, path: 'works' }],
   [
     'a server that the panel does not have (404)',
     end('resources', 'not_found'),

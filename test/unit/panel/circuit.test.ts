@@ -48,6 +48,17 @@ describe('a circuit', () => {
       ['opens once enough groups failed', [failed('a', 0, 2, 'n'), failed('b', 0, 2, 'm')], 'open'],
       ['closes with the first success', [failed('a'), failed('b'), failed('c'), SUCCEEDED], 'closed'],
       ['is doubtful when something takes too long', [{ type: 'late', now: 0 }], 'doubtful'],
+      ['stays closed when its problem is doubted', [{ type: 'doubted' }], 'closed'],
+      [
+        'is doubtful when its problem is doubted',
+        [failed('a'), failed('b'), failed('c'), { type: 'doubted' }],
+        'doubtful',
+      ],
+      [
+        'opens again with the next failure after its problem was doubted',
+        [failed('a'), failed('b'), failed('c'), { type: 'doubted' }, failed('a')],
+        'open',
+      ],
       [
         'stays open when something takes too long',
         [failed('a'), failed('b'), failed('c'), { type: 'late', now: 0 }],

@@ -127,6 +127,21 @@ describe('an account that somebody else uses as well', () => {
     expect(waitMs(world)).toBe(0);
   });
 
+  it('gets calls again a minute after an answer last showed what remains: that minute is over', async () => {
+    const world = limitOf();
+    world.limit.answered('listing', { limitPerMinute: 100 });
+    world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
+    // Answers that show nothing, such as a proxy's.
+    for (let call = 0; call < 3; call += 1) {
+      await world.clock.advance(15_000);
+      world.limit.take();
+    }
+    expect(waitMs(world)).toBe(15_000);
+    await world.clock.advance(15_000);
+    take(world.limit, 10);
+    expect(waitMs(world)).toBe(0);
+  });
+
   it('leaves a tenth of the limit to others even if answers are late', () => {
     const world = limitOf();
     world.limit.answered('listing', { limitPerMinute: 100 });
