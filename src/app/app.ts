@@ -11,6 +11,7 @@ import type { ListenAddress } from '../http/listen-address.ts';
 import { createRoutes, type ReloadOutcome } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
 import type { WebSettingsSource } from '../http/web-settings.ts';
+import { COMPATIBILITY_PREFIXES } from '../metrics/compatibility.ts';
 import { Scraper } from '../metrics/scrape.ts';
 import { SelfMetrics } from '../metrics/self.ts';
 import type { LookUp } from '../names/name-lookups.ts';
@@ -105,7 +106,7 @@ export function createApp(options: AppOptions): App {
     fleet: supervisor,
     self,
     clock,
-    withCompatibility: () => compatibility === 'pterodactyl_exporter',
+    compatibility: () => compatibility && COMPATIBILITY_PREFIXES[compatibility],
   });
   const rateLimited = (panel: string) => self.answered(panel, '429');
   const status = new StatusBoard({

@@ -6,7 +6,7 @@ import type { ServerTarget } from '../domain/server.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export const COMPATIBILITIES = ['pterodactyl_exporter'] as const;
+export const COMPATIBILITIES = ['pterodactyl_exporter', 'pelican_exporter'] as const;
 /** Another exporter whose metric names are served in addition to the exporter's own. */
 export type Compatibility = (typeof COMPATIBILITIES)[number];
 

@@ -64,7 +64,7 @@ function gauge(
   read: (snapshot: Snapshot) => number | undefined,
   place: Pick<CompatibilityFamily, 'replacedBy' | 'translation'> = {},
 ): CompatibilityFamily {
-  return { name: `pterodactyl_server_${name}`, type: 'gauge', stability: 'stable', help, read, ...place };
+  return { name, type: 'gauge', stability: 'stable', help, read, ...place };
 }
 
 /** Limits are shown together with usage. */
@@ -76,11 +76,22 @@ const IN_MIB = 'METRIC / 1024^2';
 const IN_PERCENT = 'METRIC * 100';
 
 /**
- * The families of pterodactyl_exporter (names, labels and units are from the source at
- * github.com/LOENS2/pterodactyl_exporter), so that dashboards made for it keep working. As there, an unlimited resource has
- * the limit 0; unknown values are absent.
+ * The families of another exporter, so that dashboards made for it keep working. Names, labels and units are from the sources at
+ * github.com/LOENS2/pterodactyl_exporter and of the PyPI package pelican-exporter 0.1.2, which has the same under another prefix. As
+ * there, an unlimited resource has the limit 0; unknown values are absent.
  */
-export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
+export function compatibilityFamilies(prefix: string): readonly CompatibilityFamily[] {
+  return FAMILIES.map((family) => ({ ...family, name: prefix + family.name }));
+}
+
+/** What the metric names of pterodactyl_exporter and pelican-exporter begin with. */
+export const COMPATIBILITY_PREFIXES = {
+  pterodactyl_exporter: 'pterodactyl_server_',
+  pelican_exporter: 'pelican_server_',
+} as const;
+
+/** Named without the prefix. */
+const FAMILIES: readonly CompatibilityFamily[] = [
   gauge('memory_mebibyte', 'Memory in use, in MiB.', (server) => mebibytes(server.memory_usage_bytes), {
     replacedBy: 'gameserver_memory_usage_bytes',
     translation: IN_MIB,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import { COMPATIBILITY_FAMILIES, compatibilityLabels } from './compatibility.ts';
+import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
 
 /** The content type of the text format, exactly as Prometheus requests it. */
@@ -119,12 +119,12 @@ export function* renderFamily<Subject>(
 
 /**
  * The fleet's families in the text format, block by block, separated by empty lines. A block is a bounded
- * piece of work and may be empty. `withCompatibility` adds the families of pterodactyl_exporter.
+ * piece of work and may be empty. `compatibility` is the prefix of another exporter's families, if they are added.
  */
 export function* renderFleet(
   fleet: FleetReading,
   clock: Clock,
-  withCompatibility = false,
+  compatibility?: string,
 ): Generator<string, void, undefined> {
   const now = clock.now();
   const snapshots: Snapshot[] = [];
@@ -144,11 +144,14 @@ export function* renderFleet(
     if (index > 0) yield '\n';
     yield* renderFamily(family, panels, panelLabels);
   }
-  if (withCompatibility) yield* renderCompatibility(snapshots);
+  if (compatibility !== undefined) yield* renderCompatibility(snapshots, compatibility);
 }
 
 /** The families under the names of another exporter, each after an empty line. */
-function* renderCompatibility(snapshots: readonly Snapshot[]): Generator<string, void, undefined> {
+function* renderCompatibility(
+  snapshots: readonly Snapshot[],
+  prefix: string,
+): Generator<string, void, undefined> {
   const labels = new Map<string, Snapshot>();
   for (const [index, snapshot] of snapshots.entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
@@ -158,7 +161,7 @@ function* renderCompatibility(snapshots: readonly Snapshot[]): Generator<string,
   }
   const subjects = [...labels.values()];
   const texts = [...labels.keys()];
-  for (const family of COMPATIBILITY_FAMILIES) {
+  for (const family of compatibilityFamilies(prefix)) {
     yield '\n';
     yield* renderFamily(family, subjects, texts);
   }

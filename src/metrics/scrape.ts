@@ -8,8 +8,8 @@ interface ScraperOptions {
   readonly fleet: FleetReading;
   readonly self: Pick<SelfMetrics, 'metrics'>;
   readonly clock: Clock;
-  /** Whether to add the families of pterodactyl_exporter. Called at every render; defaults to no. */
-  readonly withCompatibility?: () => boolean;
+  /** The prefix of another exporter's families, if they are added. Called at every render. */
+  readonly compatibility?: () => string | undefined;
 }
 
 /** Renders the fleet's and the exporter's own metrics. */
@@ -28,8 +28,8 @@ export class Scraper {
   }
 
   async *#pieces(): AsyncGenerator<Uint8Array, void, undefined> {
-    const { fleet, self, clock, withCompatibility } = this.#options;
-    yield* encodeChunks(renderFleet(fleet, clock, withCompatibility?.() === true));
+    const { fleet, self, clock, compatibility } = this.#options;
+    yield* encodeChunks(renderFleet(fleet, clock, compatibility?.()));
     yield Buffer.from(`\n${await self.metrics()}`);
   }
 }

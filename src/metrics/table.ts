@@ -1,4 +1,4 @@
-import { COMPATIBILITY_FAMILIES } from './compatibility.ts';
+import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from './compatibility.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES, SERVER_PREFIX } from './families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
 
@@ -40,7 +40,8 @@ export function renderSelfMetricTable(): string {
 
 /** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
 export function renderCompatibilityTable(): string {
-  const rows = COMPATIBILITY_FAMILIES.map(({ name, help, replacedBy = '', translation = '' }) => [
+  const families = compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter);
+  const rows = families.map(({ name, help, replacedBy = '', translation = '' }) => [
     code(name),
     help,
     replacedBy === '' ? 'none' : code(replacedBy),

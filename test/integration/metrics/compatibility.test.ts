@@ -25,19 +25,22 @@ afterEach(async () => {
   await panel.stop();
 });
 
-test("a dashboard of pterodactyl_exporter finds its metrics, with the panel's own values", async () => {
-  const yaml = `${configFor(panel, ['limits_from_listing: true'])}\ncompatibility: pterodactyl_exporter\n`;
+test.each([
+  ['pterodactyl_exporter', PREFIX],
+  ['pelican_exporter', 'pelican_server_'],
+])("a dashboard of %s finds its metrics, with the panel's own values", async (other, prefix) => {
+  const yaml = `${configFor(panel, ['limits_from_listing: true'])}\ncompatibility: ${other}\n`;
   exporter = await startExporter({ yaml });
   const [survival] = panel.servers;
   const labels = { server_name: 'survival', id: survival?.identifier ?? '' };
-  await exporter.until(`${PREFIX}max_memory_mebibyte`, labels, 4_096);
-  await exporter.until(`${PREFIX}max_swap_mebibyte`, labels, -1);
-  await exporter.until(`${PREFIX}max_disk_mebibyte`, labels, 20_480);
-  await exporter.until(`${PREFIX}max_cpu_absolute`, labels, 250);
-  await exporter.until(`${PREFIX}io`, labels, 300);
-  await exporter.until(`${PREFIX}max_disk_mebibyte`, { server_name: 'lobby' }, 0);
-  expect(await exporter.value(`${PREFIX}uptime_milliseconds`, labels)).toBeGreaterThan(0);
-  expect(await exporter.value(`${PREFIX}memory_mebibyte`, labels)).toBeGreaterThan(0);
+  await exporter.until(`${prefix}max_memory_mebibyte`, labels, 4_096);
+  await exporter.until(`${prefix}max_swap_mebibyte`, labels, -1);
+  await exporter.until(`${prefix}max_disk_mebibyte`, labels, 20_480);
+  await exporter.until(`${prefix}max_cpu_absolute`, labels, 250);
+  await exporter.until(`${prefix}io`, labels, 300);
+  await exporter.until(`${prefix}max_disk_mebibyte`, { server_name: 'lobby' }, 0);
+  expect(await exporter.value(`${prefix}uptime_milliseconds`, labels)).toBeGreaterThan(0);
+  expect(await exporter.value(`${prefix}memory_mebibyte`, labels)).toBeGreaterThan(0);
 });
 
 test('a reload adds and removes the compatible names', async () => {

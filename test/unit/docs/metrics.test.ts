@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { COMPATIBILITY_FAMILIES } from '../../../src/metrics/compatibility.ts';
+import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from '../../../src/metrics/compatibility.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {
@@ -21,9 +21,12 @@ it('the tables match the code', () => {
 const histograms = Object.values(SELF_FAMILIES).filter(({ type }) => type === 'histogram');
 
 const NAMES = new Set([
-  ...[...SERVER_FAMILIES, ...PANEL_FAMILIES, ...PANEL_GAUGES, ...COMPATIBILITY_FAMILIES].map(
-    ({ name }) => name,
-  ),
+  ...[
+    ...SERVER_FAMILIES,
+    ...PANEL_FAMILIES,
+    ...PANEL_GAUGES,
+    ...compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter),
+  ].map(({ name }) => name),
   ...Object.values(SELF_FAMILIES).map(({ name }) => name),
   ...histograms.flatMap(({ name }) => ['_bucket', '_sum', '_count'].map((suffix) => name + suffix)),
 ]);

@@ -2,7 +2,11 @@ import { Gauge, Registry } from 'prom-client';
 import { describe, expect, it, test } from 'vitest';
 import type { FleetReading, ServerReading } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { COMPATIBILITY_FAMILIES, compatibilityLabels } from '../../../src/metrics/compatibility.ts';
+import {
+  COMPATIBILITY_PREFIXES,
+  compatibilityFamilies,
+  compatibilityLabels,
+} from '../../../src/metrics/compatibility.ts';
 import { encodeChunks, renderFleet } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
@@ -17,6 +21,9 @@ import {
   READ_AT,
   streamingReading,
 } from '../../support/readings.ts';
+
+const PREFIX = COMPATIBILITY_PREFIXES.pterodactyl_exporter;
+const FAMILIES = compatibilityFamilies(PREFIX);
 
 const GOLDEN = new URL('../../fixtures/golden-compatibility.prom', import.meta.url);
 const clock = new ManualClock();
@@ -34,7 +41,7 @@ const LISTED = {
 /** The part of the exposition that the compatibility setting adds. */
 function added(fleet: FleetReading): string {
   const own = [...renderFleet(fleet, clock)].join('');
-  const all = [...renderFleet(fleet, clock, true)].join('');
+  const all = [...renderFleet(fleet, clock, PREFIX)].join('');
   expect(all.startsWith(own)).toBe(true);
   return all.slice(own.length);
 }
@@ -84,17 +91,20 @@ test('the compatibility metrics match the golden scrape', async () => {
 
 test('the compatibility metrics are served only if enabled', async () => {
   const self = { metrics: () => Promise.resolve('# self\n'), scraped: () => undefined };
-  let wanted = false;
+  let prefix: string | undefined;
   const scraper = new Scraper({
     fleet: fleetReading(fleet()),
     self,
     clock,
-    withCompatibility: () => wanted,
+    compatibility: () => prefix,
   });
   const text = async () => Buffer.concat((await scraper.scrape('identity')).chunks).toString();
   expect(await text()).not.toContain('pterodactyl_');
-  wanted = true;
-  expect(await text()).toContain('pterodactyl_server_io{server_name="survival",id="1a7ce997"} 500\n');
+  for (const other of Object.values(COMPATIBILITY_PREFIXES)) {
+    prefix = other;
+    clock.advance(1_000);
+    expect(await text()).toContain(`${other}io{server_name="survival",id="1a7ce997"} 500\n`);
+  }
 });
 
 test('the compatibility metrics have the names and labels of the other exporter, and are all gauges', () => {
@@ -155,9 +165,7 @@ describe('values', () => {
 
   it('are absent if unknown, never 0', () => {
     expect(valuesOf({ sample: { state: 'running' } })).toEqual(
-      Object.fromEntries(
-        COMPATIBILITY_FAMILIES.map(({ name }) => [name.replace('pterodactyl_server_', ''), undefined]),
-      ),
+      Object.fromEntries(FAMILIES.map(({ name }) => [name.replace('pterodactyl_server_', ''), undefined])),
     );
     expect(
       valuesOf({ sample: { ...FULL_SAMPLE, memoryLimitBytes: 0 } })['max_memory_mebibyte'],
@@ -200,7 +208,7 @@ test('the output is identical to that of prom-client, byte for byte', async () =
   const readings = fleet();
   const registry = new Registry();
   const labelNames = ['server_name', 'id'];
-  for (const { name, help, read } of COMPATIBILITY_FAMILIES) {
+  for (const { name, help, read } of FAMILIES) {
     const metric = new Gauge({ name, help, labelNames, registers: [registry] });
     for (const reading of readings) {
       const value = read(reading.snapshot(clock.now(), clock));
@@ -225,19 +233,19 @@ test('rendering the compatibility metrics of 10,000 servers yields to the event 
     elapsedMs += 0.1;
     return elapsedMs;
   };
-  for await (const piece of encodeChunks(renderFleet(largeFleet(10_000), clock, true), now)) {
+  for await (const piece of encodeChunks(renderFleet(largeFleet(10_000), clock, PREFIX), now)) {
     bytes += piece.length;
   }
   done = true;
   expect(bytes).toBeGreaterThan(10_000_000);
-  expect(turns).toBeGreaterThan(2 * (SERVER_FAMILIES.length + COMPATIBILITY_FAMILIES.length));
+  expect(turns).toBeGreaterThan(2 * (SERVER_FAMILIES.length + FAMILIES.length));
 });
 
 test('every compatibility metric names its replacement, if there is one', () => {
   const known = new Set([...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name));
-  for (const { name, replacedBy, translation } of COMPATIBILITY_FAMILIES) {
+  for (const { name, replacedBy, translation } of FAMILIES) {
     expect([name, translation === undefined]).toEqual([name, replacedBy === undefined]);
     if (replacedBy !== undefined) expect(known).toContain(replacedBy);
   }
-  expect(COMPATIBILITY_FAMILIES.filter(({ replacedBy }) => replacedBy === undefined)).toHaveLength(2);
+  expect(FAMILIES.filter(({ replacedBy }) => replacedBy === undefined)).toHaveLength(2);
 });
