@@ -154,7 +154,6 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
 
   it.each([
     ['GameserverAutomaticRestartAborted', ['Crashed', 'StopsRepeatedly', 'Stopped']],
-    ['GameserverStopsRepeatedly', ['Crashed', 'Stopped']],
     ['GameserverStopped', ['Crashed']],
   ])('sends one page for a crash that ends in %s, and no page for its CPU', async (page, others) => {
     const crashes = others.map((name) => of('lobby', `Gameserver${name}`, name === 'Crashed'));
@@ -173,6 +172,26 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     });
     expect(await inhibited()).toBe(others.length);
   });
+
+  it.each([
+    ['notify', {}],
+    ['page', { importance: 'high' }],
+  ])(
+    'sends a crash loop to %s instead of its crashes, for a server with the labels %o',
+    async (receiver, own) => {
+      const loop = { ...of('lobby', 'GameserverStopsRepeatedly', true).labels, ...own };
+      await alertmanager.send([of('lobby', 'GameserverCrashed', true), { labels: loop }]);
+      await until(() =>
+        expect(
+          alertmanager.notifications.map(({ receiver: by, alerts }) => [
+            by,
+            alerts.map(({ labels }) => labels['alertname']),
+          ]),
+        ).toEqual([[receiver, ['GameserverStopsRepeatedly']]]),
+      );
+      expect(await inhibited()).toBe(1);
+    },
+  );
 
   /** How many alerts fire and are inhibited by others. */
   async function inhibited(): Promise<number> {

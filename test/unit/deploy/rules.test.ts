@@ -33,15 +33,20 @@ const alerts = rules.flatMap(({ alert, labels, annotations, expr }) =>
   alert === undefined ? [] : [{ name: alert, severity: labels?.['severity'] ?? '', annotations, expr }],
 );
 const names = new Set(alerts.map(({ name }) => name));
+const simple = inFolder('simple').flatMap((file) =>
+  (read(file) as { groups: readonly { rules: readonly Rule[] }[] }).groups.flatMap((group) => group.rules),
+);
 const records = new Set(rules.flatMap(({ record }) => record ?? []));
 const dashboards = readdirSync(join(ROOT, 'deploy/grafana/dashboards')).map(
   (file) => (read(join(ROOT, 'deploy/grafana/dashboards', file)) as { uid: string }).uid,
 );
-const ruleTests = inFolder('tests').flatMap((file) =>
-  (read(file) as { tests: readonly { alert_rule_test?: readonly RuleTest[] }[] }).tests.flatMap(
-    (one) => one.alert_rule_test ?? [],
-  ),
-);
+const ruleTests = inFolder('tests')
+  .filter((file) => !file.endsWith('/simple.yml'))
+  .flatMap((file) =>
+    (read(file) as { tests: readonly { alert_rule_test?: readonly RuleTest[] }[] }).tests.flatMap(
+      (one) => one.alert_rule_test ?? [],
+    ),
+  );
 
 test.each(alerts)('$name ($severity) is tested both firing and not firing', ({ name, severity }) => {
   const own = ruleTests.filter(({ alertname }) => alertname === name);
@@ -81,11 +86,11 @@ test.each(alerts)(
 
 test('every runbook belongs to an alert, and every alert is in the list of runbooks', () => {
   const pages = readdirSync(join(ROOT, 'docs/runbooks')).filter((file) => file !== 'README.md');
-  const linked = alerts.map(({ annotations }) => annotations?.['runbook_url']?.split('/').at(-1));
+  const linked = alerts.map(({ annotations }) => pageOf(annotations));
   expect(new Set(linked)).toEqual(new Set(pages));
   const list = readFileSync(join(ROOT, 'docs/runbooks/README.md'), 'utf8');
   for (const { name, severity, annotations } of alerts) {
-    const page = annotations?.['runbook_url']?.split('/').at(-1);
+    const page = pageOf(annotations);
     expect(list, 'docs/runbooks/README.md').toMatch(
       new RegExp(`\\| \\[${name}\\]\\(${page}\\) \\|.*\\b${severity}\\b`),
     );
@@ -113,6 +118,14 @@ test('every recorded series is used by a rule or documented in docs/metrics.md',
   }
 });
 
+test('the simple file has eight alerts, without recording rules, from metrics of the exporter and of Prometheus only', () => {
+  expect(simple.map(({ alert }) => alert).filter((name) => name !== undefined)).toHaveLength(8);
+  expect(simple).toHaveLength(8);
+  const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name);
+  for (const { expr } of simple)
+    expect(['up', ...families]).toEqual(expect.arrayContaining([...metricsIn(expr)]));
+});
+
 test('rules query ALERTS only for existing alerts: an alert for itself, a recording rule for any', () => {
   for (const { alert, record, expr } of rules) {
     const asked = [...expr.matchAll(/ALERTS\{alertname="(\w+)"/g)].map(([, name = '']) => name);
@@ -126,11 +139,19 @@ test('one rule sets the base addresses of links, which are empty by default', ()
   expect(links?.labels).toEqual({ runbooks: '', grafana: '' });
 });
 
-/** The path of a link after the base address, which comes from the rule of links and this label. */
+/** The path of a link after the base address, which comes from the rule of links and this label; without it, the link is empty. */
 function pathAfter(link: string, label: string): string {
-  const address = `{{ range query "gameserver:links:info{${label}!=''}" }}{{ .Labels.${label} }}/{{ end }}`;
+  const address = `{{ range query "gameserver:links:info{${label}!=''}" }}{{ .Labels.${label} }}/`;
   expect(link.startsWith(address), `${link} begins with ${address}`).toBe(true);
-  return link.slice(address.length);
+  expect(link.endsWith('{{ end }}'), `${link} is empty without an address`).toBe(true);
+  return link.slice(address.length, -'{{ end }}'.length);
+}
+
+/** The file name of the runbook. */
+function pageOf(annotations: Rule['annotations']): string | undefined {
+  return pathAfter(annotations?.['runbook_url'] ?? '', 'runbooks')
+    .split('/')
+    .at(-1);
 }
 
 /** The names of series in an expression: its words except labels, functions, keywords and strings. */
@@ -139,7 +160,7 @@ function metricsIn(expr: string): readonly string[] {
     .replaceAll(/"[^"]*"/g, '""')
     .replaceAll(/\{[^}]*\}/g, ' ')
     .replaceAll(/\b(?:on|by|without|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
-    .replaceAll(/\[\w+\]/g, ' ');
+    .replaceAll(/\[\w+\]|\boffset \w+/g, ' ');
   const words = bare.matchAll(/(?<![\w:.])[a-zA-Z_][\w:]*(?![\w:]|\s*\()/g);
   return [...words].map(([word]) => word).filter((word) => !['and', 'or', 'unless', 'bool'].includes(word));
 }
