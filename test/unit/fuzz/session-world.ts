@@ -260,6 +260,8 @@ export class SessionWorld {
 
   /** Waits as long as the panel takes to answer, and rejects if the panel does. */
   async #answer(signal: AbortSignal): Promise<void> {
+    // A call that is withdrawn at the moment of its admission isn't made.
+    signal.throwIfAborted();
     const behavior = this.panelBehavior;
     if (behavior === 'hangs') await this.#pass(REQUEST_TIMEOUT_MS, signal);
     else if (behavior === 'slow') await this.#pass(Math.floor(this.#chance() * 20_000), signal);
