@@ -136,8 +136,10 @@ export interface SchedulesReading {
 export interface QueryReading {
   /** Why it failed; absent if the game answered. */
   readonly problem?: Problem;
-  /** Absent if the query failed. */
+  /** Without bots, if the game tells them apart; absent if the query failed, or if the game hides its players. */
   readonly players?: number;
+  /** Absent if the game doesn't tell. */
+  readonly bots?: number;
   /** Absent if the game reports no limit. */
   readonly playersMax?: number;
   readonly durationSeconds: number;

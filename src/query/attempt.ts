@@ -56,6 +56,8 @@ export class Attempt {
   /** The protocol understood an answer, and went on. */
   #isRead = false;
   #isOver = false;
+  /** Where the protocol asks, in words. */
+  #where: string;
 
   constructor(
     target: QueryTarget,
@@ -65,6 +67,7 @@ export class Attempt {
   ) {
     this.#target = target;
     this.#port = port;
+    this.#where = `port ${port}`;
     this.#clock = clock;
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -98,8 +101,9 @@ export class Attempt {
     this.#cancelTimers();
     this.#isRead ||= this.#received.bytes > 0;
     const port = order.do === 'connect' ? (order.port ?? this.#port) : this.#port;
+    if (order.do !== 'write') this.#where = `${order.do === 'send' ? 'UDP' : 'TCP'} port ${port}`;
     if (this.#target.takenPorts?.includes(port) === true)
-      this.#fail('query_no_answer', `port ${port} belongs to another server`);
+      this.#fail('query_no_answer', 'belongs to another server');
     else if (order.do === 'send') this.#send(order);
     else if (order.do === 'connect') this.#talk(port);
     else if (order.do === 'request') void this.#request(order.parameters);
@@ -210,7 +214,7 @@ export class Attempt {
   }
 
   #fail(cause: QueryFailure['cause'], detail: string): void {
-    this.#end({ cause, detail });
+    this.#end({ cause, detail: `${this.#where}: ${detail}` });
   }
 
   #end(result: Result | Promise<never>): void {

@@ -25,17 +25,17 @@ export const QUERY_FAILURES = [
   'query_timed_out',
   /** The answer isn't in the game's protocol, or makes no sense. */
   'query_wrong_protocol',
+  /** Nothing was received: over UDP, something may listen nevertheless. */
+  'query_no_answer',
   /** Nothing listens on the port. */
   'query_refused',
-  /** Nothing was received. */
-  'query_no_answer',
 ] as const;
 
 /** Why a query failed. The detail is on one line, in the exporter's own words: nothing that the server sent. */
 export type QueryFailure = Problem & { readonly cause: (typeof QUERY_FAILURES)[number] };
 
 /** What a game answered. */
-export type Players = Pick<QueryReading, 'players' | 'playersMax'>;
+export type Players = Pick<QueryReading, 'players' | 'bots' | 'playersMax'>;
 
 /** The result of one query. */
 export type Asked = Omit<QueryReading, 'staleAt'>;

@@ -1,4 +1,5 @@
 import { sleep } from '../domain/clock.ts';
+import type { Problem } from '../domain/problem.ts';
 import { inScope } from '../domain/until-aborted.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import {
@@ -51,9 +52,7 @@ export class GameClient implements QueryClient {
       const answer = await this.#queryPort(target, here, failures, shareMs, signal);
       if (answer !== undefined) return { ...answer, durationSeconds: inSeconds(passedMs()) };
     }
-    const problem = mostInformative(failures);
-    const detail = `${target.ip}, port ${ports.join(', ')}: ${problem.detail}`;
-    return { problem: { ...problem, detail }, durationSeconds: inSeconds(passedMs()) };
+    return { problem: combined(target, failures), durationSeconds: inSeconds(passedMs()) };
   }
 
   #gathered(): Promise<void> {
@@ -109,7 +108,8 @@ export class GameClient implements QueryClient {
     const known = this.#known.get(keyOf(target));
     const rank = ({ protocol, port }: Way) =>
       Number(port !== known?.port) * 2 + Number(protocol !== known?.protocol);
-    return waysOf(target).toSorted((a, b) => (known === undefined ? 0 : rank(a) - rank(b)));
+    const ways = waysOf(target).filter(({ port }) => target.takenPorts?.includes(port) !== true);
+    return ways.toSorted((a, b) => rank(a) - rank(b));
   }
 
   #remember(target: QueryTarget, way: Way): void {
@@ -125,8 +125,13 @@ function keyOf({ type, ip, port, isQueryPort }: QueryTarget): string {
   return [type, ip, port, isQueryPort].join(' ');
 }
 
-function mostInformative(failures: readonly QueryFailure[]): QueryFailure {
+/** The most informative cause, and what happened at each port. */
+function combined({ ip }: QueryTarget, failures: readonly QueryFailure[]): Problem {
   const rank = ({ cause }: QueryFailure) => QUERY_FAILURES.indexOf(cause);
-  const [first] = failures.toSorted((a, b) => rank(a) - rank(b));
-  return first ?? { cause: 'query_no_answer', detail: 'not queried' };
+  const ordered = failures.toSorted((a, b) => rank(a) - rank(b));
+  const details = [...new Set(ordered.map(({ detail }) => detail))];
+  return {
+    cause: ordered[0]?.cause ?? 'query_no_answer',
+    detail: `${ip}, ${details.join('; ') || 'not queried'}`,
+  };
 }

@@ -2,13 +2,19 @@ import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
 import type { Players } from './client.ts';
 import { toCount, toLimit } from './counts.ts';
+import { queryBedrock, queryJava } from './minecraft.ts';
 import { Network, type RunProtocol, type Server, Unreadable } from './network.ts';
+import { queryQuake3 } from './quake3.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
 
 /** Numbers of players as a protocol returned them, with any type. */
 interface Counts {
+  /** Includes the bots, if their number is known. */
   readonly players?: unknown;
+  readonly bots?: unknown;
   readonly maxPlayers?: unknown;
+  /** The server answered, but hides its players. */
+  readonly isHidden?: boolean;
 }
 
 /** Queries a server with one protocol, only through the network. */
@@ -18,8 +24,37 @@ type State = ReturnType<typeof newState>;
 
 const NOTHING: Counts = {};
 const number = ({ numplayers, maxplayers }: State) => ({ players: numplayers, maxPlayers: maxplayers });
+const withBots = (state: State) => ({ ...number(state), bots: state.raw['numbots'] });
 const list = ({ players, maxplayers }: State) => ({ players: players.length, maxPlayers: maxplayers });
 const numberOrList = (state: State) => (state.numplayers === undefined ? list(state) : number(state));
+
+/** Methods of a protocol that work differently. */
+type Methods = (network: Network) => Partial<Record<'udpSend' | 'request', unknown>>;
+
+const SHORT_REQUEST = Buffer.from([0, 0x34, 0, 0, 0, 0, 0, 0x11]);
+
+const askShortFirst: Methods = ({ udpSend }) => ({
+  udpSend: async (request: Buffer, onDatagram: (datagram: Buffer) => unknown) => {
+    await udpSend(
+      SHORT_REQUEST,
+      (datagram) => datagram,
+      () => null,
+    );
+    return udpSend(request, onDatagram);
+  },
+});
+
+/** netPanzer leaves the number of an answer's part out. */
+const withQueryIds: Methods = ({ udpSend }) => ({
+  udpSend: (request: string, onDatagram: (datagram: Buffer) => unknown) =>
+    udpSend(request, (datagram) =>
+      onDatagram(
+        datagram.includes('\\queryid\\')
+          ? datagram
+          : Buffer.concat([datagram, Buffer.from('\\queryid\\1.1')]),
+      ),
+    ),
+});
 
 /**
  * Every protocol that can be used, by its name: those of the library that query only the given host and need no account there, and
@@ -27,7 +62,8 @@ const numberOrList = (state: State) => (state.numplayers === undefined ? list(st
  */
 export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
   Object.entries({
-    armagetron: positional(protocols.armagetron),
+    // As shipped, it answers only addresses that it has answered the shorter request before.
+    armagetron: positional(protocols.armagetron, number, askShortFirst),
     ase: plain(protocols.ase),
     assettocorsa: plain(protocols.assettocorsa),
     buildandshoot: plain(protocols.buildandshoot),
@@ -39,8 +75,8 @@ export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
     eldewrito: plain(protocols.eldewrito, numberOrList),
     ffow: positional(protocols.ffow),
     // Its additional HTTP request returns names but no number.
-    fivem: plain(protocols.fivem, number, { request: () => Promise.resolve({}) }),
-    gamespy1: plain(protocols.gamespy1),
+    fivem: plain(protocols.fivem, number, () => ({ request: () => Promise.resolve({}) })),
+    gamespy1: plain(protocols.gamespy1, number, withQueryIds),
     gamespy2: plain(protocols.gamespy2),
     gamespy3: plain(protocols.gamespy3),
     goldsrc: positional(protocols.goldsrc),
@@ -50,13 +86,13 @@ export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
     jc2mp: plain(protocols.jc2mp),
     mafia2mp: plain(protocols.mafia2mp),
     mafia2online: plain(protocols.mafia2online),
-    minecraftbedrock: plain(protocols.minecraftbedrock),
-    minecraftvanilla: plain(protocols.minecraftvanilla),
+    minecraftbedrock: queryBedrock,
+    minecraftvanilla: queryJava,
     mumbleping: positional(protocols.mumbleping),
     openttd: positional(protocols.openttd),
     quake1: plain(protocols.quake1),
     quake2: plain(protocols.quake2),
-    quake3: plain(protocols.quake3),
+    quake3: queryQuake3,
     rfactor: positional(protocols.rfactor),
     samp: positional(protocols.samp),
     satisfactory: plain(protocols.satisfactory),
@@ -75,11 +111,11 @@ export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
     tribes1: positional(protocols.tribes1, numberOrList),
     unreal2: positional(protocols.unreal2),
     ut3: plain(protocols.ut3),
-    valve: positional(protocols.valve),
+    valve: positional(protocols.valve, withBots),
     vcmp: positional(protocols.vcmp),
     ventrilo: plain(protocols.ventrilo),
-    warsow: plain(protocols.quake3),
-    xonotic: plain(protocols.quake3),
+    warsow: queryQuake3,
+    xonotic: queryQuake3,
     teeworlds6: queryTeeworlds6,
     teeworlds7: queryTeeworlds7,
   }),
@@ -97,18 +133,26 @@ export const runProtocol: RunProtocol = ({ protocol, server }, order) => {
 };
 
 async function playersOf(asked: Promise<Counts> | undefined): Promise<Players> {
-  const { players, maxPlayers } = (await asked) ?? NOTHING;
+  const { players, bots: given, maxPlayers, isHidden = false } = (await asked) ?? NOTHING;
+  if (isHidden) return {};
   const count = toCount(players);
+  const bots = toCount(given);
   const limit = toLimit(maxPlayers);
   if (count === undefined) throw new Unreadable('the answer contains no player count');
-  return { players: count, ...(limit !== undefined && { playersMax: limit }) };
+  // Some servers don't count their bots as players.
+  const people = bots === undefined || bots > count ? count : count - bots;
+  return {
+    players: people,
+    ...(bots !== undefined && { bots }),
+    ...(limit !== undefined && { playersMax: limit }),
+  };
 }
 
 type Implementation = new () => Protocol;
 type Read = (state: State) => Counts;
 
 /** A protocol of the library, and what its answer contains; `methods` replace further ones of its own. */
-function plain(Library: Implementation, read: Read = number, methods: object = {}): AskProtocol {
+function plain(Library: Implementation, read: Read = number, methods: Methods = () => ({})): AskProtocol {
   return async (network, { ip, hostname, port }) => {
     const protocol = new Library();
     const state = newState();
@@ -129,7 +173,7 @@ function plain(Library: Implementation, read: Read = number, methods: object = {
         state.reader = newReader(buffer);
         return state.reader;
       },
-      ...methods,
+      ...methods(network),
     });
     await protocol.run(state);
     return read(state);
@@ -137,11 +181,12 @@ function plain(Library: Implementation, read: Read = number, methods: object = {
 }
 
 /** A protocol with numbers at fixed positions in the answer. The library reads zeros beyond its end. */
-function positional(library: Implementation, read: Read = number): AskProtocol {
-  return plain(library, (state) => {
+function positional(library: Implementation, read: Read = number, methods?: Methods): AskProtocol {
+  const checked = (state: State) => {
     if (state.isShort) throw new Unreadable('the answer is too short');
     return read(state);
-  });
+  };
+  return plain(library, checked, methods);
 }
 
 /** What a protocol fills in. Some protocols' lists contain names, which are discarded with the query. */

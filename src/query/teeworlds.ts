@@ -12,21 +12,25 @@ const INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('inf3')]);
 /** Precedes a datagram that belongs to no connection, up to version 0.6. */
 const HEADER_6 = Buffer.alloc(6, 0xff);
 
+/** Precedes requests for DDNet's longer answer, which other servers ignore. The usual one counts at most 16 clients. */
+const EXTENDED_HEADER_6 = Buffer.from('xe\0\0\0\0');
+const EXTENDED_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('iext')]);
+
 /** For servers of version 0.6 and DDNet; numbers are decimal texts. */
 export async function queryTeeworlds6(network: Network) {
   const [token = 0] = randomBytes(1);
-  const request = Buffer.concat([HEADER_6, GET_INFO, Buffer.from([token])]);
-  const info = await network.udpSend(request, (datagram) =>
-    datagram.subarray(HEADER_6.length).indexOf(INFO) === 0 ? datagram : undefined,
-  );
-  const texts =
-    info
-      ?.subarray(HEADER_6.length + INFO.length)
-      .toString('latin1')
-      .split('\0') ?? [];
-  // Token, version, name, map, game type, flags, players and their limit, then clients and theirs.
+  const request = [GET_INFO, Buffer.from([token])];
+  await network.udpSend(Buffer.concat([EXTENDED_HEADER_6, ...request]));
+  const info = await network.udpSend(Buffer.concat([HEADER_6, ...request]), (datagram) => {
+    const answer = datagram.subarray(HEADER_6.length);
+    return answer.indexOf(INFO) === 0 || answer.indexOf(EXTENDED_INFO) === 0 ? answer : undefined;
+  });
+  // Token, version, name, map, in the longer answer its checksum and size, game type, flags, players and their limit, then clients
+  // and theirs.
+  const texts = info?.subarray(INFO.length).toString('latin1').split('\0') ?? [];
   if (Number(texts[0]) !== token) throw new Unreadable();
-  return { players: texts[8], maxPlayers: texts[9] };
+  const at = info?.indexOf(EXTENDED_INFO) === 0 ? 10 : 8;
+  return { players: texts[at], maxPlayers: texts[at + 1] };
 }
 
 const FLAG_CONTROL = 1 << 2;

@@ -11,3 +11,7 @@ export function queryHere(
 ): Promise<Asked> {
   return new GameClient({ clock, run: runProtocol }).query(target, signal);
 }
+
+/** The result without a number of bots of 0, which only some games tell. */
+export const withoutNoBots = ({ bots = 0, ...asked }: Asked): Asked =>
+  bots === 0 ? asked : { ...asked, bots };

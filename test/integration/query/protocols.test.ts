@@ -3,7 +3,16 @@ import { createServer } from 'node:https';
 import { describe, expect, it } from 'vitest';
 import type { QueryTarget } from '../../../src/query/client.ts';
 import { createAuthority } from '../../support/certificates.ts';
-import { Answerer, LOOPBACK } from '../../support/game-answers.ts';
+import {
+  Answerer,
+  type Incoming,
+  LOOPBACK,
+  minecraftStatus,
+  text,
+  uint8,
+  uint16BE,
+  valveInfo,
+} from '../../support/game-answers.ts';
 import {
   FAMILIES,
   FAMILIES_WITHOUT_LIMIT,
@@ -13,13 +22,13 @@ import {
   TEAMSPEAK,
   TEEWORLDS,
 } from '../../support/game-families.ts';
-import { queryHere } from '../../support/query-here.ts';
+import { queryHere, withoutNoBots } from '../../support/query-here.ts';
 
 /** An address of this machine that no other test uses, for ports that can't be chosen. */
 const ELSEWHERE = '127.0.0.8';
 
 const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
-  queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more });
+  queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more }).then(withoutNoBots);
 
 const serve = (family: Family, host?: string) =>
   'udp' in family ? Answerer.udp(family.udp, host) : Answerer.tcp(family.tcp, host);
@@ -27,7 +36,11 @@ const serve = (family: Family, host?: string) =>
 const WRONG = { problem: { cause: 'query_wrong_protocol' } };
 
 const counted = (playersMax: number | undefined) =>
-  ({ players: PLAYERS, playersMax, durationSeconds: expect.any(Number) }) as const;
+  ({
+    players: PLAYERS,
+    playersMax,
+    durationSeconds: expect.any(Number),
+  }) as const;
 
 describe('the number of players is reported', () => {
   it.each(FAMILIES)('by $type', async (family) => {
@@ -93,3 +106,131 @@ describe('the number of players is reported', () => {
     expect(await ask(type, server.port, { ip: '::1' })).toEqual(counted(SEATS));
   });
 });
+
+describe('an unusual answer is understood', () => {
+  const players = (more: object) => ({ ...more, durationSeconds: expect.any(Number) });
+  const quake = (text: string) => Buffer.from(`\xff\xff\xff\xff${text}`, 'latin1');
+  const bedrock = (motd: string, count: string) => (incoming: Incoming) => {
+    const text = Buffer.from(`MCPE;${motd};800;1.21.80;${count};20;1234;a world;Survival;1;19132;19133;`);
+    const magic = incoming.datagram.subarray(9, 25);
+    const head = [
+      uint8(0x1c),
+      incoming.datagram.subarray(1, 9),
+      Buffer.alloc(8),
+      magic,
+      uint16BE(text.length),
+    ];
+    incoming.reply(Buffer.concat([...head, text]));
+  };
+  const infoResponse = quake('infoResponse\n\\gamename\\Nexuiz\\sv_maxclients\\64\\clients\\30\\bots\\4');
+  const statusResponse = quake('statusResponse\n\\sv_maxclients\\16\n10 0 "bot"\n3 48 "ann"\n0 0 "bot"\n');
+  const netpanzer = Buffer.from(
+    '\\gamename\\netpanzer\\numplayers\\2\\maxplayers\\8\\player_0\\a\\player_1\\b\\final\\',
+  );
+  const bots = valveInfo(5, 32);
+  bots[bots.length - 14] = 2;
+
+  it.each<[string, string, (incoming: Incoming) => void, object]>([
+    [
+      'an escaped semicolon in the message of the day',
+      'mbe',
+      bedrock('1\\;2\\;3', '0'),
+      { players: 0, playersMax: 20 },
+    ],
+    [
+      'the short answer of DarkPlaces',
+      'nexuiz',
+      ({ reply }) => reply(infoResponse),
+      { players: 26, bots: 4, playersMax: 64 },
+    ],
+    [
+      'bots of Quake III',
+      'q3a',
+      ({ reply }) => reply(statusResponse),
+      { players: 1, bots: 2, playersMax: 16 },
+    ],
+    ["bots of Valve's games", 'rust', ({ reply }) => reply(bots), { players: 3, bots: 2, playersMax: 32 }],
+    [
+      'an answer of one part without a number',
+      'netpanzer',
+      ({ reply }) => reply(netpanzer),
+      { players: 2, playersMax: 8 },
+    ],
+  ])('with %s', async (_, type, serveUdp, counts) => {
+    await using server = await Answerer.udp(serveUdp);
+    expect(await ask(type, server.port)).toEqual(players(counts));
+  });
+
+  it.each(['3 ', '+3', '3a', ''])('except for a count of %j', async (count) => {
+    await using server = await Answerer.udp(bedrock('a name', count));
+    expect(await ask('mbe', server.port)).toMatchObject(WRONG);
+  });
+
+  it('with more clients than the usual answer of Teeworlds 0.6 can count, as DDNet sends them', async () => {
+    await using server = await Answerer.udp(({ datagram, reply }) => {
+      const isExtended = datagram.subarray(0, 2).toString() === 'xe';
+      if (datagram.length !== 15 || (datagram[0] !== 0xff && !isExtended)) return;
+      const token = String(datagram[14]);
+      const extended = [
+        token,
+        '0.6.4',
+        'a name',
+        'a map',
+        '-1',
+        '1',
+        'DDNet',
+        '0',
+        '38',
+        '64',
+        '40',
+        '64',
+        '',
+      ];
+      const usual = [token, '0.6.4', 'a name', 'a map', 'DDNet', '0', '13', '16', '15', '16'];
+      const [kind, texts] = isExtended ? ['iext', extended] : ['inf3', usual];
+      reply(Buffer.concat([Buffer.alloc(10, 0xff), Buffer.from(kind), ...texts.map(text)]));
+    });
+    expect(await ask('teeworlds', server.port)).toEqual(players({ players: 40, playersMax: 64 }));
+  });
+
+  it('of Armagetron, which answers only after the shorter request', async () => {
+    const family = FAMILIES.find(({ type }) => type === 'armagetronadvanced');
+    let isKnown = false;
+    await using server = await Answerer.udp((incoming) => {
+      if (incoming.datagram[1] === 0x34) incoming.reply(Buffer.alloc(8));
+      else if (isKnown && family !== undefined && 'udp' in family) family.udp(incoming);
+      isKnown = true;
+    });
+    expect(await ask('armagetronadvanced', server.port)).toEqual(counted(SEATS));
+  });
+
+  it.each([
+    ['that hides its players', [minecraftStatus({ version: { name: '1.21.8' } })], {}],
+    [
+      'whose last two bytes come late',
+      halves(minecraftStatus({ players: { online: 3, max: 20 } })),
+      { players: 3, playersMax: 20 },
+    ],
+  ])('of a Java server %s', async (_, pieces, counts) => {
+    await using server = await Answerer.tcp((connection) => {
+      connection.once('data', () => connection.write(pieces[0] ?? ''));
+      // The second piece answers the acknowledgment of the first, so it is read on its own.
+      setTimeout(() => connection.write(pieces[1] ?? ''), 50);
+    });
+    expect(await ask('minecraft', server.port)).toEqual(players(counts));
+  });
+
+  it('of a Java server with enable-status=false, which closes the connection', async () => {
+    await using server = await Answerer.tcp(
+      (connection) => void connection.once('data', () => connection.end()),
+    );
+    const detail = expect.stringContaining('closed without an answer, as with enable-status=false');
+    expect(await ask('minecraft', server.port)).toMatchObject({
+      problem: { cause: 'query_wrong_protocol', detail },
+    });
+  });
+});
+
+function halves(bytes: Buffer): readonly Buffer[] {
+  return [bytes.subarray(0, -2), bytes.subarray(-2)];
+}

@@ -1,0 +1,83 @@
+import { type Network, type Server, Unreadable } from './network.ts';
+
+// Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and https://minecraft.wiki/w/RakNet.
+// The library's decoders read escaped texts and partial answers wrongly, and fail if a server hides its players.
+
+/** Any version works for a status; this one is understood by all servers. */
+const PROTOCOL_VERSION = 47;
+const STATUS = 1;
+
+/** For Java Edition, which answers with JSON. A server may leave its players out of it. */
+export async function queryJava(network: Network, { ip, hostname = ip, port }: Server) {
+  const name = Buffer.from(hostname);
+  const handshake = [
+    0,
+    ...varint(PROTOCOL_VERSION),
+    ...varint(name.length),
+    ...name,
+    port >> 8,
+    port & 0xff,
+    STATUS,
+  ];
+  const request = Buffer.from([...varint(handshake.length), ...handshake, 1, 0]);
+  let hasAnswer = false;
+  const text = await network
+    .withTcp(() =>
+      network.tcpSend(undefined, request, (bytes) => {
+        hasAnswer = true;
+        return statusIn(bytes);
+      }),
+    )
+    .catch((error: unknown) => {
+      if (hasAnswer || !(error instanceof Unreadable)) throw error;
+      throw new Unreadable('the connection was closed without an answer, as with enable-status=false');
+    });
+  const { players } = JSON.parse(text) as {
+    readonly players?: { readonly online?: unknown; readonly max?: unknown };
+  };
+  return players === undefined ? { isHidden: true } : { players: players.online, maxPlayers: players.max };
+}
+
+/** The JSON in a status response; undefined until it is complete, as its length says. */
+function statusIn(bytes: Buffer): string | undefined {
+  const packet = prefixed(bytes);
+  if (packet === undefined) return undefined;
+  // The first byte is the packet's type.
+  const text = packet[0] === 0 ? prefixed(packet.subarray(1)) : undefined;
+  if (text === undefined) throw new Unreadable();
+  return text.toString('utf8');
+}
+
+/** What follows a length; undefined if it is incomplete. */
+function prefixed(bytes: Buffer): Buffer | undefined {
+  let length = 0;
+  for (const [index, byte] of bytes.subarray(0, 3).entries()) {
+    length += (byte & 0x7f) << (7 * index);
+    const end = index + 1 + length;
+    if ((byte & 0x80) === 0) return end <= bytes.length ? bytes.subarray(index + 1, end) : undefined;
+  }
+  if (bytes.length >= 3) throw new Unreadable('the answer is too long');
+  return undefined;
+}
+
+function varint(value: number): readonly number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
+}
+
+const MAGIC = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex');
+const TIME = Buffer.from('0102030405060708', 'hex');
+const PING = Buffer.concat([Buffer.from([1]), TIME, MAGIC, Buffer.alloc(8)]);
+const [MAGIC_AT, TEXT_AT] = [17, 35];
+const PONG = 0x1c;
+
+/** For Bedrock Edition, which answers with fields that end with semicolons; a backslash escapes a character. */
+export async function queryBedrock(network: Network) {
+  const pong = await network.udpSend(PING, (datagram) => {
+    const isPong = datagram[0] === PONG && datagram.subarray(1, 9).equals(TIME);
+    return isPong && datagram.subarray(MAGIC_AT, MAGIC_AT + 16).equals(MAGIC) ? datagram : undefined;
+  });
+  const text = pong?.subarray(TEXT_AT).toString('utf8') ?? '';
+  // Edition, message of the day, protocol, version, players and their limit.
+  const fields = Array.from(text.matchAll(/((?:\\.|[^\\;])*)(?:;|$)/gs), ([, field]) => field);
+  return { players: fields[4], maxPlayers: fields[5] };
+}
