@@ -81,7 +81,11 @@ const IN_PERCENT = 'METRIC * 100';
  * there, an unlimited resource has the limit 0; unknown values are absent.
  */
 export function compatibilityFamilies(prefix: string): readonly CompatibilityFamily[] {
-  return FAMILIES.map((family) => ({ ...family, name: prefix + family.name }));
+  return FAMILIES.map((family) => withPrefix(prefix, family));
+}
+
+function withPrefix(prefix: string, family: CompatibilityFamily): CompatibilityFamily {
+  return { ...family, name: prefix + family.name };
 }
 
 /** What the metric names of pterodactyl_exporter and pelican-exporter begin with. */

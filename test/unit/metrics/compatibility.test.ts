@@ -102,7 +102,7 @@ test('the compatibility metrics are served only if enabled', async () => {
   expect(await text()).not.toContain('pterodactyl_');
   for (const other of Object.values(COMPATIBILITY_PREFIXES)) {
     prefix = other;
-    clock.advance(1_000);
+    await clock.advance(1_000);
     expect(await text()).toContain(`${other}io{server_name="survival",id="1a7ce997"} 500\n`);
   }
 });
