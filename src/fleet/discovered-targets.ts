@@ -112,10 +112,18 @@ export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | 
   return { cause: 'same_identifier', detail };
 }
 
+/** The configured servers that are missing from a listing with these UUIDs. */
+export function unlistedIn(
+  configured: readonly ServerTarget[],
+  uuids: Iterable<string>,
+): readonly ServerTarget[] {
+  const listed = new Set([...uuids].map((uuid) => identityOf({ id: uuid })));
+  return configured.filter((target) => !listed.has(identityOf(target)));
+}
+
 /** Which configured servers are missing from a listing that was read completely; undefined if none are. */
 export function unlistedWords(configured: readonly ServerTarget[], census: Census): string | undefined {
-  const listed = new Set([...census.keys()].map((uuid) => identityOf({ id: uuid })));
-  const unlisted = configured.filter((target) => !listed.has(identityOf(target)));
+  const unlisted = unlistedIn(configured, census.keys());
   if (unlisted.length === 0) return undefined;
   const names = unlisted.slice(0, NAMES_SHOWN).map(({ name }) => name);
   return `${unlisted.length} of ${configured.length} servers are missing from the listing of the key's account, so only their configured limits are known; first: ${names.join(', ')}`;

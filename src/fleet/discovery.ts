@@ -1,6 +1,6 @@
 import { CAUSES, isPanelWide, problemLine } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { ListingSettings } from '../domain/discovery.ts';
+import type { ListingSettings, ListingType } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -19,6 +19,7 @@ import {
   type MergedTargets,
   mergeTargets,
   unblocked,
+  unlistedIn,
   unlistedWords,
 } from './discovered-targets.ts';
 import { ListedPorts } from './listed-ports.ts';
@@ -91,6 +92,8 @@ export class Discovery {
   #surplus: Surplus = NO_SURPLUS;
   #surplusEntries = 0;
   #hasWalked = false;
+  /** The account is an administrator's, as far as that had to be found out to describe the configured servers. */
+  #isAdmins: boolean | undefined;
   #isFailing = false;
   #standing: ListingStanding = NEVER_READ;
   #inFlight: AbortController | undefined;
@@ -197,6 +200,7 @@ export class Discovery {
 
   #begin(): void {
     this.#cancelAll();
+    this.#isAdmins = undefined;
     if (this.#settings === undefined) return;
     if (!this.#isNamed) {
       this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => this.#publish());
@@ -218,20 +222,31 @@ export class Discovery {
     this.#inFlight = controller;
     const optional = settings.discover === undefined;
     const urgentPages = this.#hasWalked ? 0 : optional ? this.#ownPages : Number.POSITIVE_INFINITY;
-    const type = settings.type === undefined ? {} : { type: settings.type };
     const admission = this.#admission();
     // All pages of a walk are due together.
     const by = clock.now() + settings.intervalMs;
-    const walk = await walkListing(
-      // The first pages show which servers there are, and on which nodes.
-      (query) => listing({ ...query, ...type }, query.page <= urgentPages ? AT_ONCE : by, signal),
-      {
-        panel,
-        maxFailures: FAILURES_TO_GIVE_UP,
-        signal,
-        reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },
-      },
-    );
+    const read = (type: ListingType | undefined) =>
+      walkListing(
+        // The first pages show which servers there are, and on which nodes.
+        (query) =>
+          listing(
+            type === undefined ? query : { ...query, type },
+            query.page <= urgentPages ? AT_ONCE : by,
+            signal,
+          ),
+        {
+          panel,
+          maxFailures: FAILURES_TO_GIVE_UP,
+          signal,
+          reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },
+        },
+      );
+    let walk = await read(this.#isAdmins === true ? 'admin-all' : settings.type);
+    if (this.#maySeeMore(walk, settings)) {
+      const all = await read('admin-all');
+      if (all.complete) this.#isAdmins = all.servers.length > 0;
+      if (this.#isAdmins === true) walk = all;
+    }
     if (signal.aborted) return;
     this.#inFlight = undefined;
     this.#hasWalked = true;
@@ -246,6 +261,16 @@ export class Discovery {
     if (walk.complete) this.#options.allRead();
     const isRefused = optional && this.#options.isPanelUp() && isRefusal(walk.failure?.error);
     this.#scheduleWalk(settings, isRefused || (walk.complete && !hasDoubts(this.#census)));
+  }
+
+  /**
+   * A configured server is missing from what the account has itself: an administrator has access to it nevertheless, and is shown it
+   * among all servers. Panels list nothing to others.
+   */
+  #maySeeMore({ complete, servers }: ListingWalk, { discover, type }: ListingSettings): boolean {
+    if (!complete || discover !== undefined || type !== undefined || this.#isAdmins !== undefined) return false;
+    const uuids = servers.map(({ uuid }) => uuid);
+    return unlistedIn(this.#configured, uuids).length > 0;
   }
 
   #admission(): Admission {

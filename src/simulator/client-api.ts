@@ -89,7 +89,7 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
     app.get(`${path}/websocket`, serverRoute('websocket', true, credentials));
     app.get(`${path}/resources`, serverRoute('resources', false, resources));
     app.get(`${path}/backups`, serverRoute('backups', true, backups));
-    app.get(`${path}/schedules`, serverRoute('schedules', false, schedules));
+    app.get(`${path}/schedules`, serverRoute('schedules', true, schedules));
   }
   app.all('*', (context) => gate.pass(context, { endpoint: 'other' }, () => noRoute(host, context)));
   return app;

@@ -37,7 +37,11 @@ beforeEach(() => {
   notFound = new Set();
   isOurs = () => true;
   pages = [[listed(1), listed(2)], [listed(3)]];
-  answer = ({ page }) => {
+  answer = ({ page, type }) => {
+    // Panels list nothing to those who aren't administrators.
+    if (type === 'admin-all') {
+      return Promise.resolve({ servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 });
+    }
     const servers = pages[page - 1] ?? [];
     if (servers instanceof Error) return Promise.reject(servers);
     return Promise.resolve({ servers, totalPages: pages.length, badEntries: 0, surplusEntries: 0 });
@@ -526,7 +530,36 @@ describe('a listing that only adds data to configured servers', () => {
     pages = Array.from({ length: 40 }, (_, n) => [listed(n)]);
     await start(FACTS, configured);
     const others = Array.from({ length: 39 }, () => FACTS.intervalMs);
-    expect(asked.map(({ within }) => within)).toEqual([AT_ONCE, ...others]);
+    const own = asked.filter(({ type }) => type === undefined);
+    expect(own.map(({ within }) => within)).toEqual([AT_ONCE, ...others]);
+  });
+
+  it("is the panel's whole listing if the key is an administrator's who lacks a configured server", async () => {
+    answer = ({ type }) => {
+      const servers = type === 'admin-all' ? [listed(1), listed(2, { installing: true })] : [listed(1)];
+      return Promise.resolve({ servers, totalPages: 1, badEntries: 0, surplusEntries: 0 });
+    };
+    await start(FACTS, [target({ id: '00000001' }), target({ id: '00000002' })]);
+    expect(asked.map(({ type }) => type)).toEqual([undefined, 'admin-all']);
+    expect(found.at(-1)).toMatchObject([{ uuid: uuidOf(1) }, { uuid: uuidOf(2), blocked: 'installing' }]);
+    await clock.advance(5 * MINUTE);
+    expect(asked.map(({ type }) => type)).toEqual([undefined, 'admin-all', 'admin-all']);
+    expect(of('info')).toEqual([]);
+  });
+
+  it("is asked for once if nothing shows that the key is an administrator's, and again with another key", async () => {
+    pages = [[listed(1)]];
+    await start(FACTS, configured);
+    await clock.advance(20 * MINUTE);
+    expect(asked.filter(({ type }) => type === 'admin-all')).toHaveLength(1);
+    discovery.restart();
+    await clock.advance(0);
+    expect(asked.filter(({ type }) => type === 'admin-all')).toHaveLength(2);
+  });
+
+  it('is the own one if that has every configured server', async () => {
+    await start(FACTS, [target({ id: '00000001' })]);
+    expect(asked.map(({ type }) => type)).not.toContain('admin-all');
   });
 
   it.each([
@@ -543,8 +576,9 @@ describe('a listing that only adds data to configured servers', () => {
       await start(FACTS, many);
       expect(discovery.callsPerMinute).toBeCloseTo(calls);
       await clock.advance(120 * MINUTE);
-      expect(asked.length - length).toBeLessThanOrEqual(120 * calls);
-      expect(asked.length - length).toBeGreaterThanOrEqual(120 * calls - length);
+      const own = asked.filter(({ type }) => type === undefined);
+      expect(own.length - length).toBeLessThanOrEqual(120 * calls);
+      expect(own.length - length).toBeGreaterThanOrEqual(120 * calls - length);
     },
   );
 
