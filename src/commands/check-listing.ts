@@ -1,5 +1,6 @@
 import type { PanelConfig } from '../config/config.ts';
 import { withRemedy } from '../diagnosis/causes.ts';
+import { ADMIN_REMEDY } from '../diagnosis/panel-causes.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
@@ -45,7 +46,7 @@ async function describeListing(
   discover: DiscoverRules,
   clock: Clock,
 ): Promise<ListingReport> {
-  const { servers, limitPerMinute } = await read(panel, clock);
+  const { servers, limitPerMinute, isAdmins } = await read(panel, clock);
   const rules = compileRules(panel.name, discover);
   const observed = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
   const covered = (wanted: number) => {
@@ -78,9 +79,11 @@ async function describeListing(
   const rate = rateWarning(panel, targets, allowanceOf(panel, limitPerMinute));
   return {
     text: [head, ...tables.map((table) => indent(columns(table))), calls].join('\n\n'),
-    warnings: [...unmatchedGlobs(panel.name, discover, servers), ...(rate === undefined ? [] : [rate])].map(
-      (warning) => ({ panel: panel.name, warning }),
-    ),
+    warnings: [
+      ...(isAdmins && servers.length === 0 ? [`no servers listed. ${ADMIN_REMEDY}`] : []),
+      ...unmatchedGlobs(panel.name, discover, servers),
+      ...(rate === undefined ? [] : [rate]),
+    ].map((warning) => ({ panel: panel.name, warning })),
   };
 }
 
@@ -94,7 +97,11 @@ async function read(panel: PanelConfig, clock: Clock) {
       limitPerMinute = answer.limitPerMinute ?? limitPerMinute;
       return answer.value;
     });
-    if (failure === undefined) return { servers, limitPerMinute };
+    if (failure === undefined) {
+      const mayBeAdmins = servers.length === 0 && type !== 'admin-all';
+      const account = mayBeAdmins ? await api.account(unaborted()).catch(() => undefined) : undefined;
+      return { servers, limitPerMinute, isAdmins: account?.value.isAdmin === true };
+    }
     const words = `panel ${panel.name}: ${withRemedy(problemOf(failure.error))}`;
     throw new CommandFailure(words, { cause: failure.error });
   } finally {

@@ -65,8 +65,8 @@ export function initCommand(): Command {
       'after',
       `
 In a terminal, init asks for what is not set by a flag, and does not echo the key. It writes nothing unless the panel
-accepts the key. The configuration discovers every server that the key's account can access (discover: true). Only
-you can read the files.
+accepts the key. The configuration discovers every server that the key's account can access (discover: true), or all
+servers of the panel if the account is an administrator's who has none. Only you can read the files.
 
 Examples:
   $ gameserver-exporter init
@@ -137,8 +137,12 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
     const seen = await look(panel, signal);
     if (signal.aborted) throw new CommandFailure(STOPPED);
     if (isUsable(seen.report)) {
-      write(targets, { text, key: answers.key.reveal() }, replaces);
-      print(written(seen, panel, targets));
+      const chosen = { text, panel, seen };
+      const { text: best, ...shown } =
+        (await asAdministrator(chosen, { flags, answers, targets }, asker, signal)) ?? chosen;
+      if (signal.aborted) throw new CommandFailure(STOPPED);
+      write(targets, { text: best, key: answers.key.reveal() }, replaces);
+      print(written(shown.seen, shown.panel, targets));
       return;
     }
     note(renderReport(withFlags(seen.report), painter(wantsColors(process.stderr, process.env))));
@@ -146,6 +150,37 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
     if (!isAsked(flags, asker)) throw new CommandFailure('nothing was written');
     note('\nNothing was written. Correct your answers, or press Ctrl-C to cancel.\n');
   }
+}
+
+/** A configuration, and what was seen with it. */
+interface Attempt {
+  readonly text: string;
+  readonly panel: PanelConfig;
+  readonly seen: Seen;
+}
+
+/**
+ * The configuration for an administrator who has no servers of their own: it discovers all servers of the panel. Undefined for
+ * others, and if the person at the terminal doesn't want that.
+ */
+async function asAdministrator(
+  { seen: { servers, account } }: Attempt,
+  {
+    flags,
+    answers,
+    targets,
+  }: { readonly flags: InitFlags; readonly answers: Answers; readonly targets: Targets },
+  asker: Asker | undefined,
+  signal: AbortSignal,
+): Promise<Attempt | undefined> {
+  if (servers.length > 0 || account?.isAdmin !== true) return undefined;
+  const text = configText(flags, answers, targets, '{ type: admin-all }');
+  const panel = panelIn(text, flags.config, answers);
+  const seen = await look(panel, signal);
+  const count = seen.servers.length;
+  if (!isUsable(seen.report) || count === 0) return undefined;
+  const question = `The account has no servers, but is an administrator's. Observe all ${count} servers of the panel?`;
+  return asker === undefined || (await asker.confirms(question)) ? { text, panel, seen } : undefined;
 }
 
 /** The files to write. */
@@ -191,7 +226,12 @@ async function mayReplace(
 }
 
 /** The text of the configuration file. */
-function configText({ name, allowInsecure = false }: InitFlags, { url }: Answers, targets: Targets): string {
+function configText(
+  { name, allowInsecure = false }: InitFlags,
+  { url }: Answers,
+  targets: Targets,
+  discover = 'true',
+): string {
   const from = resolve(dirname(targets.config));
   const near = relative(from, resolve(targets.key));
   const keyFile = near.startsWith('..') || isAbsolute(near) ? resolve(targets.key) : near;
@@ -201,7 +241,7 @@ panels:
     url: ${scalar(url)}
     api_key_file: ${scalar(keyFile)}
 ${allowInsecure && url.startsWith('http:') ? '    allow_insecure: true\n' : ''}    # Discovers every server that the key's account can access. To choose: include, exclude, expect.
-    discover: true
+    discover: ${discover}
 `;
 }
 

@@ -19,6 +19,10 @@ const prefixes = (kind: keyof typeof API_KEY_PREFIXES) =>
 
 const NTP = 'Enable time synchronization (NTP)';
 
+/** What an administrator can do who has no servers of the account's own. */
+export const ADMIN_REMEDY =
+  "The account is an administrator's: discover: { type: admin-all } observes every server of the panel.";
+
 /** Causes that concern a panel as a whole, or something in front of it. */
 export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number], CauseFacts>> = {
   dns: {

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
+import { ADMIN_REMEDY } from '../diagnosis/panel-causes.ts';
 import type { Clock } from '../domain/clock.ts';
 import { readableDuration } from '../domain/durations.ts';
 import { QUIET_LOG } from '../domain/log.ts';
@@ -267,7 +268,7 @@ export class PanelTrial {
 
   async #tryAll(key: Finding<PanelStep>, walk: ListingWalk | undefined): Promise<PanelOutcome> {
     const limit = this.#notify(this.#limit());
-    const listing = this.#discover(walk);
+    const listing = await this.#discover(walk);
     // With the discovered servers, the limit may turn out to be too low.
     if (this.#limit().result !== limit.result) this.#notify(this.#limit());
     const servers = this.#panel.triesServers === false ? [] : await this.#tryServers();
@@ -282,7 +283,7 @@ export class PanelTrial {
   }
 
   /** Finds the servers to try in addition to the configured ones, and the addresses of their games. */
-  #discover(walk: ListingWalk | undefined): Finding<PanelStep> {
+  async #discover(walk: ListingWalk | undefined): Promise<Finding<PanelStep>> {
     const { listing } = this.#panel;
     const isOff = skipped<PanelStep>('listing', 'discover is not set');
     if (listing === undefined || walk === undefined) return isOff;
@@ -290,7 +291,23 @@ export class PanelTrial {
     this.#targets = selection.targets;
     if (!listing.discovers) return isOff;
     this.#countFleet();
-    return this.#notify(listingFinding(walk, selection));
+    const finding = listingFinding(walk, selection);
+    const isEmpty = finding.cause === 'nothing_listed' && walk.servers.length === 0;
+    const isOffered = isEmpty && listing.type !== 'admin-all' && (await this.#isAdmins());
+    return this.#notify(isOffered ? { ...finding, remedy: ADMIN_REMEDY } : finding);
+  }
+
+  /** Whether the key belongs to an administrator, as far as the panel tells. */
+  async #isAdmins(): Promise<boolean> {
+    const { clock } = this.#tools;
+    const api = new PanelApi({ ...this.#panel.api, telemetry: this.#telemetry, clock });
+    try {
+      return (await api.account(this.#signal)).value.isAdmin;
+    } catch {
+      return false;
+    } finally {
+      await api.close();
+    }
   }
 
   /** Reads all pages of the listing; servers found before a failed page are kept. */

@@ -268,7 +268,8 @@ export class Discovery {
    * among all servers. Panels list nothing to others.
    */
   #maySeeMore({ complete, servers }: ListingWalk, { discover, type }: ListingSettings): boolean {
-    if (!complete || discover !== undefined || type !== undefined || this.#isAdmins !== undefined) return false;
+    if (!complete || discover !== undefined || type !== undefined || this.#isAdmins !== undefined)
+      return false;
     const uuids = servers.map(({ uuid }) => uuid);
     return unlistedIn(this.#configured, uuids).length > 0;
   }

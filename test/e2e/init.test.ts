@@ -83,6 +83,25 @@ Wrote config.yaml and panel-key (readable only by you)
     await metricsAt(url).until('gameserver_collection_up', { server: 'survival' }, [1]);
   });
 
+  it('discovers all servers of the panel with the key of an administrator who has none', async () => {
+    const administrators = await startSimulator({
+      admin: true,
+      apiKeys: [panel.apiKey],
+      rateLimitPerMinute: 6_000,
+      servers: [
+        { name: 'alpha', owned: false },
+        { name: 'beta', owned: false },
+      ],
+    });
+    const { code, stdout } = await outcome(['init', '--url', administrators.url, '--key-file', 'given']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('  servers  2: alpha, beta\n');
+    expect(stdout).toMatch(/account {2}operator, an administrator: /);
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: { type: admin-all }');
+    expect(await outcome(['check', '--listing'])).toMatchObject({ code: 0 });
+    await administrators.stop();
+  });
+
   it.each([
     ['a device', '--key-file /dev/zero', '"/dev/zero"'],
     ['standard input', '--key-file - < /dev/zero', 'standard input'],
@@ -250,7 +269,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     const terminal = inTerminal('');
     await terminal.type('URL of the panel', `${panel.url}\r`);
     await terminal.type('Client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
-    await terminal.type('Create a client API key (ptlc_…, pacc_…)', `\u0015${panel.apiKey}\r`);
+    await terminal.type('Create a client API key (ptlc_…, pacc_…, plcn_…)', `\u0015${panel.apiKey}\r`);
     expect(await terminal.ended).toBe(0);
     expect(terminal.output).toContain('servers  7: survival');
     expect(terminal.raw).not.toContain('TopSecret');

@@ -45,6 +45,20 @@ async function check(discover: string, key = panel.apiKey): Promise<string> {
 }
 
 describe('check --listing', () => {
+  it("offers all servers of the panel if none is listed for an administrator's key", async () => {
+    for (const { uuid } of panel.servers) panel.deleteServer(uuid);
+    panel.addServer({ name: "somebody else's", owned: false });
+    expect(await check('discover: true')).toContain('panel main: 0 servers listed');
+    expect(warnings).not.toContain('admin-all');
+    panel.set({ admin: true });
+    await check('discover: true');
+    expect(warnings).toContain('discover: { type: admin-all }');
+    expect(await check('discover: { type: admin-all }')).toContain(
+      'panel main: 1 servers listed, 1 of them observed',
+    );
+    expect(warnings).not.toContain('admin-all');
+  });
+
   it('reports how many servers each rule covers; the first match wins', async () => {
     const rules = '{ match: { name: ["survival-*"] } }, { match: { name: ["*-1", lobby] }, state: any }';
     const text = await check(`discover: { exclude: { name: ["*-test"] }, expect: [${rules}] }`);

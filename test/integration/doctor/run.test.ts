@@ -187,6 +187,22 @@ describe('a panel with discovery', () => {
     expect(panelFinding(report, 'listing')).toMatchObject({ result: 'failed', cause: 'nothing_listed' });
   });
 
+  it.each([
+    ["an administrator's", true, [/discover: \{ type: admin-all \}/]],
+    ["anybody else's", false, []],
+  ])(
+    'offers all servers of the panel if no server is listed and the key is %s',
+    async (_whose, admin, remedies) => {
+      const panel = await simulated({ admin, servers: [{ name: "somebody else's", owned: false }] });
+      const report = await examined({ yaml: discovering(panel, ['discover: true']) });
+      const finding = panelFinding(report, 'listing');
+      expect(finding).toMatchObject({ result: 'failed', cause: 'nothing_listed' });
+      expect([finding?.remedy].filter(Boolean)).toEqual(
+        remedies.map((remedy) => expect.stringMatching(remedy) as string),
+      );
+    },
+  );
+
   it('has a limit that is too low if its listed servers need more calls', async () => {
     const panel = await simulated({ servers: 110, rateLimitPerMinute: 240 });
     const seen: (string | undefined)[] = [];
