@@ -2,7 +2,7 @@ import type { ListingSettings, NodesSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { Secret } from '../domain/secret.ts';
-import { identityOf, type Limits, type ServerTarget } from '../domain/server.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { type ParsedSettings, parseSettings, type SettingsFormat } from '../yaml/settings-file.ts';
 import { formatPath, isTreeMap, mapsIn, type Path, type Tree } from '../yaml/tree.ts';
 import type { Environment } from '../yaml/variables.ts';
@@ -143,23 +143,19 @@ function resolveQuery({ type, address, interval }: QueryShape): QuerySettings {
   return { type, address, intervalMs: interval };
 }
 
-function resolveServer({ id, name, limits, query, ...rest }: ServerShape, panel: string): ServerTarget {
+function resolveServer(
+  { id, name, labels, expect, mode, limits, query }: ServerShape,
+  panel: string,
+): ServerTarget {
   return {
     panel,
     id,
     uuid: uuidOf(id),
     name: name ?? identityOf({ id }),
-    limits: resolveLimits(limits),
+    labels,
+    expect,
+    mode,
+    limits: { memoryBytes: limits.memory, diskBytes: limits.disk, cpuCores: limits.cpu_cores },
     query: query && resolveQuery(query),
-    ...rest,
-  };
-}
-
-/** Only the limits that are set: the others come from the listing. */
-function resolveLimits({ memory, disk, cpu_cores: cpuCores }: ServerShape['limits']): Limits {
-  return {
-    ...(memory !== undefined && { memoryBytes: memory }),
-    ...(disk !== undefined && { diskBytes: disk }),
-    ...(cpuCores !== undefined && { cpuCores }),
   };
 }

@@ -5,6 +5,7 @@ import type { QuerySettings } from '../domain/query.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 import {
   type BlockedReason,
+  type Complete,
   type Expect,
   identityOf,
   type Limits,
@@ -134,12 +135,24 @@ export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === identityOf(target);
 }
 
-function described(target: ServerTarget, listed: ListedServer, renames: boolean): ServerTarget {
+function described(target: ServerTarget, listed: ListedServer, renames: boolean): Complete<ServerTarget> {
+  const { panel, id, labels, expect, mode, limits, query } = target;
+  const fromListing = limitsOf(listed);
   return {
-    ...target,
+    panel,
+    id,
+    name: renames && isUnnamed(target) ? listed.name : target.name,
+    labels,
+    expect,
+    mode,
+    limits: {
+      ...fromListing,
+      memoryBytes: limits.memoryBytes ?? fromListing.memoryBytes,
+      diskBytes: limits.diskBytes ?? fromListing.diskBytes,
+      cpuCores: limits.cpuCores ?? fromListing.cpuCores,
+    },
+    query,
     ...factsOf(listed),
-    ...(renames && isUnnamed(target) && { name: listed.name }),
-    limits: { ...limitsOf(listed), ...target.limits },
   };
 }
 
@@ -147,25 +160,25 @@ function discovered(
   server: ListedServer,
   { expect, query }: DiscoveryVerdict,
   { panel, labels, mode }: CompiledRules,
-): ServerTarget {
+): Complete<ServerTarget> {
   const { uuid, name } = server;
-  const facts = { ...factsOf(server), limits: limitsOf(server), ...(query !== undefined && { query }) };
-  return { panel, id: uuid, name, labels, expect, mode, ...facts };
+  return { panel, id: uuid, name, labels, expect, mode, limits: limitsOf(server), query, ...factsOf(server) };
 }
 
 function factsOf(
   server: ListedServer,
-): Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'address' | 'allocation' | 'blocked' | 'withoutBackups'> {
-  const { uuid, node, egg, address, allocation } = server;
-  const blocked = blockedByListing(server);
+): Complete<
+  Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'address' | 'allocation' | 'blocked' | 'withoutBackups'>
+> {
+  const { uuid, node, egg, address, allocation, withoutBackups } = server;
   return {
     uuid,
-    ...(node !== undefined && { node }),
-    ...(egg !== undefined && { egg }),
-    ...(address !== undefined && { address }),
-    ...(allocation !== undefined && { allocation }),
-    ...(blocked !== undefined && { blocked }),
-    ...(server.withoutBackups && { withoutBackups: true }),
+    node,
+    egg,
+    address,
+    allocation,
+    blocked: blockedByListing(server),
+    withoutBackups: withoutBackups ? true : undefined,
   };
 }
 
@@ -173,10 +186,17 @@ function factsOf(
  * The node grants somewhat more memory than the panel lists, so the node's own figure takes precedence over a number, but not
  * over "unlimited".
  */
-function limitsOf({ limits }: ListedServer): Limits {
-  const { memoryBytes, ...rest } = limits;
-  if (typeof memoryBytes === 'number') return { ...rest, listedMemoryBytes: memoryBytes };
-  return memoryBytes === undefined ? rest : { ...rest, memoryBytes };
+function limitsOf({ limits }: ListedServer): Complete<Limits> {
+  const { memoryBytes, diskBytes, cpuCores, swapBytes, ioWeight } = limits;
+  const isNumber = typeof memoryBytes === 'number';
+  return {
+    memoryBytes: isNumber ? undefined : memoryBytes,
+    diskBytes,
+    cpuCores,
+    swapBytes,
+    ioWeight,
+    listedMemoryBytes: isNumber ? memoryBytes : undefined,
+  };
 }
 
 /** Why a server can't be observed, according to its flags in the listing. */
@@ -190,8 +210,7 @@ export function blockedByListing(server: ListedServer): BlockedReason | undefine
 
 /** The server as it is observed if the listing isn't current: its own calls show whether it is blocked. */
 export function unblocked(target: ServerTarget): ServerTarget {
-  const { blocked: _, ...rest } = target;
-  return rest;
+  return { ...target, blocked: undefined };
 }
 
 function byName(one: ServerTarget, other: ServerTarget): number {

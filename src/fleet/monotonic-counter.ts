@@ -8,17 +8,17 @@ const MAX_HELD_MS = 60_000;
 export class MonotonicCounter {
   /** NaN before the first value. */
   #highest = Number.NaN;
-  /** Since when the highest value has been shown instead of a lower one; NaN if it isn't. */
-  #heldSince = Number.NaN;
+  /** Since when the highest value has been shown instead of a lower one; undefined if it isn't. */
+  #heldSince: number | undefined;
 
   /** The value to show for a received one; `mayReset` if the server was restarted since the last. NaN if none was received. */
   next(value: number, mayReset: boolean, now: number): number {
     if (Number.isNaN(value)) return value;
-    const isHeld = value < this.#highest && !mayReset && !(now - this.#heldSince >= MAX_HELD_MS);
+    const isHeld = value < this.#highest && !mayReset && now - (this.#heldSince ?? now) < MAX_HELD_MS;
     if (!isHeld) {
       this.#highest = value;
-      this.#heldSince = Number.NaN;
-    } else if (Number.isNaN(this.#heldSince)) this.#heldSince = now;
+      this.#heldSince = undefined;
+    } else this.#heldSince ??= now;
     return this.#highest;
   }
 }

@@ -397,11 +397,7 @@ export class PanelFleet {
 
   #createMember(target: ServerTarget): Member {
     const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
-    const session: Session = new Session(this.#sessions, record, {
-      takePlace: () => this.#places.take(session),
-      leavePlace: () => this.#places.leave(session),
-    });
-    return { record, session };
+    return { record, session: new Session(this.#sessions, record, this.#places) };
   }
 
   #beginAll(): void {

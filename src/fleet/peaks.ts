@@ -1,4 +1,5 @@
 import type { Peaks } from '../domain/reading.ts';
+import { NumberPool } from './number-pool.ts';
 
 /** How long a peak is remembered, at least; at most one bucket longer. */
 export const PEAK_WINDOW_MS = 60_000;
@@ -11,9 +12,11 @@ const FIELDS = ['cpuCores', 'memoryBytes'] as const satisfies readonly (keyof Pe
 
 const WINDOW_SIZE = BUCKETS * FIELDS.length;
 
+const WINDOWS = new NumberPool((length) => new Float64Array(length), WINDOW_SIZE);
+
 /** The highest values of the last minute, in a ring of buckets. */
 export class PeakWindow {
-  readonly #values = new Float64Array(WINDOW_SIZE).fill(Number.NaN);
+  readonly #values = WINDOWS.take();
   #newest = Number.NEGATIVE_INFINITY;
 
   /** Adds the values of one second, in the order of the fields; NaN for a missing value. */

@@ -1,4 +1,5 @@
 import { isOff, SERVER_STATES, type ServerState } from '../domain/server.ts';
+import type { DaemonWords } from '../panel/dialect.ts';
 import { Expectation } from './expectation.ts';
 import { type Observation, START_JITTER_MS } from './ordering.ts';
 import { type DecidedStop, StopReasons } from './stop-reasons.ts';
@@ -8,6 +9,14 @@ const STATUS_SETTLES_MS = 2_000;
 
 /** Two signs of a start (state and uptime) within this time count as one start. */
 const SAME_START_MS = 5_000;
+
+/** Is called once for each stop, when its reason is decided. */
+export interface PowerListener {
+  stopped(stop: DecidedStop): void;
+}
+
+/** For servers that were never seen to stop. */
+const NEVER_STOPPED = new StopReasons(() => undefined);
 
 /** Tracks one server's state: counts its starts and its stops by reason, and determines whether it should be running. */
 export class PowerHistory {
@@ -23,7 +32,9 @@ export class PowerHistory {
   #awaitsStart = false;
   #starts = 0;
   #lastStartAt = Number.NEGATIVE_INFINITY;
-  readonly stops: StopReasons;
+  /** Undefined before the first stop, because most servers run for weeks. */
+  #stops: StopReasons | undefined;
+  readonly #listener: PowerListener;
   readonly #expectation = new Expectation();
   #offAt: number | undefined;
   #lastSeenOffAt = Number.NEGATIVE_INFINITY;
@@ -32,14 +43,17 @@ export class PowerHistory {
   /** The states that the latest `status` events ended, one bit each. */
   #endedStates = 0;
 
-  /** `onStopped` is called once for each stop, when its reason is decided. */
-  constructor(onStopped: (stop: DecidedStop) => void = () => undefined) {
-    this.stops = new StopReasons((stop) => {
-      // A stop seen only by polls says nothing about anyone's intention, nor does one that a start has followed.
-      const isTelling = stop.seen !== 'by a poll' && stop.run === this.#starts;
-      if (isTelling) this.#expectation.stopped(stop.reason, stop.at);
-      onStopped(stop);
-    });
+  constructor(listener: PowerListener) {
+    this.#listener = listener;
+  }
+
+  /** The stops so far, for reading. */
+  get stops(): StopReasons {
+    return this.#stops ?? NEVER_STOPPED;
+  }
+
+  daemonWords(words: DaemonWords, now: number): void {
+    this.#ownStops().daemonWords(words, now);
   }
 
   get state(): ServerState {
@@ -75,7 +89,7 @@ export class PowerHistory {
   /** Events may have been missed until now: the next state is not a transition, and nothing further explains the latest stop. */
   interrupted(): void {
     this.#onThisSocket = undefined;
-    this.stops.settle();
+    this.#stops?.settle();
   }
 
   /** Records a `status` event: a `stats` frame of the same instant doesn't bring back the state that it ended. */
@@ -114,7 +128,7 @@ export class PowerHistory {
   #seenOnSocket(next: ServerState, now: number): void {
     const previous = this.#onThisSocket;
     const wasOff = previous !== undefined && isOff(previous);
-    if (next === 'stopping' && wasOff && this.stops.lateStopping(now)) return;
+    if (next === 'stopping' && wasOff && this.#stops?.lateStopping(now) === true) return;
     if (next !== 'unknown') this.#onThisSocket = next;
     if (isOff(next) && isOn(this.#known)) this.#noteStop(previous, now);
     // Any event can be lost, including `offline`.
@@ -132,7 +146,8 @@ export class PowerHistory {
   #seenByPoll(next: ServerState, now: number, measuredFrom: number): void {
     const previous = this.#known;
     this.#onThisSocket = undefined;
-    if (isOff(next) && isOn(previous)) this.stops.stopped({ at: now, run: this.#starts, seen: 'by a poll' });
+    if (isOff(next) && isOn(previous))
+      this.#ownStops().stopped({ at: now, run: this.#starts, seen: 'by a poll' });
     if (isOff(previous) && isStart(previous, next)) this.#countStart(now);
     this.#take(next, now, measuredFrom);
   }
@@ -157,7 +172,7 @@ export class PowerHistory {
   /** The uptime reveals a start that no state reported, and therefore the stop before it, unless that was seen. */
   #startedUnseen(now: number): void {
     if (!this.#awaitsStart) {
-      this.stops.stopped({ at: now, run: this.#starts, seen: 'after a gap' });
+      this.#ownStops().stopped({ at: now, run: this.#starts, seen: 'after a gap' });
       if (this.#state === 'running') this.#expectation.seenRunning();
     }
     this.#startSeen = true;
@@ -165,7 +180,7 @@ export class PowerHistory {
   }
 
   #noteStop(previous: ServerState | undefined, at: number): void {
-    this.stops.stopped({
+    this.#ownStops().stopped({
       at,
       run: this.#starts,
       seen: previous === undefined ? 'after a gap' : 'happening',
@@ -191,11 +206,21 @@ export class PowerHistory {
     if (next === 'starting') this.#expectation.seenStarting();
   }
 
+  #ownStops(): StopReasons {
+    this.#stops ??= new StopReasons((stop) => {
+      // A stop seen only by polls says nothing about anyone's intention, nor does one that a start has followed.
+      const isTelling = stop.seen !== 'by a poll' && stop.run === this.#starts;
+      if (isTelling) this.#expectation.stopped(stop.reason, stop.at);
+      this.#listener.stopped(stop);
+    });
+    return this.#stops;
+  }
+
   #countStart(now: number): void {
     this.#awaitsStart = false;
     this.#lastStartAt = now;
     this.#starts += 1;
-    this.stops.started();
+    this.#stops?.started();
   }
 }
 

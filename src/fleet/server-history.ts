@@ -9,6 +9,7 @@ import {
   type WallClock,
 } from '../domain/reading.ts';
 import { isOff, type ServerState } from '../domain/server.ts';
+import { NumberPool } from './number-pool.ts';
 import { Traffic } from './traffic.ts';
 
 const STEP_MS = STEP_SECONDS * 1_000;
@@ -20,6 +21,8 @@ const SERIES = [
   'network_receive_bytes_per_second',
   'network_transmit_bytes_per_second',
 ] as const;
+
+const RINGS = new NumberPool((length) => new Float32Array(length), SERIES.length * POINTS);
 
 /** The number of points over which the mean CPU usage is calculated: a minute. */
 const MEAN_POINTS = 12;
@@ -120,8 +123,8 @@ export class ServerHistory {
   /** Adds the point of the current step; called after `sampled`. */
   add(point: Point, now: number, previousFreshUntil: number): void {
     const step = Math.floor(now / STEP_MS);
-    const points = this.#points ?? new Float32Array(SERIES.length * POINTS).fill(Number.NaN);
-    this.#points = points;
+    this.#points ??= RINGS.take();
+    const points = this.#points;
     if (point.players !== undefined) this.#players ??= new Float32Array(POINTS).fill(Number.NaN);
     this.#fill(step, previousFreshUntil);
     const at = step % POINTS;

@@ -26,7 +26,7 @@ import {
 import type { DaemonWords } from '../panel/dialect.ts';
 import { DurationCounter } from './durations.ts';
 import { POLL_CACHE_MS } from './ordering.ts';
-import { PowerHistory } from './power-history.ts';
+import { PowerHistory, type PowerListener } from './power-history.ts';
 import { ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import type { DecidedStop } from './stop-reasons.ts';
@@ -42,7 +42,7 @@ export interface StopListener {
 }
 
 /** One server's entry in the store: the newest accepted sample and everything counted so far. */
-export class ServerRecord implements ServerReading {
+export class ServerRecord implements ServerReading, PowerListener {
   #target: ServerTarget;
   /** The maximum age of a sample in milliseconds, by source. */
   staleness: Readonly<Record<SampleSource, number>>;
@@ -70,10 +70,12 @@ export class ServerRecord implements ServerReading {
     this.#target = target;
     this.staleness = staleness;
     this.#stopListener = stopListener;
-    this.#power = new PowerHistory((stop) => {
-      this.#history.stopped(stop);
-      stopListener?.decided(this, stop);
-    });
+    this.#power = new PowerHistory(this);
+  }
+
+  stopped(stop: DecidedStop): void {
+    this.#history.stopped(stop);
+    this.#stopListener?.decided(this, stop);
   }
 
   get target(): ServerTarget {
@@ -323,7 +325,7 @@ export class ServerRecord implements ServerReading {
   }
 
   daemonWords(words: DaemonWords, now: number): void {
-    this.#power.stops.daemonWords(words, now);
+    this.#power.daemonWords(words, now);
     this.#noteStop();
   }
 

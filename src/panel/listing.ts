@@ -1,5 +1,5 @@
 import { printable } from '../domain/printable.ts';
-import { identityOf } from '../domain/server.ts';
+import { type Complete, identityOf } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from './dialect.ts';
 
 /** The most servers that panels return on one page. */
@@ -168,22 +168,29 @@ class FoundServers {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The server with texts that can be used as labels; undefined if its UUID isn't valid. */
-function presentable(server: ListedServer, panel?: string): ListedServer | undefined {
+function presentable(server: ListedServer, panel?: string): Complete<ListedServer> | undefined {
   const uuid = server.uuid.toLowerCase();
   // An API key may look like a UUID, and an id can't be partly redacted.
   if (!UUID.test(uuid) || printable(uuid, panel) !== uuid) return undefined;
   const shownText = (text: string | undefined) => shownIn(panel, text);
-  const { node, egg, status, address, ...rest } = server;
-  const shown = { node: shownText(node), egg: shownText(egg), status: shownText(status) };
+  const { node, egg, status, address } = server;
   return {
-    ...rest,
-    uuid,
     identifier: shownText(server.identifier) ?? uuid.slice(0, 8),
+    uuid,
     name: shownText(server.name) ?? uuid.slice(0, 8),
-    ...(shown.node !== undefined && { node: shown.node }),
-    ...(shown.egg !== undefined && { egg: shown.egg }),
-    ...(shown.status !== undefined && { status: shown.status }),
-    ...(address !== undefined && shownText(address) === address && { address }),
+    node: shownText(node),
+    daemon: server.daemon,
+    egg: shownText(egg),
+    status: shownText(status),
+    suspended: server.suspended,
+    installing: server.installing,
+    transferring: server.transferring,
+    underMaintenance: server.underMaintenance,
+    restoring: server.restoring,
+    withoutBackups: server.withoutBackups,
+    address: shownText(address) === address ? address : undefined,
+    allocation: server.allocation,
+    limits: server.limits,
   };
 }
 

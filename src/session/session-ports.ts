@@ -8,6 +8,7 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
 import type { SocketTimeouts } from './machine-model.ts';
+import type { Session } from './session.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
 
 /** A panel's settings for console sockets. */
@@ -27,12 +28,12 @@ export interface SocketAccess {
   readonly isProxied: (url: string) => boolean;
 }
 
-/** What a session reports to its fleet, and asks of it. */
-export interface SessionOwner {
-  /** Takes a place for the server's console socket, or keeps the one it has; false if the process may hold no more sockets. */
-  takePlace(): boolean;
-  /** The place is free for other servers. */
-  leavePlace(): void;
+/** The places for console sockets, of which a process may hold only so many; each session is a holder. */
+export interface SessionPlaces {
+  /** Takes a place, or keeps the one that the holder has; false if none is free. */
+  take(holder: Session): boolean;
+  /** The place is free for other holders. */
+  leave(holder: Session): void;
 }
 
 /** What a console socket needs from its panel. */

@@ -13,16 +13,18 @@ import {
   resultOfAnswer,
   resultOfError,
 } from './poller.ts';
-import type { SessionContext, SessionOwner, SessionRecord } from './session-ports.ts';
-import { isLive, isResting, Streamer } from './streamer.ts';
+import type { SessionContext, SessionPlaces, SessionRecord } from './session-ports.ts';
+import { isLive, isResting, Streamer, type StreamerOwner } from './streamer.ts';
 
 /** Keeps one server observed: by its socket, or by polls while it can't have one. */
-export class Session {
+export class Session implements StreamerOwner {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
-  readonly #owner: SessionOwner | undefined;
+  /** Unlimited if absent. */
+  readonly #places: SessionPlaces | undefined;
   readonly #streamer: Streamer;
-  readonly #poller: Poller;
+  /** Undefined before the first poll, because most servers are never polled. */
+  #poller: Poller | undefined;
   #isRunning = false;
   #waitingSince = 0;
   #pollResult: PollResult = { type: 'none' };
@@ -30,18 +32,28 @@ export class Session {
   #status: CollectionStatus = { condition: 'stopped' };
   #hasStreamed = false;
 
-  constructor(context: SessionContext, record: SessionRecord, owner?: SessionOwner) {
-    this.#owner = owner;
+  constructor(context: SessionContext, record: SessionRecord, places?: SessionPlaces) {
+    this.#places = places;
     this.#context = context;
     this.#record = record;
-    this.#streamer = new Streamer(context, record, {
-      // The socket of a server that the panel blocks lasts as long as its token.
-      renews: () => this.#record.target.blocked === undefined,
-      tokenSpent: () => this.#streamer.stop(),
-      mayAttempt: () => this.#takesPlace(),
-      changed: () => this.follow(),
-    });
-    this.#poller = new Poller(context.clock, context.random, (attempt) => this.#poll(attempt));
+    this.#streamer = new Streamer(context, record, this);
+  }
+
+  /** The socket of a server that the panel blocks lasts as long as its token. */
+  renews(): boolean {
+    return this.#record.target.blocked === undefined;
+  }
+
+  tokenSpent(): void {
+    this.#streamer.stop();
+  }
+
+  mayAttempt(): boolean {
+    return this.#places?.take(this) ?? true;
+  }
+
+  changed(): void {
+    this.follow();
   }
 
   start(): void {
@@ -71,7 +83,7 @@ export class Session {
     const { machine } = this.#streamer;
     if (machine.name === 'blocked' && isListedReason(machine.refused.reason)) this.#streamer.wake();
     const poll = this.#pollResult;
-    if (poll.type === 'refused' && isListedReason(poll.reason)) this.#poller.wake();
+    if (poll.type === 'refused' && isListedReason(poll.reason)) this.#poller?.wake();
   }
 
   /** The node's sockets work again, so they are worth a try. */
@@ -83,7 +95,8 @@ export class Session {
   /** The panel reaches the node again. */
   wakePolls(): void {
     const poll = this.#pollResult;
-    if (poll.type === 'failed' || (poll.type === 'refused' && mayBeOfPanel(poll.reason))) this.#poller.wake();
+    if (poll.type === 'failed' || (poll.type === 'refused' && mayBeOfPanel(poll.reason)))
+      this.#poller?.wake();
   }
 
   /** There is a place for its socket now. */
@@ -101,10 +114,12 @@ export class Session {
     if (mayBeOfNode(this.#streamer.machine) && !panel.isSocketOpen(this.#record.node))
       this.#streamer.awaitTrial();
     const { machine } = this.#streamer;
-    if (machine.name === 'idle' || isResting(machine)) this.#owner?.leavePlace();
+    if (machine.name === 'idle' || isResting(machine)) this.#places?.leave(this);
     const { poll } = this.#need();
     if (poll.type === 'off') this.#pollResult = { type: 'none' };
-    this.#poller.follow(poll);
+    const { clock, random } = this.#context;
+    if (poll.type === 'on') this.#poller ??= new Poller(clock, random, (attempt) => this.#poll(attempt));
+    this.#poller?.follow(poll);
     this.#show(poll.type === 'on');
   }
 
@@ -126,13 +141,7 @@ export class Session {
   /** Does the process have a file descriptor for the socket? A server that rests needs none until its next attempt. */
   #hasPlace(): boolean {
     const { mode, blocked } = this.#record.target;
-    return (
-      mode === 'poll' || blocked !== undefined || isResting(this.#streamer.machine) || this.#takesPlace()
-    );
-  }
-
-  #takesPlace(): boolean {
-    return this.#owner?.takePlace() ?? true;
+    return mode === 'poll' || blocked !== undefined || isResting(this.#streamer.machine) || this.mayAttempt();
   }
 
   /** Why no socket of the server's node is opened for now. */

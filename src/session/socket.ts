@@ -6,7 +6,7 @@ import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { NodeLookup } from '../names/system.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { RefusedUpgrade } from './failure.ts';
-import { Heartbeat, Outbox, ReadReceipts } from './socket-pacing.ts';
+import { Heartbeat, Outbox, type Pingable, ReadReceipts } from './socket-pacing.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = 1_048_576;
@@ -74,14 +74,15 @@ export interface SocketClosing {
 }
 
 /** One console socket: sends frames at the far end's pace, pings, and reports its end exactly once. */
-export class ConsoleSocket {
+export class ConsoleSocket implements Pingable {
   readonly #listener: SocketListener;
   readonly #ws: WebSocket;
   readonly #clock: Clock;
   readonly #codec: SocketCodec;
   readonly #heartbeat: Heartbeat;
   readonly #outbox: Outbox;
-  readonly #receipts: ReadReceipts;
+  /** Undefined before the first message that is to be delivered. */
+  #receipts: ReadReceipts | undefined;
   #opened = false;
   #detached = false;
   #lost = false;
@@ -99,15 +100,17 @@ export class ConsoleSocket {
     this.#ws = connect(url, options, free);
     if (free !== undefined) this.#ws.once('close', free);
     this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
-    this.#receipts = new ReadReceipts((mark) => this.#ws.ping(mark));
-    this.#heartbeat = new Heartbeat(options.clock, {
-      ping: () => this.#ws.ping(),
-      lost: () => {
-        this.#lost = true;
-        this.#ws.terminate();
-      },
-    });
+    this.#heartbeat = new Heartbeat(options.clock, this);
     this.#listen();
+  }
+
+  ping(): void {
+    this.#ws.ping();
+  }
+
+  lost(): void {
+    this.#lost = true;
+    this.#ws.terminate();
   }
 
   /**
@@ -123,6 +126,7 @@ export class ConsoleSocket {
   deliver(message: ClientMessage): Promise<boolean> {
     const frame = this.#encode(message);
     if (frame === undefined || this.#ws.readyState !== WebSocket.OPEN) return Promise.resolve(false);
+    this.#receipts ??= new ReadReceipts((mark) => this.#ws.ping(mark));
     const { written, isRead } = this.#receipts.expect();
     this.#outbox.send(frame, written);
     return isRead;
@@ -170,7 +174,7 @@ export class ConsoleSocket {
     this.#detached = true;
     this.#heartbeat.stop();
     this.#outbox.stop();
-    this.#receipts.stop();
+    this.#receipts?.stop();
   }
 
   #listen(): void {
@@ -188,7 +192,7 @@ export class ConsoleSocket {
     });
     ws.on('pong', (mark) => {
       this.#heartbeat.received();
-      this.#receipts.answered(mark.toString());
+      this.#receipts?.answered(mark.toString());
     });
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
     // ws reports every failure here first and closes afterward; only the close event is passed on.

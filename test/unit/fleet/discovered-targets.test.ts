@@ -344,15 +344,16 @@ describe('the query of a discovered server', () => {
   });
 
   it('is absent if no rule matches', () => {
-    expect(merged([], [listed(7, { egg: 'Paper', node: 'ams-1' })], rules)[0]).not.toHaveProperty('query');
+    expect(merged([], [listed(7, { egg: 'Paper', node: 'ams-1' })], rules)[0]).toMatchObject({
+      query: undefined,
+    });
   });
 
   it('does not apply to a configured server, which has its own query or none', () => {
     const server = listed(7, { egg: 'Paper', node: 'fra-1' });
     const own = { type: 'mumble', intervalMs: 30_000 };
-    expect(merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server], rules)[0]).not.toHaveProperty(
-      'query',
-    );
+    const unqueried = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server], rules)[0];
+    expect(unqueried).toMatchObject({ query: undefined });
     const queried = target({ id: uuidOf(7), uuid: uuidOf(7), query: own });
     expect(merged([queried], [server], rules)[0]?.query).toBe(own);
   });

@@ -123,8 +123,8 @@ export class SessionWorld {
   constructor(seed: number) {
     this.#random = seed;
     this.session = new Session(this.#context(), this.#record, {
-      takePlace: () => this.role !== 'without a place',
-      leavePlace: () => undefined,
+      take: () => this.role !== 'without a place',
+      leave: () => undefined,
     });
   }
 

@@ -66,8 +66,8 @@ async function start(
     },
     record,
     {
-      takePlace: () => hasPlace,
-      leavePlace: () => {
+      take: () => hasPlace,
+      leave: () => {
         placesLeft += 1;
       },
     },

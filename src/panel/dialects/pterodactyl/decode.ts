@@ -238,16 +238,14 @@ function decodeServer(entry: unknown): ListedServer | undefined {
   if (attributes === undefined || identifier === undefined || uuid === undefined) return undefined;
   const status = asText(attributes['status']);
   const node = asText(attributes['node']);
-  const egg = eggName(attributes);
-  const daemon = DAEMONS.find((name) => name === attributes['daemon_type']);
   return {
     identifier,
     uuid,
     name: asText(attributes['name']) ?? identifier,
-    ...(node !== undefined && { node }),
-    ...(daemon !== undefined && { daemon }),
-    ...(egg !== undefined && { egg }),
-    ...(status !== undefined && { status }),
+    node,
+    daemon: DAEMONS.find((name) => name === attributes['daemon_type']),
+    egg: eggName(attributes),
+    status,
     suspended: attributes['is_suspended'] === true || status === 'suspended',
     // Panels treat a server whose installation failed like one that is being installed.
     installing:
@@ -286,17 +284,13 @@ function defaultAllocation(attributes: Fields): Pick<ListedServer, 'address' | '
 }
 
 function decodeLimits(limits: Fields | undefined): Limits {
-  const memoryBytes = limit(limits?.['memory'], MIB);
-  const diskBytes = limit(limits?.['disk'], MIB);
-  const cpuCores = limit(limits?.['cpu'], 1 / PERCENT_PER_CORE);
-  const swapBytes = swapLimit(limits?.['swap']);
   const ioWeight = limit(limits?.['io'], 1);
   return {
-    ...(memoryBytes !== undefined && { memoryBytes }),
-    ...(diskBytes !== undefined && { diskBytes }),
-    ...(cpuCores !== undefined && { cpuCores }),
-    ...(swapBytes !== undefined && { swapBytes }),
-    ...(typeof ioWeight === 'number' && { ioWeight }),
+    memoryBytes: limit(limits?.['memory'], MIB),
+    diskBytes: limit(limits?.['disk'], MIB),
+    cpuCores: limit(limits?.['cpu'], 1 / PERCENT_PER_CORE),
+    swapBytes: swapLimit(limits?.['swap']),
+    ioWeight: typeof ioWeight === 'number' ? ioWeight : undefined,
   };
 }
 
