@@ -51,9 +51,6 @@ export interface Table extends Omit<Basics, 'links' | 'thresholds' | 'mappings' 
   readonly sortBy: readonly (readonly [column: string, order: 'ascending' | 'descending'])[];
 }
 
-/** The space in pixels that a table has for its columns in a window of 1,000 pixels, with scroll bars. */
-export const TABLE_WIDTH = 920;
-
 /** Shown in cells without a value. */
 const EMPTY = '–';
 
