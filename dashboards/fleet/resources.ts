@@ -5,6 +5,8 @@ import {
   byGrowth,
   byMean,
   gauge,
+  ofServers,
+  perServer,
   type Resource,
   rate,
   resourceMetric,
@@ -13,6 +15,7 @@ import {
   share,
   top,
 } from '../promql.ts';
+import { table } from '../table.ts';
 
 /** The servers with the highest usage over time, and those closest to their limit now. */
 function usage(resource: Resource, called: string, unit: string) {
@@ -46,6 +49,10 @@ function usage(resource: Resource, called: string, unit: string) {
   ];
 }
 
+function traffic30Days(direction: 'receive' | 'transmit'): string {
+  return perServer(ofServers('server:gameserver_traffic_bytes:sum30d', `direction="${direction}"`));
+}
+
 /** The servers with the most traffic over time. */
 function traffic(title: string, counter: string, what: string) {
   return graph({
@@ -70,6 +77,22 @@ export const networkAndDisk: Section = {
   panels: [
     traffic('Top received traffic', 'gameserver_network_receive_bytes_total', 'received the most bytes'),
     traffic('Top sent traffic', 'gameserver_network_transmit_bytes_total', 'sent the most bytes'),
+    table({
+      title: 'Traffic of 30 days',
+      description:
+        'Bytes that each server received and sent in the 30 days before the end of the time range. Requires the recording rules.',
+      unit: 'bytes',
+      noValue: 'No data: load the recording rules in deploy/prometheus/rules',
+      height: 9,
+      columns: [
+        { label: 'server', name: 'Server', width: 150, grows: true, filters: true },
+        { label: 'panel', name: 'Panel', width: 150, grows: true },
+        { name: 'Received', expr: traffic30Days('receive'), width: 120, unit: 'bytes', decimals: 1 },
+        { name: 'Sent', expr: traffic30Days('transmit'), width: 120, unit: 'bytes', decimals: 1 },
+      ],
+      hiddenLabels: ['server_id'],
+      sortBy: [['Sent', 'descending']],
+    }),
     ...usage('disk', 'disk', 'bytes'),
     traffic('Top disk reads', 'gameserver_disk_read_bytes_total', 'read the most bytes from disk'),
     traffic('Top disk writes', 'gameserver_disk_written_bytes_total', 'wrote the most bytes to disk'),

@@ -27,7 +27,7 @@ const ROOT = new URL('../../../', import.meta.url);
 const FILES = Object.keys(DASHBOARDS);
 
 /** The recorded series that dashboards use. Without the recording rules, these panels say that the rules are missing. */
-const RECORDED = ['server:gameserver_uptime:ratio30d'];
+const RECORDED = ['server:gameserver_uptime:ratio30d', 'server:gameserver_traffic_bytes:sum30d'];
 
 /** The expected content of each file, by folder and name. */
 const GENERATED = Object.entries(DASHBOARDS).flatMap(([file, dashboard]) => [
