@@ -13,7 +13,7 @@ export const players: Section = {
   panels: [
     graph({
       title: 'Players',
-      description: `Players, and the number of player slots (dashed). ${LIMITED}`,
+      description: `People, bots where the game tells them apart, and the number of player slots (dashed). ${LIMITED}`,
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -22,6 +22,7 @@ export const players: Section = {
       height: 9,
       queries: [
         { expr: top(gauge('gameserver_players'), BY_PLAYERS), legend: NAME },
+        { expr: top(gauge('gameserver_bots'), BY_PLAYERS), legend: `${NAME} bots` },
         { expr: top(gauge('gameserver_players_max'), BY_PLAYERS), legend: `${NAME} slots` },
       ],
       looks: [['/ slots$/', LIMIT]],

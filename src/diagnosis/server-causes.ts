@@ -123,9 +123,9 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     ...PASSING,
     title: 'query not answered',
     meaning:
-      "The server is running, but its game didn't answer: it is still loading or hangs, the query port is wrong, queries are disabled, or a firewall drops them.",
+      "The server is running, but its game didn't answer: it is still loading or hangs, the query type or port is wrong, queries are disabled, or a firewall drops them.",
     remedy:
-      "Try to join the game. If players can join, compare query.address with the game's query port, enable queries in the game's settings, and allow this machine in the firewall.",
+      "Try to join the game. If players can join, check that query.type matches the game, compare query.address with the game's query port, enable queries in the game's settings, and allow this machine in the firewall.",
   },
   query_refused: {
     ...PASSING,
@@ -139,7 +139,8 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     ...PASSING,
     title: 'wrong query protocol',
     meaning: "Whatever answers on the queried port doesn't use the protocol of query.type.",
-    remedy: "Check that query.type matches the game. Then compare query.address with the game's query port.",
+    remedy:
+      "Check that query.type matches the game. Then compare query.address with the game's query port. A Java server with enable-status=false in server.properties answers no query.",
   },
   query_timed_out: {
     ...PASSING,

@@ -189,6 +189,7 @@ export type MeasureName =
   | 'backup_last_size_bytes'
   | 'schedules_last_read_timestamp_seconds'
   | 'players'
+  | 'bots'
   | 'players_max'
   | 'query_up'
   | 'query_duration_seconds'

@@ -215,6 +215,7 @@ export class ServerRecord implements ServerReading, PowerListener {
       schedules: schedules?.schedules ?? [],
       schedules_last_read_timestamp_seconds: schedules && unixSeconds(schedules.readAt, clock),
       players: query?.players,
+      bots: query?.bots,
       players_max: query?.playersMax,
       query_up: query && Number(query.problem === undefined),
       query_duration_seconds: query?.durationSeconds,

@@ -250,8 +250,9 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'players',
     'gauge',
-    'Players on the server, as reported by the game; absent if it is not queried, not running or does not answer.',
+    'People on the server, as reported by the game; absent if it is not queried or not running, does not answer, or hides them.',
   ),
+  measure('bots', 'gauge', 'Bots on the server; absent if the game does not tell them apart from people.'),
   measure(
     'players_max',
     'gauge',

@@ -13,7 +13,7 @@ const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
   ['Data', /^(?:collection|blocked|last_sample)/],
   ['Backups', /^backup/],
   ['Schedules', /^schedule/],
-  ['Players', /^(?:players|query)/],
+  ['Players', /^(?:players|bots|query)/],
   ['Panels and nodes', /^(?:panel|node)/],
 ];
 

@@ -134,6 +134,7 @@ const UNKNOWN: Omit<Snapshot, 'target'> = {
   backup_last_failure_timestamp_seconds: undefined,
   backup_last_size_bytes: undefined,
   players: undefined,
+  bots: undefined,
   players_max: undefined,
   query_up: undefined,
   query_duration_seconds: undefined,
