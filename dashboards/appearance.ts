@@ -146,10 +146,7 @@ function link(title: string, url: string): Made<DashboardLink> {
   };
 }
 
-/** Also removed by import.ts: an imported dashboard has no variable for its data source. */
-export const CARRIED_DATASOURCE = '${datasource:queryparam}&';
-
-const CARRIED = `${CARRIED_DATASOURCE}\${job:queryparam}&\${__url_time_range}`;
+const CARRIED = '${datasource:queryparam}&${job:queryparam}&${__url_time_range}';
 
 /** A link from a table row to its server. */
 export const ROW_TO_SERVER = link(

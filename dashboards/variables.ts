@@ -11,7 +11,7 @@ import { ofExporters, ofPanels } from './promql.ts';
 const LABEL_VALUES = 1;
 
 /** The variable for the data source. */
-export const DATASOURCE_VARIABLE = 'datasource';
+const DATASOURCE_VARIABLE = 'datasource';
 
 /** The initial selection of a dashboard's `Server` variable: all servers, or the first one, without the option All. */
 export type Servers = 'all' | 'one';

@@ -1,7 +1,5 @@
 import {
-  CRASHES,
   exporterUp,
-  gauge,
   missingShards,
   noExporter,
   ofEachExporter,
@@ -9,27 +7,16 @@ import {
   ofNodes,
   ofPanels,
   ofServers,
-  perServer,
-  type Resource,
-  resourceMetric,
   SERVER,
-  secondsToFullDisk,
-  share,
-  unless,
   withInfo,
 } from '../promql.ts';
-import { DOWN, NOT_ANSWERING, REFUSED, WITHOUT_DATA } from '../status.ts';
 import type { ProblemCode, Urgency } from './advice.ts';
 
-/** Longer durations are shown as this many seconds: every server's samples are read that far back. */
+/** Longer durations of exporters, panels and nodes are shown as this many seconds: their samples are read that far back. */
 export const LONG_AGO = 43_200;
 
 /** The steps in which the past is searched: coarser for longer ago, because every step costs the same. */
-const STEPS = {
-  fine: ['15m:1m', '2h:10m', '12h:1h'],
-  coarse: ['1h:10m', '12h:1h'],
-  lastHour: ['4m:30s', '1h:2m'],
-} as const;
+const STEPS = ['15m:1m', '2h:10m', '12h:1h'];
 
 /** How to determine since when a problem exists. */
 interface Beginning {
@@ -39,14 +26,11 @@ interface Beginning {
   readonly cleared: string;
   /** A metric that exists for every observed subject. */
   readonly observed: string;
-  readonly steps?: keyof typeof STEPS;
 }
 
 /** The vector with the duration of each problem in seconds; NaN if it began before its subject was observed. */
-function since(vector: string, { by, cleared, observed, steps = 'fine' }: Beginning): string {
-  const last = STEPS[steps].map(
-    (range) => `max by (${by}) (max_over_time((0 * (${cleared}) + time())[${range}]))`,
-  );
+function since(vector: string, { by, cleared, observed }: Beginning): string {
+  const last = STEPS.map((range) => `max by (${by}) (max_over_time((0 * (${cleared}) + time())[${range}]))`);
   const longAgo = `0 * max by (${by}) (${observed} offset 12h) + time() - ${LONG_AGO}`;
   const unknown = `0 * max by (${by}) (${observed}) + NaN`;
   const times = [...last, longAgo, unknown].join(' or ');
@@ -128,57 +112,29 @@ function whereOn(labels: string, vector: string, condition: string): string {
   return `${vector} and on (${labels}) (${condition})`;
 }
 
-/** Joins rows of servers; a server gets its first problem. */
-const FIRST_ROW = `\n  or on (${SERVER}) `;
-
-const COLLECTED = ofServers('gameserver_collection_up');
-
-/** Rows of servers with the time since when the problem exists; the first one for a server with several. */
-function timed(vectors: readonly string[], cleared: string, steps?: Beginning['steps']): string {
-  const vector = vectors.join(FIRST_ROW);
-  return since(vector, { by: SERVER, observed: COLLECTED, cleared, ...(steps && { steps }) });
-}
-
-const RAN = `${ofServers('gameserver_state', 'state="running"')} == 1`;
-const STOPS = ofServers('gameserver_stops_total', CRASHES);
-const CRASHED_AT = `${STOPS} - ${STOPS} offset 2m > 0`;
-const CRASHES_OF_AN_HOUR = `sum by (${SERVER}) (round(${perServer(`increase(${STOPS}[1h])`, 'reason')}))`;
-const SATURATED = `increase(${ofServers('gameserver_cpu_saturated_seconds_total')}[10m])`;
-const FAILED_BACKUP = gauge('gameserver_backup_last_failure_timestamp_seconds');
-const GOOD_BACKUP = gauge('gameserver_backup_last_success_timestamp_seconds');
-const EXPECTED_OFF = `${gauge('gameserver_expected_running')} == 0`;
-
-function nearlyFull(code: ProblemCode, resource: Resource): string {
-  const [usage, limit] = (['usage', 'limit'] as const).map((kind) =>
-    ofServers(resourceMetric(resource, kind)),
-  );
-  return timed([rows(2, code, `${share(resource)} >= 0.95`)], `${usage} / ${limit} < 0.95`, 'coarse');
-}
-
 /** The problems of servers, most urgent first: what players notice, then what they are about to notice. */
-function servers(): readonly string[] {
-  return [
-    timed(
-      [
-        rows(1, 'gave_up', unless(`${gauge('gameserver_automatic_restart_aborted')} == 1`, EXPECTED_OFF)),
-        rows(1, 'down', DOWN),
-      ],
-      RAN,
-    ),
-    timed([rows(1, 'crash_loop', `${CRASHES_OF_AN_HOUR} >= 3`)], CRASHED_AT, 'lastHour'),
-    timed([rows(1, { label: 'reason' }, REFUSED), rows(1, 'no_data', WITHOUT_DATA)], `${COLLECTED} == 1`),
-    timed([rows(1, 'not_answering', NOT_ANSWERING)], `${ofServers('gameserver_query_up')} == 1`),
-    timed([rows(2, 'cpu_saturated', `${perServer(SATURATED)} > 300`)], `${SATURATED} <= 300`, 'coarse'),
-    nearlyFull('disk_full', 'disk'),
-    timed(
-      [rows(2, 'disk_filling', `${secondsToFullDisk()} < 86400`)],
-      `deriv(${ofServers('gameserver_disk_usage_bytes')}[6h]) <= 0`,
-      'coarse',
-    ),
-    nearlyFull('memory_full', 'memory'),
-    rows(2, 'backup_failed', `(time() - (${unless(FAILED_BACKUP, `${GOOD_BACKUP} >= ${FAILED_BACKUP}`)}))`),
-    timed([rows(3, 'crashed', `${CRASHES_OF_AN_HOUR} >= 1`)], CRASHED_AT, 'lastHour'),
-  ];
+const SERVER_PROBLEMS = [
+  'gave_up',
+  'down',
+  'crash_loop',
+  'not_found|unauthorized|forbidden',
+  'no_data',
+  'not_answering',
+  'cpu_saturated',
+  'disk_full',
+  'disk_filling',
+  'memory_full',
+  'backup_failed',
+  'crashed',
+];
+
+/** The duration of the first problem of each server, from the recording rules. */
+function servers(): string {
+  const beginnings = SERVER_PROBLEMS.map((problem) => {
+    const began = ofServers('server:gameserver_problem_since:timestamp_seconds', `problem=~"${problem}"`);
+    return `max by (${SERVER}, problem, urgency) (${began})`;
+  });
+  return `time() - (${beginnings.join(`\n  or on (${SERVER}) `)})`;
 }
 
 /**
@@ -186,11 +142,8 @@ function servers(): readonly string[] {
  * duration in seconds; the labels `problem` and `todo` are the code of the most urgent problem.
  */
 export function needAttention(): string {
-  const mostUrgent = servers()
-    .map((rows) => `(${rows})`)
-    .join(FIRST_ROW);
   const onNodesDown = whereOn('panel, node', ofServers('gameserver_info'), NODES_DOWN);
-  const own = `(${mostUrgent}) unless on (panel) (${PANELS_DOWN}) unless on (${SERVER}) (${onNodesDown})`;
+  const own = `(${servers()}) unless on (panel) (${PANELS_DOWN}) unless on (${SERVER}) (${onNodesDown})`;
   const all = [...infrastructure(), withInfo(own, 'node')].join('\n  or ');
   return `label_replace(${all}, "todo", "$1", "problem", "(.*)")`;
 }

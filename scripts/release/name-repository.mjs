@@ -65,9 +65,7 @@ for (const file of RULES) {
   edit(file, (text) => replace(file, text, [[/^( +runbooks: )''$/m, `$1'${blob}'`]]));
 }
 
-const DASHBOARDS = ['dashboards', 'import'].flatMap((folder) =>
-  ['fleet', 'server', 'exporter'].map((name) => `deploy/grafana/${folder}/${name}.json`),
-);
+const DASHBOARDS = ['fleet', 'server', 'exporter'].map((name) => `deploy/grafana/dashboards/${name}.json`);
 for (const file of DASHBOARDS) {
   edit(file, (text) => {
     const dashboard = JSON.parse(text);

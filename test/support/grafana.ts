@@ -98,16 +98,13 @@ export interface GrafanaDashboard {
   readonly annotations: { readonly list: readonly { readonly name: string; readonly target: Target }[] };
 }
 
-/** The folders of dashboards: those that Grafana loads at startup, and those for manual import. */
-export type DashboardFolder = 'dashboards' | 'import';
-
 /** The names of the dashboards' files. */
-export function dashboardFiles(folder: DashboardFolder = 'dashboards'): readonly string[] {
-  return readdirSync(new URL(`${folder}/`, FOLDER)).toSorted();
+export function dashboardFiles(): readonly string[] {
+  return readdirSync(new URL('dashboards/', FOLDER)).toSorted();
 }
 
-export function dashboardText(file: string, folder: DashboardFolder = 'dashboards'): string {
-  return readFileSync(new URL(`${folder}/${file}`, FOLDER), 'utf8');
+export function dashboardText(file: string): string {
+  return readFileSync(new URL(`dashboards/${file}`, FOLDER), 'utf8');
 }
 
 /** Every panel that isn't a row, including those in collapsed rows. */

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { ALL, TIMING } from '../../support/dashboard-queries.ts';
 import { ensureDebianPackage } from '../../support/debian.ts';
+import { repositoryPath } from '../../support/deploy-files.ts';
 import { dashboardIn, interpolate, queriesOf } from '../../support/grafana.ts';
 
 const run = promisify(execFile);
@@ -15,7 +16,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
 /** The time of the evaluation, in minutes since the first sample. */
-const NOW = 2 * 24 * 60;
+const NOW = 5 * 60;
 
 /** One value per minute, from the first to the last. */
 const always = (value: number) => `${value}x${NOW}`;
@@ -40,6 +41,7 @@ function server(name: string, there: (value: number) => string, running: string,
     [`gameserver_expected_running{${of}}`, there(1)],
     [`gameserver_state{${of}, state="running"}`, running],
     [`gameserver_state{${of}, state="offline"}`, offline],
+    [`gameserver_state_changed_timestamp_seconds{${of}}`, there(0)],
   ] as const;
 }
 
@@ -57,7 +59,6 @@ const SERIES = [
   [`gameserver_node_problem{${EXPORTER}, panel="main", node="ams-2", cause="node_connection"}`, only(5, 1)],
   ...off('minutes', 7),
   ...off('hours', 153),
-  ...off('days', 30 * 60),
   ...server('unseen', (value) => only(10, value), only(10, 0), only(10, 1)),
   ...server('fine', always, always(1), always(0)),
   // It crashed a minute ago, and is running again.
@@ -84,9 +85,9 @@ const ROWS = [
     row({ urgency: '1', problem: 'node_connection', cause: 'node_connection', panel: 'main', node: 'ams-2' }),
     5 * MINUTE,
   ],
-  [down('minutes'), 7 * MINUTE],
-  [down('hours'), 3 * HOUR],
-  [down('days'), 12 * HOUR],
+  [down('minutes'), 6 * MINUTE],
+  [down('hours'), 152 * MINUTE],
+  [down('unseen'), 10 * MINUTE],
   [
     row({
       urgency: '3',
@@ -96,14 +97,13 @@ const ROWS = [
       server_id: 'crashed',
       node: 'fra-1',
     }),
-    0,
+    MINUTE,
   ],
 ] as const;
 
-/** Includes a server that was never seen running, which has no time. */
 const ROWS_BY_SERVER = [
   ['{}', 3],
-  ...['minutes', 'hours', 'days', 'unseen', 'crashed'].map((name) => [`{server="${name}"}`, 1] as const),
+  ...['minutes', 'hours', 'unseen', 'crashed'].map((name) => [`{server="${name}"}`, 1] as const),
 ] as const;
 
 function samples(rows: readonly (readonly [labels: string, value: number])[]) {
@@ -121,6 +121,8 @@ describe.skipIf(!hasPromtool)('the "needs attention" table', () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, 'attention.yml');
     const tests = {
+      rule_files: [repositoryPath('deploy/prometheus/rules/gameserver.yml')],
+      evaluation_interval: '30s',
       tests: [
         {
           interval: '1m',

@@ -6,14 +6,12 @@ import { parse } from 'yaml';
 import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { NO_DATA } from '../../../dashboards/appearance.ts';
 import { render } from '../../../dashboards/board.ts';
-import { forImport } from '../../../dashboards/import.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {
   dashboardFiles,
   dashboardIn,
   dashboardText,
-  type GrafanaDashboard,
   type GrafanaPanel,
   type GridPos,
   labelValues,
@@ -27,27 +25,28 @@ const ROOT = new URL('../../../', import.meta.url);
 const FILES = Object.keys(DASHBOARDS);
 
 /** The recorded series that dashboards use. Without the recording rules, these panels say that the rules are missing. */
-const RECORDED = ['server:gameserver_uptime:ratio30d', 'server:gameserver_traffic_bytes:sum30d'];
-
-/** The expected content of each file, by folder and name. */
-const GENERATED = Object.entries(DASHBOARDS).flatMap(([file, dashboard]) => [
-  ['dashboards', file, dashboard] as const,
-  ['import', file, forImport(dashboard)] as const,
-]);
+const RECORDED = [
+  'server:gameserver_uptime:ratio30d',
+  'server:gameserver_traffic_bytes:sum30d',
+  'server:gameserver_problem_since:timestamp_seconds',
+];
 
 // Tests are collected from the files, so the files are written first.
 if (process.env['UPDATE_GENERATED'] === '1') {
-  for (const [folder, file, dashboard] of GENERATED) {
-    writeFileSync(new URL(`deploy/grafana/${folder}/${file}`, ROOT), render(dashboard));
+  for (const [file, dashboard] of Object.entries(DASHBOARDS)) {
+    writeFileSync(new URL(`deploy/grafana/dashboards/${file}`, ROOT), render(dashboard));
   }
 }
 
-test.each(GENERATED)('%s/%s matches the code (UPDATE_GENERATED=1 writes it)', (folder, file, dashboard) => {
-  expect(dashboardText(file, folder)).toBe(render(dashboard));
-});
+test.each(Object.entries(DASHBOARDS))(
+  '%s matches the code (UPDATE_GENERATED=1 writes it)',
+  (file, dashboard) => {
+    expect(dashboardText(file)).toBe(render(dashboard));
+  },
+);
 
-test.each(['dashboards', 'import'] as const)('no other dashboards are in %s', (folder) => {
-  expect(dashboardFiles(folder)).toEqual(FILES.toSorted());
+test('there are no other dashboards', () => {
+  expect(dashboardFiles()).toEqual(FILES.toSorted());
 });
 
 describe.each(FILES)('%s', (file) => {
@@ -245,46 +244,6 @@ test('rows that are empty if a feature is not used are collapsed', () => {
     'Schedules',
     'Discovery',
   ]);
-});
-
-describe.each(FILES)('import/%s', (file) => {
-  const text = dashboardText(file, 'import');
-  const { __requires: requirements, ...dashboard } = JSON.parse(text) as GrafanaDashboard & {
-    readonly __requires: readonly { readonly type: string; readonly id: string }[];
-  };
-
-  test('asks for the data source, and lists the required plugins', () => {
-    expect(dashboard).toMatchObject({
-      __inputs: [
-        { name: 'DS_PROMETHEUS', type: 'datasource', pluginId: 'prometheus', pluginName: 'Prometheus' },
-      ],
-      __elements: {},
-      id: null,
-    });
-    const panels = new Set(panelsOf(dashboard).map(({ type }) => type));
-    expect(requirements.map(({ type, id }) => `${type} ${id}`)).toEqual([
-      'grafana grafana',
-      'datasource prometheus',
-      ...[...panels].toSorted().map((id) => `panel ${id}`),
-    ]);
-  });
-
-  test('uses that data source everywhere, and has no variable for it', () => {
-    expect(text).not.toContain('${datasource');
-    expect(dashboard.templating.list.map(({ name }) => name)).toEqual([
-      'job',
-      'panel',
-      'node',
-      'egg',
-      'server',
-    ]);
-    const uids = [...text.matchAll(/"uid": "([^"]+)"/g)].map(([, uid]) => uid);
-    expect(new Set(uids)).toEqual(new Set(['${DS_PROMETHEUS}', dashboardIn(file).uid]));
-  });
-
-  test('has the same queries as the provisioned dashboard', () => {
-    expect(queriesOf(dashboard)).toEqual(queriesOf(dashboardIn(file)));
-  });
 });
 
 /** The labels of every metric, by the name used in queries. */
