@@ -121,6 +121,8 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
       expect([count, await names()]).toEqual([count, shown]);
       expect(await tile(count).getAttribute('aria-pressed')).toBe('true');
     }
+    // While all is well, the panels are one line.
+    await page.locator('.panels summary').click();
     await page.locator('.panel').getByRole('button', { name: '8 servers' }).click();
     expect(query()).toBe('?show=panel%3Amain');
     expect(await page.title()).toBe('(5) 3/8 running · gameserver-exporter');

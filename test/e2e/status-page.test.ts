@@ -83,7 +83,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.reload();
     await expect
       .poll(() => row(page, 'survival').locator('td.state').textContent(), WAIT_OPTIONS)
-      .toBe('runningstreaming');
+      .toBe('running');
     await expect
       .poll(() => row(page, 'old-season').locator('td.trouble').textContent(), WAIT_OPTIONS)
       .toMatch(/suspended.*Unsuspend the server in the panel/);

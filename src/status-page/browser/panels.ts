@@ -3,11 +3,6 @@ import { needsText, nodeDownText, problemText } from '../data/words.ts';
 import { element, setText } from './dom.ts';
 import type { Filter } from './view.ts';
 
-/** Up to this many panels are shown expanded; more are collapsed. */
-const MAX_OPEN = 6;
-
-const PHONE = matchMedia('(max-width: 760px)');
-
 /** The panels: whether they answer, how much of their API budget is used, and what they require. */
 export class Panels {
   readonly element = element('details', 'panels');
@@ -28,15 +23,10 @@ export class Panels {
     for (const { name } of panels) this.#cards.get(name)?.count(servers.get(name) ?? 0);
     if (panels === this.#panels) return;
     const isTroubled = panels.some(hasTrouble);
-    // On a phone the servers come first, unless a panel has a problem.
-    if (this.#panels.length === 0) this.element.open = panels.length <= MAX_OPEN && !PHONE.matches;
+    // The servers come first, unless a panel has a problem.
     if (isTroubled && !this.#panels.some(hasTrouble)) this.element.open = true;
     this.#panels = panels;
-    const down = panels.filter((panel) => !panel.up).length;
-    setText(
-      this.#title,
-      `${panels.length === 1 ? '1 panel' : `${panels.length} panels`}${down > 0 ? `, ${down} down` : ''}`,
-    );
+    setText(this.#title, titleOf(panels));
     const cards = panels.map((panel) => {
       const card = this.#cardOf(panel.name);
       card.show(panel);
@@ -72,6 +62,16 @@ export class Panels {
     }
     return card;
   }
+}
+
+function titleOf(panels: readonly PanelStatus[]): string {
+  const [panel] = panels;
+  const down = panels.filter(({ up }) => !up).length;
+  if (panel === undefined || panels.length > 1)
+    return down === 0 ? `${panels.length} panels, all up` : `${panels.length} panels, ${down} down`;
+  const { name, up, usedLastMinute, limitPerMinute } = panel;
+  const calls = `${usedLastMinute} of ${Math.floor(limitPerMinute)} API calls in the last minute`;
+  return `Panel ${name}: ${up ? calls : 'down'}`;
 }
 
 /** One panel; its head stays the same element, so that its button keeps the keyboard focus. */

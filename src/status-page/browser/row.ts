@@ -1,3 +1,4 @@
+import { isOff } from '../../domain/server.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import {
   conditionTitle,
@@ -64,15 +65,23 @@ export class ServerRow {
   }
 
   show(fleet: LiveFleet, server: LiveServer): void {
-    this.#showName(server);
+    this.#showName(fleet, server);
     this.#showState(fleet, server);
     const isTroubled = this.#trouble.show(fleet, server);
     setAttribute(this.element, 'data-troubled', isTroubled ? '' : undefined);
-    this.#cpu.show(server.cpu_usage_cores, server.cpu_limit_cores, cores, coreLimit);
-    this.#memory.show(server.memory_usage_bytes, server.memory_limit_bytes, size, sizeLimit);
+    // Of a server that is off, only its disk is in use.
+    const used = isOff(server.state) ? undefined : server;
+    this.#cpu.show(used?.cpu_usage_cores, server.cpu_limit_cores, cores, coreLimit);
+    this.#memory.show(used?.memory_usage_bytes, server.memory_limit_bytes, size, sizeLimit);
     this.#disk.show(server.disk_usage_bytes, server.disk_limit_bytes, size, sizeLimit);
-    setText(this.#receive, `↓ ${known(server.network_receive_bytes_per_second, rate)}`);
-    setText(this.#transmit, `↑ ${known(server.network_transmit_bytes_per_second, rate)}`);
+    setText(
+      this.#receive,
+      used === undefined ? NOTHING : `↓ ${known(used.network_receive_bytes_per_second, rate)}`,
+    );
+    setText(
+      this.#transmit,
+      used === undefined ? '' : `↑ ${known(used.network_transmit_bytes_per_second, rate)}`,
+    );
     const players = playerWords(server);
     setText(this.#players, players);
     setAttribute(this.element, 'data-players', players === '' ? undefined : '');
@@ -86,9 +95,11 @@ export class ServerRow {
     setAttribute(this.#area, 'd', area);
   }
 
-  #showName({ server, panel, node, egg }: LiveServer): void {
+  #showName({ panels }: LiveFleet, { server, panel, node, egg }: LiveServer): void {
     setText(this.#name, server);
-    const place = [panel, node, egg].filter((word) => word !== undefined && word !== '').join(' · ');
+    const place = [panels.length > 1 ? panel : '', node, egg]
+      .filter((word) => word !== undefined && word !== '')
+      .join(' · ');
     setText(this.#place, place);
     setAttribute(this.element.cells[0] ?? this.element, 'title', `${server}\n${place}`);
   }
@@ -110,7 +121,7 @@ export class ServerRow {
     const at = age === undefined ? undefined : sampled === 0 ? fleet.time : sampled;
     setTime(this.#age, at, age === undefined ? NOTHING : isLive ? 'live' : `${span(age)} ago`);
     setAttribute(this.#age, 'data-live', isLive ? '' : undefined);
-    setText(this.#source, source);
+    setText(this.#source, source === 'socket' ? '' : source);
   }
 }
 
@@ -123,6 +134,8 @@ export function playerWords({ players, players_max: most }: LiveServer): string 
 /** How the server is observed; the sample of a polled server may be some time old. */
 function observedWords(fleet: LiveFleet, server: LiveServer): string {
   const { condition, blocked } = server;
+  // Streaming is what every server does that has no problem.
+  if (condition === 'streaming' && blocked === undefined) return '';
   const words = blocked ?? conditionTitle(condition);
   const age = fleet.age(server) ?? 0;
   return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;

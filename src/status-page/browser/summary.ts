@@ -7,14 +7,7 @@ import type { LiveFleet } from './live-fleet.ts';
 import type { Filter } from './view.ts';
 
 /** Shown even if they are 0; others only if there are any. */
-const ALWAYS: ReadonlySet<string> = new Set([
-  'attention:any',
-  'state:running',
-  'state:offline',
-  'condition:streaming',
-  'condition:polling',
-  'condition:blocked',
-]);
+const ALWAYS: ReadonlySet<string> = new Set(['attention:any', 'state:running', 'state:offline']);
 
 const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
   crashed: 'crashed',
@@ -71,7 +64,10 @@ export class Summary {
     );
     this.#showTile({ kind: 'attention', word: 'any' }, attention);
     this.#showTiles('state', SERVER_STATES, states);
-    this.#showTiles('condition', CONDITIONS, countsOf(servers.map(({ condition }) => condition)));
+    const conditions = countsOf(servers.map(({ condition }) => condition));
+    this.#showTiles('condition', CONDITIONS, conditions);
+    // That all servers stream is no news.
+    this.#groups.condition.hidden = conditions.get('streaming') === servers.length;
     const running = states.get('running') ?? 0;
     const title = `${running}/${servers.length} running · gameserver-exporter`;
     document.title = attention === 0 ? title : `(${attention}) ${title}`;

@@ -1,6 +1,5 @@
 import type { LiveServer } from '../data/live-server.ts';
 import { element, setAttribute } from './dom.ts';
-import { COLUMNS } from './heading.ts';
 import { keyOf, type LiveFleet } from './live-fleet.ts';
 import { ServerRow } from './row.ts';
 
@@ -46,7 +45,6 @@ export class ServerTable {
     this.element.ariaLabel = 'Servers';
     this.#body.setAttribute('role', 'rowgroup');
     const cell = element('td', '', options.details);
-    cell.colSpan = COLUMNS.length;
     cell.setAttribute('role', 'gridcell');
     this.#details = element('tr', 'details', cell);
     this.#details.setAttribute('role', 'row');
@@ -127,6 +125,7 @@ export class ServerTable {
   render(): void {
     const fleet = this.#fleet;
     if (fleet === undefined || !this.element.isConnected) return;
+    this.#spanColumns();
     const height = this.#rowHeight();
     const openAt = this.#open === undefined ? -1 : this.#order.indexOf(this.#open);
     const detailHeight = openAt < 0 ? 0 : this.#details.offsetHeight;
@@ -142,6 +141,16 @@ export class ServerTable {
     if (isSameList(servers, this.#shown)) return;
     this.#shown = servers;
     this.#options.shown(servers);
+  }
+
+  /** A cell over more columns than are displayed adds empty ones, which take space from the others. */
+  #spanColumns(): void {
+    const heads = this.#options.head.querySelectorAll('th');
+    const displayed = [...heads].filter((head) => getComputedStyle(head).display !== 'none').length;
+    for (const row of [this.#above, this.#below, this.#details]) {
+      const [cell] = row.cells;
+      if (cell !== undefined && cell.colSpan !== displayed) cell.colSpan = Math.max(1, displayed);
+    }
   }
 
   #rowHeight(): number {
@@ -272,9 +281,7 @@ function isSameList(one: readonly LiveServer[], other: readonly LiveServer[]): b
 }
 
 function gap(): HTMLTableRowElement {
-  const cell = element('td');
-  cell.colSpan = COLUMNS.length;
-  const row = element('tr', 'gap', cell);
+  const row = element('tr', 'gap', element('td'));
   row.ariaHidden = 'true';
   return row;
 }
