@@ -2,7 +2,7 @@ import { element, setAttribute } from './dom.ts';
 import type { Sorting, SortKey } from './order.ts';
 
 /** The table's columns in order, with the sort key of each. */
-export const COLUMNS = [
+const COLUMNS = [
   ['name', 'Server'],
   ['state', 'State'],
   ['trouble', 'Problem'],
