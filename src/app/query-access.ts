@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { QueryScheduler } from '../fleet/query-scheduler.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
+import { systemService } from '../names/system.ts';
 import type { QueryClient } from '../query/client.ts';
 
 /** What the queries of all panels share. */
@@ -8,5 +9,5 @@ export type SharedQueryAccess = Omit<QueryAccess, 'resolve'>;
 
 /** The queries of all panels take turns, and go through one client. */
 export function queryAccess(clock: Clock, random: () => number, client: QueryClient): SharedQueryAccess {
-  return { scheduler: new QueryScheduler(clock, random), client };
+  return { scheduler: new QueryScheduler(clock, random), client, findService: systemService };
 }

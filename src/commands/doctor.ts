@@ -17,7 +17,7 @@ import { afterWalk } from '../fleet/census.ts';
 import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
 import { ListedPorts } from '../fleet/listed-ports.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import { systemNames } from '../names/system.ts';
+import { systemNames, systemService } from '../names/system.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { QueryClient } from '../query/client.ts';
 import { QueryThread } from '../query/query-thread.ts';
@@ -167,6 +167,7 @@ function doctorPanel(
       policy: { panelUrl: url, queryHosts: panel.queryHosts },
       portsOfOthers: (server) => ports.ofOthers(server),
       resolve,
+      findService: systemService,
     },
     listing: listingOf(panel, read),
     pinnedPerMinute: requestsPerMinute,

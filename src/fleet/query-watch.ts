@@ -6,6 +6,7 @@ import type { QuerySettings } from '../domain/query.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
+import type { FindService } from '../names/system.ts';
 import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
 import type { QueryClient } from '../query/client.ts';
 import { queryPlace } from '../query/place.ts';
@@ -16,6 +17,7 @@ import type { ServerRecord } from './server-record.ts';
 export interface QueryAccess {
   readonly scheduler: QueryScheduler;
   readonly resolve: ResolveName;
+  readonly findService?: FindService;
   readonly client: QueryClient;
 }
 
@@ -111,7 +113,7 @@ export class QueryWatch {
   }
 
   async #query(record: ServerRecord, { intervalMs }: QuerySettings, signal: AbortSignal): Promise<QueryEnd> {
-    const { clock, client, resolve, panelUrl, portsOfOthers } = this.#options;
+    const { clock, client, resolve, findService, panelUrl, portsOfOthers } = this.#options;
     const run = record.starts;
     const options: AskOptions = {
       clock,
@@ -119,6 +121,7 @@ export class QueryWatch {
       policy: { panelUrl, queryHosts: this.#queryHosts },
       portsOfOthers,
       resolve,
+      ...(findService !== undefined && { findService }),
     };
     const asked = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';

@@ -2,6 +2,7 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { callbackify } from 'node:util';
 import { OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
+import { untilAborted } from '../domain/until-aborted.ts';
 import { type Addresses, type LookUp, NameLookups, type ResolveName } from './name-lookups.ts';
 
 /** Uses the system's resolver, and keeps its order. Like Node's own connections, it asks only for usable address families. */
@@ -12,6 +13,24 @@ export const systemLookUp: LookUp = (name) =>
       else reject(error);
     });
   });
+
+/** Where a service is, by its SRV record; undefined if there is none. Rejects only with the signal's reason. */
+export type FindService = (
+  name: string,
+  signal: AbortSignal,
+) => Promise<{ readonly host: string; readonly port: number } | undefined>;
+
+/** The name servers are asked directly, so this uses none of the threads for lookups. */
+const SERVICE_RESOLVER = new dns.promises.Resolver({ timeout: 2_000, tries: 1 });
+
+export const systemService: FindService = async (name, signal) => {
+  const records = await untilAborted(
+    SERVICE_RESOLVER.resolveSrv(name).catch(() => []),
+    signal,
+  );
+  const [first] = records.toSorted((a, b) => a.priority - b.priority);
+  return first && { host: first.name, port: first.port };
+};
 
 /** The size of libuv's thread pool unless `UV_THREADPOOL_SIZE` says otherwise, and its limits. */
 const DEFAULT_POOL = 4;

@@ -4,8 +4,10 @@ import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
+import type { FindService } from '../names/system.ts';
 import { type Asked, inSeconds, QUERY_DEADLINE_MS, type QueryClient, type QueryTarget } from './client.ts';
-import { allowedAddress, type QueryPolicy, queryPlace } from './place.ts';
+import { allowedAddresses, type QueryPolicy, queryPlace } from './place.ts';
+import { serviceOf } from './types.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
 export const QUERY_CUT_MS = QUERY_DEADLINE_MS + 500;
@@ -18,6 +20,8 @@ export interface AskOptions {
   /** The ports of other servers at the server's address. */
   readonly portsOfOthers?: (server: ServerTarget) => readonly number[];
   readonly resolve: ResolveName;
+  /** Looks up where a service is; undefined if no services are looked up. */
+  readonly findService?: FindService;
 }
 
 /** Queries a server's game once for its players; never rejects, and ends in time. After an abort, the result is meaningless. */
@@ -51,16 +55,37 @@ export async function askPlayers(
 /** What to query, or why nothing can be queried. */
 async function targetOf(
   server: ServerTarget,
-  { policy, resolve, portsOfOthers }: AskOptions,
+  { policy, resolve, portsOfOthers, findService }: AskOptions,
   signal: AbortSignal,
 ): Promise<QueryTarget | Problem> {
   const place = queryPlace(server);
   if ('cause' in place) return place;
-  const { host, port, isQueryPort } = place;
-  const ip = await allowedAddress(host, policy, async (name) =>
-    (await resolve(name, signal)).map(({ address }) => address),
-  );
-  if (typeof ip !== 'string') return ip;
+  const addressesOf = (host: string) =>
+    allowedAddresses(host, policy, async (name) =>
+      (await resolve(name, signal)).map(({ address }) => address),
+    );
+  const type = server.query?.type ?? '';
+  let { host, port } = place;
+  let addresses = await addressesOf(host);
+  // As players' clients do it. A name that wasn't resolved in time leaves no time for this.
+  const isUnknown = 'cause' in addresses && addresses.cause === 'query_dns' && !signal.aborted;
+  const service = isUnknown ? serviceOf(type) : undefined;
+  const found = service === undefined ? undefined : await findService?.(`${service}.${host}`, signal);
+  if (found !== undefined) {
+    ({ host, port } = found);
+    addresses = await addressesOf(host);
+  }
+  if ('cause' in addresses) return addresses;
+  const [ip = '', ...otherIps] = addresses;
+  const { isQueryPort } = place;
   const takenPorts = isQueryPort ? undefined : portsOfOthers?.(server);
-  return { type: server.query?.type ?? '', ip, hostname: host, port, isQueryPort, takenPorts };
+  return {
+    type,
+    ip,
+    ...(otherIps.length > 0 && { otherIps }),
+    hostname: place.host,
+    port,
+    isQueryPort,
+    takenPorts,
+  };
 }

@@ -214,7 +214,7 @@ export class Attempt {
   }
 
   #fail(cause: QueryFailure['cause'], detail: string): void {
-    this.#end({ cause, detail: `${this.#where}: ${detail}` });
+    this.#end({ cause, detail: `${this.#target.ip}, ${this.#where}: ${detail}` });
   }
 
   #end(result: Result | Promise<never>): void {

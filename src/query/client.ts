@@ -7,6 +7,8 @@ export interface QueryTarget {
   readonly type: string;
   /** The address as a literal: the caller has resolved and checked it. Nothing is sent anywhere else. */
   readonly ip: string;
+  /** Further addresses of the same name, which are queried if this one doesn't answer. */
+  readonly otherIps?: readonly string[];
   /** The name that resolved to the address. Minecraft proxies and web servers distinguish servers by it. */
   readonly hostname?: string | undefined;
   readonly port: number;

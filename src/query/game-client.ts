@@ -23,6 +23,16 @@ const NEXT_PROTOCOL_MS = 400;
 /** The number of servers whose successful way is remembered. */
 const MAX_REMEMBERED = 20_000;
 
+/** The ways to query a port of an address. */
+interface Place {
+  readonly ip: string;
+  readonly ways: readonly Way[];
+}
+
+interface KnownWay extends Way {
+  readonly ip: string;
+}
+
 /**
  * Queries games in the ways of their types. Ports are tried one after another, each for its share of the time, so that a port that
  * may belong to another server never answers in place of a slow one.
@@ -30,7 +40,7 @@ const MAX_REMEMBERED = 20_000;
 export class GameClient implements QueryClient {
   readonly #options: AttemptOptions;
   /** The way that succeeded for servers that don't answer the first one. */
-  readonly #known = new Map<string, Way>();
+  readonly #known = new Map<string, KnownWay>();
   #gathering: Promise<void> | undefined;
 
   constructor(options: AttemptOptions) {
@@ -42,17 +52,15 @@ export class GameClient implements QueryClient {
     const { clock } = this.#options;
     const startedAt = clock.now();
     const passedMs = () => clock.now() - startedAt;
-    const ways = this.#inOrder(target);
-    const ports = [...new Set(ways.map(({ port }) => port))];
+    const places = this.#placesOf(target);
     const failures: QueryFailure[] = [];
-    for (const [index, port] of ports.entries()) {
+    for (const [index, place] of places.entries()) {
       if (signal.aborted) break;
-      const here = ways.filter((way) => way.port === port);
-      const shareMs = (QUERY_DEADLINE_MS - passedMs()) / (ports.length - index);
-      const answer = await this.#queryPort(target, here, failures, shareMs, signal);
+      const shareMs = (QUERY_DEADLINE_MS - passedMs()) / (places.length - index);
+      const answer = await this.#queryPlace(target, place, failures, shareMs, signal);
       if (answer !== undefined) return { ...answer, durationSeconds: inSeconds(passedMs()) };
     }
-    return { problem: combined(target, failures), durationSeconds: inSeconds(passedMs()) };
+    return { problem: combined(failures), durationSeconds: inSeconds(passedMs()) };
   }
 
   #gathered(): Promise<void> {
@@ -65,10 +73,10 @@ export class GameClient implements QueryClient {
     return this.#gathering;
   }
 
-  /** Queries a port in several ways; the first answer ends it. */
-  #queryPort(
+  /** Queries a port of an address in several ways; the first answer ends it. */
+  #queryPlace(
     target: QueryTarget,
-    ways: readonly Way[],
+    { ip, ways }: Place,
     failures: QueryFailure[],
     withinMs: number,
     signal: AbortSignal,
@@ -77,11 +85,11 @@ export class GameClient implements QueryClient {
     return inScope(signal, async (scope) => {
       let answer: Players | undefined;
       const run = async (way: Way) => {
-        const result = await new Attempt(target, way, this.#options, scope.signal).result;
+        const result = await new Attempt({ ...target, ip }, way, this.#options, scope.signal).result;
         if ('cause' in result) failures.push(result);
         else {
           answer ??= result;
-          this.#remember(target, way);
+          this.#remember(target, { ...way, ip });
           scope.abort();
         }
       };
@@ -103,16 +111,24 @@ export class GameClient implements QueryClient {
     });
   }
 
-  /** The ways to query a server: the port and the protocol that answered last time come first. */
-  #inOrder(target: QueryTarget): readonly Way[] {
+  /** Where and how to query a server: the address, port and protocol that answered last time come first. */
+  #placesOf(target: QueryTarget): readonly Place[] {
     const known = this.#known.get(keyOf(target));
-    const rank = ({ protocol, port }: Way) =>
-      Number(port !== known?.port) * 2 + Number(protocol !== known?.protocol);
+    const first = <Item>(items: readonly Item[], item: Item | undefined) =>
+      items.toSorted((a, b) => Number(b === item) - Number(a === item));
     const ways = waysOf(target).filter(({ port }) => target.takenPorts?.includes(port) !== true);
-    return ways.toSorted((a, b) => rank(a) - rank(b));
+    const ports = first([...new Set(ways.map(({ port }) => port))], known?.port);
+    return ports.flatMap((port) => {
+      const here = ways.filter((way) => way.port === port);
+      const ordered = first(
+        here,
+        here.find(({ protocol }) => protocol === known?.protocol),
+      );
+      return first([target.ip, ...(target.otherIps ?? [])], known?.ip).map((ip) => ({ ip, ways: ordered }));
+    });
   }
 
-  #remember(target: QueryTarget, way: Way): void {
+  #remember(target: QueryTarget, way: KnownWay): void {
     const key = keyOf(target);
     this.#known.delete(key);
     this.#known.set(key, way);
@@ -125,13 +141,10 @@ function keyOf({ type, ip, port, isQueryPort }: QueryTarget): string {
   return [type, ip, port, isQueryPort].join(' ');
 }
 
-/** The most informative cause, and what happened at each port. */
-function combined({ ip }: QueryTarget, failures: readonly QueryFailure[]): Problem {
+/** The most informative cause, and what happened at each address and port. */
+function combined(failures: readonly QueryFailure[]): Problem {
   const rank = ({ cause }: QueryFailure) => QUERY_FAILURES.indexOf(cause);
   const ordered = failures.toSorted((a, b) => rank(a) - rank(b));
-  const details = [...new Set(ordered.map(({ detail }) => detail))];
-  return {
-    cause: ordered[0]?.cause ?? 'query_no_answer',
-    detail: `${ip}, ${details.join('; ') || 'not queried'}`,
-  };
+  const details = new Set(ordered.map(({ detail }) => detail));
+  return { cause: ordered[0]?.cause ?? 'query_no_answer', detail: [...details].join('; ') || 'not queried' };
 }

@@ -50,26 +50,27 @@ function missingWords(configured: Endpoint | undefined, listed: Endpoint | undef
 /** Resolves a name to its IP addresses. */
 type Resolve = (name: string) => Promise<readonly string[]>;
 
+/** A name may have addresses of both families, of which a game often uses only one. */
+const MAX_ADDRESSES = 4;
+
 /**
- * The IP address to query for a host, or why there is none. A name is resolved once, and the result is both checked and used, so
+ * The IP addresses to query for a host, or why there is none. A name is resolved once, and the result is both checked and used, so
  * a later change of the name doesn't matter.
  */
-export async function allowedAddress(
+export async function allowedAddresses(
   host: string,
   policy: QueryPolicy,
   resolve: Resolve,
-): Promise<string | Problem> {
+): Promise<readonly string[] | Problem> {
   const addresses = isIP(host) === 0 ? await resolved(host, resolve) : [host];
   if ('cause' in addresses) return addresses;
-  const [first = host] = addresses;
-  if (isNamed(host, policy)) return first;
-  for (const address of addresses) {
+  for (const address of isNamed(host, policy) ? [] : addresses) {
     const words = isNamed(address, policy) ? undefined : refusal(address, policy);
     if (words === undefined) continue;
     const shown = address === host ? address : `"${printable(host)}" resolves to ${address}`;
     return { cause: 'query_address_not_allowed', detail: `${shown}: ${words}` };
   }
-  return first;
+  return addresses.slice(0, MAX_ADDRESSES);
 }
 
 async function resolved(name: string, resolve: Resolve): Promise<readonly string[] | Problem> {

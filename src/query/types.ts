@@ -83,6 +83,11 @@ const TYPES: ReadonlyMap<string, QueryType> = new Map(
 /** Every type that can be queried, in order. */
 export const QUERY_TYPES: readonly string[] = [...TYPES.keys()].sort();
 
+/** The service (SRV) at which players' clients look up a name of a game of this type; undefined if they don't. */
+export function serviceOf(type: string): string | undefined {
+  return TYPES.get(type)?.protocols.includes('minecraftvanilla') === true ? '_minecraft._tcp' : undefined;
+}
+
 /** One way in which a server may answer: a protocol and a port. */
 export interface Way {
   readonly protocol: string;

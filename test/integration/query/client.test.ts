@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { QueryTarget } from '../../../src/query/client.ts';
+import { GameClient } from '../../../src/query/game-client.ts';
+import { runProtocol } from '../../../src/query/protocols.ts';
 import { startDeafPort } from '../../support/deaf-port.ts';
 import {
   Answerer,
@@ -98,7 +100,7 @@ describe('a server', () => {
     'of the type %s with a closed port is refused at once',
     async (type) => {
       const outcome = await ask(type, await closedPort());
-      const words = /^127\.0\.0\.1, (?:(?:; )?(?:UDP|TCP) port \d+: nothing listens on the port)+$/;
+      const words = /^(?:(?:; )?127\.0\.0\.1, (?:UDP|TCP) port \d+: nothing listens on the port)+$/;
       expect(outcome).toEqual(failed('query_refused', words));
       expect(outcome.durationSeconds).toBeLessThan(IN_TIME);
     },
@@ -293,6 +295,25 @@ describe('a query', () => {
     );
     expect(neighbor.port).toBe(server.port + 1);
     expect(await ask('valheim', server.port, { isQueryPort: false })).toEqual(counted(1, 10));
+  });
+
+  it('uses every address of a name, and first the one that answered last time', async () => {
+    const server = await replying(valveInfo(1, 10));
+    const target = { type: 'rust', ip: '::1', otherIps: [LOOPBACK], port: server.port, isQueryPort: true };
+    expect(withoutNoBots(await queryHere(target, clock))).toEqual(counted(1, 10));
+    const client = new GameClient({ clock, run: runProtocol });
+    const { signal } = new AbortController();
+    await using silent = await Answerer.udp(() => {}, '::1', server.port);
+    const first = await client.query(target, signal);
+    const second = await client.query(target, signal);
+    expect([silent.port, first.players, second.players]).toEqual([server.port, 1, 1]);
+    expect(first.durationSeconds).toBeGreaterThan(2);
+    expect(second.durationSeconds).toBeLessThan(1);
+    await server[Symbol.asyncDispose]();
+    const { problem } = await client.query(target, signal);
+    expect(problem?.detail).toMatch(
+      /^::1, UDP port \d+: no answer; 127\.0\.0\.1, UDP port \d+: nothing listens/,
+    );
   });
 
   it('ends at once when it is aborted, before or during it', async () => {

@@ -7,6 +7,7 @@ import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryScheduler } from '../../../src/fleet/query-scheduler.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import type { FindService } from '../../../src/names/system.ts';
 import type { Asked, QueryTarget } from '../../../src/query/client.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -26,6 +27,7 @@ let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
 let records: ServerRecord[];
 let queried: QueryTarget[];
+let services: FindService;
 let answer: (target: QueryTarget, signal: AbortSignal) => Promise<Asked>;
 let isListingPending: boolean;
 let taken: readonly number[];
@@ -37,6 +39,7 @@ beforeEach(() => {
   clock = new ManualClock();
   log = collectingLogger();
   records = [];
+  services = () => Promise.resolve(undefined);
   queried = [];
   answer = () => Promise.resolve(TWELVE);
   isListingPending = false;
@@ -62,6 +65,7 @@ beforeEach(() => {
     },
     panelUrl: 'https://panel.example.com',
     records: () => records,
+    findService: (name, signal) => services(name, signal),
     portsOfOthers: () => taken,
     isListingPending: () => isListingPending,
   });
@@ -299,6 +303,26 @@ describe('a failed query', () => {
     await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
     resolve = () => Promise.resolve(['127.0.0.1']);
+    await passTime(INTERVAL, record);
+    expect(queried).toHaveLength(1);
+    expect(shown(record)?.problem?.cause).toBe('query_address_not_allowed');
+  });
+
+  it('is repeated where the service of its name is, if the name has no address', async () => {
+    const asked: string[] = [];
+    services = (name) => {
+      asked.push(name);
+      return Promise.resolve({ host: 'node.example.com', port: 25_570 });
+    };
+    resolve = (name) =>
+      name === 'node.example.com' ? Promise.resolve(['203.0.113.9']) : Promise.reject(new Error('ENOTFOUND'));
+    watch.start();
+    const record = observe({ address: 'play.example.com:25565' });
+    await passTime(INTERVAL, record);
+    expect(asked).toEqual(['_minecraft._tcp.play.example.com']);
+    expect(queried).toMatchObject([{ ip: '203.0.113.9', port: 25_570, hostname: 'play.example.com' }]);
+    resolve = (name) =>
+      name === 'node.example.com' ? Promise.resolve(['127.0.0.1']) : Promise.reject(new Error('ENOTFOUND'));
     await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
     expect(shown(record)?.problem?.cause).toBe('query_address_not_allowed');
