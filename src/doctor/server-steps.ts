@@ -157,11 +157,11 @@ function resourcesFinding({ mode, poll }: ServerAttempts): Finding<ServerStep> {
 
 function queryFinding(query: Asked | string): Finding<ServerStep> {
   if (typeof query === 'string') return skipped(QUERY_STEP, query);
-  const { problem, players, playersMax, durationSeconds } = query;
+  const { problem, players, bots = 0, playersMax, answeredAt, durationSeconds } = query;
   if (problem !== undefined) return problemFinding(QUERY_STEP, problem);
   const of = playersMax === undefined ? '' : ` of ${playersMax}`;
-  return passed(
-    QUERY_STEP,
-    `${players ?? 0}${of} players; answered in ${Math.round(durationSeconds * 1_000)} ms`,
-  );
+  const counted = players === undefined ? 'players hidden' : `${players}${of} players`;
+  const withBots = bots === 0 ? counted : `${counted} and ${bots} bots`;
+  const where = answeredAt === undefined ? '' : ` by ${answeredAt}`;
+  return passed(QUERY_STEP, `${withBots}; answered${where} in ${Math.round(durationSeconds * 1_000)} ms`);
 }

@@ -142,6 +142,8 @@ export interface QueryReading {
   readonly bots?: number;
   /** Absent if the game reports no limit. */
   readonly playersMax?: number;
+  /** Where the game answered, such as `203.0.113.7, UDP port 2457 (valve)`; absent if the query failed. */
+  readonly answeredAt?: string;
   readonly durationSeconds: number;
   /** From this monotonic instant on, it is too old to be shown. */
   readonly staleAt: number;

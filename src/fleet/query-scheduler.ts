@@ -11,6 +11,10 @@ export const SILENT_SEATS = QUERY_SEATS / 4;
 /** A server that doesn't answer is queried less and less often, down to once in this time. */
 export const LONGEST_BACKOFF_MS = 5 * 60_000;
 
+/** A game may load for minutes: at the beginning of a run, it is queried at least once in this time. */
+export const LOADING_MS = 20 * 60_000;
+const LONGEST_LOADING_BACKOFF_MS = 60_000;
+
 /** A query that takes longer than this, and than a multiple of the last answer's time, is repeated in a seat for silent servers. */
 const SHORTEST_PATIENCE_MS = 1_000;
 const PATIENCE_FACTOR = 4;
@@ -33,6 +37,8 @@ export interface QueryTask {
 /** What is known about one run of a server. */
 interface History {
   readonly run: number | undefined;
+  /** When the run was first seen. */
+  readonly since: number;
   /** Consecutive queries without an answer. */
   failures: number;
   /** Intervals without a query that are left. */
@@ -71,12 +77,12 @@ export class QueryScheduler {
 
   async #repeat(task: QueryTask, signal: AbortSignal): Promise<never> {
     const { intervalMs } = task;
-    let history = newHistory(undefined);
+    let history = newHistory(undefined, this.#clock.now());
     let dueAt = this.#clock.now() + this.#random() * intervalMs;
     for (;;) {
       await sleep(this.#clock, dueAt - this.#clock.now(), signal);
       const run = task.run();
-      if (run !== history.run) history = newHistory(run);
+      if (run !== history.run) history = newHistory(run, this.#clock.now());
       if (history.rests > 0) history.rests -= 1;
       else if (run !== undefined) await this.#query(task, history, signal);
       // A query that waited for long skips intervals; a timer can fire slightly early.
@@ -95,7 +101,9 @@ export class QueryScheduler {
     if (end === 'answered') history.failures = 0;
     if (end !== 'failed') return;
     history.failures += 1;
-    history.rests = restsAfter(history.failures, task.intervalMs);
+    const isLoading = this.#clock.now() - history.since < LOADING_MS;
+    const longestMs = isLoading ? LONGEST_LOADING_BACKOFF_MS : LONGEST_BACKOFF_MS;
+    history.rests = restsAfter(history.failures, task.intervalMs, longestMs);
   }
 
   #inSeat(attempt: Attempt): Promise<AttemptEnd> {
@@ -129,12 +137,12 @@ interface Attempt {
 /** `skipped` if the server stopped while it waited for a seat. */
 type AttemptEnd = QueryEnd | 'overdue' | 'skipped';
 
-function newHistory(run: number | undefined): History {
-  return { run, failures: 0, rests: 0, tookMs: 0 };
+function newHistory(run: number | undefined, since: number): History {
+  return { run, since, failures: 0, rests: 0, tookMs: 0 };
 }
 
 /** How many intervals pass without a query after this many consecutive queries without an answer. */
-export function restsAfter(failures: number, intervalMs: number): number {
-  const most = Math.max(1, Math.floor(LONGEST_BACKOFF_MS / intervalMs));
+export function restsAfter(failures: number, intervalMs: number, longestMs: number): number {
+  const most = Math.max(1, Math.floor(longestMs / intervalMs));
   return Math.min(2 ** (failures - 1), most) - 1;
 }

@@ -43,6 +43,7 @@ export class Attempt {
   readonly result: Promise<Result>;
   readonly #target: QueryTarget;
   readonly #port: number;
+  readonly #protocol: string;
   readonly #clock: Clock;
   readonly #tell: (news: News) => void;
   #resolve: (result: Result | Promise<never>) => void = () => {};
@@ -66,6 +67,7 @@ export class Attempt {
     signal: AbortSignal,
   ) {
     this.#target = target;
+    this.#protocol = protocol;
     this.#port = port;
     this.#where = `port ${port}`;
     this.#clock = clock;
@@ -90,7 +92,8 @@ export class Attempt {
   }
 
   #obey(order: Order): void {
-    if (order.do === 'answer') this.#end(order.players);
+    if (order.do === 'answer')
+      this.#end({ ...order.players, answeredAt: `${this.#place} (${this.#protocol})` });
     else if (order.do === 'fail') this.#fail('query_wrong_protocol', order.words);
     else if (order.do === 'crash') this.#end(Promise.reject(new Error('the thread for queries ended')));
     else if (order.do === 'restart') this.#close();
@@ -213,8 +216,12 @@ export class Attempt {
     for (const cancel of this.#timers.splice(0)) cancel();
   }
 
+  get #place(): string {
+    return `${this.#target.ip}, ${this.#where}`;
+  }
+
   #fail(cause: QueryFailure['cause'], detail: string): void {
-    this.#end({ cause, detail: `${this.#target.ip}, ${this.#where}: ${detail}` });
+    this.#end({ cause, detail: `${this.#place}: ${detail}` });
   }
 
   #end(result: Result | Promise<never>): void {

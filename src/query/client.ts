@@ -37,7 +37,7 @@ export const QUERY_FAILURES = [
 export type QueryFailure = Problem & { readonly cause: (typeof QUERY_FAILURES)[number] };
 
 /** What a game answered. */
-export type Players = Pick<QueryReading, 'players' | 'bots' | 'playersMax'>;
+export type Players = Pick<QueryReading, 'players' | 'bots' | 'playersMax' | 'answeredAt'>;
 
 /** The result of one query. */
 export type Asked = Omit<QueryReading, 'staleAt'>;

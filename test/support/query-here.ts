@@ -12,6 +12,7 @@ export function queryHere(
   return new GameClient({ clock, run: runProtocol }).query(target, signal);
 }
 
-/** The result without a number of bots of 0, which only some games tell. */
-export const withoutNoBots = ({ bots = 0, ...asked }: Asked): Asked =>
-  bots === 0 ? asked : { ...asked, bots };
+/** The result without the place, and without a number of bots of 0, which only some games tell. */
+export function countsOf({ bots = 0, answeredAt: _place, ...asked }: Asked): Asked {
+  return bots === 0 ? asked : { ...asked, bots };
+}

@@ -8,7 +8,8 @@ import { fastClock } from '../../support/exporter.ts';
 import { examined, serverFinding, shownOf } from './examination.ts';
 
 const SPEC: ServerSpec = { name: 'survival', allocation: { ip: '203.0.113.7', port: 25_565 } };
-const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05 };
+const answeredAt = '203.0.113.7, TCP port 25565 (minecraftvanilla)';
+const TWELVE: Asked = { players: 12, playersMax: 40, answeredAt, durationSeconds: 0.05 };
 
 let panel: Simulator | undefined;
 let queried: QueryTarget[];
@@ -56,7 +57,7 @@ describe('the query step', () => {
     expect(serverFinding(report, 'query')).toEqual({
       step: 'query',
       result: 'ok',
-      detail: '12 of 40 players; answered in 50 ms',
+      detail: '12 of 40 players; answered by 203.0.113.7, TCP port 25565 (minecraftvanilla) in 50 ms',
     });
     expect(queried).toEqual([
       {

@@ -17,7 +17,7 @@ import {
   valveInfo,
 } from '../../support/game-answers.ts';
 import { activeResources, expectResources } from '../../support/leaks.ts';
-import { queryHere, withoutNoBots } from '../../support/query-here.ts';
+import { countsOf, queryHere } from '../../support/query-here.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 /** The deadline of 5 s passes in 100 ms. */
@@ -31,7 +31,7 @@ const IN_TIME = 5.5;
 const ELSEWHERE = '127.0.0.7';
 
 const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
-  queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more }, clock).then(withoutNoBots);
+  queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more }, clock).then(countsOf);
 
 const failed = (cause: string, words: string | RegExp = /./) => ({
   problem: { cause, detail: expect.stringMatching(words) },
@@ -300,7 +300,7 @@ describe('a query', () => {
   it('uses every address of a name, and first the one that answered last time', async () => {
     const server = await replying(valveInfo(1, 10));
     const target = { type: 'rust', ip: '::1', otherIps: [LOOPBACK], port: server.port, isQueryPort: true };
-    expect(withoutNoBots(await queryHere(target, clock))).toEqual(counted(1, 10));
+    expect(countsOf(await queryHere(target, clock))).toEqual(counted(1, 10));
     const client = new GameClient({ clock, run: runProtocol });
     const { signal } = new AbortController();
     await using silent = await Answerer.udp(() => {}, '::1', server.port);

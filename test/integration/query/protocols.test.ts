@@ -22,13 +22,13 @@ import {
   TEAMSPEAK,
   TEEWORLDS,
 } from '../../support/game-families.ts';
-import { queryHere, withoutNoBots } from '../../support/query-here.ts';
+import { countsOf, queryHere } from '../../support/query-here.ts';
 
 /** An address of this machine that no other test uses, for ports that can't be chosen. */
 const ELSEWHERE = '127.0.0.8';
 
 const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
-  queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more }).then(withoutNoBots);
+  queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more }).then(countsOf);
 
 const serve = (family: Family, host?: string) =>
   'udp' in family ? Answerer.udp(family.udp, host) : Answerer.tcp(family.tcp, host);
@@ -105,6 +105,14 @@ describe('the number of players is reported', () => {
     await using server = await serve(family, '::1');
     expect(await ask(type, server.port, { ip: '::1' })).toEqual(counted(SEATS));
   });
+});
+
+it('an answer tells where it is from', async () => {
+  const [valve] = FAMILIES;
+  if (valve === undefined) throw new Error('expected a family');
+  await using server = await serve(valve);
+  const target = { type: 'valheim', ip: LOOPBACK, port: server.port, isQueryPort: true };
+  expect(await queryHere(target)).toMatchObject({ answeredAt: `127.0.0.1, UDP port ${server.port} (valve)` });
 });
 
 describe('an unusual answer is understood', () => {

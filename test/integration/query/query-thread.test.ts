@@ -3,6 +3,7 @@ import { BUILT } from '../../../src/build-info.ts';
 import type { QueryTarget } from '../../../src/query/client.ts';
 import { QueryThread } from '../../../src/query/query-thread.ts';
 import { Answerer, type Incoming, LOOPBACK, text, uint8, valveInfo } from '../../support/game-answers.ts';
+import { countsOf } from '../../support/query-here.ts';
 
 /** An address of this machine that no other test uses, for ports that can't be chosen. */
 const ELSEWHERE = '127.0.0.9';
@@ -40,14 +41,14 @@ const answer = ({ reply }: Incoming) => reply(valveInfo(3, 10));
 /** A server whose answer is this word. */
 const hostileWith = (word: string) => Answerer.udp(({ reply }) => reply(Buffer.from(word)));
 
-const THREE = { players: 3, bots: 0, playersMax: 10, durationSeconds: expect.any(Number) };
+const THREE = { players: 3, playersMax: 10, durationSeconds: expect.any(Number) };
 const detail = expect.stringMatching(
   /^127\.0\.0\.1, (?:UDP|TCP) port \d+: decoding the answer takes too much/,
 );
 const TOO_MUCH = { problem: { cause: 'query_wrong_protocol', detail }, durationSeconds: expect.any(Number) };
 
 /** Queries with a signal of its own. */
-const query = (target: QueryTarget) => thread.query(target, new AbortController().signal);
+const query = (target: QueryTarget) => thread.query(target, new AbortController().signal).then(countsOf);
 let thread: QueryThread;
 
 afterEach(() => thread.stop());

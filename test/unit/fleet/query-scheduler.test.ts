@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  LOADING_MS,
   LONGEST_BACKOFF_MS,
   QUERY_SEATS,
   QueryScheduler,
@@ -134,14 +135,17 @@ describe('a server that answers', () => {
 });
 
 describe('a server that does not answer', () => {
-  it('is queried less and less often, up to every five minutes', async () => {
+  it('is queried less and less often: up to every minute while it may be loading, then every five minutes', async () => {
     const world = new World();
     const [server] = world.add(1, undefined);
-    await world.clock.advance(60 * MINUTE);
-    const gaps = gapsOf(server?.asked ?? []).map((gap) => Math.round(gap / SECOND));
+    await world.clock.advance(90 * MINUTE);
+    const asked = server?.asked ?? [];
+    const gaps = gapsOf(asked).map((gap) => Math.round(gap / SECOND));
     // The first query is repeated in a seat for silent servers.
-    expect(gaps.slice(0, 6)).toEqual([1, 29, 60, 120, 240, 300]);
-    expect(new Set(gaps.slice(5))).toEqual(new Set([300]));
+    expect(gaps.slice(0, 5)).toEqual([1, 29, 60, 60, 60]);
+    const loading = gaps.filter((_, index) => (asked[index] ?? 0) < LOADING_MS);
+    expect(new Set(loading.slice(2, -1))).toEqual(new Set([60]));
+    expect(new Set(gaps.slice(loading.length))).toEqual(new Set([300]));
   });
 
   it('is queried at its interval again after it answers', async () => {
@@ -174,7 +178,7 @@ describe('a server that does not answer', () => {
     [500, LONGEST_BACKOFF_MS, 0],
     [500, 2 * LONGEST_BACKOFF_MS, 0],
   ])('is not queried after %i failures with an interval of %i ms for %i intervals', (failures, ms, rests) => {
-    expect(restsAfter(failures, ms)).toBe(rests);
+    expect(restsAfter(failures, ms, LONGEST_BACKOFF_MS)).toBe(rests);
   });
 });
 
