@@ -104,8 +104,16 @@ interface Waiting extends EntryRequest {
 /** What waits, by deadline; polls wait apart, because only they wait for seats. */
 interface Line {
   waiting: Waiting[];
+  /** The first instant at which something in it may start; infinite if that depends on something else than time. */
+  nextAt: number;
   cancelTimer: Cancel;
 }
+
+const newLine = (): Line => ({
+  waiting: [],
+  nextAt: Number.POSITIVE_INFINITY,
+  cancelTimer: () => undefined,
+});
 
 /** Decides what may start: holds a panel's circuits, the seats of its polls, and what waits for them, earliest deadline first. */
 export class Gate {
@@ -113,8 +121,8 @@ export class Gate {
   readonly #allowedPerMinute: () => number;
   readonly #circuits = new Map<CircuitKey, Circuit>();
   readonly #listeners = new Set<CircuitListener>();
-  readonly #polls: Line = { waiting: [], cancelTimer: () => undefined };
-  readonly #others: Line = { waiting: [], cancelTimer: () => undefined };
+  readonly #polls = newLine();
+  readonly #others = newLine();
   /** Starts of trials within the last minute, oldest first. */
   #trials: readonly number[] = [];
   /** The node of each seated poll. */
@@ -151,7 +159,8 @@ export class Gate {
     const isBack = key === PANEL && now.failures < before.failures;
     if (isBack || now.state !== before.state || problemOfCircuit(now) !== problemOfCircuit(before))
       this.#tell(key, now, before);
-    this.#pumpAll();
+    // Nothing waits for a closed circuit.
+    if (isDoubted(before)) this.#pumpAll();
   }
 
   /** Forgets what these circuits know. */
@@ -179,8 +188,9 @@ export class Gate {
         return;
       }
       const now = this.#clock.now();
+      const startsAt = this.#startsAt(request, now);
       // Nothing that waits may start, so this overtakes nothing.
-      if (this.#startsAt(request, now) <= now) {
+      if (startsAt <= now) {
         resolve(this.#admit(request, now));
         return;
       }
@@ -197,7 +207,7 @@ export class Gate {
       signal.addEventListener('abort', withdraw, { once: true });
       const line = request.seatOf === undefined ? this.#others : this.#polls;
       insert(line.waiting, waiting);
-      this.#pump(line);
+      if (startsAt < line.nextAt) this.#pumpAt(line, startsAt);
     });
   }
 
@@ -223,7 +233,6 @@ export class Gate {
 
   /** Lets everything in the line start that may. */
   #pump(line: Line): void {
-    line.cancelTimer();
     const now = this.#clock.now();
     let againAt = Number.POSITIVE_INFINITY;
     const held: Waiting[] = [];
@@ -251,10 +260,16 @@ export class Gate {
       }
     }
     line.waiting = held;
-    line.cancelTimer = Number.isFinite(againAt)
-      ? this.#clock.schedule(againAt - now, () => this.#pump(line))
-      : () => undefined;
+    this.#pumpAt(line, againAt);
     for (const enter of admitted) enter();
+  }
+
+  #pumpAt(line: Line, at: number): void {
+    line.cancelTimer();
+    line.nextAt = at;
+    line.cancelTimer = Number.isFinite(at)
+      ? this.#clock.schedule(at - this.#clock.now(), () => this.#pump(line))
+      : () => undefined;
   }
 
   /** The instant from which it may start; infinite if that depends on something else than time. */

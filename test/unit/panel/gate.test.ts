@@ -146,6 +146,20 @@ describe('an open circuit', () => {
   });
 });
 
+it('looks at nothing that waits when more enters, or when a call fails whose circuit is closed', async () => {
+  const bench = new Bench();
+  bench.open(PANEL);
+  let looks = 0;
+  const circuits = () => {
+    looks += 1;
+    return [PANEL];
+  };
+  for (let index = 0; index < 500; index += 1) bench.enter(`s${index}`, { circuits });
+  bench.open(pathKey('backups'));
+  await bench.settle();
+  expect(looks).toBeLessThan(500 * 5);
+});
+
 describe('trials', () => {
   it('take at most a tenth of the rate together', async () => {
     const bench = new Bench(30);
