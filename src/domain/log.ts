@@ -55,7 +55,7 @@ interface LogSubject {
   readonly panel: string;
   readonly server: string;
   readonly server_id: string;
-  readonly node?: string;
+  readonly node: string | undefined;
 }
 
 /** The fields of a server, and of its node if that is known. */
@@ -64,6 +64,6 @@ export function subjectOf(target: ServerTarget, node: string | undefined): LogSu
     panel: target.panel,
     server: target.name,
     server_id: identityOf(target),
-    ...(node !== undefined && { node }),
+    node,
   };
 }

@@ -1,17 +1,12 @@
+import { BLOCKED_REASONS } from './server.ts';
+
 /**
  * Every cause, by its scope: what it concerns. `src/diagnosis` explains each cause and its remedy; the codes are the values of
  * `cause` in the log, in `/api/v1`, in doctor's JSON and in the labels of metrics.
  */
 export const CAUSES_BY_SCOPE = {
   server: [
-    'suspended',
-    'installing',
-    'transferring',
-    'restoring',
-    'maintenance',
-    'not_found',
-    'unauthorized',
-    'forbidden',
+    ...BLOCKED_REASONS,
     'no_console_permission',
     'console_limit',
     'too_many_sockets',

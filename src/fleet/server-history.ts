@@ -90,7 +90,7 @@ export class ServerHistory {
 
   /** Records a stop whose reason is decided. */
   stopped({ at, reason, exitCode }: LastStop): void {
-    const stop = { at, reason, ...(exitCode !== undefined && { exitCode }) };
+    const stop = { at, reason, exitCode };
     if (isCrash(reason)) this.lastCrash = stop;
     this.#unwanted = [...this.unwantedStops(at), ...(isUnwanted(stop) ? [stop] : [])].slice(-MAX_STOPS);
     const place = this.#changes.findLastIndex(
@@ -235,8 +235,8 @@ function shown({ at, state, reason, exitCode }: Change, clock: WallClock): State
   return {
     timestamp_seconds: Math.round(clock.toUnixMs(at) / 1_000),
     state,
-    ...(reason !== undefined && { reason }),
-    ...(exitCode !== undefined && { exit_code: exitCode }),
+    reason,
+    exit_code: exitCode,
   };
 }
 

@@ -150,7 +150,7 @@ export function logCondition(
   const event = eventOf(status, context);
   const fields = {
     ...subjectOf(target, context.node),
-    ...(event !== undefined && { event }),
+    event,
     condition,
     ...(problem && { cause: problem.cause, detail: problem.detail }),
   };

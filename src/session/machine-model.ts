@@ -148,11 +148,10 @@ export const SILENCE_MS = 15_000;
  */
 export const RENEW_AGAIN_MS = 2_000;
 
-/** The step from waiting for a token to a socket that uses it. */
+/** The step to a socket that uses a token: a new one, or one that an earlier socket used. */
 export function connect(
   state: AttemptState,
-  token: Token,
-  reused: boolean,
+  { token, reused }: { readonly token: Token; readonly reused: boolean },
   context: MachineContext,
 ): Transition {
   const epoch = state.epoch + 1;
@@ -236,7 +235,7 @@ export function fail(
     state:
       refused === undefined
         ? { name: 'backingOff', ...common, token: kept }
-        : { name: 'blocked', ...common, refused, ...(kept !== undefined && { token: kept }) },
+        : { name: 'blocked', ...common, refused, token: kept },
     effects: [{ type: 'cancelTimers' }, ...counted, { type: 'setTimer', timer: 'retry', delayMs }],
   };
 }
@@ -266,9 +265,5 @@ function carried({
   refused,
   isPromising,
 }: AttemptState): Pick<AttemptState, 'problem' | 'refused' | 'isPromising'> {
-  return {
-    ...(problem !== undefined && { problem }),
-    ...(refused !== undefined && { refused }),
-    ...(isPromising !== undefined && { isPromising }),
-  };
+  return { problem, refused, isPromising };
 }

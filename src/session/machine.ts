@@ -92,7 +92,7 @@ function whileFetching(
 ): Transition {
   switch (event.type) {
     case 'tokenFetched':
-      return connect(state, event.token, false, context);
+      return connect(state, { token: event.token, reused: false }, context);
     case 'tokenFailed':
       return fail(state, undefined, event.failure, context);
     default:
@@ -143,7 +143,7 @@ function whileAuthenticating(
           // A refusal that this attempt retests remains the problem until then.
           fetchToken({
             ...state,
-            ...(state.refused === undefined && { problem: event.failure().problem }),
+            problem: state.refused === undefined ? event.failure().problem : state.problem,
             isPromising: true,
           }),
         );
@@ -180,7 +180,7 @@ function whileResting(
   const { token } = state;
   const attempt: AttemptState = event.type === 'wake' ? { ...state, isPromising: true } : state;
   if (token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS) {
-    return connect(attempt, token, true, context);
+    return connect(attempt, { token, reused: true }, context);
   }
   return fetchToken(attempt);
 }
@@ -290,7 +290,7 @@ function takeToken(state: StateNamed<'refreshing'>, token: Token, context: Machi
   if (token.socketUrl !== state.token.socketUrl) {
     return prepend(
       [CLOSE_SOCKET, { type: 'countReconnect', reason: 'moved' }],
-      connect(state, token, false, context),
+      connect(state, { token, reused: false }, context),
     );
   }
   return {

@@ -254,8 +254,8 @@ function connect(url: string, options: SocketOptions, free: (() => void) | undef
       // else.
       skipUTF8Validation: true,
       ...options.tls(),
-      ...agentOption(options.agentFor?.(url)),
-      ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+      agent: options.agentFor?.(url),
+      lookup: options.lookup,
     });
   } catch (error) {
     free?.();
@@ -270,8 +270,4 @@ export function socketTls({ insecureSkipVerify, ...material }: TlsMaterial = {})
     secureContext ??= createSecureContext(material);
     return { secureContext, rejectUnauthorized: insecureSkipVerify !== true };
   };
-}
-
-function agentOption(agent: Agent | undefined): object {
-  return agent === undefined ? {} : { agent };
 }

@@ -201,7 +201,7 @@ function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
         ...axis,
         size: 66,
         values: (_, splits) => splits.map((value) => spec.format(value)),
-        ...(spec.increments === undefined ? {} : { incrs: [...spec.increments] }),
+        incrs: spec.increments && [...spec.increments],
       },
     ],
     series: [

@@ -1,5 +1,5 @@
 import { element, setAttribute } from './dom.ts';
-import type { Sorting, SortKey } from './order.ts';
+import { NUMBER_KEYS, type Sorting, type SortKey } from './order.ts';
 
 /** The table's columns in order, with the sort key of each. */
 const COLUMNS = [
@@ -29,19 +29,7 @@ const MORE: readonly (readonly [SortKey, string])[] = [
 ];
 
 /** Keys that sort in descending order first. */
-const HIGHEST_FIRST: ReadonlySet<SortKey> = new Set([
-  'cpu',
-  'memory',
-  'disk',
-  'network',
-  'players',
-  'age',
-  'uptime',
-  'starts',
-  'crashes',
-  'stopped',
-  'backups',
-]);
+const HIGHEST_FIRST: ReadonlySet<SortKey> = new Set(NUMBER_KEYS.filter((key) => key !== 'state'));
 
 /** The sorting after a column is chosen: first its default direction, then the other, then none. */
 function nextSorting(now: Sorting | undefined, key: SortKey): Sorting | undefined {

@@ -8,7 +8,7 @@ import type { Filter, ServerSelection } from './view.ts';
 
 /** The table's sort keys: words and numbers, anything that a row or its details show. */
 const WORD_KEYS = ['name', 'panel', 'node', 'egg', 'labels', 'condition', 'trouble'] as const;
-const NUMBER_KEYS = [
+export const NUMBER_KEYS = [
   'state',
   'cpu',
   'memory',
