@@ -12,7 +12,7 @@ import {
   unless,
 } from './promql.ts';
 
-/** What a server's power state means, given whether it is expected to run and whether the panel has put it on hold. */
+/** What a server's power state means, given whether it is expected to run and whether the panel blocks it. */
 interface Status {
   /** The status as a number, which a graph can draw; the highest counts if two exporters disagree. */
   readonly code: number;
@@ -24,7 +24,7 @@ interface Status {
 export const STATUSES = {
   noData: { code: 1, words: 'no data', color: NO_DATA },
   down: { code: 2, words: 'down', color: TROUBLE },
-  onHold: { code: 3, words: 'on hold', color: 'purple' },
+  blocked: { code: 3, words: 'blocked', color: 'purple' },
   off: { code: 4, words: 'expected off', color: INFORMATION },
   stopping: { code: 5, words: 'stopping', color: 'yellow' },
   starting: { code: 6, words: 'starting', color: 'light-green' },
@@ -42,17 +42,11 @@ export const STATUS_COLORS: Readonly<Record<string, string>> = Object.fromEntrie
   Object.values(STATUSES).map(({ words, color }) => [words, color]),
 );
 
-/** Reasons for which the panel puts a server on hold; these aren't faults, and don't depend on the exporter. */
+/** Reasons for which the panel blocks a server for a while; these aren't faults, and don't depend on the exporter. */
 const HOLD_REASONS = ['suspended', 'installing', 'transferring', 'restoring', 'maintenance'];
 
-/** Servers that the panel has put on hold, such as suspended ones. */
-export const ON_HOLD = perServer(ofServers('gameserver_blocked', `reason=~"${HOLD_REASONS.join('|')}"`));
-
-/** Servers that the panel doesn't allow to be observed until a person changes something, by reason. */
-export const REFUSED = perServer(
-  ofServers('gameserver_blocked', `reason!~"${HOLD_REASONS.join('|')}"`),
-  'reason',
-);
+/** Servers that the panel blocks for a while, such as suspended ones. */
+export const BLOCKED = perServer(ofServers('gameserver_blocked', `reason=~"${HOLD_REASONS.join('|')}"`));
 
 function inState(states: string): string {
   return `${perServer(ofServers('gameserver_state', `state=~"${states}"`))} == 1`;
@@ -68,8 +62,8 @@ export const DOWN = `(${OFF}) and on (${SERVER}) (${expected()} == 1)`;
 /** Servers that are off and not known to be expected to run. */
 export const EXPECTED_OFF = unless(OFF, `${expected()} == 1`);
 
-/** Servers without a fresh sample that aren't on hold. */
-export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, ON_HOLD);
+/** Servers without a fresh sample that the panel doesn't block. */
+export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, BLOCKED);
 
 /** Servers that are running but don't answer the query of their game. */
 export const NOT_ANSWERING = `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`;
@@ -83,7 +77,7 @@ export function statusCode(): string {
 function statusOfEach(): string {
   const state = (name: string) => `(${ofServers('gameserver_state', `state=~"${name}"`)} == 1)`;
   const should = `(last_over_time(${ofServers('gameserver_expected_running')}[1h]) == 1)`;
-  const onHold = ofServers('gameserver_blocked', `reason=~"${HOLD_REASONS.join('|')}"`);
+  const blocked = ofServers('gameserver_blocked', `reason=~"${HOLD_REASONS.join('|')}"`);
   const { noData, down, off, stopping, starting, running } = STATUSES;
   return [
     `${state('running')} * ${running.code}`,
@@ -91,7 +85,7 @@ function statusOfEach(): string {
     `${state('stopping')} * ${stopping.code}`,
     `(${state('offline')} and on (${SERVER}) ${should}) * ${down.code}`,
     `${state('offline')} * ${off.code}`,
-    `(${state('unknown')} and on (${SERVER}) ${onHold}) * ${STATUSES.onHold.code}`,
+    `(${state('unknown')} and on (${SERVER}) ${blocked}) * ${STATUSES.blocked.code}`,
     `${state('unknown')} * ${noData.code}`,
   ].join(' or ');
 }

@@ -20,7 +20,7 @@ import {
   totalOfSparse,
   unless,
 } from '../promql.ts';
-import { ON_HOLD } from '../status.ts';
+import { BLOCKED } from '../status.ts';
 import { table } from '../table.ts';
 
 const BUILDS = `max by (job, instance, version, revision, nodeversion) (${ofExporters('gameserver_exporter_build_info')})`;
@@ -31,12 +31,12 @@ export const overview: Section = {
     exportersUp(4),
     figure({
       title: 'Fresh data',
-      description: "Share of the servers with a fresh sample. Servers on hold don't count.",
+      description: "Share of the servers with a fresh sample. Blocked servers don't count.",
       unit: 'percentunit',
       decimals: 1,
       width: 4,
       thresholds: steps(TROUBLE, [0.8, 'yellow'], [0.95, GOOD]),
-      queries: [{ expr: `avg(${unless(gauge('gameserver_collection_up'), ON_HOLD)})` }],
+      queries: [{ expr: `avg(${unless(gauge('gameserver_collection_up'), BLOCKED)})` }],
     }),
     panelsDown(4),
     figure({

@@ -1,4 +1,5 @@
 import { CAUSES } from '../../src/diagnosis/causes.ts';
+import { TROUBLES } from '../../src/domain/troubles.ts';
 import { INFORMATION, TROUBLE, WARNING, wordsFor } from '../appearance.ts';
 
 /** When a problem needs a person; rows are sorted by these numbers. */
@@ -37,61 +38,17 @@ const OWN = {
     words: 'configuration invalid',
     remedy: 'Run check on the configuration. Until it is valid, the exporter keeps the previous one.',
   },
-  gave_up: {
-    words: 'crashed; the node gave up',
-    remedy: "Read the server's console for the reason, then start the server.",
-  },
-  down: {
-    words: 'down',
-    remedy: 'Start the server in the panel. If it may be off, set expect: any.',
-  },
-  crash_loop: {
-    words: 'crash loop',
-    remedy: "Read the server's console before the crash; revert the last change of plugins, mods or version.",
-  },
-  no_data: {
-    words: 'no data',
-    remedy: "Check the exporter's status page or run doctor: both show the cause.",
-  },
-  not_answering: {
-    words: 'not answering',
-    remedy:
-      "Players may be unable to join: read the server's console, check the address and port of its query, or restart it.",
-  },
-  cpu_saturated: {
-    words: 'at its CPU limit',
-    remedy: 'Players notice lag: raise the limit, or reduce view distance, entities or mods.',
-  },
-  disk_full: {
-    words: 'disk usage 95% or more',
-    remedy:
-      'Delete old worlds, logs and backups, or raise the limit: the node stops a server when its disk is full.',
-  },
-  disk_filling: {
-    words: 'disk full within a day',
-    remedy: 'Find out which files grow; delete them, or raise the limit.',
-  },
-  memory_full: {
-    words: 'memory usage 95% or more',
-    remedy:
-      "Raise the limit, or lower the game's own limit (such as -Xmx): a server that exceeds its limit is killed.",
-  },
-  backup_failed: {
-    words: 'latest backup failed',
-    remedy: "Create a new backup in the panel; check the node's disk and the backup storage.",
-  },
-  crashed: {
-    words: 'crashed in the last hour',
-    remedy: "Read the server's console and crash reports for the reason. The server may be running again.",
-  },
 } as const satisfies Readonly<Record<string, Advice>>;
 
-/** A problem that only this table covers. */
+/** A problem of exporters that only this table covers. */
 export type ProblemCode = keyof typeof OWN;
 
 const ADVICE: Readonly<Record<string, Advice>> = {
   ...Object.fromEntries(
     Object.values(CAUSES).map(({ code, title, remedy }) => [code, { words: title, remedy }]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(TROUBLES).map(([code, { title, action }]) => [code, { words: title, remedy: action }]),
   ),
   ...OWN,
 };

@@ -20,7 +20,7 @@ export const attention: Section = {
     table({
       title: 'Needs attention',
       description:
-        "Exporters, panels and nodes that are down, followed by one row per server with its most urgent problem. Servers of a panel or node that is down have no rows of their own. Servers that are on hold or expected to be off aren't listed. The rows of servers require the recording rules.",
+        "Exporters, panels and nodes that are down, followed by one row per server with its most urgent problem. Servers of a panel or node that is down have no rows of their own. Servers that are blocked for a while or expected to be off aren't listed. The rows of servers require the recording rules.",
       unit: 's',
       noValue: 'No problems found',
       height: 11,

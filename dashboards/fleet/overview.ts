@@ -3,7 +3,7 @@ import type { Section } from '../board.ts';
 import { exportersUp, nodesDown, panelsDown } from '../infrastructure.ts';
 import { figure } from '../panels.ts';
 import { CRASHES, countOf, gauge, ofServers, perServer } from '../promql.ts';
-import { DOWN, EXPECTED_OFF, ON_HOLD, RUNNING, WITHOUT_DATA } from '../status.ts';
+import { BLOCKED, DOWN, EXPECTED_OFF, RUNNING, WITHOUT_DATA } from '../status.ts';
 
 export const overview: Section = {
   title: 'Overview',
@@ -49,7 +49,7 @@ export const overview: Section = {
     }),
     figure({
       title: 'Without data',
-      description: "Servers without a fresh sample. Servers on hold don't count.",
+      description: "Servers without a fresh sample. Blocked servers don't count.",
       unit: 'none',
       width: 4,
       thresholds: NONE_IS_GOOD,
@@ -64,13 +64,13 @@ export const overview: Section = {
       queries: [{ expr: countOf(EXPECTED_OFF) }],
     }),
     figure({
-      title: 'On hold',
+      title: 'Blocked',
       description:
         'Servers that are suspended, being installed, transferred or restored, or on a node under maintenance.',
       unit: 'none',
       width: 4,
       thresholds: steps(INFORMATION),
-      queries: [{ expr: countOf(ON_HOLD) }],
+      queries: [{ expr: countOf(BLOCKED) }],
     }),
   ],
 };

@@ -1,3 +1,4 @@
+import { TROUBLES } from '../../src/domain/troubles.ts';
 import {
   exporterUp,
   missingShards,
@@ -112,21 +113,13 @@ function whereOn(labels: string, vector: string, condition: string): string {
   return `${vector} and on (${labels}) (${condition})`;
 }
 
+/** Why a panel doesn't allow a server to be observed until a person changes something. */
+const REFUSED_REASONS = ['not_found', 'unauthorized', 'forbidden'];
+
 /** The problems of servers, most urgent first: what players notice, then what they are about to notice. */
-const SERVER_PROBLEMS = [
-  'gave_up',
-  'down',
-  'crash_loop',
-  'not_found|unauthorized|forbidden',
-  'no_data',
-  'not_answering',
-  'cpu_saturated',
-  'disk_full',
-  'disk_filling',
-  'memory_full',
-  'backup_failed',
-  'crashed',
-];
+const SERVER_PROBLEMS = Object.keys(TROUBLES).flatMap((code) =>
+  code === 'no_data' ? [REFUSED_REASONS.join('|'), code] : [code],
+);
 
 /** The duration of the first problem of each server, from the recording rules. */
 function servers(): string {

@@ -1,3 +1,4 @@
+import { OLD_BACKUP_SECONDS } from '../../src/domain/troubles.ts';
 import {
   GOOD,
   LIMITED,
@@ -119,7 +120,7 @@ export const backups: Section = {
           width: 150,
           unit: 's',
           decimals: 1,
-          thresholds: steps(GOOD, [604_800, WARNING]),
+          thresholds: steps(GOOD, [OLD_BACKUP_SECONDS, WARNING]),
         },
         {
           name: 'Latest failure',

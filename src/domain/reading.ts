@@ -56,7 +56,7 @@ export function isCrash(reason: StopReason | undefined): boolean {
   return reason !== undefined && CRASHES.has(reason);
 }
 
-/** How long a crash counts, and the window for crash loops. */
+/** How long the crash of a server that may be off counts. */
 export const CRASH_WINDOW_SECONDS = 900;
 
 /** How often a server stopped, by reason. */
@@ -79,9 +79,6 @@ export interface LastStop {
   /** Absent if the node reported none. */
   readonly exitCode?: number | undefined;
 }
-
-/** Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or less than the limit. */
-export const SATURATED_FROM = 0.95;
 
 /** A value that is read once per interval stays valid for this many, so that one read may fail. */
 export const VALID_INTERVALS = 2.5;
@@ -247,7 +244,7 @@ export interface Snapshot extends Measures {
   readonly is_stop_awaited: boolean;
   /** The last stop that nobody requested and that has a known reason. */
   readonly last_crash: ShownStop | undefined;
-  /** The unwanted and unexplained stops of the last 15 minutes, oldest first. */
+  /** The unwanted and unexplained stops of the last hour, oldest first. */
   readonly unwanted_stops: readonly ShownStop[];
 }
 

@@ -1,4 +1,5 @@
-import { type Durations, SATURATED_FROM } from '../domain/reading.ts';
+import type { Durations } from '../domain/reading.ts';
+import { SATURATED_FROM } from '../domain/troubles.ts';
 
 /** A longer gap between observations counts as neither observed nor running time, and no CPU time is assumed for it. */
 const MAX_OBSERVED_GAP_MS = 60_000;

@@ -1,5 +1,4 @@
 import {
-  CRASH_WINDOW_SECONDS,
   isCrash,
   type LastStop,
   POINTS,
@@ -9,6 +8,7 @@ import {
   type WallClock,
 } from '../domain/reading.ts';
 import { isOff, type ServerState } from '../domain/server.ts';
+import { LOOP_SECONDS } from '../domain/troubles.ts';
 import { NumberPool } from './number-pool.ts';
 import { Traffic } from './traffic.ts';
 
@@ -34,7 +34,7 @@ const MAX_STOPS = 20;
 /** A stop and the state change that shows it are at most this far apart. */
 const SAME_STOP_MS = 2_000;
 
-const CRASH_WINDOW_MS = CRASH_WINDOW_SECONDS * 1_000;
+const LOOP_MS = LOOP_SECONDS * 1_000;
 
 /** The server changed to another state at a monotonic instant. */
 type Change = Pick<LastStop, 'at'> & Partial<LastStop> & { readonly state: ServerState };
@@ -108,10 +108,10 @@ export class ServerHistory {
     if (after.length === 0) this.#state = 'offline';
   }
 
-  /** The unwanted and unexplained stops of the last 15 minutes, oldest first. */
+  /** The unwanted and unexplained stops of the last hour, oldest first. */
   unwantedStops(now: number): readonly LastStop[] {
     if (this.#unwanted.length === 0) return this.#unwanted;
-    const isRecent = ({ at }: LastStop) => now - at < CRASH_WINDOW_MS;
+    const isRecent = ({ at }: LastStop) => now - at < LOOP_MS;
     return this.#unwanted.every(isRecent) ? this.#unwanted : this.#unwanted.filter(isRecent);
   }
 

@@ -11,13 +11,13 @@ const ALWAYS: ReadonlySet<string> = new Set(['attention:any', 'state:running', '
 
 const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
   crashed: 'crashed',
-  gave_up: 'not restarted',
+  gave_up: 'automatic restart aborted',
   crash_loop: 'crash loop',
   off: 'off, expected to run',
   no_data: 'without data',
   not_answering: 'not answering',
   cpu_saturated: 'CPU at limit',
-  disk_nearly_full: 'disk over 95 %',
+  disk_nearly_full: 'disk nearly full',
 };
 
 interface Tile {

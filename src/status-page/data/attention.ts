@@ -1,6 +1,7 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { CRASH_WINDOW_SECONDS, isCrash, SATURATED_FROM, type Snapshot } from '../../domain/reading.ts';
+import { CRASH_WINDOW_SECONDS, isCrash, type Snapshot } from '../../domain/reading.ts';
 import { isOff } from '../../domain/server.ts';
+import { LOADING_SECONDS, LOOP_CRASHES, LOOP_STOPS, SATURATED_FROM } from '../../domain/troubles.ts';
 
 /** Why a server needs attention, most urgent first; the page sorts by this order. */
 export const ATTENTION = [
@@ -15,18 +16,6 @@ export const ATTENTION = [
 ] as const;
 
 export type Attention = (typeof ATTENTION)[number];
-
-/** Crashes within 15 minutes that make a loop. */
-export const LOOP_CRASHES = 3;
-
-/**
- * Crashes and unexplained stops within 15 minutes that make a loop. The number is higher because the reason for a polled server's
- * stop is unknown, and it may have been a restart by a person.
- */
-export const LOOP_STOPS = 5;
-
-/** A game may take this long to load before its queries are answered; the alert waits as long. */
-const LOADING_SECONDS = 600;
 
 /**
  * Why a server needs attention; undefined if it doesn't. Normal conditions don't count: held by the panel, off as expected, not
@@ -43,7 +32,7 @@ export function attentionOf(server: Snapshot): Attention | undefined {
     if (isNotAnswering(server)) return 'not_answering';
     if (share(server.cpu_usage_mean_cores, server.cpu_limit_cores) >= SATURATED_FROM) return 'cpu_saturated';
   }
-  return share(server.disk_usage_bytes, server.disk_limit_bytes) > SATURATED_FROM
+  return share(server.disk_usage_bytes, server.disk_limit_bytes) >= SATURATED_FROM
     ? 'disk_nearly_full'
     : undefined;
 }

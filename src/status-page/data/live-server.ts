@@ -45,7 +45,7 @@ export interface LiveServer extends Pick<Snapshot, Shown> {
   /** The code of its problem, and what was observed. */
   readonly cause: CauseCode | undefined;
   readonly trouble: string | undefined;
-  /** Unwanted stops in the last 15 minutes. */
+  /** Unwanted stops in the last hour. */
   readonly crashes: number;
 }
 

@@ -1,5 +1,6 @@
 import type { Severity } from '../../diagnosis/causes.ts';
 import { isCrash, type ShownStop, type Snapshot, type StopReason } from '../../domain/reading.ts';
+import { TROUBLES } from '../../domain/troubles.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { explainedOf } from './problems.ts';
 import type { ExplainedProblem } from './protocol.ts';
@@ -22,7 +23,7 @@ export interface TroubleFacts
   > {
   readonly attention: Attention | undefined;
   readonly problem: ExplainedProblem | undefined;
-  /** The number of unwanted stops in the last 15 minutes. */
+  /** The number of unwanted stops in the last hour. */
   readonly crashes: number;
 }
 
@@ -35,7 +36,7 @@ export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
   exited: 'exited by itself',
   crashed: 'crashed',
   out_of_memory: 'out of memory',
-  disk_full: 'stopped, disk full',
+  disk_full: TROUBLES.stopped_disk_full.title,
   unknown: 'stopped, reason unknown',
 };
 
@@ -91,30 +92,27 @@ export function troubleText({ title, action }: Trouble): string {
 const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
   crashed: (facts) => error(crashTitle(facts), `${remedyOf(facts)} ${restartOf(facts)}`),
   gave_up: (facts) => error(gaveUpTitle(facts), `${remedyOf(facts)} Then start it.`),
-  crash_loop: (facts) => error(`crash loop: ${facts.crashes} in 15 min`, remedyOf(facts)),
+  crash_loop: (facts) => error(`${TROUBLES.crash_loop.title}: ${facts.crashes} in 1 h`, remedyOf(facts)),
   off: ({ expected_running: expected }) =>
     expected === 1
-      ? error(
-          'off, but expected to run',
-          'Check its console, then start it; or set expect: any if it may be off.',
-        )
+      ? error(TROUBLES.down.title, TROUBLES.down.action)
       : error(
           'stopped, reason unknown',
           'Start it if it should be running, or set expect: any if it may be off.',
         ),
-  no_data: () => error('no data', 'Check the server and its node in the panel.'),
+  no_data: () => error(TROUBLES.no_data.title, TROUBLES.no_data.action),
   // A problem with observing the server takes precedence over that of its query, and has another remedy.
   not_answering: ({ problem }) =>
     warning(
-      'running, but not answering queries',
-      problem?.cause.startsWith('query_') === true ? actionOf(problem) : 'Try to join the game.',
+      TROUBLES.not_answering.title,
+      problem?.cause.startsWith('query_') === true ? actionOf(problem) : TROUBLES.not_answering.action,
     ),
-  cpu_saturated: () => warning('CPU at its limit', 'Raise its CPU limit, or reduce its load.'),
+  cpu_saturated: () => warning(TROUBLES.cpu_saturated.title, TROUBLES.cpu_saturated.action),
   disk_nearly_full: ({ disk_usage_bytes: used, disk_limit_bytes: limit }) => {
     const percent = share(used, limit);
     return warning(
-      percent === undefined ? 'disk nearly full' : `disk ${percent} % full`,
-      'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
+      percent === undefined ? TROUBLES.disk_full.title : `disk ${percent} % full`,
+      TROUBLES.disk_full.action,
     );
   },
 };
@@ -130,17 +128,17 @@ function restartOf({ last_stop: stop }: TroubleFacts): string {
 
 function gaveUpTitle({ last_stop: stop }: TroubleFacts): string {
   if (stop?.reason === 'crashed' && stop.exit_code !== undefined) {
-    return `not restarted, exit code ${stop.exit_code}`;
+    return `${TROUBLES.gave_up.title}, exit ${stop.exit_code}`;
   }
   return isCrash(stop?.reason) && stop?.reason !== 'crashed'
-    ? `not restarted, ${STOP_TITLES[stop?.reason ?? 'crashed']}`
-    : 'not restarted by its node';
+    ? `${TROUBLES.gave_up.title}, ${STOP_TITLES[stop?.reason ?? 'crashed']}`
+    : TROUBLES.gave_up.title;
 }
 
 function remedyOf({ last_stop: stop }: TroubleFacts): string {
-  if (stop?.reason === 'out_of_memory') return 'Raise its memory limit, or reduce its memory use.';
+  if (stop?.reason === 'out_of_memory') return TROUBLES.memory_full.action;
   if (stop?.reason === 'disk_full') return 'Delete files, or raise its disk limit.';
-  return 'Check its console for the cause.';
+  return TROUBLES.crash_loop.action;
 }
 
 function error(title: string, action: string): Trouble {

@@ -3,6 +3,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import {
+  CPU_SATURATED_SHARE,
+  LOADING_SECONDS,
+  LOOP_CRASHES,
+  LOOP_SECONDS,
+  LOOP_STOPS,
+  OLD_BACKUP_SECONDS,
+  SATURATED_FROM,
+  TROUBLES,
+} from '../../../src/domain/troubles.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 
@@ -124,6 +134,31 @@ test('the simple file has eight alerts, without recording rules, from metrics of
   const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name);
   for (const { expr } of simple)
     expect(['up', ...families]).toEqual(expect.arrayContaining([...metricsIn(expr)]));
+});
+
+test('the rules record the problems that the dashboards and the page name, and no other', () => {
+  const recorded = rules.filter(({ record }) => record === 'server:gameserver_problem:bool');
+  const codes = recorded.map(({ labels }) => labels?.['problem'] ?? 'reason');
+  expect(new Set(codes)).toEqual(new Set([...Object.keys(TROUBLES), 'reason']));
+});
+
+test.each([
+  ['server:gameserver_repeated_stops:last', `[${LOOP_SECONDS / 3_600}h]`],
+  ['server:gameserver_repeated_stops:last', `>= ${LOOP_CRASHES}\n`],
+  ['server:gameserver_repeated_stops:last', `>= ${LOOP_STOPS}\n`],
+  ['server:gameserver_disk_filling:last_ratio', `server:gameserver_disk_usage:ratio >= ${SATURATED_FROM}\n`],
+  ['server:gameserver_memory_near_limit:last_ratio', `> ${SATURATED_FROM}\n`],
+  ['GameserverCpuSaturated', `server:gameserver_cpu_saturated:last_ratio > ${CPU_SATURATED_SHARE})`],
+  ['server:gameserver_problem:bool cpu_saturated', `> ${CPU_SATURATED_SHARE})`],
+  ['server:gameserver_problem:bool disk_full', `>= ${SATURATED_FROM})`],
+  ['server:gameserver_problem:bool not_answering', `<= time() - ${LOADING_SECONDS}\n`],
+  ['GameserverBackupOld', `> ${OLD_BACKUP_SECONDS / 86_400} * 86400)`],
+])('%s has the threshold of the status page and the dashboards: %j', (name, threshold) => {
+  const [series, problem] = name.split(' ');
+  const rule = rules.find(
+    ({ alert, record, labels }) => (record ?? alert) === series && labels?.['problem'] === problem,
+  );
+  expect(rule?.expr).toContain(threshold);
 });
 
 test('rules query ALERTS only for existing alerts: an alert for itself, a recording rule for any', () => {

@@ -199,7 +199,7 @@ describe('stops', () => {
   };
   const shown = (now = at()) => record.snapshot(now, clock);
 
-  it('that were unwanted count for 15 minutes, and the last crash is known', () => {
+  it('that were unwanted count for an hour, and the last crash is known', () => {
     crash();
     crash();
     expect(shown()).toMatchObject({
@@ -209,8 +209,8 @@ describe('stops', () => {
     const [first, second] = shown().unwanted_stops;
     expect(shown().last_crash).toEqual(second);
     const monotonic = (first?.timestamp_seconds ?? 0) * SECOND - UNIX;
-    expect(shown(monotonic + 899_999).unwanted_stops).toHaveLength(2);
-    expect(shown(monotonic + 900_000).unwanted_stops).toHaveLength(1);
+    expect(shown(monotonic + 3_599_999).unwanted_stops).toHaveLength(2);
+    expect(shown(monotonic + 3_600_000).unwanted_stops).toHaveLength(1);
   });
 
   it('that were requested are not unwanted, and do not replace the last crash', () => {

@@ -59,22 +59,22 @@ describe('the trouble in a row', () => {
     ],
     [
       { attention: 'gave_up', last_stop: stop('crashed', 139) },
-      'not restarted, exit code 139',
+      'automatic restart aborted, exit 139',
       'Check its console for the cause. Then start it.',
     ],
     [
       { attention: 'gave_up', last_stop: stop('out_of_memory', 137) },
-      'not restarted, out of memory',
+      'automatic restart aborted, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
     [
       { attention: 'gave_up' },
-      'not restarted by its node',
+      'automatic restart aborted',
       'Check its console for the cause. Then start it.',
     ],
     [
       { attention: 'crash_loop', crashes: 4, last_stop: stop('crashed', 1) },
-      'crash loop: 4 in 15 min',
+      'crash loop: 4 in 1 h',
       'Check its console for the cause.',
     ],
     [

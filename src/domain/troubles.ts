@@ -1,0 +1,66 @@
+/** Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or less than the limit. */
+export const SATURATED_FROM = 0.95;
+
+/** The share of ten minutes at the CPU limit from which on a server counts as being at it; the page takes the last minute's mean. */
+export const CPU_SATURATED_SHARE = 0.5;
+
+/** How far back crashes are counted for a crash loop. */
+export const LOOP_SECONDS = 3_600;
+
+/** Crashes within that time that make a loop. */
+export const LOOP_CRASHES = 3;
+
+/**
+ * Crashes and unexplained stops within that time that make a loop. The number is higher because the reason for a polled server's
+ * stop is unknown, and it may have been a restart by a person.
+ */
+export const LOOP_STOPS = 5;
+
+/** A game may take this long to load before its queries are answered. */
+export const LOADING_SECONDS = 600;
+
+/** The age from which on the newest successful backup is too old. */
+export const OLD_BACKUP_SECONDS = 604_800;
+
+/** A problem of a server: its name, and what to do about it. */
+interface Trouble {
+  readonly title: string;
+  readonly action: string;
+}
+
+/** The problems of servers that the status page and the dashboards show, by the code that the recording rules give them. */
+export const TROUBLES = {
+  stopped_disk_full: {
+    title: 'stopped, disk full',
+    action: 'Delete files, or raise its disk limit. Then start it.',
+  },
+  gave_up: {
+    title: 'automatic restart aborted',
+    action: 'Check its console for the cause. Then start it.',
+  },
+  down: {
+    title: 'off, but expected to run',
+    action: 'Check its console, then start it; or set expect: any if it may be off.',
+  },
+  crash_loop: { title: 'crash loop', action: 'Check its console for the cause.' },
+  no_data: { title: 'no data', action: 'Check the server and its node in the panel.' },
+  not_answering: { title: 'running, but not answering queries', action: 'Try to join the game.' },
+  cpu_saturated: { title: 'CPU at its limit', action: 'Raise its CPU limit, or reduce its load.' },
+  disk_full: {
+    title: 'disk nearly full',
+    action: 'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
+  },
+  disk_filling: {
+    title: 'disk full within a day',
+    action: 'Find out which files grow. Delete them, or raise its disk limit.',
+  },
+  memory_full: {
+    title: 'stops, and memory nearly full',
+    action: 'Raise its memory limit, or reduce its memory use.',
+  },
+  backup_failed: {
+    title: 'latest backup failed',
+    action: "Create a new backup in the panel. Check the node's disk and the backup storage.",
+  },
+  crashed: { title: 'crashed in the last hour', action: 'Check its console for the cause.' },
+} as const satisfies Readonly<Record<string, Trouble>>;
