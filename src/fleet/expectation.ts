@@ -20,6 +20,11 @@ export class Expectation {
     this.#exitedAt = Number.NaN;
   }
 
+  /** The node tried to restart the server after a crash: nobody wanted it to stop. */
+  seenRestartFail(): void {
+    this.#isExpected = true;
+  }
+
   stopped(reason: StopReason, at: number): void {
     switch (reason) {
       case 'requested':

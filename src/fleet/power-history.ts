@@ -53,7 +53,9 @@ export class PowerHistory {
   }
 
   daemonWords(words: DaemonWords, now: number): void {
-    this.#ownStops().daemonWords(words, now);
+    const stops = this.#ownStops();
+    stops.daemonWords(words, now);
+    if (stops.isFailedRestart(words, now)) this.#expectation.seenRestartFail();
   }
 
   get state(): ServerState {

@@ -94,12 +94,21 @@ export class StopReasons {
     return true;
   }
 
+  /**
+   * Does the daemon say that it gave up restarting the server just after a stop that looked requested? It was then the end of the
+   * daemon's own restart.
+   */
+  isFailedRestart({ kind }: DaemonWords, now: number): boolean {
+    return kind === 'restart aborted' && this.last?.reason === 'requested' && now - this.last.at <= WORDS_MS;
+  }
+
   daemonWords(words: DaemonWords, now: number): void {
     const { kind } = words;
     if (kind === 'disk full') {
       this.#diskFullAt = now;
       return;
     }
+    if (this.isFailedRestart(words, now)) this.isRestartAborted = true;
     // A daemon says each of its sentences once for each stop.
     while (this.#pending.length > 1 && this.#pending[0]?.words.has(kind) === true) this.#settleFirst();
     const [stop] = this.#pending;

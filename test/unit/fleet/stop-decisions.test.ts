@@ -37,6 +37,30 @@ async function crash(code: number, killed: boolean, isAborted = false): Promise<
   await clock.advance(2_000);
 }
 
+it.each([100, 3_000])(
+  'a restart that fails %i ms after a crash leaves the server expected to run',
+  async (startMs) => {
+    record.stateHint('offline', clock.now());
+    record.daemonWords({ kind: 'exit code', code: 1 }, clock.now());
+    record.daemonWords({ kind: 'out of memory', killed: false }, clock.now());
+    record.stateHint('starting', clock.now());
+    await clock.advance(startMs);
+    record.stateHint('stopping', clock.now());
+    record.stateHint('offline', clock.now());
+    record.daemonWords({ kind: 'restart aborted' }, clock.now());
+    await clock.advance(20_000);
+    const { stops, expected_running, automatic_restart_aborted } = record.snapshot(clock.now(), clock);
+    expect({ stops, expected_running, automatic_restart_aborted }).toEqual({
+      stops: { ...NO_STOPS, crashed: 1, requested: 1 },
+      expected_running: 1,
+      automatic_restart_aborted: 1,
+    });
+    expect(messages().filter((message) => message.includes('the node gave up restarting it'))).toHaveLength(
+      1,
+    );
+  },
+);
+
 describe('a stop', () => {
   it('with complete messages is decided after two seconds, even if the timer fires early', async () => {
     await crash(1, false);
