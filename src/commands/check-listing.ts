@@ -6,7 +6,7 @@ import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { afterWalk } from '../fleet/census.ts';
-import { compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
+import { compileRules, mergeTargets, queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
@@ -48,7 +48,12 @@ async function describeListing(
 ): Promise<ListingReport> {
   const { servers, limitPerMinute, isAdmins } = await read(panel, clock);
   const rules = compileRules(panel.name, discover);
-  const observed = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
+  const included = servers.filter((server) => rules.judge(server).included);
+  const observed = included.map((server) => rules.judge(server));
+  const queried = included.map((server) => {
+    const { query: rule } = rules.judge(server);
+    return { server, rule, query: queryOf(rule, server) };
+  });
   const covered = (wanted: number) => {
     const matching = observed.filter(({ rule }) => rule === wanted).length;
     return matching === 0 && wanted !== -1 ? '0 (matches no server)' : String(matching);
@@ -64,12 +69,13 @@ async function describeListing(
   const queryRows = (discover.query ?? []).map(
     ({ match, query }, rule): Cells => [
       describeRule(describeQuery(query), match, rule),
-      String(observed.filter((verdict) => verdict.query === query).length),
+      String(queried.filter((one) => one.rule === query && one.query !== undefined).length),
     ],
   );
   const tables = [
     [['EXPECT', 'SERVERS'], ...rows],
     ...(queryRows.length === 0 ? [] : [[['QUERY', 'SERVERS'], ...queryRows]]),
+    ...unqueried(queried),
   ];
   const census = afterWalk(new Map(), { servers, complete: true });
   const { targets } = mergeTargets(panel.servers, census, rules);
@@ -85,6 +91,26 @@ async function describeListing(
       ...(rate === undefined ? [] : [rate]),
     ].map((warning) => ({ panel: panel.name, warning })),
   };
+}
+
+interface Queried {
+  readonly server: ListedServer;
+  readonly rule: QuerySettings | undefined;
+  readonly query: QuerySettings | undefined;
+}
+
+/** A table of the servers that no rule queries, by egg; none if no server is queried, or all are. */
+function unqueried(servers: readonly Queried[]): readonly (readonly Cells[])[] {
+  const left = servers.filter(({ query }) => query === undefined);
+  if (left.length === 0 || servers.every(({ rule }) => rule === undefined)) return [];
+  const whyOf = ({ server, rule }: Queried) =>
+    rule === undefined ? 'no rule matches' : server.egg === undefined ? 'egg unknown' : 'no known query type';
+  const rows = new Map<string, number>();
+  for (const one of left) {
+    const words = `egg ${one.server.egg ?? '-'}: ${whyOf(one)}`;
+    rows.set(words, (rows.get(words) ?? 0) + 1);
+  }
+  return [[['NOT QUERIED', 'SERVERS'], ...[...rows].map(([words, count]) => [words, String(count)])]];
 }
 
 async function read(panel: PanelConfig, clock: Clock) {

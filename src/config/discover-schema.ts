@@ -2,8 +2,9 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import { DEFAULT_MAX_SERVERS, LISTING_TYPES, MATCH_KEYS } from '../domain/discovery.ts';
 import { EXPECTS } from '../domain/server.ts';
+import { AUTO } from '../query/eggs.ts';
 import { count, duration, list, oneOf, scalar, section } from '../yaml/scalars.ts';
-import { queryShape } from './query-schema.ts';
+import { queryShape, ruleType } from './query-schema.ts';
 import { labels, mode } from './server-schema.ts';
 
 const MAX_GLOB = 200;
@@ -61,6 +62,7 @@ const queryRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, type
     description: 'The servers that the rule applies to; all given keys must match.',
   }),
   ...queryShape,
+  type: ruleType,
 });
 
 const discoverSettings = section('true, false or a map such as { type: owner }', {
@@ -93,13 +95,20 @@ const discoverSettings = section('true, false or a map such as { type: owner }',
         'Which servers should always run. The first matching rule applies; servers that match no rule get auto.',
     }),
   query: z
-    .array(queryRule, {
-      error: 'expected a list of rules, such as [{ match: { egg: ["Paper*"] }, type: minecraft }]',
-    })
-    .prefault([])
+    .preprocess(
+      (value) => (value === AUTO ? [{ match: {}, type: AUTO }] : value),
+      z
+        .array(queryRule, {
+          error:
+            'expected auto or a list of rules, such as [{ match: { egg: ["Paper*"] }, type: minecraft }]',
+        })
+        .prefault([]),
+    )
     .meta({
+      type: ['array', 'string'],
+      default: [],
       description:
-        'Which of these servers are queried for their players ([more](players.md)). The first matching rule applies; servers that match no rule are not queried. Entries in servers have their own query.',
+        'Which of these servers are queried for their players ([more](players.md)): auto, all whose egg belongs to a known game, or rules. The first matching rule applies; servers that match no rule are not queried. Entries in servers have their own query.',
     }),
   labels: labels().meta({
     description:

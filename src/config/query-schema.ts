@@ -1,9 +1,15 @@
 import { isIPv6 } from 'node:net';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
+import { AUTO } from '../query/eggs.ts';
 import { QUERY_TYPES } from '../query/types.ts';
 import { duration, scalar, section } from '../yaml/scalars.ts';
 import { similarWords } from '../yaml/similar-words.ts';
 import { parseHost } from './values.ts';
+
+/** Why a text isn't the type of a rule. */
+function ruleTypeProblem(text: string): string | undefined {
+  return text === AUTO ? undefined : typeProblem(text);
+}
 
 /** Why a text isn't a query type, with similar types that may have been meant. */
 function typeProblem(text: string): string | undefined {
@@ -52,6 +58,17 @@ export const queryShape = {
     .prefault('30s')
     .meta({ description: 'How often the game is queried while the server is running; at least 10s.' }),
 };
+
+/** The type of a rule for discovered servers. */
+export const ruleType = scalar({
+  expected: 'a query type such as minecraft, or auto',
+  problem: ruleTypeProblem,
+  read: (text) => text,
+}).meta({
+  description:
+    "The game or its query protocol: one of the [query types](query-types.md), or auto: the type that belongs to the server's egg, if it is [known](players.md#eggs).",
+  examples: ['minecraft', 'auto'],
+});
 
 /** `query` of a server. */
 export const query = section('a map, such as `query: { type: minecraft }`', queryShape);

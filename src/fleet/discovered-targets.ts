@@ -12,6 +12,7 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
+import { AUTO, typeOfEgg } from '../query/eggs.ts';
 import { admit } from './admission.ts';
 import type { Census } from './census.ts';
 
@@ -162,7 +163,28 @@ function discovered(
   { panel, labels, mode }: CompiledRules,
 ): Complete<ServerTarget> {
   const { uuid, name } = server;
-  return { panel, id: uuid, name, labels, expect, mode, limits: limitsOf(server), query, ...factsOf(server) };
+  const limits = limitsOf(server);
+  return {
+    panel,
+    id: uuid,
+    name,
+    labels,
+    expect,
+    mode,
+    limits,
+    query: queryOf(query, server),
+    ...factsOf(server),
+  };
+}
+
+/** The query of a rule for this server; undefined if its type depends on an egg whose game isn't known. */
+export function queryOf(
+  query: QuerySettings | undefined,
+  { egg = '' }: ListedServer,
+): QuerySettings | undefined {
+  if (query?.type !== AUTO) return query;
+  const type = typeOfEgg(egg);
+  return type === undefined ? undefined : { ...query, type };
 }
 
 function factsOf(

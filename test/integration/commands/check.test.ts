@@ -84,6 +84,21 @@ panel main: 5 servers listed, 4 of them observed
     expect(text).toMatch(/auto for all servers +5\n/);
   });
 
+  it('shows which eggs are not queried, and why', async () => {
+    for (const [name, egg] of [
+      ['bedrock', 'Vanilla Bedrock'],
+      ['bot', 'Discord.js'],
+      ['hub', 'Velocity'],
+    ] as const)
+      panel.addServer({ name, egg });
+    const auto = await check('discover: { include: { name: [bedrock, bot, hub] }, query: auto }');
+    expect(auto).toMatch(/auto every 30s for all servers +2\n/);
+    expect(auto).toMatch(/NOT QUERIED +SERVERS\n +egg Discord\.js: no known query type +1\n/);
+    const rule = '{ match: { egg: [Velocity] }, type: minecraft }';
+    const rules = await check(`discover: { include: { name: [bedrock, hub] }, query: [${rule}] }`);
+    expect(rules).toMatch(/NOT QUERIED +SERVERS\n +egg Vanilla Bedrock: no rule matches +1\n/);
+  });
+
   it("fails with the reason if a listing can't be read", async () => {
     await expect(check('discover: {}', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
       /^panel main: GET .*answered 401/,

@@ -349,6 +349,22 @@ describe('the query of a discovered server', () => {
     });
   });
 
+  it('has the type of the egg, if the rule says so and the game is known', () => {
+    const auto = { type: 'auto', intervalMs: 30_000 };
+    const all = compileRules('main', {
+      include: {},
+      exclude: {},
+      expect: [],
+      query: [{ match: {}, query: auto }],
+      labels: {},
+      mode: 'auto',
+      maxServers: 100,
+    });
+    const queryOf = (egg: string) => merged([], [listed(7, { egg })], all)[0]?.query;
+    expect(queryOf('Vanilla Bedrock')).toEqual({ type: 'mbe', intervalMs: 30_000 });
+    expect(queryOf('Node.js Generic')).toBeUndefined();
+  });
+
   it('does not apply to a configured server, which has its own query or none', () => {
     const server = listed(7, { egg: 'Paper', node: 'fra-1' });
     const own = { type: 'mumble', intervalMs: 30_000 };

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { TYPE_BY_NAME, typeOfEgg } from '../../../src/query/eggs.ts';
+import { QUERY_TYPES } from '../../../src/query/types.ts';
+import { expectSection } from '../../support/generated.ts';
+
+describe('the query type of an egg', () => {
+  it.each([
+    ['Paper', 'minecraft'],
+    ['Vanilla Minecraft', 'minecraft'],
+    ['Forge Minecraft', 'minecraft'],
+    ['Sponge (SpongeVanilla)', 'minecraft'],
+    ['CurseForge Generic', 'minecraft'],
+    ['Vanilla Bedrock', 'mbe'],
+    ['PocketMine-MP', 'mbe'],
+    ['Rust', 'rust'],
+    ['Rust Staging', 'rust'],
+    ['Valheim BepInEx', 'valheim'],
+    ["Garry's Mod (reworked)", 'garrysmod'],
+    ['Ark: Survival Evolved', 'ase'],
+    ['Counter-Strike: Global Offensive', 'csgo'],
+    ['7 Days To Die', 'sdtd'],
+    ['Teamspeak3 Server', 'teamspeak3'],
+    ['V Rising', 'vrising'],
+    ['DDNet', 'teeworlds'],
+    // Named like a type.
+    ['Space Engineers', 'spaceengineers'],
+  ])('%s is %s', (egg, type) => {
+    expect(typeOfEgg(egg)).toBe(type);
+  });
+
+  it.each(['Node.js Generic', 'Discord.js', 'Fear the Night', 'Terraria', 'toString', '__proto__', '', '::'])(
+    '%j is unknown',
+    (egg) => {
+      expect(typeOfEgg(egg)).toBeUndefined();
+    },
+  );
+
+  it('is one that can be queried', () => {
+    for (const type of TYPE_BY_NAME.values()) expect(QUERY_TYPES).toContain(type);
+  });
+
+  it('is in the docs', () => {
+    const types = [...new Set(TYPE_BY_NAME.values())];
+    const namesOf = (type: string) =>
+      [...TYPE_BY_NAME].filter(([, one]) => one === type).map(([name]) => name);
+    const rows = types.map((type) => `| \`${type}\` | ${namesOf(type).join(', ')} |`);
+    expectSection('docs/players.md', 'eggs', ['| type | names of eggs |', '|---|---|', ...rows].join('\n'));
+  });
+});
