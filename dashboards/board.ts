@@ -16,7 +16,7 @@ import { type Servers, variables } from './variables.ts';
 export interface Section {
   readonly title: string;
   readonly panels: readonly PanelBuilder[];
-  /** Initially collapsed, and without queries until it is opened: it is empty if a feature isn't used. */
+  /** Initially collapsed, and without queries until it is opened: it is empty if a feature isn't used, or for a closer look. */
   readonly collapsed?: true;
 }
 

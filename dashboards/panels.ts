@@ -65,7 +65,7 @@ export function graph(spec: Graph): PanelBuilder {
   const panel = configured(new timeseries.PanelBuilder(), spec, queries)
     .lineWidth(areas ? 0 : 1)
     .drawStyle(bars ? common.GraphDrawStyle.Bars : common.GraphDrawStyle.Line)
-    .fillOpacity(areas ? 80 : 8)
+    .fillOpacity(areas ? 80 : 0)
     .showPoints(areas ? common.VisibilityMode.Never : common.VisibilityMode.Auto)
     .tooltip({
       build: () => ({

@@ -14,5 +14,5 @@ export const fleet = dashboard({
     'All game servers of the Pterodactyl and Pelican exporter for Prometheus: which ones need attention, their states, the usage and limits of nodes, and the servers with the highest usage.',
   from: 'now-3h',
   servers: 'all',
-  sections: [overview, attention, states, month, players, nodes, resources, networkAndDisk, all],
+  sections: [overview, attention, all, states, nodes, resources, networkAndDisk, players, month],
 });

@@ -69,11 +69,13 @@ function traffic(title: string, counter: string, what: string) {
 
 export const resources: Section = {
   title: 'CPU and memory',
+  collapsed: true,
   panels: [...usage('cpu', 'CPU', 'suffix:cores'), ...usage('memory', 'memory', 'bytes')],
 };
 
 export const networkAndDisk: Section = {
   title: 'Network and disk',
+  collapsed: true,
   panels: [
     traffic('Top received traffic', 'gameserver_network_receive_bytes_total', 'received the most bytes'),
     traffic('Top sent traffic', 'gameserver_network_transmit_bytes_total', 'sent the most bytes'),

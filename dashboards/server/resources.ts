@@ -55,8 +55,10 @@ export const cpuAndMemory: Section = {
     }),
     graph({
       title: 'Time at the limit',
-      description: `Share of time with at least 95% of the CPU limit (positive) or memory limit (negative) in use. Requires a console socket and a limit. ${LIMITED}`,
+      description: `Share of time with at least 95% of the CPU limit, or of the memory limit (dotted), in use. Requires a console socket and a limit. ${LIMITED}`,
       unit: 'percentunit',
+      min: 0,
+      max: 1,
       noValue: 'No data: requires a limit and a console socket',
       width: 24,
       height: 7,
@@ -76,7 +78,7 @@ export const cpuAndMemory: Section = {
           legend: `${NAME} memory`,
         },
       ],
-      looks: [['/ memory$/', DOWNWARDS]],
+      looks: [['/ memory$/', EXTREME]],
     }),
   ],
 };

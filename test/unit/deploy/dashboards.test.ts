@@ -234,16 +234,23 @@ test('the provisioning files set up a Prometheus data source and the folder of t
   });
 });
 
-test('rows that are empty if a feature is not used are collapsed', () => {
+test('rows that are empty if a feature is not used, or for a closer look, are collapsed', () => {
   const closed = FILES.flatMap((file) => dashboardIn(file).panels.filter(({ collapsed }) => collapsed));
   expect(closed.map(({ title }) => title)).toEqual([
-    '30-day uptime',
+    'CPU and memory',
+    'Network and disk',
     'Players',
+    '30-day uptime',
     'Players',
     'Backups',
     'Schedules',
     'Discovery',
   ]);
+});
+
+test.each(FILES)('%s has no query that is too long for VictoriaMetrics', (file) => {
+  const longest = Math.max(...queriesOf(dashboardIn(file)).map(({ expr }) => expr.length));
+  expect(longest).toBeLessThan(16_384);
 });
 
 /** The labels of every metric, by the name used in queries. */
