@@ -14,6 +14,7 @@ export function backupsOfServers(
 ): ListOfServer<BackupsReading> {
   return {
     what: 'backups',
+    permission: 'backup.read',
     // The panel rejects every call for a blocked server, and a server that may have no backups has none.
     isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
     read: async (server, { deadline, intervalMs }, signal) => {

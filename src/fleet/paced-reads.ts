@@ -29,6 +29,8 @@ export interface ReadTiming {
 export interface ListOfServer<Reading> {
   /** In words, such as `backups`. */
   readonly what: string;
+  /** The permission that the account needs for it. */
+  readonly permission: string;
   /** Is it read of this server? */
   readonly isAsked: (target: ServerTarget) => boolean;
   readonly read: (server: string, timing: ReadTiming, signal: AbortSignal) => Promise<Reading>;
@@ -69,6 +71,8 @@ export class PacedReads<Reading> {
   readonly #reads = new WeakMap<object, Reads>();
   #settings: IntervalSettings | undefined;
   #isRunning = false;
+  /** A server without the permission was logged: others have the same reason, and there may be thousands. */
+  #isRefusalLogged = false;
   /** When the pace allows the next read. */
   #mayReadAt = Number.NEGATIVE_INFINITY;
   #wakesAt = Number.POSITIVE_INFINITY;
@@ -89,6 +93,7 @@ export class PacedReads<Reading> {
   configure(settings: IntervalSettings | undefined): void {
     if (settings?.intervalMs === this.#settings?.intervalMs) return;
     this.#settings = settings;
+    this.#isRefusalLogged = false;
     const { records, list } = this.#options;
     if (settings === undefined) for (const record of records()) list.store(record, undefined);
     if (this.#isRunning) this.#begin();
@@ -194,8 +199,12 @@ export class PacedReads<Reading> {
     const server = record.target.name;
     const isRefused = cause === 'forbidden' || cause === 'unauthorized' || cause === 'not_found';
     if (isRefused) list.store(record, undefined);
-    const next = isRefused ? "check the account's permissions; retrying in a day" : 'retrying later';
-    log.debug(
+    const isFirst = isRefused && cause !== 'not_found' && !this.#isRefusalLogged;
+    this.#isRefusalLogged ||= isFirst;
+    const next = isRefused
+      ? `the account needs the permission ${list.permission}; retrying in a day`
+      : 'retrying later';
+    log[isFirst ? 'warn' : 'debug'](
       { panel, server, cause, detail },
       `server ${server}: reading ${list.what} failed: ${detail}; ${next}`,
     );

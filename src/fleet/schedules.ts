@@ -16,6 +16,7 @@ export function schedulesOfServers(
 ): ListOfServer<SchedulesReading> {
   return {
     what: 'schedules',
+    permission: 'schedule.read',
     isAsked: ({ blocked }) => blocked === undefined,
     read: async (server, { deadline, intervalMs }, signal) => {
       const schedules = await gateway.schedules(server, deadline, signal);

@@ -19,6 +19,7 @@ const SERVERS = [
     ],
   },
   { name: 'lobby', profile: 'suspended' as const, schedules: [{ name: 'Save', ...EVERY_5_MINUTES }] },
+  { name: 'hidden', schedules: [{ name: 'Save', ...EVERY_5_MINUTES }] },
   { name: 'private', schedules: [{ name: 'Save', ...EVERY_5_MINUTES }] },
 ];
 
@@ -29,7 +30,8 @@ let time: TestTime;
 beforeEach(async () => {
   time = new TestTime(SPEED);
   panel = await startSimulator({ clock: time.clock(), servers: SERVERS });
-  panel.failRest({ kind: 'refuse', endpoint: 'schedules', server: 'private', status: 403 });
+  for (const server of ['private', 'hidden'])
+    panel.failRest({ kind: 'refuse', endpoint: 'schedules', server, status: 403 });
 });
 
 afterEach(async () => {
@@ -57,10 +59,18 @@ async function overdue(): Promise<number> {
   return (readAt ?? Number.NaN) - (nextAt ?? Number.NaN);
 }
 
+/** Waits until the schedules of this server were requested. */
+async function untilAsked(name: string): Promise<void> {
+  const { uuid } = panel.server(name);
+  const isAsked = () =>
+    panel.record.calls.some(({ endpoint, server }) => endpoint === 'schedules' && server === uuid);
+  await vi.waitFor(() => expect(isAsked()).toBe(true), { timeout: 20_000 });
+}
+
 describe("servers' schedules", () => {
   it('are not read by default, and have no series', async () => {
     await start('');
-    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 2);
+    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 3);
     expect(await exporter.scrape()).not.toMatch(/gameserver_schedule\w*\{|endpoint="schedules"/);
     expect(panel.record.calls.some(({ endpoint }) => endpoint === 'schedules')).toBe(false);
   });
@@ -105,6 +115,7 @@ describe("servers' schedules", () => {
     await vi.waitFor(async () => expect(await value('schedule_processing', SAVE)).toBe(0), {
       timeout: 20_000,
     });
+    for (const name of ['private', 'hidden']) await untilAsked(name);
     const lobby = panel.server('lobby').uuid;
     expect(
       panel.record.calls.some(({ endpoint, server }) => endpoint === 'schedules' && server === lobby),
@@ -112,5 +123,10 @@ describe("servers' schedules", () => {
     expect(await value('schedule_processing', { server: 'private' })).toBeUndefined();
     expect(await value('collection_streaming', { server: 'private' })).toBe(1);
     expect(await exporter.value('gameserver_panel_problem')).toBeUndefined();
+    expect(exporter.lines.filter(({ level }) => level === 'warn')).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining('the account needs the permission schedule.read'),
+      }),
+    ]);
   });
 });

@@ -257,3 +257,11 @@ it('a read for an event postpones the scheduled read', async () => {
   await clock.advance(10_000);
   expect(asked).toHaveLength(2);
 });
+
+it('lists of 1,000 servers that are read once an hour take 17 calls a minute', () => {
+  watch.configure(SETTINGS);
+  const targets = Array.from({ length: 1_000 }, (_, index) => target({ id: `id-${index}` }));
+  expect(Math.round(watch.wantedPerMinute(targets))).toBe(17);
+  watch.configure(undefined);
+  expect(watch.wantedPerMinute(targets)).toBe(0);
+});
