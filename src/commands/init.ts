@@ -16,6 +16,7 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import type { Account, ListedServer } from '../panel/dialect.ts';
+import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { doctorPanels } from './doctor.ts';
@@ -66,7 +67,8 @@ export function initCommand(): Command {
       `
 In a terminal, init asks for what is not set by a flag, and does not echo the key. It writes nothing unless the panel
 accepts the key. The configuration discovers every server that the key's account can access (discover: true), or all
-servers of the panel if the account is an administrator's who has none. Only you can read the files.
+servers of the panel if the account is an administrator's who has none. In a terminal, init also asks whether to count
+players (query: auto). Only you can read the files.
 
 Examples:
   $ gameserver-exporter init
@@ -131,17 +133,18 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
         throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
       },
     );
-    const text = configText(flags, answers, targets);
+    const text = configText(flags, answers, targets, []);
     const panel = panelIn(text, flags.config, answers);
     note(`Testing ${panel.url} …\n`);
     const seen = await look(panel, signal);
     if (signal.aborted) throw new CommandFailure(STOPPED);
     if (isUsable(seen.report)) {
-      const chosen = { text, panel, seen };
-      const { text: best, ...shown } =
-        (await asAdministrator(chosen, { flags, answers, targets }, asker, signal)) ?? chosen;
+      const chosen: Attempt = { text, discover: [], panel, seen };
+      const given = { flags, answers, targets };
+      const best = (await asAdministrator(chosen, given, asker, signal)) ?? chosen;
+      const { text: final, ...shown } = await withPlayers(best, given, asker);
       if (signal.aborted) throw new CommandFailure(STOPPED);
-      write(targets, { text: best, key: answers.key.reveal() }, replaces);
+      write(targets, { text: final, key: answers.key.reveal() }, replaces);
       print(written(shown.seen, shown.panel, targets));
       return;
     }
@@ -155,8 +158,17 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
 /** A configuration, and what was seen with it. */
 interface Attempt {
   readonly text: string;
+  /** The settings of `discover`. */
+  readonly discover: readonly string[];
   readonly panel: PanelConfig;
   readonly seen: Seen;
+}
+
+/** What was given, and where it is written. */
+interface Given {
+  readonly flags: InitFlags;
+  readonly answers: Answers;
+  readonly targets: Targets;
 }
 
 /**
@@ -165,22 +177,35 @@ interface Attempt {
  */
 async function asAdministrator(
   { seen: { servers, account } }: Attempt,
-  {
-    flags,
-    answers,
-    targets,
-  }: { readonly flags: InitFlags; readonly answers: Answers; readonly targets: Targets },
+  { flags, answers, targets }: Given,
   asker: Asker | undefined,
   signal: AbortSignal,
 ): Promise<Attempt | undefined> {
   if (servers.length > 0 || account?.isAdmin !== true) return undefined;
-  const text = configText(flags, answers, targets, '{ type: admin-all }');
+  const discover = ['type: admin-all'];
+  const text = configText(flags, answers, targets, discover);
   const panel = panelIn(text, flags.config, answers);
   const seen = await look(panel, signal);
   const count = seen.servers.length;
   if (!isUsable(seen.report) || count === 0) return undefined;
   const question = `The account has no servers, but is an administrator's. Observe all ${count} servers of the panel?`;
-  return asker === undefined || (await asker.confirms(question)) ? { text, panel, seen } : undefined;
+  return asker === undefined || (await asker.confirms(question))
+    ? { text, discover, panel, seen }
+    : undefined;
+}
+
+/** The same with queries for players, if the person at the terminal wants them. */
+async function withPlayers(
+  attempt: Attempt,
+  { flags, answers, targets }: Given,
+  asker: Asker | undefined,
+): Promise<Attempt> {
+  const { servers } = attempt.seen;
+  const known = servers.filter(({ egg = '' }) => typeOfEgg(egg) !== undefined).length;
+  const question = `Count players? The games of ${known} of ${servers.length} servers are queried every 30 seconds.`;
+  if (known === 0 || asker === undefined || !(await asker.confirms(question))) return attempt;
+  const discover = [...attempt.discover, 'query: auto'];
+  return { ...attempt, discover, text: configText(flags, answers, targets, discover) };
 }
 
 /** The files to write. */
@@ -230,7 +255,7 @@ function configText(
   { name, allowInsecure = false }: InitFlags,
   { url }: Answers,
   targets: Targets,
-  discover = 'true',
+  discover: readonly string[],
 ): string {
   const from = resolve(dirname(targets.config));
   const near = relative(from, resolve(targets.key));
@@ -241,7 +266,7 @@ panels:
     url: ${scalar(url)}
     api_key_file: ${scalar(keyFile)}
 ${allowInsecure && url.startsWith('http:') ? '    allow_insecure: true\n' : ''}    # Discovers every server that the key's account can access. To choose: include, exclude, expect.
-    discover: ${discover}
+    discover: ${discover.length === 0 ? 'true' : `{ ${discover.join(', ')} }`}
 `;
 }
 

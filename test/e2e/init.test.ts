@@ -20,7 +20,10 @@ let folder: string;
 
 beforeAll(async () => {
   const names = ['survival', 'creative', 'lobby', 'skyblock', 'hub', 'test', 'arena'];
-  panel = await startSimulator({ servers: names.map((name) => ({ name })), rateLimitPerMinute: 6_000 });
+  panel = await startSimulator({
+    servers: names.map((name) => ({ name, egg: 'Paper' })),
+    rateLimitPerMinute: 6_000,
+  });
 });
 afterAll(() => panel.stop());
 
@@ -270,7 +273,9 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('URL of the panel', `${panel.url}\r`);
     await terminal.type('Client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
     await terminal.type('Create a client API key (ptlc_…, pacc_…, plcn_…)', `\u0015${panel.apiKey}\r`);
+    await terminal.type('Count players?', 'y');
     expect(await terminal.ended).toBe(0);
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: { query: auto }\n');
     expect(terminal.output).toContain('servers  7: survival');
     expect(terminal.raw).not.toContain('TopSecret');
     expect(terminal.raw).not.toContain(panel.apiKey.slice(0, 12));
@@ -286,7 +291,9 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('press Ctrl-C to cancel.', '');
     await terminal.type('URL of the panel', `\u0015${panel.url}\r`);
     await terminal.type('empty for the previous key', '\r');
+    await terminal.type('Count players?', '\r');
     expect(await terminal.ended).toBe(0);
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: true\n');
     expect(terminal.output).toContain(`1. Set --url to ${panel.url}.`);
     expect(await written()).toEqual(['config.yaml', 'panel-key']);
     expect(await readFile(join(folder, 'panel-key'), 'utf8')).toBe(`${panel.apiKey}\n`);
@@ -312,6 +319,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await writeFile(join(folder, 'config.yaml'), 'mine');
     const terminal = inTerminal(`--url ${panel.url} --key-file given`);
     await terminal.type('config.yaml exists. Overwrite?', answer);
+    if (isOverwritten) await terminal.type('Count players?', 'n');
     expect(await terminal.ended).toBe(code);
     expect((await readFile(join(folder, 'config.yaml'), 'utf8')) !== 'mine').toBe(isOverwritten);
     expect((await written()).includes('panel-key')).toBe(isOverwritten);
