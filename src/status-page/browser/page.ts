@@ -10,7 +10,7 @@ import { keyOf, LiveFleet } from './live-fleet.ts';
 import { order } from './order.ts';
 import { Panels } from './panels.ts';
 import { Summary } from './summary.ts';
-import { ServerTable } from './table.ts';
+import { type OrderCause, ServerTable } from './table.ts';
 import { themeButton } from './theme.ts';
 import { readView, type View, writeView } from './view.ts';
 
@@ -83,7 +83,7 @@ export class Page {
     fleet.apply(delta);
     const isUrgent =
       this.#view.sorting === undefined && (delta.changes.attention ?? delta.servers.attention) !== undefined;
-    if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#arrange(false);
+    if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#arrange('settled');
     this.#update();
   }
 
@@ -139,12 +139,12 @@ export class Page {
     this.#heading.show(sorting);
     this.#summary.choose(filter);
     this.#panels.choose(filter);
-    this.#arrange(true);
+    this.#arrange('chosen');
     void this.#showOpen();
   }
 
-  /** Sorts the servers; `isChosen` means that the user asked for another order. */
-  #arrange(isChosen: boolean): void {
+  /** Sorts the servers, because the user asked for another order or because the values changed. */
+  #arrange(cause: OrderCause): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
     this.#orderedAt = fleet.time;
@@ -154,7 +154,7 @@ export class Page {
     setText(this.#nothing, nothingWords(fleet, servers.length));
     this.#nothing.hidden = servers.length > 0;
     this.#clear.hidden = servers.length > 0 || fleet.servers.length === 0;
-    this.#table.show(fleet, servers, isChosen);
+    this.#table.show(fleet, servers, cause);
   }
 
   #update(): void {

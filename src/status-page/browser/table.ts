@@ -6,6 +6,9 @@ import { ServerRow } from './row.ts';
 /** Rows drawn above and below the viewport, so that scrolling shows no blanks. */
 const OVERSCAN = 8;
 
+/** Why the servers have another order: the user chose it, or values changed. */
+export type OrderCause = 'chosen' | 'settled';
+
 /** The elements and callbacks that the table needs. */
 interface TableOptions {
   readonly head: HTMLTableSectionElement;
@@ -66,9 +69,9 @@ export class ServerTable {
    * Shows these servers of a fleet in this order. Unless the user chose the order, the open row keeps its place on the
    * screen.
    */
-  show(fleet: LiveFleet, order: readonly LiveServer[], isChosen: boolean): void {
+  show(fleet: LiveFleet, order: readonly LiveServer[], cause: OrderCause): void {
     const isSame = fleet === this.#fleet;
-    const shift = isSame && !isChosen ? this.#shiftOfOpen(order) : 0;
+    const shift = isSame && cause === 'settled' ? this.#shiftOfOpen(order) : 0;
     if (!isSame) this.#adopt(fleet);
     this.#order = order;
     this.element.hidden = order.length === 0;

@@ -16,7 +16,7 @@ const FLEET_SIZE = 2_000;
 const MIB = 1_048_576;
 
 /** Clients that stop reading, one after the other. */
-const READERS = 60;
+const READERS = 40;
 
 let server: HttpServer | undefined;
 let clients: RawClient[];

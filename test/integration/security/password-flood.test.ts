@@ -66,15 +66,14 @@ async function statusesOfRightUsers(port: number): Promise<readonly number[]> {
 const ALL_IN = NAMES.map(() => 200);
 
 describe('a flood of passwords', () => {
-  it.each([100, 1_000])(
-    "from %i addresses doesn't lock out a user with the right one, even at a new address",
-    async (count) => {
-      const port = await serve();
-      const attack = await flood(port, count);
-      expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
-      expect(new Set(attack.statuses.keys())).toEqual(new Set([401, 429, 503]));
-    },
-  );
+  it("from a thousand addresses doesn't lock out a user with the right one, even at a new address", {
+    timeout: 120_000,
+  }, async () => {
+    const port = await serve();
+    const attack = await flood(port, 1_000);
+    expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
+    expect(new Set(attack.statuses.keys())).toEqual(new Set([401, 429, 503]));
+  });
 
   it("doesn't use up the rate limit of users with the right one", async () => {
     const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
