@@ -17,7 +17,7 @@ import {
   type Target,
 } from '../support/grafana.ts';
 import { endPrograms, serveProgram } from '../support/program.ts';
-import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
+import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { FINE, NEEDS_ATTENTION, TROUBLED } from '../support/troubled-fleet.ts';
 
 /** Real milliseconds in which data must arrive: generous, because machines are shared. */
@@ -72,11 +72,13 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
     prometheus = await startPrometheusWith(
       [
         'global: { scrape_interval: 1s, scrape_timeout: 1s }',
+        'rule_files: [rules.yml]',
         'scrape_configs:',
         ...Object.entries(targets).map(
           ([job, target]) => `  - { job_name: ${job}, static_configs: [{ targets: ["${target}"] }] }`,
         ),
       ].join('\n'),
+      rulesEverySecond(),
     );
     stops.unshift(
       () => prometheus.stop(),
@@ -316,7 +318,7 @@ const HEALTHY = [
   ['fleet.json', 'Down', `0 ${GOOD}`],
   ['fleet.json', 'Without data', `0 ${GOOD}`],
   ['fleet.json', 'Expected off', `1 ${INFORMATION}`],
-  ['fleet.json', 'On hold', `1 ${INFORMATION}`],
+  ['fleet.json', 'Blocked', `1 ${INFORMATION}`],
   ['exporter.json', 'Fresh data', `1 ${GOOD}`],
   ['exporter.json', 'HTTP 429', `0 ${GOOD}`],
   ['exporter.json', 'Shards down', `0 ${GOOD}`],
@@ -332,7 +334,7 @@ const IN_TROUBLE = [
   // Servers without samples or permission, and those of the node and the panel that are down.
   ['fleet.json', 'Without data', `5 ${TROUBLE}`],
   ['fleet.json', 'Expected off', `1 ${INFORMATION}`],
-  ['fleet.json', 'On hold', `1 ${INFORMATION}`],
+  ['fleet.json', 'Blocked', `1 ${INFORMATION}`],
   ['fleet.json', 'Not answering', `1 ${TROUBLE}`],
   ['fleet.json', 'Players', `12 ${PLAIN}`],
 ] as const;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
@@ -23,7 +22,7 @@ import {
   queriesOf,
 } from '../support/grafana.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
-import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
+import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
 
 /** Real milliseconds in which data must arrive: generous, because machines are shared. */
@@ -82,7 +81,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
         `  - { job_name: gameserver, static_configs: [{ targets: [${targets}] }] }`,
         `  - { job_name: queried, static_configs: [{ targets: ["${queried.authority}"] }] }`,
       ].join('\n'),
-      rules(),
+      rulesEverySecond(),
     );
     stops.unshift(() => prometheus.stop());
     await causeEvents(panel, replicas, prometheus);
@@ -195,7 +194,7 @@ const FIGURES = [
   ['fleet.json', 'Crashes / A', 2],
   // The one whose key is rejected; the suspended server on two panels is counted separately.
   ['fleet.json', 'Without data / A', 1],
-  ['fleet.json', 'On hold / A', 2],
+  ['fleet.json', 'Blocked / A', 2],
   ['fleet.json', 'Expected off / A', 2],
   ['fleet.json', 'Nodes down / A', 0],
   ['fleet.json', 'Panels down / A', 1],
@@ -209,16 +208,10 @@ const FIGURES = [
 const PROBLEMS = [
   'other: key_refused, urgency 1',
   'modded: down, urgency 1',
-  'survival: disk_filling, urgency 2',
+  'survival: backup_failed, urgency 2',
 ];
 
 const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere', 'lobby', 'maze'].toSorted();
-
-/** The recording rules, with those for figures over days evaluated as often as the others. */
-function rules(): string {
-  const file = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
-  return readFileSync(file, 'utf8').replaceAll('interval: 5m', 'interval: 1s');
-}
 
 /** Two servers that are queried for their players; one of them doesn't answer. */
 const QUERIED = expositionOf(

@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
       ['1 off, expected to run', ['forgotten']],
       ['1 without data', ['lost']],
       ['1 CPU at limit', ['hot']],
-      ['1 disk over 95 %', ['full']],
+      ['1 disk nearly full', ['full']],
       [/^3 ?offline$/, ['broken', 'forgotten', 'spare']],
       [/^1 ?blocked$/, ['old-season']],
       [/^8 ?servers$/, [...URGENT, ...NEUTRAL]],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,6 +59,12 @@ export async function startPrometheus(
   alerting?: Alerting,
 ): Promise<PrometheusUnderTest> {
   return startPrometheusWith(configuration(authority, settings, alerting), alerting?.rules);
+}
+
+/** The shipped rules, with every group evaluated each second. */
+export function rulesEverySecond(): string {
+  const file = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
+  return readFileSync(file, 'utf8').replaceAll(/^ {4}interval: \d+[sm]$/gm, '    interval: 1s');
 }
 
 /** Starts a Prometheus with this configuration, and the rules for the rules file that it refers to, if any. */

@@ -112,9 +112,7 @@ export const NEEDS_ATTENTION = [
   '1 crash_loop: looping · node-1 · main',
   '1 forbidden: forbidden · node-1 · main',
   '1 no_data: silent · node-1 · main',
-  '1 not_answering: mute · node-1 · main',
   '2 disk_full: full · node-1 · main',
-  '2 memory_full: hungry · node-1 · main',
   '2 cpu_saturated: slow · node-1 · main',
   '3 crashed: crashed · node-1 · main',
 ];
