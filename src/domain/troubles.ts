@@ -35,7 +35,7 @@ export const TROUBLES = {
     action: 'Delete files, or raise its disk limit. Then start it.',
   },
   gave_up: {
-    title: 'automatic restart aborted',
+    title: 'restart aborted',
     action: 'Check its console for the cause. Then start it.',
   },
   down: {

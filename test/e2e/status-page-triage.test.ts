@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
     await attention.click();
     expect([await names(), await attention.getAttribute('aria-pressed')]).toEqual([URGENT, 'true']);
     for (const [count, shown] of [
-      ['1 automatic restart aborted', ['broken']],
+      ['1 restart aborted', ['broken']],
       ['1 off, expected to run', ['forgotten']],
       ['1 without data', ['lost']],
       ['1 CPU at limit', ['hot']],
@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
   it('shows cause and action in its row, method and address in the opened one', async () => {
     await untilUrgent();
     expect(await row('broken').locator('td.trouble').textContent()).toMatch(
-      /^automatic restart aborted, exit 139\d+ (s|min) agoCheck its console for the cause\. Then start it\.$/,
+      /^restart aborted, exit code 139\d+ (s|min) agoCheck its console for the cause\. Then start it\.$/,
     );
     const lost = await row('lost').locator('td.trouble').textContent();
     expect(lost).not.toMatch(/https?:|wss?:|\d{3}\.\d/);

@@ -11,7 +11,7 @@ const ALWAYS: ReadonlySet<string> = new Set(['attention:any', 'state:running', '
 
 const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
   crashed: 'crashed',
-  gave_up: 'automatic restart aborted',
+  gave_up: 'restart aborted',
   crash_loop: 'crash loop',
   off: 'off, expected to run',
   no_data: 'without data',

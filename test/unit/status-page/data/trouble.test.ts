@@ -59,17 +59,17 @@ describe('the trouble in a row', () => {
     ],
     [
       { attention: 'gave_up', last_stop: stop('crashed', 139) },
-      'automatic restart aborted, exit 139',
+      'restart aborted, exit code 139',
       'Check its console for the cause. Then start it.',
     ],
     [
       { attention: 'gave_up', last_stop: stop('out_of_memory', 137) },
-      'automatic restart aborted, out of memory',
+      'restart aborted, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
     [
       { attention: 'gave_up' },
-      'automatic restart aborted',
+      'restart aborted',
       'Check its console for the cause. Then start it.',
     ],
     [
