@@ -1,4 +1,3 @@
-import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import { backoffMs, slowRetryMs } from './backoff.ts';
@@ -214,7 +213,7 @@ export function failWithSocket(
   return prepend([TERMINATE], fail(state, token, failure, context, retryMs));
 }
 
-/** The step to a retry, after `retryMs` if given; after a lasting refusal of the server, to the slow retry. */
+/** The step to a retry, after `retryMs` if given; after a lasting refusal, to the slow retry. */
 export function fail(
   state: AttemptState,
   token: Token | undefined,
@@ -228,9 +227,8 @@ export function fail(
   const kept = failure.dropToken === true ? undefined : token;
   const counted: readonly MachineEffect[] =
     failure.reason === 'no_token' ? [] : [{ type: 'countReconnect', reason: failure.reason }];
-  // A node that refuses a single server is retried as if it failed: for several servers, its circuit decides when.
-  const isSlow = refused !== undefined && CAUSES[failure.problem.cause].scope !== 'node';
-  const delayMs = isSlow ? slowRetryMs(context.random) : (retryMs ?? retryDelay(failures, failure, context));
+  const delayMs =
+    refused === undefined ? (retryMs ?? retryDelay(failures, failure, context)) : slowRetryMs(context.random);
   return {
     state:
       refused === undefined
