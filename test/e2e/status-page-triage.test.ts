@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
   it('shows cause and action in its row, method and address in the opened one', async () => {
     await untilUrgent();
     expect(await row('broken').locator('td.trouble').textContent()).toMatch(
-      /^restart aborted, exit code 139\d+ (s|min) agoCheck its console for the cause\. Then start it\.$/,
+      /^restart aborted, exit 139\d+ (s|min) agoCheck its console for the cause\. Then start it\.$/,
     );
     const lost = await row('lost').locator('td.trouble').textContent();
     expect(lost).not.toMatch(/https?:|wss?:|\d{3}\.\d/);

@@ -128,7 +128,7 @@ function restartOf({ last_stop: stop }: TroubleFacts): string {
 
 function gaveUpTitle({ last_stop: stop }: TroubleFacts): string {
   if (stop?.reason === 'crashed' && stop.exit_code !== undefined) {
-    return `${TROUBLES.gave_up.title}, exit code ${stop.exit_code}`;
+    return `${TROUBLES.gave_up.title}, exit ${stop.exit_code}`;
   }
   return isCrash(stop?.reason) && stop?.reason !== 'crashed'
     ? `${TROUBLES.gave_up.title}, ${STOP_TITLES[stop?.reason ?? 'crashed']}`

@@ -108,7 +108,7 @@ describe('the data of a server', () => {
     );
     expect(server.attention).toBe('gave_up');
     expect(fleet.troubleAt(server)).toEqual({
-      title: 'restart aborted, exit code 139',
+      title: 'restart aborted, exit 139',
       action: 'Check its console for the cause. Then start it.',
       severity: 'error',
     });

@@ -59,7 +59,7 @@ describe('the trouble in a row', () => {
     ],
     [
       { attention: 'gave_up', last_stop: stop('crashed', 139) },
-      'restart aborted, exit code 139',
+      'restart aborted, exit 139',
       'Check its console for the cause. Then start it.',
     ],
     [
@@ -67,11 +67,7 @@ describe('the trouble in a row', () => {
       'restart aborted, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
-    [
-      { attention: 'gave_up' },
-      'restart aborted',
-      'Check its console for the cause. Then start it.',
-    ],
+    [{ attention: 'gave_up' }, 'restart aborted', 'Check its console for the cause. Then start it.'],
     [
       { attention: 'crash_loop', crashes: 4, last_stop: stop('crashed', 1) },
       'crash loop: 4 in 1 h',
