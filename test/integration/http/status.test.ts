@@ -58,13 +58,16 @@ describe('the JSON API', () => {
   });
 });
 
+/** Generous, because machines are shared. */
+const WAIT = { timeout: 20_000 };
+
 describe("a server's health", () => {
   const health = (id: string) => fetch(at(`/api/v1/servers/${id}/health`));
 
   it('is 200 while the server runs, and 503 with the reason otherwise', async () => {
     const [server] = panel.servers;
     const id = server?.identifier ?? '';
-    await vi.waitFor(async () => expect((await health(id)).status).toBe(200));
+    await vi.waitFor(async () => expect((await health(id)).status).toBe(200), WAIT);
     panel.power('survival', 'kill');
     await vi.waitFor(async () => {
       const response = await health(id);
@@ -74,7 +77,7 @@ describe("a server's health", () => {
         healthy: false,
         reason: 'stopped on request',
       });
-    });
+    }, WAIT);
   });
 
   it('is 404 for another id', async () => {
