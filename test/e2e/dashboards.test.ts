@@ -1,5 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
+import { APPLICATION_KEY } from '../../src/simulator/application-api.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import {
@@ -39,7 +43,13 @@ const FAILED_BACKUP = { is_successful: false, completed_at: '2026-01-02T04:00:00
 
 /** Servers of every kind that the dashboards distinguish. */
 const SERVERS: readonly ServerSpec[] = [
-  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 2, backups: [BACKUP, FAILED_BACKUP] },
+  {
+    name: 'survival',
+    profile: 'steady',
+    consoleLinesPerSecond: 2,
+    backups: [BACKUP, FAILED_BACKUP],
+    schedules: [{ name: 'Save', everyMs: 1_000 }],
+  },
   { name: AWKWARD, profile: 'idle' },
   { name: 'valheim', profile: 'steady' },
   { name: 'skyblock', profile: 'steady' },
@@ -66,10 +76,12 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
     stops.unshift(fillDisk(panel));
     stops.unshift(endPrograms);
     // Two replicas: every join and count finds each server twice.
-    const replicas = [
-      await serveProgram({ yaml: configuration(panel) }),
-      await serveProgram({ yaml: configuration(panel) }),
-    ];
+    const folder = await mkdtemp(join(tmpdir(), 'dashboards-'));
+    stops.push(() => rm(folder, { recursive: true }));
+    const nodesKey = join(folder, 'nodes-key');
+    await writeFile(nodesKey, APPLICATION_KEY, { mode: 0o600 });
+    const yaml = configuration(panel, nodesKey);
+    const replicas = [await serveProgram({ yaml }), await serveProgram({ yaml })];
     const queried = await serveExposition(QUERIED);
     stops.unshift(() => queried.close());
     const targets = replicas.map(({ url }) => `"${new URL(url).host}"`).join(', ');
@@ -223,13 +235,14 @@ const QUERIED = expositionOf(
   ),
   'gameserver_players{panel="queried",server="lobby",server_id="lobby"} 12',
   'gameserver_players_max{panel="queried",server="lobby",server_id="lobby"} 40',
+  'gameserver_bots{panel="queried",server="lobby",server_id="lobby"} 3',
   'gameserver_query_duration_seconds{panel="queried",server="lobby",server_id="lobby"} 0.02',
   'gameserver_query_up{panel="queried",server="lobby",server_id="lobby"} 1',
   'gameserver_query_up{panel="queried",server="maze",server_id="maze"} 0',
 );
 
 /** One panel with everything, one that rejects the key, and one with discovery. */
-function configuration(panel: Simulator): string {
+function configuration(panel: Simulator, nodesKey: string): string {
   const id = (name: string) => panel.server(name).uuid;
   const access = [`    url: ${panel.url}`, `    api_key: ${panel.apiKey}`, '    requests_per_minute: 6000'];
   return [
@@ -238,6 +251,8 @@ function configuration(panel: Simulator): string {
     ...access,
     '    limits_from_listing: true',
     '    backups: true',
+    '    schedules: true',
+    `    nodes: { api_key_file: ${nodesKey} }`,
     '    servers:',
     `      - { id: ${id('survival')}, name: survival, limits: { memory: 8GiB, disk: 40GiB, cpu_cores: 3.5 } }`,
     `      - { id: ${id(AWKWARD)}, name: ${JSON.stringify(AWKWARD)}, labels: { game: minecraft } }`,

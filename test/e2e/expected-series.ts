@@ -304,7 +304,14 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['kept', Date.parse(FAILED_BACKUP.completed_at) / 1_000],
     ],
     gameserver_backup_last_size_bytes: [['kept', BACKUP.bytes]],
+    // Not configured.
+    gameserver_schedule_last_run_timestamp_seconds: [],
+    gameserver_schedule_next_run_timestamp_seconds: [],
+    gameserver_schedule_processing: [],
+    gameserver_schedules_last_read_timestamp_seconds: [],
     gameserver_players: [['kept', 12]],
+    // The game doesn't tell bots.
+    gameserver_bots: [],
     gameserver_players_max: [['kept', 40]],
     gameserver_query_up: [['kept', 1]],
     gameserver_query_duration_seconds: [['kept', { from: 0, to: 5 }]],
@@ -336,6 +343,14 @@ export function expectedOfPanels(panel: Simulator): Readonly<Record<string, read
     gameserver_panel_problem: [[{ panel: 'other', cause: 'key_refused' }, 1]],
     gameserver_node_up: [[{ panel: 'main', node: nodeOf(panel) }, 1]],
     gameserver_node_problem: [],
+    // Not configured.
+    gameserver_node_memory_bytes: [],
+    gameserver_node_memory_allocated_bytes: [],
+    gameserver_node_memory_overallocation_ratio: [],
+    gameserver_node_disk_bytes: [],
+    gameserver_node_disk_allocated_bytes: [],
+    gameserver_node_disk_overallocation_ratio: [],
+    gameserver_node_maintenance: [],
   };
 }
 

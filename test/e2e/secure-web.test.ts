@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SERVER_STATES } from '../../src/domain/server.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { basic, get, statusOf } from '../integration/http/secure-client.ts';
@@ -128,7 +129,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       expect(await clearText.state()).toEqual(down(/EOF|reset|malformed|HTTPS/));
     }, WAIT_OPTIONS);
     const found = await good.prometheus.query('gameserver_state{server="survival"}');
-    expect(found).toHaveLength(6);
+    expect(found).toHaveLength(SERVER_STATES.length);
   });
 
   it('keeps scraping while certificate and password are replaced', async () => {
