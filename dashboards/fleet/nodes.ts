@@ -128,7 +128,7 @@ export const nodes: Section = {
     table({
       title: 'Capacity of the nodes',
       description:
-        'What each node has for servers, what is given to them (the sum of their limits), and that as a share of what may be allocated. Read from the panel if its configuration has nodes.',
+        'What each node has for servers, what is given to them (the sum of their limits), that as a share of what may be allocated, and what its servers use. Read from the panel if its configuration has nodes.',
       unit: 'short',
       noValue: 'Not read: add nodes with an API key to the configuration of the panel',
       height: 6,
@@ -142,6 +142,13 @@ export const nodes: Section = {
           mappings: [YES_NO],
         },
         ...allocation('memory', 'RAM'),
+        {
+          name: 'RAM used',
+          expr: `${byNode(used('memory'))} and on (panel, node) ${capacityOf('maintenance')}`,
+          width: 90,
+          unit: 'bytes',
+          decimals: 1,
+        },
         ...allocation('disk', 'Disk'),
       ],
       sortBy: [['Node', 'ascending']],
