@@ -22,8 +22,11 @@ export const UIDS = {
   exporter: 'gameserver-exporter',
 } as const;
 
-/** The legend of a server's series; names are unique only within a panel. */
-export const NAME = '{{server}} · {{panel}}';
+/** Ends the legend of a series with its panel while several are selected: names are unique only within a panel. */
+export const OF_PANEL = '${of_panel}';
+
+/** The legend of a server's series. */
+export const NAME = `{{server}}${OF_PANEL}`;
 
 /** Explains why a graph doesn't show every selected server. */
 export const LIMITED = `If more than ${SHOWN} servers are selected, shows the top ${SHOWN}.`;

@@ -24,7 +24,7 @@ export function exportersUp(width: number): PanelBuilder {
 export function panelsDown(width: number): PanelBuilder {
   return figure({
     title: 'Panels down',
-    description: "Panels whose API doesn't answer or rejects the API key.",
+    description: "Panels whose API doesn't respond or rejects the API key.",
     unit: 'none',
     width,
     thresholds: NONE_IS_GOOD,
@@ -32,11 +32,11 @@ export function panelsDown(width: number): PanelBuilder {
   });
 }
 
-/** The number of nodes that can't be observed. */
+/** The number of nodes that can't be monitored. */
 export function nodesDown(width: number): PanelBuilder {
   return figure({
     title: 'Nodes down',
-    description: "Nodes whose servers can't be observed because of a problem with the node.",
+    description: "Nodes whose servers can't be monitored because of a problem with the node.",
     unit: 'none',
     width,
     thresholds: NONE_IS_GOOD,

@@ -2,7 +2,6 @@ import * as bargauge from '@grafana/grafana-foundation-sdk/bargauge';
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import * as common from '@grafana/grafana-foundation-sdk/common';
 import {
-  type DashboardLink,
   type DynamicConfigValue,
   FieldColorModeId,
   MappingType,
@@ -14,6 +13,7 @@ import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import { NEUTRAL, NO_DATA, NOTHING } from './appearance.ts';
 import { type Basics, configured, type PanelBuilder, type Query, target } from './panel.ts';
+import { whileCurrent } from './promql.ts';
 
 /** The appearance of series whose name matches a regular expression. */
 export type Look = readonly [name: string, look: readonly DynamicConfigValue[]];
@@ -141,17 +141,20 @@ function withoutSample({ text, color }: { readonly text: string; readonly color:
 }
 
 export interface Ranking extends Basics {
-  readonly query: Query;
-  readonly links?: readonly Builder<DashboardLink>[];
+  readonly queries: readonly Query[];
 }
 
 /** Pixels: ten bars fit a panel that is nine cells high. */
 const BAR_HEIGHT = 17;
 
-/** One bar per series of the query, as of the end of the time range. */
+/** One bar per series of the queries, as of the end of the time range. */
 export function ranking(spec: Ranking): PanelBuilder {
   return (
-    configured(new bargauge.PanelBuilder(), spec, [target(spec.query, 0).instant()])
+    configured(
+      new bargauge.PanelBuilder(),
+      spec,
+      spec.queries.map((query, place) => target(query, place).instant()),
+    )
       .orientation(common.VizOrientation.Horizontal)
       .displayMode(common.BarGaugeDisplayMode.Basic)
       .valueMode(common.BarGaugeValueMode.Text)
@@ -164,27 +167,41 @@ export function ranking(spec: Ranking): PanelBuilder {
 }
 
 export interface Figure extends Omit<Basics, 'noValue'> {
+  /** The text without data; by default `No data`. */
+  readonly noValue?: string;
   readonly queries: readonly Query[];
+  /** Draws the values over the time range behind the numbers; each query has one series without labels. */
+  readonly trend?: true;
+  /** Shows the names of the series instead of their values. */
+  readonly namesOnly?: true;
   readonly looks?: readonly Look[];
 }
 
 /** One or a few numbers as of the end of the time range, gray if missing. */
 export function figure(spec: Figure): PanelBuilder {
-  const queries = spec.queries.map((query, place) => target(query, place).instant());
+  const { trend } = spec;
+  const queries = spec.queries.map(({ expr, legend }, place) =>
+    trend
+      ? target({ expr: whileCurrent(expr), legend }, place).range()
+      : target({ expr, legend }, place).instant(),
+  );
   const basics = { height: 4, thresholds: NEUTRAL, noValue: NOTHING, ...spec };
   const panel = configured(new stat.PanelBuilder(), basics, queries)
-    .graphMode(common.BigValueGraphMode.None)
+    .graphMode(trend ? common.BigValueGraphMode.Area : common.BigValueGraphMode.None)
     .colorMode(common.BigValueColorMode.Value)
     // Wide panels would have names and values in one line, in small letters.
     .wideLayout(false)
-    .textMode(
-      spec.queries.some(({ legend }) => legend !== undefined)
-        ? common.BigValueTextMode.ValueAndName
-        : common.BigValueTextMode.Value,
-    )
+    .textMode(spec.namesOnly ? common.BigValueTextMode.Name : textMode(spec.queries))
     .reduceOptions(LAST);
   for (const [name, look] of spec.looks ?? []) panel.overrideByRegexp(name, [...look]);
   return panel;
+}
+
+/** Several figures have names; one for each server has them only while several servers are selected. */
+function textMode(queries: readonly Query[]): common.BigValueTextMode {
+  const { Auto, Value, ValueAndName } = common.BigValueTextMode;
+  if (queries.length > 1) return ValueAndName;
+  return queries[0]?.legend === undefined ? Value : Auto;
 }
 
 const LAST: Builder<common.ReduceDataOptions> = {

@@ -1,5 +1,5 @@
 /**
- * The labels for joining one server's series. Two exporters may observe the same server, either as replicas or while a shard
+ * The labels for joining one server's series. Two exporters may monitor the same server, either as replicas or while a shard
  * moves, so the labels don't include the exporter; the user's own labels differ between servers and don't identify a server.
  */
 export const SERVER = 'panel, server, server_id';
@@ -59,7 +59,7 @@ export function noExporter(): string {
   return `absent_over_time(${BUILD}[7d])`;
 }
 
-/** Shards that no exporter observes, by job. */
+/** Shards without an exporter, by job. */
 export function missingShards(): string {
   const present = `count by (job) (count_values by (job) ("shard", ${ofExporters('gameserver_exporter_shard_ordinal')}))`;
   return `(max by (job) (${ofExporters('gameserver_exporter_total_shards')}) - ${present})`;
@@ -89,7 +89,7 @@ export function withInfo(vector: string, ...labels: readonly string[]): string {
 }
 
 /**
- * One series per server, regardless of the exporter; the highest value if several observed it. Servers that are gone or unknown
+ * One series per server, regardless of the exporter; the highest value if several monitor it. Servers that are gone or unknown
  * have none.
  */
 export function perServer(vector: string, ...labels: readonly string[]): string {
@@ -106,7 +106,15 @@ export function rate(counter: string): string {
   return perServer(`rate(${ofServers(counter)}[$__rate_interval])`);
 }
 
-/** The number of series in a vector; 0 only while servers are observed, and no result while none are. */
+/**
+ * A vector over the time range, if it still has a series at its end: Grafana shows the last value of a range as the current one,
+ * however old it is.
+ */
+export function whileCurrent(vector: string): string {
+  return `(${vector}) and on () last_over_time((${vector})[10s:5s] @ end())`;
+}
+
+/** The number of series in a vector; 0 only while servers are monitored, and no result while none are. */
 export function countOf(vector: string): string {
   return `count(${vector}) or 0 * count(${gauge('gameserver_collection_up')})`;
 }
@@ -132,7 +140,7 @@ export function stopsByReason(...matchers: readonly string[]): string {
   return grown(ofServers('gameserver_stops_total', ...matchers), 'reason');
 }
 
-/** One series per server: the share of the observed time within the time range in which it was running. */
+/** One series per server: the share of its monitored time within the time range in which it was running. */
 export function uptime(): string {
   const seconds = (kind: string) =>
     perServer(`increase(${ofServers(`gameserver_${kind}_seconds_total`)}[$__range])`);
@@ -213,7 +221,7 @@ export function quantile(phi: number, buckets: string, ...labels: readonly strin
   return `histogram_quantile(${phi}, sum by (${['le', ...labels].join(', ')}) (rate(${buckets}[$__rate_interval])))`;
 }
 
-/** One series per server: 0 without fresh samples, 1 with polling, 2 with a console socket. */
+/** One series per server: 0 without fresh samples, 1 with polling, 2 while it streams. */
 export function dataSource(): string {
   return perServer(
     `${ofServers('gameserver_collection_up')} * (1 + ${ofServers('gameserver_collection_streaming')})`,

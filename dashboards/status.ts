@@ -65,8 +65,8 @@ export const EXPECTED_OFF = unless(OFF, `${expected()} == 1`);
 /** Servers without a fresh sample that the panel doesn't block. */
 export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, BLOCKED);
 
-/** Servers that are running but don't answer the query of their game. */
-export const NOT_ANSWERING = `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`;
+/** Servers that are running but don't respond to the query of their game. */
+export const UNRESPONSIVE = `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`;
 
 /** One series per server: the code of its status. */
 export function statusCode(): string {

@@ -1,6 +1,7 @@
 import {
   DatasourceVariableBuilder,
   QueryVariableBuilder,
+  VariableHide,
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
@@ -10,6 +11,9 @@ import { ofExporters, ofPanels } from './promql.ts';
 /** Grafana's number for variable queries that return the values of a label. */
 const LABEL_VALUES = 1;
 
+/** Grafana's number for variable queries that return the series of a result as text. */
+const QUERY_RESULT = 3;
+
 /** The variable for the data source. */
 const DATASOURCE_VARIABLE = 'datasource';
 
@@ -18,7 +22,7 @@ export type Servers = 'all' | 'one';
 
 /**
  * The variables at the top of every dashboard: the data source, then jobs, panels, nodes, eggs and servers, each filtered by the
- * preceding ones. Some servers have no node or egg.
+ * preceding ones. Some servers have no node or egg. The last variable is hidden.
  */
 export function variables(servers: Servers) {
   const info = ofPanels('gameserver_info');
@@ -38,19 +42,33 @@ export function variables(servers: Servers) {
     all(choice('node', 'Node', info), '.*').description('Nodes of the panels.'),
     all(choice('egg', 'Egg', info), '.*').description('Eggs of the servers.'),
     servers === 'all' ? all(server, '.+') : server.includeAll(false),
+    ofPanel(),
   ];
 }
 
+/** The value is a part of a legend, which Grafana inserts before it replaces the labels; empty without a result. */
+function ofPanel(): QueryVariableBuilder {
+  const panels = `count(group by (panel) (${ofPanels('gameserver_panel_up')})) > 1`;
+  return queried('of_panel', `query_result(label_replace(${panels}, "legend", " · {{panel}}", "", ""))`)
+    .label('Panel in legends')
+    .regex('/legend="([^"]+)"/')
+    .hide(VariableHide.HideVariable);
+}
+
 function choice(name: string, label: string, series: string): QueryVariableBuilder {
-  const query = `label_values(${series}, ${name})`;
-  return new QueryVariableBuilder(name)
+  return queried(name, `label_values(${series}, ${name})`)
     .label(label)
-    .datasource(DATASOURCE)
-    .query({ qryType: LABEL_VALUES, query, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
-    .definition(query)
-    .refresh(VariableRefresh.OnTimeRangeChanged)
     .sort(VariableSort.NaturalAsc)
     .multi(true);
+}
+
+function queried(name: string, query: string): QueryVariableBuilder {
+  const type = query.startsWith('label_values') ? LABEL_VALUES : QUERY_RESULT;
+  return new QueryVariableBuilder(name)
+    .datasource(DATASOURCE)
+    .query({ qryType: type, query, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
+    .definition(query)
+    .refresh(VariableRefresh.OnTimeRangeChanged);
 }
 
 /** Without a value of its own, All expands to all names, which makes queries very long with 500 servers. */

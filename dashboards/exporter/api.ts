@@ -5,7 +5,7 @@ import { growthOfSparse, ofEachPanel, ofPanels, perMinute, quantile } from '../p
 import { type Column, table } from '../table.ts';
 
 /** By HTTP status, or by a word for calls without a response. */
-const ANSWER_COLORS: readonly Look[] = [
+const RESPONSE_COLORS: readonly Look[] = [
   ['/^2/', colored(GOOD)],
   ['/^3/', colored(INFORMATION)],
   ['/^4/', colored('yellow')],
@@ -80,7 +80,7 @@ export const api: Section = {
       queries: [
         { expr: perMinute('gameserver_exporter_api_requests_total', 'status'), legend: '{{status}}' },
       ],
-      looks: ANSWER_COLORS,
+      looks: RESPONSE_COLORS,
     }),
     graph({
       title: 'HTTP 429 by endpoint',
@@ -108,7 +108,7 @@ export const api: Section = {
     graph({
       title: 'Duration of calls',
       description:
-        "Duration of API calls by endpoint. If a node doesn't answer, the panel's response can take up to 20 s.",
+        "Duration of API calls by endpoint. If a node doesn't respond, the panel's response can take up to 20 s.",
       unit: 's',
       min: 0,
       noValue: 'No API calls',
@@ -154,7 +154,7 @@ export const listing: Section = {
     graph({
       title: 'Discovered servers',
       description:
-        "Servers discovered in the panel's listing, and servers that are left out because of discover.max_servers or because another server has the same identifier.",
+        "Servers in the panel's server list, and servers that are left out because of discover.max_servers or because another server has the same identifier.",
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -173,12 +173,12 @@ export const listing: Section = {
       ],
     }),
     graph({
-      title: 'Age of the listing',
+      title: 'Age of the server list',
       description:
-        "Time since the panel's listing was last read completely. The default interval is five minutes.",
+        "Time since the panel's server list was last read completely. The default interval is five minutes.",
       unit: 's',
       min: 0,
-      noValue: 'No panel with discovery, or no complete listing yet',
+      noValue: 'No panel with discovery, or no complete server list yet',
       width: 8,
       queries: [
         {
@@ -188,8 +188,8 @@ export const listing: Section = {
       ],
     }),
     graph({
-      title: 'Failed listings',
-      description: "Attempts per minute to read the panel's listing that missed a page or an entry.",
+      title: 'Failed reads',
+      description: "Attempts per minute to read the panel's server list that missed a page or an entry.",
       unit: 'suffix:/min',
       min: 0,
       noValue: 'No panel with discovery',

@@ -18,7 +18,7 @@ export const program: Section = {
     graph({
       title: 'Event loop lag',
       description:
-        "Delay of the event loop. While it is blocked, the exporter doesn't read messages or answer requests.",
+        "Delay of the event loop. While it is blocked, the exporter doesn't read messages or serve requests.",
       unit: 's',
       min: 0,
       noValue: NO_EXPORTER,
@@ -92,7 +92,7 @@ export const program: Section = {
     graph({
       title: 'File descriptors',
       description:
-        'Open file descriptors, the limit of the process (dashed), and how many are required for a console socket to every server.',
+        'Open file descriptors, the limit of the process (dashed), and how many are required to stream from every server.',
       unit: 'none',
       decimals: 0,
       min: 0,

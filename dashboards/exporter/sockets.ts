@@ -1,4 +1,4 @@
-import { CONDITION_COLORS, GOOD, NO_PANELS, SOCKET_COLORS, TROUBLE, wordsFor } from '../appearance.ts';
+import { CONDITION_COLORS, GOOD, NAME, NO_PANELS, SOCKET_COLORS, TROUBLE, wordsFor } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { coloredByName, graph, timeline } from '../panels.ts';
 import { gauge, ofPanels, ofServers, overRange, perMinute, SHOWN, sampleAge, whereAlso } from '../promql.ts';
@@ -21,7 +21,7 @@ export const sockets: Section = {
     graph({
       title: 'Servers by condition',
       description:
-        'How servers are observed: streaming over a console socket, polling, waiting for their first call, connecting, failing, or blocked.',
+        'How servers are monitored: streaming, polling, waiting for their first call, connecting, failing, or blocked.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -70,7 +70,7 @@ export const sockets: Section = {
     }),
     timeline({
       title: 'Panels',
-      description: "Whether each panel's API answers and accepts the API key.",
+      description: "Whether each panel's API responds and accepts the API key.",
       unit: 'none',
       noValue: NO_PANELS,
       width: 8,
@@ -88,7 +88,7 @@ export const freshness: Section = {
     graph({
       title: 'Sample age',
       description:
-        'Age of fresh samples. Samples of servers that are off or polled are older than those of running servers with a console socket.',
+        'Age of fresh samples. Samples of servers that are off or polled are older than those of running servers that stream.',
       unit: 's',
       min: 0,
       noValue: 'No server has a fresh sample',
@@ -112,7 +112,7 @@ export const freshness: Section = {
             sampleAge(),
             `bottomk(${SHOWN}, ${overRange(`${ofServers('gameserver_last_sample_timestamp_seconds')} @ end()`)})`,
           ),
-          legend: '{{server}} · {{panel}}',
+          legend: NAME,
         },
       ],
     }),

@@ -19,7 +19,7 @@ interface Advice {
 
 /** Problems that the exporter's diagnosis doesn't cover, because they are visible only in the metrics. */
 const OWN = {
-  nothing_observed: {
+  no_exporter: {
     words: 'no exporter found',
     remedy:
       'Add the exporter to the scrape configuration of Prometheus; check the data source and job selected above.',

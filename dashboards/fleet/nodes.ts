@@ -1,4 +1,4 @@
-import { NEAR_LIMIT, NO_SAMPLES, UP_OR_DOWN, YES_NO } from '../appearance.ts';
+import { NEAR_LIMIT, NO_SAMPLES, OF_PANEL, UP_OR_DOWN, YES_NO } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { DASHED, figure, graph } from '../panels.ts';
 import { gauge, ofNodes, type Resource, resourceMetric, whereAlso, withInfo } from '../promql.ts';
@@ -27,6 +27,7 @@ function total(resource: Resource, called: string, unit: string) {
     unit,
     decimals: 1,
     width: 8,
+    trend: true,
     queries: [
       { expr: `sum(${used(resource)})`, legend: 'used' },
       { expr: `sum(${limits(resource)})`, legend: 'limits' },
@@ -42,10 +43,10 @@ function overTime(resource: Resource, called: string, unit: string) {
     min: 0,
     noValue: NO_SAMPLES,
     width: 8,
-    height: 9,
+    height: 8,
     queries: [
-      { expr: byNode(used(resource)), legend: '{{node}} · {{panel}}' },
-      { expr: byNode(limits(resource)), legend: '{{node}} · {{panel}} limits' },
+      { expr: byNode(used(resource)), legend: `{{node}}${OF_PANEL}` },
+      { expr: byNode(limits(resource)), legend: `{{node}}${OF_PANEL} limits` },
     ],
     looks: [['/ limits$/', DASHED]],
   });
@@ -71,7 +72,7 @@ function columns(
   ];
 }
 
-/** A column of what the panel's application API says about each node. */
+/** A column with a value of each node from the panel's application API. */
 function capacityOf(name: string): string {
   return `max by (panel, node) (${ofNodes(`gameserver_node_${name}`)})`;
 }
@@ -81,7 +82,7 @@ function allocation(resource: 'memory' | 'disk', called: string) {
   const allocated = capacityOf(`${resource}_allocated_bytes`);
   return [
     { name: called, expr: capacityOf(`${resource}_bytes`), width: 85, unit: 'bytes', decimals: 1 },
-    { name: `${called} given`, expr: allocated, width: 100, unit: 'bytes', decimals: 1 },
+    { name: `${called} allocated`, expr: allocated, width: 100, unit: 'bytes', decimals: 1 },
     {
       name: `${called} %`,
       expr: `${allocated} / ${capacity}`,
@@ -104,7 +105,7 @@ export const nodes: Section = {
       description: `Usage of each node's servers, the sum of their limits, and usage as a share of the limits, of servers that have one.`,
       unit: 'short',
       noValue: 'No nodes: check the filters above',
-      height: 8,
+      height: 7,
       columns: [
         { label: 'node', name: 'Node', width: 95, grows: true, filters: true },
         { label: 'panel', name: 'Panel', width: 95, grows: true, filters: true },
@@ -125,10 +126,20 @@ export const nodes: Section = {
       ],
       sortBy: [['Node', 'ascending']],
     }),
+    overTime('cpu', 'CPU', 'suffix:cores'),
+    overTime('memory', 'Memory', 'bytes'),
+    overTime('disk', 'Disk', 'bytes'),
+  ],
+};
+
+export const capacity: Section = {
+  title: 'Node capacity',
+  collapsed: true,
+  panels: [
     table({
       title: 'Capacity of the nodes',
       description:
-        'What each node has for servers, what is given to them (the sum of their limits), that as a share of what may be allocated, and what its servers use. Read from the panel if its configuration has nodes.',
+        'The memory and disk of each node, what is allocated to servers (the sum of their limits) as a share of what may be allocated, and what its servers use. Requires nodes in the configuration of the panel.',
       unit: 'short',
       noValue: 'Not read: add nodes with an API key to the configuration of the panel',
       height: 6,
@@ -153,8 +164,5 @@ export const nodes: Section = {
       ],
       sortBy: [['Node', 'ascending']],
     }),
-    overTime('cpu', 'CPU', 'suffix:cores'),
-    overTime('memory', 'Memory', 'bytes'),
-    overTime('disk', 'Disk', 'bytes'),
   ],
 };

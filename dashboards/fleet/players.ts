@@ -2,6 +2,7 @@ import {
   NAME,
   NEAR_LIMIT,
   NONE_IS_GOOD,
+  OF_PANEL,
   ROW_TO_SERVER,
   SERIES_TO_SERVER,
   YES_OR_TROUBLE,
@@ -9,18 +10,18 @@ import {
 import type { Section } from '../board.ts';
 import { figure, graph } from '../panels.ts';
 import { byMean, gauge, info, SHOWN, top, whereAlso, withInfo } from '../promql.ts';
-import { NOT_ANSWERING, RUNNING } from '../status.ts';
+import { RUNNING, UNRESPONSIVE } from '../status.ts';
 import { table } from '../table.ts';
 
 const PLAYERS = gauge('gameserver_players');
 const SLOTS = gauge('gameserver_players_max');
-const ANSWERS = gauge('gameserver_query_up');
-const NO_QUERIES = 'No server answered a query: set query in the configuration';
+const RESPONDS = gauge('gameserver_query_up');
+const NO_QUERIES = 'No server responded to a query: set query in the configuration';
 
 function by(label: 'node' | 'egg', called: string) {
   return graph({
     title: `Players by ${label}`,
-    description: `Players on each ${called}'s servers that answer a query.`,
+    description: `Players on each ${called}'s servers that respond to a query.`,
     unit: 'none',
     decimals: 0,
     min: 0,
@@ -31,7 +32,7 @@ function by(label: 'node' | 'egg', called: string) {
     queries: [
       {
         expr: `sum by (panel, ${label}) (${withInfo(PLAYERS, label)})`,
-        legend: `{{${label}}} · {{panel}}`,
+        legend: `{{${label}}}${OF_PANEL}`,
       },
     ],
   });
@@ -43,27 +44,27 @@ export const players: Section = {
   panels: [
     figure({
       title: 'Players',
-      description: 'Players on all servers that answer a query.',
+      description: 'Players on all servers that respond to a query.',
       unit: 'none',
       width: 8,
       queries: [{ expr: `sum(${PLAYERS})` }],
     }),
     figure({
       title: 'Slots in use',
-      description: 'Players as a share of the player slots of all servers that answer a query.',
+      description: 'Players as a share of the player slots of all servers that respond to a query.',
       unit: 'percentunit',
       decimals: 0,
       width: 8,
       queries: [{ expr: `sum(${PLAYERS}) / (sum(${SLOTS}) > 0)` }],
     }),
     figure({
-      title: 'Not answering',
+      title: 'Unresponsive',
       description:
-        "Queried servers that are running but don't answer the query of their game: players may be unable to join.",
+        "Queried servers that are running but don't respond to the query of their game. Players may be unable to join.",
       unit: 'none',
       width: 8,
       thresholds: NONE_IS_GOOD,
-      queries: [{ expr: `count(${NOT_ANSWERING}) or 0 * count(${ANSWERS})` }],
+      queries: [{ expr: `count(${UNRESPONSIVE}) or 0 * count(${RESPONDS})` }],
     }),
     graph({
       title: 'Players by server',
@@ -90,7 +91,7 @@ export const players: Section = {
         { label: 'panel', name: 'Panel', width: 110, grows: true, filters: true },
         { label: 'node', name: 'Node', width: 110, grows: true, filters: true },
         { label: 'egg', name: 'Egg', width: 110, grows: true, filters: true },
-        { name: 'Answers', expr: whereAlso(ANSWERS, RUNNING), width: 90, mappings: [YES_OR_TROUBLE] },
+        { name: 'Responds', expr: whereAlso(RESPONDS, RUNNING), width: 90, mappings: [YES_OR_TROUBLE] },
         { name: 'Players', expr: PLAYERS, width: 90, decimals: 0 },
         { name: 'Slots', expr: SLOTS, width: 80, decimals: 0 },
         {
@@ -103,7 +104,7 @@ export const players: Section = {
         },
         { name: 'Response time', expr: gauge('gameserver_query_duration_seconds'), width: 120, unit: 's' },
       ],
-      rows: whereAlso(info('node', 'egg'), ANSWERS),
+      rows: whereAlso(info('node', 'egg'), RESPONDS),
       hiddenLabels: ['server_id'],
       sortBy: [['Players', 'descending']],
     }),

@@ -25,15 +25,15 @@ interface Beginning {
   readonly by: string;
   /** A vector that has series while there is no problem, or at the relevant instant. */
   readonly cleared: string;
-  /** A metric that exists for every observed subject. */
-  readonly observed: string;
+  /** A metric that exists for every monitored subject. */
+  readonly exists: string;
 }
 
-/** The vector with the duration of each problem in seconds; NaN if it began before its subject was observed. */
-function since(vector: string, { by, cleared, observed }: Beginning): string {
+/** The vector with the duration of each problem in seconds; NaN if it began before its subject was monitored. */
+function since(vector: string, { by, cleared, exists }: Beginning): string {
   const last = STEPS.map((range) => `max by (${by}) (max_over_time((0 * (${cleared}) + time())[${range}]))`);
-  const longAgo = `0 * max by (${by}) (${observed} offset 12h) + time() - ${LONG_AGO}`;
-  const unknown = `0 * max by (${by}) (${observed}) + NaN`;
+  const longAgo = `0 * max by (${by}) (${exists} offset 12h) + time() - ${LONG_AGO}`;
+  const unknown = `0 * max by (${by}) (${exists}) + NaN`;
   const times = [...last, longAgo, unknown].join(' or ');
   return `(time() - (0 * (${vector}) + on (${by}) group_left () (${times})))`;
 }
@@ -66,9 +66,9 @@ function infrastructure(): readonly string[] {
   const loaded = 'gameserver_exporter_config_last_reload_successful';
   const panelProblem = `max by (panel, cause) (${ofPanels('gameserver_panel_problem')})`;
   const nodeProblem = `max by (panel, node, cause) (${ofNodes('gameserver_node_problem')})`;
-  const exporter = { by: 'job, instance', observed: UP };
+  const exporter = { by: 'job, instance', exists: UP };
   return [
-    rows(1, 'nothing_observed', unknownSince(noExporter())),
+    rows(1, 'no_exporter', unknownSince(noExporter())),
     rows(
       1,
       'exporter_down',
@@ -78,14 +78,14 @@ function infrastructure(): readonly string[] {
     rows(
       1,
       'shard_missing',
-      since(`${missingShards()} > 0`, { by: 'job', observed: UP, cleared: `${missingShards()} == 0` }),
+      since(`${missingShards()} > 0`, { by: 'job', exists: UP, cleared: `${missingShards()} == 0` }),
     ),
     rows(
       1,
       CAUSE,
       since(whereOn('panel', panelProblem, PANELS_IN_TROUBLE), {
         by: 'panel',
-        observed: PANEL_UP,
+        exists: PANEL_UP,
         cleared: `min by (panel) (${PANEL_UP}) == 1`,
       }),
     ),
@@ -94,7 +94,7 @@ function infrastructure(): readonly string[] {
       CAUSE,
       since(`${whereOn('panel, node', nodeProblem, NODES_DOWN)} unless on (panel) (${PANELS_DOWN})`, {
         by: 'panel, node',
-        observed: NODE_UP,
+        exists: NODE_UP,
         cleared: `${NODE_UP} == 1`,
       }),
     ),
@@ -113,7 +113,7 @@ function whereOn(labels: string, vector: string, condition: string): string {
   return `${vector} and on (${labels}) (${condition})`;
 }
 
-/** Why a panel doesn't allow a server to be observed until a person changes something. */
+/** Why a panel doesn't allow a server to be monitored until a person changes something. */
 const REFUSED_REASONS = ['not_found', 'unauthorized', 'forbidden'];
 
 /** The problems of servers, most urgent first: what players notice, then what they are about to notice. */
@@ -134,7 +134,7 @@ function servers(): string {
  * One series per row: exporters, panels and nodes with problems, then each server with a problem of its own. The value is the
  * duration in seconds; the labels `problem` and `todo` are the code of the most urgent problem.
  */
-export function needAttention(): string {
+export function problemRows(): string {
   const onNodesDown = whereOn('panel, node', ofServers('gameserver_info'), NODES_DOWN);
   const own = `(${servers()}) unless on (panel) (${PANELS_DOWN}) unless on (${SERVER}) (${onNodesDown})`;
   const all = [...infrastructure(), withInfo(own, 'node')].join('\n  or ');

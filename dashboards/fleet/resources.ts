@@ -44,7 +44,7 @@ function usage(resource: Resource, called: string, unit: string) {
       height: 9,
       thresholds: NEAR_LIMIT,
       links: [SERIES_TO_SERVER],
-      query: { expr: `topk(${SHOWN}, ${share(resource)})`, legend: NAME },
+      queries: [{ expr: `topk(${SHOWN}, ${share(resource)})`, legend: NAME }],
     }),
   ];
 }
@@ -107,7 +107,7 @@ export const networkAndDisk: Section = {
       height: 9,
       thresholds: TIME_LEFT,
       links: [SERIES_TO_SERVER],
-      query: { expr: `bottomk(${SHOWN}, ${secondsToFullDisk()} < 2592000)`, legend: NAME },
+      queries: [{ expr: `bottomk(${SHOWN}, ${secondsToFullDisk()} < 2592000)`, legend: NAME }],
     }),
   ],
 };

@@ -1,111 +1,136 @@
 import { NAME, NEAR_LIMIT, NO_SERVERS, SOURCE_WORDS, steps, TIME_LEFT, TROUBLE } from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { timeline } from '../panels.ts';
+import { type Figure, figure, ranking, timeline } from '../panels.ts';
 import {
   dataSource,
+  expected,
   gauge,
   info,
   type Resource,
-  resourceMetric,
   sampleAge,
   secondsToFullDisk,
   share,
+  unless,
   uptime,
   uptimeOf30Days,
 } from '../promql.ts';
 import { STATUS_WORDS, statusCode } from '../status.ts';
-import { table } from '../table.ts';
 
-const UPTIME = {
-  width: 75,
-  unit: 'percentunit',
-  thresholds: steps(TROUBLE, [0.95, 'yellow'], [0.99, 'green']),
-};
+const UPTIME = steps(TROUBLE, [0.95, 'yellow'], [0.99, 'green']);
 
-function columns(
-  resource: Resource,
-  called: string,
-  [unit, decimals]: readonly [unit: string, decimals: number],
-  widths: readonly [usage: number, limit: number, share: number],
-) {
-  const [usage, limit] = (['usage', 'limit'] as const).map((kind) => gauge(resourceMetric(resource, kind)));
-  return [
-    { name: called, expr: usage ?? '', width: widths[0], unit, decimals },
-    { name: `${called} limit`, expr: limit ?? '', width: widths[1], unit, decimals },
-    {
-      name: `${called} %`,
-      expr: share(resource),
-      width: widths[2],
-      unit: 'percentunit',
-      decimals: 0,
-      thresholds: NEAR_LIMIT,
-    },
-  ];
+const LIMITED_RESOURCES = [
+  ['cpu', 'CPU'],
+  ['memory', 'memory'],
+  ['disk', 'disk'],
+] as const satisfies readonly (readonly [Resource, string])[];
+
+type Tile = Pick<
+  Figure,
+  'title' | 'description' | 'noValue' | 'unit' | 'decimals' | 'thresholds' | 'mappings' | 'trend'
+>;
+
+/** One number for each selected server. */
+function tile(expr: string, spec: Tile) {
+  return figure({ width: 3, ...spec, queries: [{ expr, legend: NAME }] });
+}
+
+/** Servers that may be off have no uptime that is too low. */
+function unlessOff(vector: string): string {
+  return unless(vector, `${expected()} == 0`);
+}
+
+function age(timestamp: string): string {
+  return `time() - ${gauge(timestamp)}`;
 }
 
 export const now: Section = {
   title: 'Now',
   panels: [
-    table({
+    tile(statusCode(), {
       title: 'State',
-      description: 'The selected servers at the end of the time range.',
+      description: 'State at the end of the time range.',
       unit: 'short',
-      noValue: NO_SERVERS,
-      height: 5,
-      columns: [
-        { label: 'server', name: 'Server', width: 80, grows: true },
-        { label: 'panel', name: 'Panel', width: 80, grows: true },
-        { label: 'node', name: 'Node', width: 80, grows: true },
-        { label: 'egg', name: 'Egg', width: 80, grows: true },
-        { name: 'State', expr: statusCode(), width: 105, mappings: [STATUS_WORDS] },
-        {
-          name: 'Up for',
-          expr: `time() - ${gauge('gameserver_start_time_seconds')}`,
-          width: 80,
-          unit: 's',
-          decimals: 1,
-        },
-        { ...UPTIME, name: 'Uptime', expr: uptime(), decimals: 1 },
-        { ...UPTIME, name: '30 days', expr: uptimeOf30Days(), decimals: 2 },
-        {
-          name: 'Last stop',
-          expr: `time() - ${gauge('gameserver_last_stop_timestamp_seconds')}`,
-          width: 85,
-          unit: 's',
-          decimals: 1,
-        },
-        { name: 'Exit code', expr: gauge('gameserver_last_exit_code'), width: 82, unit: 'none' },
-        { name: 'Data', expr: dataSource(), width: 80, mappings: [SOURCE_WORDS] },
-      ],
-      rows: info('node', 'egg'),
-      hiddenLabels: ['server_id'],
-      sortBy: [['Server', 'ascending']],
+      mappings: [STATUS_WORDS],
     }),
-    table({
-      title: 'Usage',
-      description:
-        'Usage of the selected servers at the end of the time range. CPU is in cores; columns with % show usage as a share of the limit. Full in: time until the disk is full at the rate of the last six hours.',
+    tile(age('gameserver_start_time_seconds'), {
+      title: 'Up for',
+      description: 'Time since the server was started.',
+      unit: 's',
+      decimals: 1,
+    }),
+    tile(age('gameserver_last_stop_timestamp_seconds'), {
+      title: 'Last stop',
+      description: 'Time since the last stop that the exporter has seen.',
+      noValue: 'None',
+      unit: 's',
+      decimals: 1,
+    }),
+    tile(gauge('gameserver_last_exit_code'), {
+      title: 'Exit code',
+      description: 'Exit code of the last crash.',
+      noValue: 'None',
+      unit: 'none',
+    }),
+    tile(unlessOff(uptime()), {
+      title: 'Uptime',
+      description: 'Share of the time range in which the server was running.',
+      unit: 'percentunit',
+      decimals: 1,
+      thresholds: UPTIME,
+    }),
+    tile(unlessOff(uptimeOf30Days()), {
+      title: '30-day uptime',
+      description: 'Uptime of the last 30 days. Requires the recording rules.',
+      unit: 'percentunit',
+      decimals: 2,
+      thresholds: UPTIME,
+    }),
+    tile(dataSource(), {
+      title: 'Data',
+      description: 'Whether samples are streamed or polled.',
       unit: 'short',
-      noValue: NO_SERVERS,
-      height: 5,
-      columns: [
-        { label: 'server', name: 'Server', width: 100, grows: true },
-        ...columns('cpu', 'CPU', ['none', 2], [60, 90, 65]).filter(({ name }) => name !== 'CPU limit'),
-        ...columns('memory', 'Memory', ['bytes', 1], [85, 112, 85]),
-        ...columns('disk', 'Disk', ['bytes', 1], [85, 92, 65]),
-        {
-          name: 'Full in',
-          expr: secondsToFullDisk(),
-          width: 75,
-          unit: 's',
-          decimals: 0,
-          thresholds: TIME_LEFT,
-        },
-        { name: 'Sample age', expr: sampleAge(), width: 92, unit: 's', decimals: 0 },
-      ],
-      rows: gauge('gameserver_collection_up'),
-      hiddenLabels: ['panel', 'server_id'],
-      sortBy: [['Server', 'ascending']],
+      mappings: [SOURCE_WORDS],
+    }),
+    tile(sampleAge(), {
+      title: 'Newest sample',
+      description: 'Age of the newest sample when Prometheus scraped it.',
+      unit: 's',
+      decimals: 0,
+    }),
+    ranking({
+      title: 'Usage of limits',
+      description: 'Usage as a share of the limit. Resources without a limit have no bar.',
+      unit: 'percentunit',
+      decimals: 0,
+      min: 0,
+      max: 1,
+      noValue: 'No fresh sample, or no limits',
+      width: 15,
+      height: 4,
+      thresholds: NEAR_LIMIT,
+      queries: LIMITED_RESOURCES.map(([resource, called]) => ({
+        expr: share(resource),
+        legend: `${NAME} ${called}`,
+      })),
+    }),
+    figure({
+      title: 'Disk full in',
+      description:
+        'Time until the disk is full at the rate of the last six hours. Empty if it does not fill.',
+      noValue: 'Not filling',
+      unit: 's',
+      decimals: 0,
+      width: 4,
+      thresholds: TIME_LEFT,
+      queries: [{ expr: secondsToFullDisk(), legend: NAME }],
+    }),
+    figure({
+      title: 'Node and egg',
+      description: 'Where the server runs, and what it is.',
+      unit: 'none',
+      width: 5,
+      namesOnly: true,
+      queries: [{ expr: info('node', 'egg'), legend: '{{node}}, {{egg}}' }],
     }),
     timeline({
       title: 'State over time',

@@ -5,7 +5,7 @@ import { byMean, gauge, top, whereAlso } from '../promql.ts';
 import { RUNNING } from '../status.ts';
 
 const BY_PLAYERS = byMean('gameserver_players');
-const NO_QUERIES = 'No answer to a query: set query in the configuration';
+const NO_QUERIES = 'No response to a query: set query in the configuration';
 
 export const players: Section = {
   title: 'Players',
@@ -28,9 +28,9 @@ export const players: Section = {
       looks: [['/ slots$/', LIMIT]],
     }),
     timeline({
-      title: 'Answers queries',
+      title: 'Query responses',
       description:
-        'Whether the server answers the query of its game while it is running, 25 servers per page.',
+        'Whether the server responds to the query of its game while it is running, 25 servers per page.',
       unit: 'short',
       noValue: NO_QUERIES,
       width: 8,
@@ -41,7 +41,7 @@ export const players: Section = {
     }),
     graph({
       title: 'Query response time',
-      description: `Time that the game took to answer its query. ${LIMITED}`,
+      description: `Time that the game took to respond to its query. ${LIMITED}`,
       unit: 's',
       min: 0,
       noValue: NO_QUERIES,

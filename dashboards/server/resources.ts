@@ -19,7 +19,7 @@ export const cpuAndMemory: Section = {
   panels: [
     graph({
       title: 'CPU',
-      description: `CPU usage, the highest one-second value of the preceding minute (dotted), and the limit (dashed). Peaks require a console socket. ${LIMITED}`,
+      description: `CPU usage, the highest one-second value of the preceding minute (dotted), and the limit (dashed). Only servers that stream have peaks. ${LIMITED}`,
       unit: 'suffix:cores',
       min: 0,
       noValue: NO_SAMPLES,
@@ -37,7 +37,7 @@ export const cpuAndMemory: Section = {
     }),
     graph({
       title: 'Memory',
-      description: `Memory usage, the highest one-second value of the preceding minute (dotted), and the limit (dashed). Peaks require a console socket. ${LIMITED}`,
+      description: `Memory usage, the highest one-second value of the preceding minute (dotted), and the limit (dashed). Only servers that stream have peaks. ${LIMITED}`,
       unit: 'bytes',
       min: 0,
       noValue: NO_SAMPLES,
@@ -55,11 +55,11 @@ export const cpuAndMemory: Section = {
     }),
     graph({
       title: 'Time at the limit',
-      description: `Share of time with at least 95% of the CPU limit, or of the memory limit (dotted), in use. Requires a console socket and a limit. ${LIMITED}`,
+      description: `Share of time in which at least 95% of the CPU limit, or of the memory limit (dotted), was in use. The server must stream and have a limit. ${LIMITED}`,
       unit: 'percentunit',
       min: 0,
       max: 1,
-      noValue: 'No data: requires a limit and a console socket',
+      noValue: 'No data: the server must have a limit and stream',
       width: 24,
       height: 7,
       queries: [

@@ -34,7 +34,7 @@ export const runs: Section = {
   panels: [
     graph({
       title: 'Starts',
-      description: `Observed starts. ${LIMITED}`,
+      description: `Starts. ${LIMITED}`,
       unit: 'none',
       decimals: 0,
       noValue: NO_SERVERS,
@@ -47,7 +47,7 @@ export const runs: Section = {
     graph({
       title: 'Stops by reason',
       description:
-        'Observed stops of all selected servers. exited: the server exited with code 0; unknown: no reason was given.',
+        'Stops of all selected servers. exited means exit code 0, and unknown that the daemon gave no reason.',
       unit: 'none',
       decimals: 0,
       noValue: NO_SERVERS,
@@ -59,7 +59,7 @@ export const runs: Section = {
     timeline({
       title: 'Data source',
       description:
-        'Source of samples: the console socket (every second), polling, or none. 25 servers per page.',
+        'Whether samples are streamed (every second) or polled, or there are none. 25 servers per page.',
       unit: 'short',
       noValue: NO_SERVERS,
       width: 10,
@@ -68,7 +68,7 @@ export const runs: Section = {
     }),
     graph({
       title: 'Sample age',
-      description: `Age of the latest sample: about 1 s for running servers with a console socket, up to 15 s for servers that are off, up to 30 s with polling. After 60 s (dashed), the series of the server are dropped. If more than ${SHOWN} servers are selected, shows those with the oldest sample.`,
+      description: `Age of the latest sample: about 1 s for running servers that stream, up to 15 s for servers that are off, and up to 30 s for polled servers. After 60 s (dashed), the server's series are dropped. If more than ${SHOWN} servers are selected, shows those with the oldest sample.`,
       unit: 's',
       min: 0,
       noValue: 'No samples yet',
@@ -87,7 +87,7 @@ export const runs: Section = {
     }),
     timeline({
       title: 'Blocked',
-      description: "When the server couldn't be observed, and why. 25 servers per page.",
+      description: 'When the panel blocked the server, and why. 25 servers per page.',
       unit: 'short',
       noValue: 'No data, or none of these servers was blocked',
       width: 12,

@@ -21,9 +21,11 @@ import {
   type DashboardQuery,
   dashboardFiles,
   dashboardIn,
+  HIDDEN,
   interpolate,
   labelValues,
   queriesOf,
+  variableQuery,
 } from '../support/grafana.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
@@ -129,7 +131,25 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
       expect(others).toEqual([]);
     });
 
-    const variables = dashboard.templating.list.filter(({ type }) => type === 'query');
+    it.each([
+      ['several panels', { all: '.+' }, [{ legend: ' · {{panel}}' }]],
+      ['one panel', ['main'], []],
+    ])('legends of %s end with the panel only if there are several', async (_name, panel, expected) => {
+      const variable = dashboard.templating.list.find(({ hide }) => hide === HIDDEN);
+      const [, expr = ''] = /^query_result\((.+)\)$/.exec(variableQuery(variable ?? { query: '' })) ?? [];
+      const query = { place: 'variable', expr, instant: true };
+      await vi.waitFor(
+        async () => {
+          const found = await ask(query, { ...OWN, panel }, settled());
+          expect(found.map(({ metric }) => metric)).toEqual(expected);
+        },
+        { timeout: MAX_WAIT_MS, interval: 200 },
+      );
+    });
+
+    const variables = dashboard.templating.list.filter(
+      ({ type, hide }) => type === 'query' && hide !== HIDDEN,
+    );
     it.each(variables)('$name offers choices', async (variable) => {
       const { series, label } = labelValues(variable);
       const values = await labelValuesOf(prometheus.url, label, interpolate(series, ALL, TIMING));
@@ -150,8 +170,9 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
     await vi.waitFor(
       async () => {
         const found = await ask(query, OWN, settled());
-        expect(found).toEqual([{ metric: {}, value: [expect.anything(), expect.anything()] }]);
-        expect(Number(found[0]?.value?.[1])).toBeCloseTo(expected);
+        expect(found).toMatchObject([{ metric: {} }]);
+        const [, value] = found[0]?.value ?? found[0]?.values?.at(-1) ?? [];
+        expect(Number(value)).toBeCloseTo(expected);
       },
       { timeout: MAX_WAIT_MS, interval: 200 },
     );
@@ -199,15 +220,15 @@ const FIGURES = [
   ['fleet.json', 'Exporters up / A', 2],
   ['fleet.json', 'Exporters up / B', 0],
   // Seven by configuration, the same seven by discovery, and one on the panel that rejects the key.
-  ['fleet.json', 'Servers / A', 15],
-  ['fleet.json', 'Running / A', 8],
+  ['fleet.json', 'Servers / B', 15],
+  ['fleet.json', 'Servers / A', 8],
   // The server that crashed, by configuration and, because it ran before, by discovery.
   ['fleet.json', 'Down / A', 2],
   ['fleet.json', 'Crashes / A', 2],
   // The one whose key is rejected; the suspended server on two panels is counted separately.
   ['fleet.json', 'Without data / A', 1],
-  ['fleet.json', 'Blocked / A', 2],
-  ['fleet.json', 'Expected off / A', 2],
+  ['fleet.json', 'Off / B', 2],
+  ['fleet.json', 'Off / A', 2],
   ['fleet.json', 'Nodes down / A', 0],
   ['fleet.json', 'Panels down / A', 1],
   ['exporter.json', 'Panels down / A', 1],

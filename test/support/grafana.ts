@@ -84,6 +84,7 @@ interface Variable {
   readonly multi?: boolean;
   readonly includeAll?: boolean;
   readonly allValue?: string;
+  readonly hide?: number;
   readonly query: string | { readonly query: string };
 }
 
@@ -201,14 +202,23 @@ export function fieldName(
   labels: Readonly<Record<string, string>> = {},
 ): string {
   if (type !== 'table')
-    return legendFormat.replaceAll(/\{\{(\w+)\}\}/g, (_all, label: string) => labels[label] ?? '');
+    return legendFormat
+      .replace('${of_panel}', '')
+      .replaceAll(/\{\{(\w+)\}\}/g, (_all, label: string) => labels[label] ?? '');
   const { renameByName = {} } = transformations.find(({ id }) => id === 'organize')?.options ?? {};
   return renameByName[targets.length === 1 ? 'Value' : `Value #${refId}`] ?? '';
 }
 
+/** Grafana's number for a variable that isn't shown. */
+export const HIDDEN = 2;
+
+export function variableQuery({ query }: Pick<Variable, 'query'>): string {
+  return typeof query === 'string' ? query : query.query;
+}
+
 /** A variable's query: the values of a label of some series. */
-export function labelValues({ query }: Variable): { readonly series: string; readonly label: string } {
-  const text = typeof query === 'string' ? query : query.query;
+export function labelValues(variable: Variable): { readonly series: string; readonly label: string } {
+  const text = variableQuery(variable);
   const [, series, label] = /^label_values\((.+), (\w+)\)$/.exec(text) ?? [];
   if (series === undefined || label === undefined)
     throw new Error(`expected label_values(series, label), got "${text}"`);

@@ -17,7 +17,7 @@ describe('tables', () => {
 
   // Grafana computes the height of a row from its texts, but for strings from the values that mappings replace.
   test('long texts wrap, and are not strings that a mapping replaces', () => {
-    const panel = panelNamed('fleet.json', 'Needs attention');
+    const panel = panelNamed('fleet.json', 'Problems');
     const conversions = panel.transformations?.find(({ id }) => id === 'convertFieldType')?.options;
     expect(conversions).toMatchObject({
       conversions: [
@@ -72,7 +72,7 @@ describe('state timelines', () => {
     ({ title, panel }) => {
       const { mappings = [] } = lookOf(panel, 'anything');
       const gap = mappings.find(({ type }) => type === 'special');
-      const empty = ['Blocked', 'Answers queries'].includes(title);
+      const empty = ['Blocked', 'Query responses'].includes(title);
       expect(gap?.options).toMatchObject({
         match: 'null',
         result: empty ? { text: '', color: 'transparent' } : { text: 'no data', color: NO_DATA },

@@ -14,11 +14,13 @@ import {
   dashboardText,
   type GrafanaPanel,
   type GridPos,
+  HIDDEN,
   labelValues,
   lookOf,
   panelsOf,
   provisioning,
   queriesOf,
+  variableQuery,
 } from '../../support/grafana.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -62,9 +64,10 @@ describe.each(FILES)('%s', (file) => {
 
   test('has variables for data source, jobs, panels, nodes, eggs and servers, with multiple values', () => {
     const { list } = dashboard.templating;
-    const names = ['datasource', 'job', 'panel', 'node', 'egg', 'server'];
+    const names = ['datasource', 'job', 'panel', 'node', 'egg', 'server', 'of_panel'];
     expect(list.map(({ name }) => name)).toEqual(names);
-    const [datasource, ...chosen] = list;
+    const [datasource, ...queried] = list;
+    const chosen = queried.filter(({ hide }) => hide !== HIDDEN);
     expect(datasource).toMatchObject({ type: 'datasource', query: 'prometheus' });
     for (const variable of chosen) {
       expect(variable).toMatchObject({ type: 'query', multi: true });
@@ -194,10 +197,11 @@ describe.each(FILES)('%s', (file) => {
 });
 
 test('every metric used by a variable exists', () => {
-  const series = FILES.flatMap((file) => dashboardIn(file).templating.list)
+  const metrics = FILES.flatMap((file) => dashboardIn(file).templating.list)
     .filter(({ type }) => type === 'query')
-    .map((variable) => labelValues(variable).series.replace(/\{.*/, ''));
-  expect(series.filter((metric) => !METRICS.has(metric))).toEqual([]);
+    .flatMap((variable) => namesIn(variableQuery(variable)));
+  expect(metrics).not.toEqual([]);
+  expect(metrics.filter((metric) => !METRICS.has(metric))).toEqual([]);
 });
 
 test('every family is used by a dashboard or a rule', () => {
@@ -241,6 +245,7 @@ test('rows that are empty if a feature is not used, or for a closer look, are co
     'Network and disk',
     'Players',
     '30-day uptime',
+    'Node capacity',
     'Players',
     'Backups',
     'Schedules',

@@ -7,23 +7,23 @@ import { PLAIN, ROW_TO_SERVER, wordsFor } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { table } from '../table.ts';
 import { PROBLEM_TEXTS, REMEDY_TEXTS, URGENCY_WORDS } from './advice.ts';
-import { LONG_AGO, needAttention } from './problems.ts';
+import { LONG_AGO, problemRows } from './problems.ts';
 
 const UNKNOWN: SpecialValueMap = {
   type: MappingType.SpecialValue,
   options: { match: SpecialValueMatch.NotANumber, result: { text: '–', color: PLAIN, index: 1 } },
 };
 
-export const attention: Section = {
-  title: 'Needs attention',
+export const problems: Section = {
+  title: 'Problems',
   panels: [
     table({
-      title: 'Needs attention',
+      title: 'Problems',
       description:
         "Exporters, panels and nodes that are down, followed by one row per server with its most urgent problem. Servers of a panel or node that is down have no rows of their own. Servers that are blocked for a while or expected to be off aren't listed. The rows of servers require the recording rules.",
       unit: 's',
       noValue: 'No problems found',
-      height: 11,
+      height: 9,
       columns: [
         { label: 'urgency', name: 'Urgency', width: 90, mappings: [URGENCY_WORDS] },
         {
@@ -37,7 +37,7 @@ export const attention: Section = {
         { label: 'node', name: 'Node or exporter', width: 140 },
         { label: 'panel', name: 'Panel', width: 90 },
         {
-          expr: needAttention(),
+          expr: problemRows(),
           name: 'For',
           width: 110,
           unit: 's',
