@@ -293,6 +293,8 @@ export interface ServerReading {
   readonly socketState: SocketState;
   snapshot(now: number, clock: WallClock): Snapshot;
   history(now: number, clock: WallClock): RecentHistory;
+  /** Its states in the last two hours, in the form of `StateStrip.read`; empty before the first. */
+  strip(now: number): string;
 }
 
 /** The state of a panel's API budget. */

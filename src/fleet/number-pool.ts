@@ -1,10 +1,10 @@
-type NumberArray = Float32Array | Float64Array;
+type NumberArray = Float32Array | Float64Array | Uint8Array;
 
 /** Few enough that the arrays of removed servers keep little memory from being freed. */
 const ARRAYS_PER_BUFFER = 16;
 
 /**
- * Arrays of one length, cut from larger buffers and filled with NaN: a buffer of its own would cost each of 10,000 servers some
+ * Arrays of one length, cut from larger buffers and filled with NaN, which is 0 in an array of bytes: a buffer of its own would cost each of 10,000 servers some
  * 300 bytes more.
  */
 export class NumberPool<Numbers extends NumberArray> {

@@ -8,6 +8,7 @@ import {
   type WallClock,
 } from '../domain/reading.ts';
 import { isOff, type ServerState } from '../domain/server.ts';
+import { STRIP_POINTS, StateStrip, type StripState } from '../domain/state-strip.ts';
 import { LOOP_SECONDS } from '../domain/troubles.ts';
 import { NumberPool } from './number-pool.ts';
 import { Traffic } from './traffic.ts';
@@ -21,6 +22,8 @@ const SERIES = [
   'network_receive_bytes_per_second',
   'network_transmit_bytes_per_second',
 ] as const;
+
+const STRIPS = new NumberPool((length) => new Uint8Array(length), STRIP_POINTS);
 
 const RINGS = new NumberPool((length) => new Float32Array(length), SERIES.length * POINTS);
 
@@ -36,6 +39,14 @@ const SAME_STOP_MS = 2_000;
 
 const LOOP_MS = LOOP_SECONDS * 1_000;
 
+const STRIP_STATE: Readonly<Record<ServerState, StripState>> = {
+  running: 'running',
+  starting: 'changing',
+  stopping: 'changing',
+  offline: 'off',
+  unknown: 'unknown',
+};
+
 /** The server changed to another state at a monotonic instant. */
 type Change = Pick<LastStop, 'at'> & Partial<LastStop> & { readonly state: ServerState };
 
@@ -50,8 +61,8 @@ export interface Point {
 }
 
 /**
- * The last minutes of one server, written as its samples arrive: a chart point every five seconds, its state changes, and its
- * unwanted stops. Instants are monotonic milliseconds; NaN stands for unknown.
+ * The last minutes of one server, written as its samples arrive: a chart point every five seconds, its state changes, its
+ * unwanted stops, and a strip of its states. Instants are monotonic milliseconds; NaN stands for unknown.
  */
 export class ServerHistory {
   /** A ring for each series; undefined before the first point. */
@@ -61,6 +72,8 @@ export class ServerHistory {
   #lastStep = Number.NaN;
   /** What is known now counts as known until this instant. */
   #freshUntil = Number.NEGATIVE_INFINITY;
+  /** Undefined before the first state. */
+  #strip: StateStrip | undefined;
   /** Undefined before the first known state, which isn't a change. */
   #state: ServerState | undefined;
   #changes: readonly Change[] = [];
@@ -70,15 +83,20 @@ export class ServerHistory {
   lastCrash: LastStop | undefined;
   #unwanted: readonly LastStop[] = [];
 
-  /** Records the state that a sample shows; without a newer sample it is unknown after `freshUntil`. */
-  sampled(state: ServerState, now: number, freshUntil: number): void {
+  /**
+   * Records the state that a sample shows, and whether the server is off although it should run; without a newer sample the state
+   * is unknown after `freshUntil`.
+   */
+  sampled(state: ServerState, now: number, freshUntil: number, isDown: boolean): void {
     if (now > this.#freshUntil) this.#endGap();
     this.#freshUntil = freshUntil;
-    this.seen(state, now);
+    this.seen(state, now, isDown);
   }
 
   /** Records the state that an event shows. */
-  seen(state: ServerState, now: number): void {
+  seen(state: ServerState, now: number, isDown: boolean): void {
+    this.#strip ??= new StateStrip(STRIPS.take());
+    this.#strip.see(isDown ? 'down' : STRIP_STATE[state], now, this.#freshUntil);
     const last = this.#changes.at(-1);
     if (state === this.#state) return;
     // A stop that was decided at once precedes the state that it led to.
@@ -91,7 +109,10 @@ export class ServerHistory {
   /** Records a stop whose reason is decided. */
   stopped({ at, reason, exitCode }: LastStop): void {
     const stop = { at, reason, exitCode };
-    if (isCrash(reason)) this.lastCrash = stop;
+    if (isCrash(reason)) {
+      this.lastCrash = stop;
+      this.#strip?.wentDown(at);
+    }
     this.#unwanted = [...this.unwantedStops(at), ...(isUnwanted(stop) ? [stop] : [])].slice(-MAX_STOPS);
     const place = this.#changes.findLastIndex(
       (change) =>
@@ -149,6 +170,11 @@ export class ServerHistory {
 
   transmitRate(sentBytes: number, sampledAt: number): number {
     return this.#traffic.transmitRate(sentBytes, sampledAt);
+  }
+
+  /** The states of the last two hours, in the form of `StateStrip.read`; empty before the first. */
+  readStrip(now: number): string {
+    return this.#strip?.read(now) ?? '';
   }
 
   /** The last minutes as of this instant; `isFresh` says whether the newest sample is. */

@@ -227,6 +227,10 @@ export class ServerRecord implements ServerReading, PowerListener {
     return this.#history.read(now, this.isFresh(now), clock);
   }
 
+  strip(now: number): string {
+    return this.#history.readStrip(now);
+  }
+
   /** The source of the newest sample. */
   get #source(): SampleSource | undefined {
     return this.#samples?.newest.source;
@@ -241,6 +245,11 @@ export class ServerRecord implements ServerReading, PowerListener {
     const { expect, blocked } = this.target;
     if (expect !== 'auto') return expect === 'running';
     return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : this.#power.isExpected(now);
+  }
+
+  /** Is the server off although it should run? Not before the reason of its stop is decided. */
+  #isDown(now: number): boolean {
+    return isOff(this.#power.state) && !this.awaitsWords && this.#isExpected(now) === true;
   }
 
   /** The last stop's reason if the server has been off since; the reason of the latest stop may not be decided yet. */
@@ -284,7 +293,7 @@ export class ServerRecord implements ServerReading, PowerListener {
     now: number,
   ): void {
     const { freshUntil } = this.#history;
-    this.#history.sampled(this.#power.state, now, now + this.#stalenessMs);
+    this.#history.sampled(this.#power.state, now, now + this.#stalenessMs, this.#isDown(now));
     if (!this.#history.isDue(now)) return;
     const point = {
       cpuCores,
@@ -320,7 +329,7 @@ export class ServerRecord implements ServerReading, PowerListener {
     if (samples !== undefined && isOff(state)) samples.startedAt = undefined;
     if (this.isFresh(now)) {
       samples?.durations.observed(now, this.#power.state === 'running');
-      this.#history.seen(this.#power.state, now);
+      this.#history.seen(this.#power.state, now, this.#isDown(now));
     }
     this.#noteStop();
   }

@@ -41,12 +41,17 @@ export interface ServerReadingChanges extends Partial<Omit<Snapshot, 'target'>> 
   readonly target?: Partial<ServerTarget>;
   readonly socketState?: SocketState;
   readonly history?: RecentHistory;
+  readonly strip?: string;
 }
 
 /** A server that looks like this snapshot at any time. */
 export function readingOf(
   snapshot: Snapshot,
-  { history = NO_HISTORY, socketState }: Pick<ServerReadingChanges, 'history' | 'socketState'> = {},
+  {
+    history = NO_HISTORY,
+    strip = '',
+    socketState,
+  }: Pick<ServerReadingChanges, 'history' | 'strip' | 'socketState'> = {},
 ): ServerReading {
   const { target, node, condition, blocked, problem } = snapshot;
   return {
@@ -56,6 +61,7 @@ export function readingOf(
     socketState: socketState ?? (condition === 'streaming' ? 'streaming' : 'none'),
     snapshot: () => snapshot,
     history: () => history,
+    strip: () => strip,
   };
 }
 
@@ -63,7 +69,7 @@ const NO_HISTORY: RecentHistory = { end_timestamp_seconds: 0, series: {}, state_
 
 /** The snapshot of a server that was never sampled, with changes. */
 export function serverSnapshot(all: ServerReadingChanges = {}): Snapshot {
-  const { target, history: _, socketState: __, ...changes } = all;
+  const { target, history: _, strip: __, socketState: ___, ...changes } = all;
   return {
     ...UNKNOWN,
     target: serverTarget(target),

@@ -20,15 +20,15 @@ class SentField {
   readonly name: Field;
   readonly values: Value[] = [];
   #changed: number[] = [];
-  readonly #read: (server: Snapshot) => Value;
+  readonly #read: (server: Snapshot, reading: ServerReading, now: number) => Value;
 
   constructor(name: Field) {
     this.name = name;
     this.#read = LIVE_FIELDS[name];
   }
 
-  take(snapshot: Snapshot, place: number): void {
-    const value = this.#read(snapshot);
+  take(place: number, snapshot: Snapshot, reading: ServerReading, now: number): void {
+    const value = this.#read(snapshot, reading, now);
     if (isSame(value, this.values[place])) return;
     this.values[place] = value;
     this.#changed.push(place);
@@ -103,7 +103,7 @@ export class LiveEncoder {
     this.#time = Math.round(this.#clock.toUnixMs(now) / 1_000);
     for (const [place, server] of servers.entries()) {
       const snapshot = server.snapshot(now, this.#clock);
-      for (const field of fields) field.take(snapshot, place);
+      for (const field of fields) field.take(place, snapshot, server, now);
     }
   }
 

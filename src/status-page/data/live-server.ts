@@ -1,5 +1,5 @@
 import type { CauseCode } from '../../domain/problem.ts';
-import type { Snapshot } from '../../domain/reading.ts';
+import type { ServerReading, Snapshot } from '../../domain/reading.ts';
 import { identityOf, MIB } from '../../domain/server.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { problemOf } from './problems.ts';
@@ -47,6 +47,8 @@ export interface LiveServer extends Pick<Snapshot, Shown> {
   readonly trouble: string | undefined;
   /** Unwanted stops in the last hour. */
   readonly crashes: number;
+  /** Its states in the last two hours, in the form of `StateStrip.read`. */
+  readonly strip: string;
 }
 
 /** Samples older than this many seconds are shown with their age. */
@@ -62,9 +64,13 @@ export const IDENTITY_FIELDS = [
   'labels',
 ] as const satisfies readonly (keyof LiveServer)[];
 
-/** How each field follows from the snapshot. Numbers are rounded as displayed: more digits would be sent but not seen. */
+/** How each field follows from the snapshot of a server at an instant. Numbers are rounded as displayed: more digits would be sent but not seen. */
 export const LIVE_FIELDS: {
-  readonly [Field in keyof LiveServer]: (server: Snapshot) => LiveServer[Field];
+  readonly [Field in keyof LiveServer]: (
+    server: Snapshot,
+    reading: ServerReading,
+    now: number,
+  ) => LiveServer[Field];
 } = {
   panel: ({ target }) => target.panel,
   server: ({ target }) => target.name,
@@ -101,6 +107,7 @@ export const LIVE_FIELDS: {
   last_stop: (server) => server.last_stop,
   last_crash: (server) => server.last_crash,
   crashes: ({ unwanted_stops }) => unwanted_stops.length,
+  strip: (_, reading, now) => reading.strip(now),
   starts_total: (server) => server.starts_total,
   backups: (server) => server.backups,
   backup_last_success_timestamp_seconds: (server) => whole(server.backup_last_success_timestamp_seconds),

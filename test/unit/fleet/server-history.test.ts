@@ -188,6 +188,41 @@ describe('state changes', () => {
   });
 });
 
+describe('the strip of two hours', () => {
+  const strip = () => record.strip(at() - 1);
+  const off = { state: 'offline', uptimeMs: 0 } as const;
+
+  it('is empty before the first sample, and unknown where there was none', () => {
+    second = 1_200;
+    expect(strip()).toBe('');
+    stream(200);
+    second += 280;
+    expect(strip()).toBe('u56r2u2');
+  });
+
+  it('shows a server as down if it is expected to run, otherwise as off', () => {
+    second = 1_200;
+    stream(120, off);
+    expect(strip()).toBe('u59d1');
+    record.target = { ...record.target, expect: 'any' };
+    stream(125, off);
+    stream(120, { state: 'starting' });
+    stream(125);
+    expect(strip()).toBe('u55d2o1c1r1');
+  });
+
+  it('marks a crash of a server that is allowed to be off, once its reason is known', () => {
+    record.target = { ...record.target, expect: 'any' };
+    second = 1_200;
+    stream(60);
+    record.stateHint('offline', at());
+    record.daemonWords({ kind: 'exit code', code: 1 }, at());
+    expect(strip()).toBe('u59o1');
+    record.decideStop(at() + 10_000);
+    expect(strip()).toBe('u59d1');
+  });
+});
+
 describe('stops', () => {
   const crash = () => {
     record.stateHint('running', at());

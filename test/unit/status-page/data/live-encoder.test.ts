@@ -47,6 +47,7 @@ describe('the data of a server', () => {
       cpu_limit_cores: 4,
       disk_limit_bytes: 2 ** 30,
       network_receive_bytes_per_second: 12_949,
+      strip: 'u58r2',
     });
     expect(seen(reading).server).toEqual({
       panel: 'main',
@@ -71,6 +72,7 @@ describe('the data of a server', () => {
       expected_running: 1,
       crashes: 0,
       starts_total: 2,
+      strip: 'u58r2',
     });
   });
 
