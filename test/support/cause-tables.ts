@@ -12,13 +12,20 @@ const HEADINGS: Readonly<Record<Scope, string>> = {
   exporter: 'Causes that concern the exporter itself',
 };
 
-/** All causes, as a Markdown table for each scope. */
+/** All causes, as a Markdown table for each scope. Other pages link to its rows: it is the only place where the docs explain a cause. */
 export function renderCauses(): string {
   const sections = (Object.keys(HEADINGS) as Scope[]).map((scope) => {
     const causes = ALL.filter((cause) => cause.scope === scope);
     return `### ${HEADINGS[scope]}\n\n${causeTable(causes)}`;
   });
   return sections.join('\n');
+}
+
+/** A list of causes, each with a link to its row in the table of all causes. */
+export function causeLinks(causes: readonly Cause[]): string {
+  return causes
+    .map(({ code, title }) => `- [\`${code}\`](../troubleshooting.md#cause-${code}): ${title}\n`)
+    .join('');
 }
 
 /** The causes behind an alert, keyed by the file name of its runbook. */
@@ -29,9 +36,13 @@ export const RUNBOOK_CAUSES: Readonly<Record<string, readonly Cause[]>> = {
   'gameserver-panel-key-refused.md': ALL.filter((cause) => cause.scope === 'key' && isPanelWide(cause)),
 };
 
-/** A Markdown table of causes; ends with a newline. */
-export function causeTable(causes: readonly Cause[]): string {
-  const rows = causes.map(({ code, title, meaning, remedy }) => [`\`${code}\``, title, meaning, remedy]);
+function causeTable(causes: readonly Cause[]): string {
+  const rows = causes.map(({ code, title, meaning, remedy }) => [
+    `<a id="cause-${code}"></a>\`${code}\``,
+    title,
+    meaning,
+    remedy,
+  ]);
   return [['cause', 'title', 'what it means', 'what to do'], ['---', '---', '---', '---'], ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
     .join('');

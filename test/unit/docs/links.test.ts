@@ -11,19 +11,21 @@ function targetsIn(text: string): readonly string[] {
   return [...links, ...attributes].map(([, target = '']) => target);
 }
 
-/** The anchors of a page's headings, as GitHub generates them. */
+/** The anchors of a page: those that GitHub generates for its headings, and those of table rows. */
 function anchorsIn(text: string): ReadonlySet<string> {
   const seen = new Map<string, number>();
+  const explicit = [...proseOf({ text }).matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id);
   const headings = [...proseOf({ text }).matchAll(/^#{1,6} +(.+?) *$/gm)];
-  return new Set(
-    headings.map(([, heading = '']) => {
+  return new Set([
+    ...explicit,
+    ...headings.map(([, heading = '']) => {
       const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
       const anchor = words.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(/\s/g, '-');
       const before = seen.get(anchor) ?? 0;
       seen.set(anchor, before + 1);
       return before === 0 ? anchor : `${anchor}-${before}`;
     }),
-  );
+  ]);
 }
 
 /** What is wrong with a link from the page; undefined if its target exists or is external. */
@@ -34,7 +36,7 @@ function problemOf(target: string, page: string, text: string): string | undefin
   if (!existsSync(file)) return `${target}: there is no ${file}`;
   if (anchor === undefined) return undefined;
   const there = path === '' ? text : readFileSync(file, 'utf8');
-  return anchorsIn(there).has(anchor) ? undefined : `${target}: ${file} has no such heading`;
+  return anchorsIn(there).has(anchor) ? undefined : `${target}: ${file} has no such anchor`;
 }
 
 describe('every link has a target', () => {
@@ -50,10 +52,12 @@ describe('every link has a target', () => {
   });
 
   it('and a broken link is detected', () => {
-    const text = '# A `b`: c\n[x](#a-b-c) [y](#nowhere) [z](nothing.md) <img src="no.png"> `[code](none)`\n';
+    const text =
+      '# A `b`: c\n<a id="row"></a>[r](#row) [x](#a-b-c) [y](#nowhere) [z](nothing.md) <img src="no.png"> `[code](none)`\n';
     expect(targetsIn(text).map((target) => problemOf(target, 'README.md', text))).toEqual([
       undefined,
-      '#nowhere: README.md has no such heading',
+      undefined,
+      '#nowhere: README.md has no such anchor',
       'nothing.md: there is no nothing.md',
       'no.png: there is no no.png',
     ]);

@@ -1,5 +1,4 @@
 import { it } from 'vitest';
-import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { SERVER_EVENTS } from '../../../src/domain/log.ts';
 import { EventCount, FULL_LINES } from '../../../src/fleet/event-count.ts';
 import { expectSection } from '../../support/generated.ts';
@@ -19,9 +18,4 @@ it('the page lists every event with the line that counts it', () => {
     return [`\`${event}\``, (count.line()?.message ?? '').replace(/ \(server-.*\)/, '')];
   });
   expectSection(FILE, 'events', table(['`event`', 'if 12 more are counted'], ...rows));
-});
-
-it('the page lists every cause', () => {
-  const rows = Object.values(CAUSES).map(({ code, scope, title }) => [`\`${code}\``, title, scope]);
-  expectSection(FILE, 'causes', table(['`cause`', 'title', 'concerns'], ...rows));
 });
