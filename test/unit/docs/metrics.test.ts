@@ -31,10 +31,6 @@ const NAMES = new Set([
   ...histograms.flatMap(({ name }) => ['_bucket', '_sum', '_count'].map((suffix) => name + suffix)),
 ]);
 
-/** Former metrics, which docs/upgrading.md names. */
-const REPLACED =
-  /^gameserver_(?:unexpected_stops_total|network_\w+_peak_bytes_per_second|exporter_(?:scrape_duration_seconds|(?:planned|wanted)_\w+))$/;
-
 const METRIC = /\b(?:gameserver|pterodactyl_server)_[a-z0-9_]+/g;
 
 /** A recorded series, such as `server:gameserver_uptime:ratio30d`. */
@@ -45,8 +41,7 @@ const RULES = readFileSync(
 );
 
 describe('every metric that a page names exists', () => {
-  it.each(documents())('in $path', ({ path, text }) => {
-    const isReplaced = (name: string) => path === 'docs/upgrading.md' && REPLACED.test(name);
+  it.each(documents())('in $path', ({ text }) => {
     const recorded = text.match(RECORDED) ?? [];
     expect(
       recorded.filter(
@@ -57,6 +52,6 @@ describe('every metric that a page names exists', () => {
     ).toEqual([]);
     const named = [...text.replaceAll(RECORDED, '').matchAll(METRIC)].map(([name]) => name);
     // A name that ends in _ is a prefix.
-    expect(named.filter((name) => !NAMES.has(name) && !name.endsWith('_') && !isReplaced(name))).toEqual([]);
+    expect(named.filter((name) => !NAMES.has(name) && !name.endsWith('_'))).toEqual([]);
   });
 });
