@@ -20,10 +20,10 @@ import { listed } from '../../test/support/listed.ts';
 
 /**
  * A server's fault. `dead`: sockets to its node fail, and `/resources` answers 504 after 20 s; `missing`: 200 without data;
- * `origin`: the node rejects the upgrade with 403; `permission`: the panel refuses the console with 403; `suspended`: it refuses
+ * `origin`: the node rejects the upgrade with 403; `mismatch`: it can't verify the token; `permission`: the panel refuses the console with 403; `suspended`: it refuses
  * everything.
  */
-export type Trouble = 'none' | 'dead' | 'missing' | 'origin' | 'permission' | 'suspended';
+export type Trouble = 'none' | 'dead' | 'missing' | 'origin' | 'mismatch' | 'permission' | 'suspended';
 
 /** What a fault does to a call, or to a connect to a node. */
 export type Effect =
@@ -342,8 +342,9 @@ class ScriptedSocket {
 
   send(message: ClientMessage): void {
     this.#clock.schedule(20, () => {
-      const effect = this.#effect();
-      if (!this.#isOpen || this.#server.trouble !== 'none' || effect === 'hang') return;
+      const { trouble } = this.#server;
+      const effect = trouble === 'mismatch' ? trouble : this.#effect();
+      if (!this.#isOpen || effect === 'hang') return;
       if (effect === 'refused') this.drop();
       else if (effect === 'mismatch') this.#listener.message(DAEMON_ERROR, false);
       else if (effect === 'clock' && message.event === 'auth') this.#listener.message(JWT_ERROR, false);
@@ -372,7 +373,7 @@ class ScriptedSocket {
     const { trouble } = this.#server;
     const effect = this.#effect();
     if (effect === 'hang') return;
-    const isRefused = effect === 'refused' || (trouble !== 'none' && trouble !== 'origin');
+    const isRefused = effect === 'refused' || !['none', 'origin', 'mismatch'].includes(trouble);
     if (trouble === 'origin' || effect === 'origin')
       this.#listener.refused({ status: 403, error: new Error('403') });
     else if (effect === 'certificate') this.#refuse('SELF_SIGNED_CERT_IN_CHAIN');

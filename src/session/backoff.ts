@@ -13,8 +13,8 @@ export const STABLE_AFTER_MS = 60_000;
 /** How long to wait after a refusal that only a person can lift. */
 export const SLOW_RETRY_MS = 5 * 60_000;
 
-/** The jitter of the slow retry, so that servers blocked together aren't retried together. */
-const SLOW_RETRY_SPREAD = 0.1;
+/** The jitter after refusals, so that servers refused together aren't retried together. */
+const REFUSAL_SPREAD = 0.1;
 
 /**
  * Milliseconds to wait after `failures` consecutive failures (1 or more): full jitter under a ceiling that doubles from 5 s to a
@@ -25,7 +25,12 @@ export function backoffMs(failures: number, random: number): number {
   return Math.max(MIN_MS, random * ceiling);
 }
 
-/** Milliseconds until a lasting refusal is retried. */
+/** Milliseconds until a lasting refusal of the server itself is retried. */
 export function slowRetryMs(random: number): number {
-  return SLOW_RETRY_MS * (1 + SLOW_RETRY_SPREAD * random);
+  return SLOW_RETRY_MS * (1 + REFUSAL_SPREAD * random);
+}
+
+/** Milliseconds until a refusal that isn't the server's own is retried: at most the longest gap between the trials of a circuit. */
+export function refusedRetryMs(random: number): number {
+  return MAX_MS * (1 - REFUSAL_SPREAD * random);
 }

@@ -1,6 +1,7 @@
+import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import { backoffMs, slowRetryMs } from './backoff.ts';
+import { backoffMs, refusedRetryMs, slowRetryMs } from './backoff.ts';
 import { type Failure, type LastingRefusal, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
@@ -213,7 +214,7 @@ export function failWithSocket(
   return prepend([TERMINATE], fail(state, token, failure, context, retryMs));
 }
 
-/** The step to a retry, after `retryMs` if given; after a lasting refusal, to the slow retry. */
+/** The step to a retry, after `retryMs` if given. */
 export function fail(
   state: AttemptState,
   token: Token | undefined,
@@ -227,8 +228,7 @@ export function fail(
   const kept = failure.dropToken === true ? undefined : token;
   const counted: readonly MachineEffect[] =
     failure.reason === 'no_token' ? [] : [{ type: 'countReconnect', reason: failure.reason }];
-  const delayMs =
-    refused === undefined ? (retryMs ?? retryDelay(failures, failure, context)) : slowRetryMs(context.random);
+  const delayMs = retryMs ?? retryDelay(failures, failure, context);
   return {
     state:
       refused === undefined
@@ -238,8 +238,11 @@ export function fail(
   };
 }
 
-export function retryDelay(failures: number, failure: Failure, context: MachineContext): number {
-  return Math.max(backoffMs(failures, context.random), failure.problem.retryAfterMs ?? 0);
+/** Milliseconds until the next attempt after consecutive failures, of which this is the last. */
+export function retryDelay(failures: number, { problem }: Failure, { random }: MachineContext): number {
+  const { lasting, scope } = CAUSES[problem.cause];
+  if (lasting) return scope === 'server' ? slowRetryMs(random) : refusedRetryMs(random);
+  return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
 }
 
 export function stay(state: MachineState): Transition {

@@ -1,5 +1,5 @@
 import { TRIAL_GAPS_MS } from '../../../src/panel/circuit.ts';
-import { SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
+import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
 
 /**
  * Maximum recovery times according to the exporter's own constants. The tests use the shortest back-off of half a second, so what
@@ -14,6 +14,9 @@ export const TOKENS_MS = 60_000;
 
 /** A refusal that only a person can resolve is retried after five minutes plus up to a tenth. */
 export const SLOW_MS = SLOW_RETRY_MS * 1.1;
+
+/** What a node refuses is retried within a minute. */
+export const REFUSED_MS = refusedRetryMs(0);
 
 /** A call that hangs is given up after this time (`request_timeout`). */
 export const REQUEST_TIMEOUT_MS = 25_000;

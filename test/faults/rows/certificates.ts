@@ -9,7 +9,7 @@ import { type FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
 import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import { AT_ONCE_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
+import { AT_ONCE_MS, REFUSED_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 /** What can be wrong with a TLS port, and the resulting message. */
 interface BadTls {
@@ -178,7 +178,7 @@ function plainNode(trusted: Authority, good: Certificate): Omit<FaultRow, 'name'
     during: POLLED,
     log: /plain ws is not allowed/,
     lift: ({ panel }) => panel.advertise(TARGET, undefined),
-    recoveryMs: SLOW_MS,
+    recoveryMs: REFUSED_MS,
     clean: () => names?.end(),
   };
 }

@@ -2,7 +2,7 @@ import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
 import { type Setting, TARGET } from '../../support/fault-stage.ts';
-import { AT_ONCE_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
+import { AT_ONCE_MS, REFUSED_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 const RECOVERY_MS = TRIAL_GAP_MS + TOKENS_MS;
 
@@ -73,7 +73,7 @@ const localAddress: FaultRow = {
   cause: 'socket_address_local',
   log: /a loopback or link-local address, but the panel is on another machine/,
   lift: (scene) => advertise(scene, TARGET, 'node.faults.test'),
-  recoveryMs: SLOW_MS,
+  recoveryMs: REFUSED_MS,
 };
 
 const throughProxy = (row: FaultRow): FaultRow => ({ ...row, scene: { proxied: true, networks: true } });

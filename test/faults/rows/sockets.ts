@@ -12,6 +12,7 @@ import {
   AT_ONCE_MS,
   AUTH_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
+  REFUSED_MS,
   SLOW_MS,
   TOKEN_LIFE_MS,
   TOKENS_MS,
@@ -36,7 +37,7 @@ const upgrades: readonly FaultRow[] = [
     reconnects: 'upgrade_refused',
     cause: 'origin',
     log: /"cause":"origin"/,
-    recoveryMs: SLOW_MS,
+    recoveryMs: REFUSED_MS,
   },
   {
     name: 'upgrades that are refused with 400 because the socket table is full',
@@ -99,7 +100,7 @@ const verification: FaultRow = {
   cause: 'node_token_mismatch',
   reconnects: 'auth_refused',
   log: /the node could not verify the token: \\"an unexpected error/,
-  recoveryMs: SLOW_MS,
+  recoveryMs: REFUSED_MS,
 };
 
 const unknownServer: FaultRow = {
@@ -190,12 +191,12 @@ const JWT_ERRORS: readonly (readonly [
   ['jwt: token is expired', TOKENS_MS, 'token_clock'],
   ['jwt: created too far in past (denylist)', TOKENS_MS, 'token_clock'],
   // The simulator's tokens grant everything by default: a node that misses the permission then has another version.
-  ['jwt: no permission to connect to this server', SLOW_MS, 'token_version'],
-  ['jwt: missing connect permission', SLOW_MS, 'token_version'],
+  ['jwt: no permission to connect to this server', REFUSED_MS, 'token_version'],
+  ['jwt: missing connect permission', REFUSED_MS, 'token_version'],
   ['jwt: missing connect permission', SLOW_MS, 'no_console_permission', ['control.console']],
   ['jwt: server uuid mismatch', SLOW_MS, 'token_wrong_server'],
-  ['jwt: malformed or wrongly signed token', SLOW_MS, 'token_refused'],
-  ['no jwt present', SLOW_MS, 'token_refused'],
+  ['jwt: malformed or wrongly signed token', REFUSED_MS, 'token_refused'],
+  ['no jwt present', REFUSED_MS, 'token_refused'],
 ];
 
 function refusedToken([text, recoveryMs, cause, permissions]: (typeof JWT_ERRORS)[number]): FaultRow {
@@ -249,7 +250,7 @@ const revokedTokens: readonly FaultRow[] = [
     },
     during: POLLED,
     reconnects: 'auth_refused',
-    recoveryMs: SLOW_MS,
+    recoveryMs: REFUSED_MS,
   },
 ];
 

@@ -80,6 +80,8 @@ const fault = (effect: Effect, on?: Fault['on'], node?: string): Fault => ({
   ...(node !== undefined && { node }),
 });
 
+const idOf = ({ target: { id } }: World['panel']['servers'][number]) => id;
+
 const THIRTY = fleetOf(30, 3);
 const POLLED = [group(15, { mode: 'poll', node: 'n0' }), group(15, { mode: 'poll', node: 'n1' })];
 
@@ -247,6 +249,25 @@ describe('one fault', () => {
           calls.filter((call) => call.endpoint === 'websocket' && call.server === id).length,
       );
     expect(Math.max(...tokens) - Math.min(...tokens)).toBeLessThanOrEqual(1);
+  });
+
+  it('of a few servers whose tokens are refused costs at most a tenth of the calls for tokens, and one a minute and server', async () => {
+    for (const count of [2, 40]) {
+      const nodes = Array.from({ length: count }, (_, node) => `n${node}`);
+      const groups = nodes.flatMap((node) => [group(1, { trouble: 'mismatch', node }), group(2, { node })]);
+      const world = startWorld({ limit: 240, groups, listingMinutes: 1 });
+      await watchWorld(world, 5);
+      const before = world.panel.calls.length;
+      const seen = await watchWorld(world, 10);
+      await world.fleet.stop();
+      const refused = new Set(world.panel.servers.filter(({ trouble }) => trouble === 'mismatch').map(idOf));
+      const tokens = world.panel.calls
+        .slice(before)
+        .filter(({ endpoint, server = '' }) => endpoint === 'websocket' && refused.has(server));
+      expect(seen.at(600)).toMatchObject({ fresh: 3 * count, streaming: 2 * count, nodes: {} });
+      expect(tokens.length).toBeGreaterThanOrEqual(8 * Math.min(count, 19));
+      expect(tokens.length).toBeLessThanOrEqual(12 * Math.min(count, 19));
+    }
   });
 
   it('of a lowered limit costs at most five answers of 429', async () => {

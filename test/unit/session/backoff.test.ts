@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/backoff.ts';
+import { backoffMs, refusedRetryMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/backoff.ts';
 
 const ALMOST_ONE = 1 - Number.EPSILON;
 const uniform = fc.double({ min: 0, max: ALMOST_ONE, noNaN: true });
@@ -35,4 +35,9 @@ it('slowRetryMs is five minutes plus up to a tenth', () => {
   expect(slowRetryMs(0)).toBe(SLOW_RETRY_MS);
   expect(slowRetryMs(0.5)).toBeCloseTo(315_000, 6);
   expect(slowRetryMs(ALMOST_ONE)).toBeLessThanOrEqual(330_000);
+});
+
+it('refusedRetryMs is a minute minus up to a tenth', () => {
+  expect(refusedRetryMs(0)).toBe(60_000);
+  expect(refusedRetryMs(ALMOST_ONE)).toBeGreaterThanOrEqual(54_000);
 });

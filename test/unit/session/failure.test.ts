@@ -63,7 +63,7 @@ describe('tokenFailure', () => {
   });
 });
 
-it('a forbidden socket address is retried slowly, and the server can be polled', () => {
+it('a forbidden socket address lasts, and the server can be polled', () => {
   const insecure = {
     cause: 'socket_address_insecure',
     detail: 'socket address "ws://x": plain ws is not allowed',
@@ -80,7 +80,7 @@ describe('upgradeFailure', () => {
       DIRECT,
     );
 
-  it('shows the Origin for a 403, the most common mistake, and is retried slowly', () => {
+  it('shows the Origin for a 403, the most common mistake, which lasts', () => {
     const failure = refused(403);
     expect(failure).toEqual({
       reason: 'upgrade_refused',
