@@ -11,7 +11,7 @@ export interface Network {
   latencyMs: number;
   /** Per direction of each connection. */
   bytesPerSecond: number;
-  /** Connections are accepted but nothing is forwarded in either direction; pending data arrives once this ends. */
+  /** Connections are accepted but nothing is forwarded in either direction; pending data arrives once this ends, if the client still waits. */
   blackHole: boolean;
 }
 
@@ -105,6 +105,10 @@ class Link {
     this.#sockets = [client, target];
     const road = { clock, network, gone: this.#gone.signal };
     this.#lanes = [new Lane(road, client, target), new Lane(road, target, client)];
+    // What a client sent before it gave up was dropped, too.
+    client.on('end', () => {
+      if (network.blackHole) this.destroy();
+    });
     for (const socket of this.#sockets) {
       socket.setNoDelay(true);
       socket.on('error', () => this.reset());
@@ -174,12 +178,11 @@ class Lane {
 
   hold(on: boolean): void {
     this.#held = on;
-    this.#regulate();
     this.#go();
   }
 
   #regulate(): void {
-    if (this.#held || this.#waitingBytes > MAX_WAITING_BYTES) this.#from.pause();
+    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#from.pause();
     else this.#from.resume();
   }
 
