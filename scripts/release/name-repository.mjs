@@ -39,6 +39,8 @@ edit('package.json', (text) => {
   return `${JSON.stringify(named, null, 2)}\n`;
 });
 
+edit('README.md', (text) => replace('README.md', text, [[/^git clone \S+ /m, `git clone ${address} `]]));
+
 const OVERLAYS = ['one', 'many'].map((name) => `deploy/kubernetes/overlays/${name}/kustomization.yaml`);
 for (const file of OVERLAYS) {
   edit(file, (text) =>

@@ -91,6 +91,11 @@ describe('a release made in a repository', () => {
     });
   });
 
+  it('has a README that clones the repository', async () => {
+    const { stdout } = await at('tar', ['-xzOf', join(release, PACKAGE), 'package/README.md']);
+    expect(stdout).toContain('git clone https://github.com/Some-Host/exporter gameserver-exporter\n');
+  });
+
   it('has a package that npm would publish unchanged', async () => {
     const { stderr } = await at(
       'npm',
