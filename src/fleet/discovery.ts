@@ -5,6 +5,7 @@ import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
+import { Repeat } from '../domain/repeat.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError, problemOf } from '../panel/errors.ts';
@@ -73,6 +74,7 @@ export interface DiscoveryOptions {
 /** Reads a panel's listing periodically and determines which servers to observe. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
+  readonly #walks: Repeat;
   #settings: ListingSettings | undefined;
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
@@ -96,13 +98,12 @@ export class Discovery {
   #isAdmins: boolean | undefined;
   #isFailing = false;
   #standing: ListingStanding = NEVER_READ;
-  #inFlight: AbortController | undefined;
-  #cancelWalk: Cancel = () => {};
   #cancelPatience: Cancel = () => {};
   #isRunning = false;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
+    this.#walks = new Repeat(options.clock);
   }
 
   /** The servers to observe, as far as they are known yet. */
@@ -201,25 +202,22 @@ export class Discovery {
   #begin(): void {
     this.#cancelAll();
     this.#isAdmins = undefined;
-    if (this.#settings === undefined) return;
+    const settings = this.#settings;
+    if (settings === undefined) return;
     if (!this.#isNamed) {
       this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => this.#publish());
     }
-    void this.#walk(this.#settings);
+    this.#walks.start((signal) => this.#walk(settings, signal));
   }
 
   #cancelAll(): void {
-    this.#cancelWalk();
     this.#cancelPatience();
-    this.#inFlight?.abort(new Error('the listing is no longer needed'));
-    this.#inFlight = undefined;
+    this.#walks.stop();
   }
 
-  async #walk(settings: ListingSettings): Promise<void> {
+  /** Resolves with the time until the next walk. */
+  async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
     const { listing, clock, panel } = this.#options;
-    const controller = new AbortController();
-    const { signal } = controller;
-    this.#inFlight = controller;
     const optional = settings.discover === undefined;
     const urgentPages = this.#hasWalked ? 0 : optional ? this.#ownPages : Number.POSITIVE_INFINITY;
     const admission = this.#admission();
@@ -247,8 +245,7 @@ export class Discovery {
       if (all.complete) this.#isAdmins = all.servers.length > 0;
       if (this.#isAdmins === true) walk = all;
     }
-    if (signal.aborted) return;
-    this.#inFlight = undefined;
+    if (signal.aborted) return 0;
     this.#hasWalked = true;
     this.#pages = walk.pages;
     if (walk.complete) this.#undecided = [];
@@ -260,7 +257,9 @@ export class Discovery {
     this.#publish();
     if (walk.complete) this.#options.allRead();
     const isRefused = optional && this.#options.isPanelUp() && isRefusal(walk.failure?.error);
-    this.#scheduleWalk(settings, isRefused || (walk.complete && !hasDoubts(this.#census)));
+    const intervalMs = this.#intervalMs(settings);
+    const isSettled = isRefused || (walk.complete && !hasDoubts(this.#census));
+    return isSettled ? intervalMs : Math.min(intervalMs, Math.max(REPEAT_MS, this.#shortestMs()));
   }
 
   /**
@@ -323,13 +322,6 @@ export class Discovery {
   #warn({ cause, detail }: Problem): void {
     const { panel, log } = this.#options;
     log.warn({ panel, cause, detail }, `panel ${panel}: ${problemLine({ cause, detail })}`);
-  }
-
-  #scheduleWalk(settings: ListingSettings, isSettled: boolean): void {
-    const intervalMs = this.#intervalMs(settings);
-    const repeatMs = Math.min(intervalMs, Math.max(REPEAT_MS, this.#shortestMs()));
-    const delayMs = isSettled ? intervalMs : repeatMs;
-    this.#cancelWalk = this.#options.clock.schedule(delayMs, () => void this.#walk(settings));
   }
 
   #logProblem({ problem, complete, failure }: ListingWalk, { discover }: ListingSettings): void {

@@ -1,9 +1,10 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { NodesSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
+import { Repeat } from '../domain/repeat.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { problemOf } from '../panel/errors.ts';
@@ -22,22 +23,17 @@ export interface NodeWatchOptions {
   readonly open: (apiKey: Secret) => NodesApi;
 }
 
-/** One configuration of the watch, while it is in use. */
-interface Running extends NodesSettings {
-  readonly api: NodesApi;
-  readonly ending: AbortController;
-}
-
 /**
  * Reads the panel's nodes from its application API once per interval. It has a key, a limit and connections of its own: a failure
  * loses only what it reads, and is logged once.
  */
 export class NodeWatch {
   readonly #options: NodeWatchOptions;
+  readonly #reads: Repeat;
   #settings: NodesSettings | undefined;
   #isStarted = false;
-  #running: Running | undefined;
-  #cancel: Cancel = () => undefined;
+  /** Open while the nodes are read. */
+  #api: NodesApi | undefined;
   #nodes: readonly NodeCapacity[] = [];
   #staleAt = Number.NEGATIVE_INFINITY;
   /** The cause of the last failure; undefined after a success. */
@@ -45,6 +41,7 @@ export class NodeWatch {
 
   constructor(options: NodeWatchOptions) {
     this.#options = options;
+    this.#reads = new Repeat(options.clock);
   }
 
   /** The nodes as last read, unless that is too long ago. */
@@ -76,37 +73,37 @@ export class NodeWatch {
   }
 
   #begin(): void {
-    if (this.#settings === undefined) return;
-    const { apiKey } = this.#settings;
-    const running = { ...this.#settings, api: this.#options.open(apiKey), ending: new AbortController() };
-    this.#running = running;
+    const settings = this.#settings;
+    if (settings === undefined) return;
+    const api = this.#options.open(settings.apiKey);
+    this.#api = api;
     this.#cause = undefined;
-    void this.#read(running);
+    this.#reads.start((signal) => this.#read(api, settings, signal));
   }
 
   async #end(): Promise<void> {
-    this.#cancel();
-    const running = this.#running;
-    this.#running = undefined;
-    running?.ending.abort(new Error('the nodes are no longer read'));
-    await running?.api.close();
+    this.#reads.stop();
+    const api = this.#api;
+    this.#api = undefined;
+    await api?.close();
   }
 
-  async #read(running: Running): Promise<void> {
-    const { clock } = this.#options;
-    const { intervalMs, ending } = running;
-    let waitMs = intervalMs;
+  /** Resolves with the time until the next read. */
+  async #read(api: NodesApi, { intervalMs }: NodesSettings, signal: AbortSignal): Promise<number> {
+    const { clock, panel } = this.#options;
     try {
-      this.#nodes = await allNodes(running.api, ending.signal, this.#options.panel);
+      const nodes = await allNodes(api, signal, panel);
+      if (signal.aborted) return intervalMs;
+      this.#nodes = nodes;
       this.#staleAt = clock.now() + intervalMs * VALID_INTERVALS;
       this.#succeeded();
+      return intervalMs;
     } catch (error) {
-      if (ending.signal.aborted) return;
+      if (signal.aborted) return intervalMs;
       const problem = problemOf(error);
-      waitMs = Math.max(intervalMs, problem.retryAfterMs ?? 0);
       this.#failed(problem);
+      return Math.max(intervalMs, problem.retryAfterMs ?? 0);
     }
-    if (!ending.signal.aborted) this.#cancel = clock.schedule(waitMs, () => void this.#read(running));
   }
 
   #succeeded(): void {

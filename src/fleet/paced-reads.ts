@@ -1,7 +1,8 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { IntervalSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
+import { Repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { problemOf } from '../panel/errors.ts';
 import { retryGapMs } from '../session/due.ts';
@@ -68,6 +69,7 @@ interface Reads {
  */
 export class PacedReads<Reading> {
   readonly #options: PacedReadsOptions<Reading>;
+  readonly #turns: Repeat;
   readonly #reads = new WeakMap<object, Reads>();
   #settings: IntervalSettings | undefined;
   #isRunning = false;
@@ -75,12 +77,10 @@ export class PacedReads<Reading> {
   #isRefusalLogged = false;
   /** When the pace allows the next read. */
   #mayReadAt = Number.NEGATIVE_INFINITY;
-  #wakesAt = Number.POSITIVE_INFINITY;
-  #cancel: Cancel = () => {};
-  #inFlight: AbortController | undefined;
 
   constructor(options: PacedReadsOptions<Reading>) {
     this.#options = options;
+    this.#turns = new Repeat(options.clock);
   }
 
   /** Calls a minute that these servers need. */
@@ -106,29 +106,23 @@ export class PacedReads<Reading> {
 
   stop(): void {
     this.#isRunning = false;
-    this.#cancelAll();
+    this.#turns.stop();
   }
 
   /** The server's list changed: it is read as soon as the pace allows, but at most once a minute. */
   changed(record: Pick<ServerRecord, 'target'>): void {
-    if (this.#settings === undefined || !this.#isRunning || !this.#options.list.isAsked(record.target))
-      return;
+    if (!this.#turns.isRunning || !this.#options.list.isAsked(record.target)) return;
     const reads = this.#readsOf(record);
     if (reads.eventAt !== Number.POSITIVE_INFINITY) return;
-    reads.eventAt = Math.max(this.#options.clock.now(), reads.eventReadAt + EVENT_GAP_MS);
-    const at = Math.max(reads.eventAt, this.#mayReadAt);
-    if (this.#inFlight === undefined && at < this.#wakesAt) this.#wake(this.#settings, at);
+    const now = this.#options.clock.now();
+    reads.eventAt = Math.max(now, reads.eventReadAt + EVENT_GAP_MS);
+    this.#turns.hasten(Math.max(reads.eventAt, this.#mayReadAt) - now);
   }
 
   #begin(): void {
-    this.#cancelAll();
-    if (this.#settings !== undefined) this.#wake(this.#settings, this.#options.clock.now() + this.#gapMs);
-  }
-
-  #cancelAll(): void {
-    this.#cancel();
-    this.#inFlight?.abort(new Error(`the servers' ${this.#options.list.what} are no longer needed`));
-    this.#inFlight = undefined;
+    const settings = this.#settings;
+    if (settings === undefined) this.#turns.stop();
+    else this.#turns.start((signal) => this.#readNext(settings, signal), this.#gapMs);
   }
 
   /** Between the starts of two reads, because an answer takes time. */
@@ -137,26 +131,16 @@ export class PacedReads<Reading> {
     return Math.min(LONGEST_GAP_MS, 60_000 / perMinute);
   }
 
-  #wake(settings: IntervalSettings, at: number): void {
-    const { clock } = this.#options;
-    this.#cancel();
-    this.#wakesAt = at;
-    this.#cancel = clock.schedule(Math.max(0, at - clock.now()), () => void this.#readNext(settings));
-  }
-
-  async #readNext(settings: IntervalSettings): Promise<void> {
+  /** Reads the most overdue list; resolves with the time until the next read may be due. */
+  async #readNext(settings: IntervalSettings, signal: AbortSignal): Promise<number> {
     const { clock } = this.#options;
     const now = clock.now();
     const record = this.#mostOverdue(now);
     if (record !== undefined) {
       this.#mayReadAt = now + this.#gapMs;
-      const controller = new AbortController();
-      this.#inFlight = controller;
-      await this.#read(record, settings, controller.signal);
-      if (controller.signal.aborted) return;
-      this.#inFlight = undefined;
+      await this.#read(record, settings, signal);
     }
-    this.#wake(settings, now + this.#gapMs);
+    return now + this.#gapMs - clock.now();
   }
 
   async #read(record: ServerRecord, settings: IntervalSettings, signal: AbortSignal): Promise<void> {

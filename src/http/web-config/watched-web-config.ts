@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
-import type { Cancel, Clock } from '../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Logger } from '../../domain/log.ts';
+import { Repeat } from '../../domain/repeat.ts';
 import { formatIssues } from '../../yaml/issues.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
@@ -25,6 +26,7 @@ interface WatchOptions {
  */
 export class WatchedWebConfig implements WebSettingsSource {
   readonly #options: WatchOptions;
+  readonly #looks: Repeat;
   readonly #listeners = new Set<() => void>();
   #current: WebSettings;
   #files: readonly string[];
@@ -32,12 +34,11 @@ export class WatchedWebConfig implements WebSettingsSource {
   #read: string | undefined;
   #seen: string | undefined;
   #complaint = '';
-  #cancel: Cancel = () => undefined;
-  #isWatching = false;
 
   /** `loaded` is the file as read at the start. */
   constructor(options: WatchOptions, loaded: WebConfigResult & { readonly ok: true }) {
     this.#options = options;
+    this.#looks = new Repeat(options.clock);
     this.#current = loaded.settings;
     this.#files = loaded.files;
   }
@@ -52,20 +53,11 @@ export class WatchedWebConfig implements WebSettingsSource {
   }
 
   start(): void {
-    this.#isWatching = true;
-    this.#lookLater();
+    this.#looks.start(() => this.#look().then(() => LOOK_EVERY_MS), LOOK_EVERY_MS);
   }
 
   stop(): void {
-    this.#isWatching = false;
-    this.#cancel();
-  }
-
-  #lookLater(): void {
-    if (!this.#isWatching) return;
-    this.#cancel = this.#options.clock.schedule(LOOK_EVERY_MS, () => {
-      void this.#look().finally(() => this.#lookLater());
-    });
+    this.#looks.stop();
   }
 
   async #look(): Promise<void> {
