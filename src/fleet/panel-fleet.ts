@@ -21,8 +21,7 @@ import type {
 } from '../session/session-ports.ts';
 import { backupsOfServers } from './backups.ts';
 import { Discovery } from './discovery.ts';
-import { budgetProblem, descriptorProblem, type Needs, needsOf } from './needs.ts';
-import { NeedsLog } from './needs-log.ts';
+import { NeedsWatch } from './needs-watch.ts';
 import { type NodesApi, NodeWatch } from './node-watch.ts';
 import { nodeReadings } from './nodes.ts';
 import { type ListOfServer, PacedReads } from './paced-reads.ts';
@@ -86,8 +85,7 @@ export class PanelFleet {
   readonly #schedules: PacedReads<SchedulesReading>;
   readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
-  readonly #needsLog: NeedsLog;
-  readonly #socketLimit: SocketLimit;
+  readonly #needs: NeedsWatch<ServerTarget>;
   readonly #places: SocketPlaces<Session>;
   readonly #removed = new WeakSet<Session>();
   /** Sessions that were removed, while their sockets close. */
@@ -107,15 +105,14 @@ export class PanelFleet {
     const { clock, log, socketLimit = new SocketLimit() } = context;
     this.#settings = settings;
     this.#context = context;
-    this.#socketLimit = socketLimit;
     this.#serverLog = new ServerLog(log, clock);
     this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
     this.#places = new SocketPlaces(
       socketLimit,
-      () => this.#needs.sockets,
+      () => this.#needs.current.sockets,
       (session) => session.placeGiven(),
     );
-    this.#needsLog = new NeedsLog(settings.name, log, clock, () => this.#needsReport());
+    this.#needs = this.#createNeeds(socketLimit);
     this.#sessions = this.#sessionContext();
     this.#discovery = this.#createDiscovery();
     const { gateway } = context;
@@ -139,7 +136,7 @@ export class PanelFleet {
     this.#followServers();
     this.#unsubscribe = [
       gateway.onCircuit((key, state) => this.#circuitChanged(key, state)),
-      gateway.onChange(() => this.#needsLog.follow()),
+      gateway.onChange(() => this.#needs.follow()),
     ];
     this.#discovery.start();
     // The listing shows which servers share a node, so that not each of them has to fail by itself.
@@ -242,7 +239,7 @@ export class PanelFleet {
     this.#queries?.stop();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#cancelBegin();
-    this.#needsLog.stop();
+    this.#needs.stop();
     this.#places.close();
     await Promise.all([
       ...this.#members.map(({ session }) => session.stop()),
@@ -257,7 +254,6 @@ export class PanelFleet {
   reading(): PanelReading {
     const { gateway } = this.#context;
     const { reading: discovery } = this.#discovery;
-    const { sockets, polls, callsPerMinute } = this.#needs;
     return {
       name: this.#settings.name,
       up: gateway.health === 'up',
@@ -265,13 +261,7 @@ export class PanelFleet {
       nodes: (now) => nodeReadings(this.#records, (node) => gateway.nodeProblem(node), now),
       capacities: (now) => this.#nodes?.reading(now) ?? [],
       budget: gateway.budget(),
-      needs: {
-        requiredCallsPerMinute: callsPerMinute,
-        requiredSockets: sockets,
-        // A claim that is met in full is infinite.
-        allowedSockets: Math.min(this.#places.allowed, this.#socketLimit.sockets),
-        polls,
-      },
+      needs: this.#needs.reading,
       ...(discovery !== undefined && { discovery }),
     };
   }
@@ -281,48 +271,35 @@ export class PanelFleet {
     const { gateway } = this.#context;
     if (gateway.problem !== undefined) return [gateway.problem];
     const problems = [...gateway.problems];
-    const ofNeeds = this.#needsLog.isLogged ? this.#needsProblems : [];
-    for (const problem of [...ofNeeds, ...this.#discovery.problems]) {
+    for (const problem of [...this.#needs.problems, ...this.#discovery.problems]) {
       if (!problems.some(({ cause }) => cause === problem.cause)) problems.push(problem);
     }
     return problems;
   }
 
-  get #needs(): Needs {
-    const { pollIntervalMs } = this.#settings;
-    const targets = this.#records.map(({ target }) => target);
-    return needsOf(targets, {
-      pollIntervalMs,
-      listingPerMinute: this.#discovery.callsPerMinute,
-      listsPerMinute: this.#backups.wantedPerMinute(targets) + this.#schedules.wantedPerMinute(targets),
-    });
-  }
-
-  /** What keeps some servers from being observed as configured. */
-  get #needsProblems(): readonly Problem[] {
-    const needs = this.#needs;
-    const source = this.#settings.ratePinned ? 'requests_per_minute' : 'the API budget';
-    const allowance = { perMinute: this.#context.gateway.budget().limitPerMinute, source };
-    return [
-      descriptorProblem(needs, this.#places.allowed, this.#socketLimit),
-      budgetProblem(needs, this.#records.length, allowance),
-    ].filter((problem) => problem !== undefined);
-  }
-
-  #needsReport() {
-    const { knownLimitPerMinute, limitPerMinute } = this.#context.gateway.budget();
-    return {
-      servers: this.#records.length,
-      needs: this.#needs,
-      perMinute: limitPerMinute,
-      limit: knownLimitPerMinute ?? (this.#settings.ratePinned ? ('none' as const) : undefined),
-      problems: this.#needsProblems,
-    };
-  }
-
   get #staleness() {
     const { pollIntervalMs, stalenessMs } = this.#settings;
     return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, pollIntervalMs) };
+  }
+
+  #createNeeds(socketLimit: SocketLimit): NeedsWatch<ServerTarget> {
+    const { clock, log, gateway } = this.#context;
+    const { name: panel, ratePinned } = this.#settings;
+    return new NeedsWatch({
+      panel,
+      clock,
+      log,
+      ratePinned,
+      socketLimit,
+      allowedSockets: () => this.#places.allowed,
+      servers: () => this.#records.map(({ target }) => target),
+      wishes: (servers) => ({
+        pollIntervalMs: this.#settings.pollIntervalMs,
+        listingPerMinute: this.#discovery.callsPerMinute,
+        listsPerMinute: this.#backups.wantedPerMinute(servers) + this.#schedules.wantedPerMinute(servers),
+      }),
+      budget: () => gateway.budget(),
+    });
   }
 
   #createDiscovery(): Discovery {
@@ -453,8 +430,8 @@ export class PanelFleet {
       polled: idsOf(asking.filter(({ target }) => target.mode !== 'socket')),
       onNode: (node) => asking.filter((record) => record.node === node).length,
     });
-    this.#places.require(this.#needs.sockets);
-    this.#needsLog.follow();
+    this.#places.require(this.#needs.current.sockets);
+    this.#needs.follow();
   }
 }
 
