@@ -5,11 +5,13 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import type { QuerySettings } from '../domain/query.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { afterWalk } from '../fleet/census.ts';
 import { compileRules, mergeTargets, queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
+import { queryPlace } from '../query/place.ts';
 import { matchesEveryServer } from './check-warnings.ts';
 import { CommandFailure } from './command-line.ts';
 import { allowanceOf, neededPerMinute, rateWarning } from './fleet-needs.ts';
@@ -66,6 +68,8 @@ async function describeListing(
       ? []
       : [[describeRule('auto', {}, discover.expect.length), covered(-1)]]),
   ];
+  const census = afterWalk(new Map(), { servers, complete: true });
+  const { targets } = mergeTargets(panel.servers, census, rules);
   const queryRows = (discover.query ?? []).map(
     ({ match, query }, rule): Cells => [
       describeRule(describeQuery(query), match, rule),
@@ -76,9 +80,8 @@ async function describeListing(
     [['EXPECT', 'SERVERS'], ...rows],
     ...(queryRows.length === 0 ? [] : [[['QUERY', 'SERVERS'], ...queryRows]]),
     ...unqueried(queried),
+    ...queriedAt(targets),
   ];
-  const census = afterWalk(new Map(), { servers, complete: true });
-  const { targets } = mergeTargets(panel.servers, census, rules);
   const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them observed`;
   const needed = neededPerMinute(panel, targets).toFixed(1);
   const calls = `  API calls: ${needed} per minute for ${targets.length === 1 ? '1 server' : `${targets.length} servers`}`;
@@ -111,6 +114,26 @@ function unqueried(servers: readonly Queried[]): readonly (readonly Cells[])[] {
     rows.set(words, (rows.get(words) ?? 0) + 1);
   }
   return [[['NOT QUERIED', 'SERVERS'], ...[...rows].map(([words, count]) => [words, String(count)])]];
+}
+
+/** A table of the places at which servers are queried first; none if no server is queried. */
+function queriedAt(targets: readonly ServerTarget[]): readonly (readonly Cells[])[] {
+  const places = targets.filter(({ query }) => query !== undefined).map(placeWords);
+  if (places.length === 0) return [];
+  const rows = [...new Set(places)].sort().map((words): Cells => {
+    return [words, String(places.filter((place) => place === words).length)];
+  });
+  return [[['QUERIED AT', 'SERVERS'], ...rows]];
+}
+
+function placeWords(target: ServerTarget): string {
+  const place = queryPlace(target);
+  if ('cause' in place) return `nowhere: ${place.detail}`;
+  const { query, address, namedPort } = target;
+  if (place.isQueryPort) return 'host and port of query.address';
+  const listed = address === undefined ? "the node's address" : 'the default allocation';
+  const host = query?.address === undefined ? listed : 'the host of query.address';
+  return namedPort === undefined ? host : `${host}, at the port that a variable names`;
 }
 
 async function read(panel: PanelConfig, clock: Clock) {

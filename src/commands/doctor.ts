@@ -165,7 +165,7 @@ function doctorPanel(
     queries: {
       client,
       policy: { panelUrl: url, queryHosts: panel.queryHosts },
-      portsOfOthers: (server) => ports.ofOthers(server),
+      isTaken: (server, port) => ports.isTaken(server, port),
       resolve,
       findService: systemService,
     },

@@ -51,7 +51,7 @@ export const queryShape = {
     .optional()
     .meta({
       description:
-        "The address to query: `host:port`, or a host, which uses the port of the default allocation. Default: the server's default allocation in the listing (its alias, or else its IP address, and its port).",
+        "The address to query: `host:port`, or a host, which uses the port of the default allocation. Default: the server's default allocation in the listing (its alias, or else its IP address, or else its node's address, and its port) and the server's other ports.",
       examples: ['play.example.com:2457'],
     }),
   interval: duration({ atLeast: '10s', because: 'each query costs the game server some work' })

@@ -159,7 +159,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     ...PASSING,
     title: 'no address to query',
     meaning:
-      "The server's default allocation is unknown, or it has no usable address (0.0.0.0 or ::, without an alias).",
+      "The server's default allocation is unknown, or it has no usable address (0.0.0.0 or ::, without an alias, and no address of the node).",
     remedy: 'Set query.address, or give the allocation an alias in the panel.',
   },
   query_address_not_allowed: {

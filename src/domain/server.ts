@@ -82,9 +82,13 @@ export interface ServerTarget {
   readonly address?: string;
   /**
    * Its default allocation if no `address` follows from it: `host:port` of an address that can be reached only from its own
-   * machine or network segment, or `:port` if it has no host.
+   * machine or network segment, or of its node, or `:port` if it has no host.
    */
   readonly allocation?: string;
+  /** The one of its other ports that a variable of the server names as the query port, according to the listing. */
+  readonly namedPort?: number;
+  /** The ports of its other allocations at the same IP address, according to the listing. */
+  readonly otherPorts?: readonly number[];
   /** Absent if the game isn't queried for its players. */
   readonly query?: QuerySettings;
   /** Why it can't be observed according to the listing. */

@@ -190,15 +190,28 @@ export function queryOf(
 function factsOf(
   server: ListedServer,
 ): Complete<
-  Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'address' | 'allocation' | 'blocked' | 'withoutBackups'>
+  Pick<
+    ServerTarget,
+    | 'uuid'
+    | 'node'
+    | 'egg'
+    | 'address'
+    | 'allocation'
+    | 'namedPort'
+    | 'otherPorts'
+    | 'blocked'
+    | 'withoutBackups'
+  >
 > {
-  const { uuid, node, egg, address, allocation, withoutBackups } = server;
+  const { uuid, node, egg, address, allocation, namedPort, otherPorts, withoutBackups } = server;
   return {
     uuid,
     node,
     egg,
     address,
     allocation,
+    namedPort,
+    otherPorts,
     blocked: blockedByListing(server),
     withoutBackups: withoutBackups ? true : undefined,
   };

@@ -111,13 +111,13 @@ export class Discovery {
     return this.#merged.targets;
   }
 
-  /** The ports of other servers at a server's address. */
-  portsOfOthers(server: ServerTarget): readonly number[] {
+  /** Does a port of the server's address belong to another server, as far as the listing shows? */
+  isTaken(server: ServerTarget, port: number): boolean {
     const census = this.#census;
     if (this.#ports?.census !== census) {
       this.#ports = { census, listed: new ListedPorts([...census.values()].map((entry) => entry.server)) };
     }
-    return this.#ports.listed.ofOthers(server);
+    return this.#ports.listed.isTaken(server, port);
   }
 
   /** Calls a minute that the listing makes. */

@@ -3,52 +3,45 @@ import { parseEndpoint } from '../domain/endpoint.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 
-interface ListedPort {
-  readonly uuid: string;
-  readonly host: string;
-  readonly port: number;
-}
-
 type Server = Pick<ServerTarget, 'uuid' | 'node' | 'address' | 'allocation'>;
 
-/** The ports that a listing gives to servers, as far as it shows: those of their default allocations. */
+interface Owner extends Pick<Server, 'uuid' | 'node'> {
+  readonly host: string;
+}
+
+/** The ports that a listing gives to servers, as far as it shows. */
 export class ListedPorts {
-  readonly #byHost = new Map<string, ListedPort[]>();
-  readonly #byNode = new Map<string, ListedPort[]>();
+  readonly #owners = new Map<number, Owner[]>();
 
   constructor(servers: Iterable<ListedServer>) {
     for (const server of servers) {
-      const { host, port } = endpointOf(server);
-      if (port === undefined) continue;
-      const listed = { uuid: server.uuid, host, port };
-      add(this.#byHost, host, listed);
-      add(this.#byNode, server.node ?? '', listed);
+      const { owner, port } = endpointOf(server);
+      const ports = new Set([...(port === undefined ? [] : [port]), ...(server.otherPorts ?? [])]);
+      for (const own of ports) {
+        const owners = this.#owners.get(own);
+        if (owners === undefined) this.#owners.set(own, [owner]);
+        else owners.push(owner);
+      }
     }
   }
 
   /**
-   * The ports of other servers at this server's address. Servers of a node have the same address unless both are listed with IP
-   * addresses, since a name doesn't tell.
+   * Does another server have this port of this server's address? Servers of a node have the same address unless both are listed with
+   * IP addresses, since a name doesn't tell.
    */
-  ofOthers(server: Server): readonly number[] {
-    const { host, port: own } = endpointOf(server);
-    const onNode = this.#byNode.get(server.node ?? '') ?? [];
-    const here = [
-      ...(this.#byHost.get(host) ?? []),
-      ...onNode.filter((listed) => isIP(host) === 0 || isIP(listed.host) === 0),
-    ];
-    const others = here.filter(({ uuid, port }) => uuid !== server.uuid && port !== own);
-    return [...new Set(others.map(({ port }) => port))];
+  isTaken(server: Server, port: number): boolean {
+    const { owner, port: own } = endpointOf(server);
+    const isHere = ({ host, node }: Owner) =>
+      host === owner.host || (node === owner.node && (isIP(host) === 0 || isIP(owner.host) === 0));
+    const others = this.#owners.get(port)?.filter(({ uuid }) => uuid !== owner.uuid);
+    return port !== own && others?.some(isHere) === true;
   }
 }
 
-function endpointOf({ address, allocation = address }: Server): { host: string; port: number | undefined } {
+function endpointOf({ uuid, node, address, allocation = address }: Server): {
+  readonly owner: Owner;
+  readonly port: number | undefined;
+} {
   const { host = '', port } = (allocation === undefined ? undefined : parseEndpoint(allocation)) ?? {};
-  return { host, port };
-}
-
-function add(index: Map<string, ListedPort[]>, key: string, listed: ListedPort): void {
-  const others = index.get(key);
-  if (others === undefined) index.set(key, [listed]);
-  else others.push(listed);
+  return { owner: { uuid, node, host }, port };
 }

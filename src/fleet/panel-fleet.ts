@@ -349,7 +349,7 @@ export class PanelFleet {
       clock,
       log: this.#serverLog,
       records: () => this.#records,
-      portsOfOthers: (server) => this.#discovery.portsOfOthers(server),
+      isTaken: (server, port) => this.#discovery.isTaken(server, port),
       isListingPending: () => this.#discovery.reading?.isPending === true,
     });
   }

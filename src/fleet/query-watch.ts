@@ -27,8 +27,8 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly panelUrl: string;
   /** The current servers. */
   readonly records: () => readonly ServerRecord[];
-  /** The ports of other servers at a server's address, according to the listing. */
-  readonly portsOfOthers: (server: ServerTarget) => readonly number[];
+  /** Does a port of the server's address belong to another server, according to the listing? */
+  readonly isTaken: (server: ServerTarget, port: number) => boolean;
   /** Is the listing, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
 }
@@ -113,13 +113,13 @@ export class QueryWatch {
   }
 
   async #query(record: ServerRecord, { intervalMs }: QuerySettings, signal: AbortSignal): Promise<QueryEnd> {
-    const { clock, client, resolve, findService, panelUrl, portsOfOthers } = this.#options;
+    const { clock, client, resolve, findService, panelUrl, isTaken } = this.#options;
     const run = record.starts;
     const options: AskOptions = {
       clock,
       client,
       policy: { panelUrl, queryHosts: this.#queryHosts },
-      portsOfOthers,
+      isTaken,
       resolve,
       ...(findService !== undefined && { findService }),
     };
@@ -154,8 +154,8 @@ export class QueryWatch {
 
 /** The settings of a server's queries as one text. */
 function termsOf(
-  { query, address, allocation }: ServerTarget,
+  { query, address, allocation, namedPort, otherPorts }: ServerTarget,
   queryHosts: readonly string[] | undefined,
 ): string {
-  return JSON.stringify([query, address, allocation, queryHosts]);
+  return JSON.stringify([query, address, allocation, namedPort, otherPorts, queryHosts]);
 }

@@ -108,7 +108,7 @@ function isSameOrder(one: readonly Member[], other: readonly Member[]): boolean 
   return one.length === other.length && one.every((member, index) => member === other[index]);
 }
 
-type Scalar = Exclude<keyof ServerTarget, 'labels' | 'limits' | 'query'>;
+type Scalar = Exclude<keyof ServerTarget, 'labels' | 'limits' | 'query' | 'otherPorts'>;
 
 // An object, so that the compiler reports a field that is missing here.
 const SCALARS = Object.keys({
@@ -122,6 +122,7 @@ const SCALARS = Object.keys({
   egg: true,
   address: true,
   allocation: true,
+  namedPort: true,
   blocked: true,
   withoutBackups: true,
 } satisfies Record<Scalar, true>) as readonly Scalar[];
@@ -133,7 +134,8 @@ function sameTarget(one: ServerTarget, other: ServerTarget): boolean {
   return (
     sameEntries(one.labels, other.labels) &&
     sameEntries(one.limits, other.limits) &&
-    sameEntries(one.query ?? NOTHING, other.query ?? NOTHING)
+    sameEntries(one.query ?? NOTHING, other.query ?? NOTHING) &&
+    sameEntries(one.otherPorts ?? NOTHING, other.otherPorts ?? NOTHING)
   );
 }
 

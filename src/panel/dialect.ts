@@ -107,8 +107,12 @@ export interface ListedServer {
   readonly withoutBackups: boolean;
   /** `host:port` of its default allocation; absent if it has no usable one. */
   readonly address?: string;
-  /** The rest of an otherwise unusable allocation: `host:port` of a link-local address, or `:port`. */
+  /** The rest of an otherwise unusable allocation: `host:port` of a link-local address or of its node, or `:port`. */
   readonly allocation?: string;
+  /** The one of its other ports that a variable names as the query port. */
+  readonly namedPort?: number;
+  /** The ports of its other allocations at the same IP address. */
+  readonly otherPorts?: readonly number[];
   readonly limits: Limits;
 }
 

@@ -190,6 +190,8 @@ function presentable(server: ListedServer, panel?: string): Complete<ListedServe
     withoutBackups: server.withoutBackups,
     address: shownText(address) === address ? address : undefined,
     allocation: server.allocation,
+    namedPort: server.namedPort,
+    otherPorts: server.otherPorts,
     limits: server.limits,
   };
 }

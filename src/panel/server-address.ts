@@ -15,15 +15,16 @@ export function serverAddress(hosts: readonly unknown[], port: unknown): string 
 }
 
 /**
- * The rest of an allocation without a `serverAddress`: `host:port` of a link-local address, or `:port` if there is no host;
- * undefined without a port.
+ * The rest of an allocation without a `serverAddress`: `host:port` of a link-local address or of its node, or `:port` if there is no
+ * host; undefined without a port.
  */
 export function localAllocation(hosts: readonly unknown[], port: unknown): string | undefined {
   const host = hosts.find((value) => isHost(value) && !isUnspecified(value));
   return isPort(port) ? formatEndpoint({ host: isHost(host) ? host : '', port }) : undefined;
 }
 
-function isPort(value: unknown): value is number {
+/** Whether a value received from a panel is a port. */
+export function isPort(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PORT;
 }
 

@@ -17,8 +17,8 @@ export interface AskOptions {
   readonly clock: Clock;
   readonly client: QueryClient;
   readonly policy: QueryPolicy;
-  /** The ports of other servers at the server's address. */
-  readonly portsOfOthers?: (server: ServerTarget) => readonly number[];
+  /** Does a port of the server's address belong to another server? */
+  readonly isTaken?: (server: ServerTarget, port: number) => boolean;
   readonly resolve: ResolveName;
   /** Looks up where a service is; undefined if no services are looked up. */
   readonly findService?: FindService;
@@ -55,7 +55,7 @@ export async function askPlayers(
 /** What to query, or why nothing can be queried. */
 async function targetOf(
   server: ServerTarget,
-  { policy, resolve, portsOfOthers, findService }: AskOptions,
+  { policy, resolve, isTaken, findService }: AskOptions,
   signal: AbortSignal,
 ): Promise<QueryTarget | Problem> {
   const place = queryPlace(server);
@@ -78,7 +78,6 @@ async function targetOf(
   if ('cause' in addresses) return addresses;
   const [ip = '', ...otherIps] = addresses;
   const { isQueryPort } = place;
-  const takenPorts = isQueryPort ? undefined : portsOfOthers?.(server);
   return {
     type,
     ip,
@@ -86,6 +85,9 @@ async function targetOf(
     hostname: place.host,
     port,
     isQueryPort,
-    takenPorts,
+    ...(!isQueryPort && { isTaken: (candidate) => isTaken?.(server, candidate) ?? false }),
+    // The listing's ports are those of the listing's address.
+    ...(found === undefined &&
+      !isQueryPort && { namedPort: server.namedPort, otherPorts: server.otherPorts }),
   };
 }

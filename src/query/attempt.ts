@@ -105,8 +105,7 @@ export class Attempt {
     this.#isRead ||= this.#received.bytes > 0;
     const port = order.do === 'connect' ? (order.port ?? this.#port) : this.#port;
     if (order.do !== 'write') this.#where = `${order.do === 'send' ? 'UDP' : 'TCP'} port ${port}`;
-    if (this.#target.takenPorts?.includes(port) === true)
-      this.#fail('query_no_answer', 'belongs to another server');
+    if (this.#target.isTaken?.(port) === true) this.#fail('query_no_answer', 'belongs to another server');
     else if (order.do === 'send') this.#send(order);
     else if (order.do === 'connect') this.#talk(port);
     else if (order.do === 'request') void this.#request(order.parameters);

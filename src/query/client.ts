@@ -14,11 +14,14 @@ export interface QueryTarget {
   readonly port: number;
   /**
    * The port was given as the one that answers queries, so only this port is queried. Otherwise it is the port that players
-   * connect to, and the ports derived from it by the game's own rule are queried as well.
+   * connect to, and the ports derived from it by the game's own rule and the server's other ports are queried as well.
    */
   readonly isQueryPort: boolean;
-  /** Ports of the address that belong to other servers: nothing is sent there. */
-  readonly takenPorts?: readonly number[] | undefined;
+  /** The one of the server's other ports that a variable names as the query port. */
+  readonly namedPort?: number | undefined;
+  readonly otherPorts?: readonly number[] | undefined;
+  /** Does this port of the address belong to another server? Nothing is sent there. */
+  readonly isTaken?: ((port: number) => boolean) | undefined;
 }
 
 /** The causes of failed queries, the most informative first. */

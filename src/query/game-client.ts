@@ -116,7 +116,7 @@ export class GameClient implements QueryClient {
     const known = this.#known.get(keyOf(target));
     const first = <Item>(items: readonly Item[], item: Item | undefined) =>
       items.toSorted((a, b) => Number(b === item) - Number(a === item));
-    const ways = waysOf(target).filter(({ port }) => target.takenPorts?.includes(port) !== true);
+    const ways = waysOf(target);
     const ports = first([...new Set(ways.map(({ port }) => port))], known?.port);
     return ports.flatMap((port) => {
       const here = ways.filter((way) => way.port === port);

@@ -94,22 +94,28 @@ export interface Way {
   readonly port: number;
 }
 
+/** The most ports of a server that are queried: each gets its share of the time. */
+const MAX_PORTS = 4;
+
 /**
- * The ways to query a server, in the order in which they are tried. The given port is first, since it certainly belongs to this
- * server; then the ports derived from it.
+ * The ways to query a server, in the order in which they are tried: at the port that one of the server's variables names, at the port
+ * that players connect to, at the ports derived from it, and at the server's other ports; never at the port of another server.
  */
 export function waysOf({
   type,
   port,
   isQueryPort,
-}: Pick<QueryTarget, 'type' | 'port' | 'isQueryPort'>): readonly Way[] {
+  namedPort,
+  otherPorts = [],
+  isTaken = () => false,
+}: Omit<QueryTarget, 'ip' | 'otherIps' | 'hostname'>): readonly Way[] {
   const { protocols, rule } = TYPES.get(type) ?? { protocols: [], rule: '' };
   const [, usual, fixed] = /@(\d+)>(\d+)/.exec(rule)?.map(Number) ?? [];
   const offsets = [...rule.matchAll(/[+-]\d+/g)].map(Number);
-  const derived = isQueryPort
-    ? []
-    : [...offsets.map((offset) => port + offset), port === usual ? fixed : port];
-  return [...new Set([port, ...derived])]
-    .filter((candidate = 0) => candidate >= 1 && candidate <= MAX_PORT)
+  const derived = [...offsets.map((offset) => port + offset), port === usual ? fixed : port];
+  const candidates = isQueryPort ? [port] : [namedPort ?? port, port, ...derived, ...otherPorts];
+  return [...new Set(candidates)]
+    .filter((candidate = 0) => candidate >= 1 && candidate <= MAX_PORT && !isTaken(candidate))
+    .slice(0, MAX_PORTS)
     .flatMap((candidate = 0) => protocols.map((protocol) => ({ protocol, port: candidate })));
 }

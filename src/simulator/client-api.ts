@@ -230,7 +230,7 @@ async function backups(
 }
 
 function entryOf(server: SimulatedServer): ListingEntry {
-  return { ...server, node: nodeName(server), allocation: allocationOf(server) };
+  return { ...server, node: nodeName(server), allocations: allocationsOf(server) };
 }
 
 async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
@@ -253,16 +253,22 @@ export function nodeName(server: SimulatedServer): string {
 const FIRST_PORT = 20_000;
 
 /**
- * The server's default allocation; addresses not given by a spec are reserved for documentation (RFC 5737) and unreachable.
+ * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737) and unreachable. Panels list
+ * allocations in no particular order, so the default one comes last.
  */
-function allocationOf({ allocationSpec, identifier, node }: SimulatedServer): Allocation | undefined {
-  if (allocationSpec === null) return undefined;
-  const { ip = `198.51.100.${node + 1}`, alias = null, port } = allocationSpec;
-  return {
-    ip,
-    ip_alias: alias,
-    port: port ?? FIRST_PORT + (Number.parseInt(identifier.slice(0, 4), 16) % 40_000),
-  };
+function allocationsOf({ allocationSpec, identifier, node }: SimulatedServer): readonly Allocation[] {
+  if (allocationSpec === null) return [];
+  const free = FIRST_PORT + (Number.parseInt(identifier.slice(0, 4), 16) % 40_000);
+  const {
+    ip = `198.51.100.${node + 1}`,
+    alias = null,
+    port = free,
+    otherPorts = [port - 1],
+  } = allocationSpec;
+  return [
+    ...otherPorts.map((other) => ({ ip, ip_alias: null, port: other, is_default: false })),
+    { ip, ip_alias: alias, port, is_default: true },
+  ];
 }
 
 /** The requested page; undefined if the query is malformed. */

@@ -6,6 +6,7 @@ export interface Allocation {
   readonly ip: string;
   readonly ip_alias: string | null;
   readonly port: number;
+  readonly is_default: boolean;
 }
 
 /** The listing's data about a server. */
@@ -18,8 +19,9 @@ export interface ListingEntry {
   readonly owned: boolean;
   readonly conflict: Conflict | undefined;
   readonly backupLimit: number;
-  /** The default allocation. */
-  readonly allocation: Allocation | undefined;
+  readonly allocations: readonly Allocation[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly nodeAddress: string;
   readonly limits: Required<{ [Key in keyof WireLimits]: number }>;
   readonly daemonType: DaemonType;
 }
@@ -38,7 +40,6 @@ interface KindOfPanel {
 
 const USERNAME = 'operator';
 const EMAIL = 'operator@example.com';
-const SFTP = { ip: 'node.example.com', port: 2_022 };
 const MADE_AT = '2026-01-02T03:04:05+00:00';
 
 const PTERODACTYL: KindOfPanel = {
@@ -73,7 +74,7 @@ export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
       created_at: MADE_AT,
       updated_at: MADE_AT,
     }),
-    serverExtras: () => ({ sftp_details: { ...SFTP, alias: null } }),
+    serverExtras: ({ nodeAddress }) => ({ sftp_details: { ...sftpDetails(nodeAddress), alias: null } }),
     limitsExtras: { oom_killer: false },
   },
   hydrodactyl: {
@@ -115,7 +116,7 @@ export function serverDocument(kind: PanelKind, server: ListingEntry, includeEgg
     name: server.name,
     node: server.node,
     is_node_under_maintenance: conflict === 'maintenance',
-    sftp_details: SFTP,
+    sftp_details: sftpDetails(server.nodeAddress),
     description: '',
     limits: { ...server.limits, threads: null, oom_disabled: true, ...limitsExtras },
     invocation: './start',
@@ -128,8 +129,8 @@ export function serverDocument(kind: PanelKind, server: ListingEntry, includeEgg
     is_transferring: conflict === 'transferring',
     ...serverExtras(server),
     relationships: {
-      allocations: { object: 'list', data: allocationDocuments(server.allocation) },
-      variables: { object: 'list', data: [] },
+      allocations: { object: 'list', data: server.allocations.map(allocationDocument) },
+      variables: { object: 'list', data: Object.entries(server.variables).map(variableDocument) },
       ...(includeEgg && {
         egg: { object: 'egg', attributes: { uuid: uuidOf(server.egg), name: server.egg } },
       }),
@@ -138,14 +139,27 @@ export function serverDocument(kind: PanelKind, server: ListingEntry, includeEgg
   return { object: 'server', attributes };
 }
 
-// Panels list allocations in no particular order, so another one comes before the default.
-function allocationDocuments(allocation: Allocation | undefined): readonly object[] {
-  if (allocation === undefined) return [];
-  const another = { ...allocation, ip_alias: null, port: allocation.port - 1, is_default: false };
-  return [another, { ...allocation, is_default: true }].map((attributes) => ({
-    object: 'allocation',
-    attributes: { id: attributes.port, notes: null, ...attributes },
-  }));
+function sftpDetails(ip: string): object {
+  return { ip, port: 2_022 };
+}
+
+function allocationDocument(allocation: Allocation): object {
+  return { object: 'allocation', attributes: { id: allocation.port, notes: null, ...allocation } };
+}
+
+function variableDocument([name, value]: readonly [string, string]): object {
+  return {
+    object: 'egg_variable',
+    attributes: {
+      name,
+      description: '',
+      env_variable: name,
+      default_value: '',
+      server_value: value,
+      is_editable: true,
+      rules: 'required|string',
+    },
+  };
 }
 
 /** A backup as an item of the list of backups. */

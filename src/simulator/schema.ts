@@ -88,6 +88,8 @@ export const allocationSchema = z.strictObject({
   ip: z.string().optional(),
   alias: z.string().optional(),
   port: z.int().positive().optional(),
+  /** The ports of its further allocations at the same address; by default the one before. */
+  otherPorts: z.array(z.int().positive()).optional(),
 });
 
 export const serverSpecSchema = z.strictObject({
@@ -113,6 +115,10 @@ export const serverSpecSchema = z.strictObject({
   backupLimit: count.optional(),
   /** Its default allocation: by default on its node's address, without an alias; null = none. */
   allocation: allocationSchema.nullable().optional(),
+  /** The variables of its egg that users may see, and their values. */
+  variables: z.record(z.string(), z.string()).optional(),
+  /** The address of its node. */
+  nodeAddress: z.string().optional(),
   /** Milliseconds between its scheduled backups, a third of which fail. */
   backupEveryMs: positive.optional(),
   /**

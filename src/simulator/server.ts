@@ -50,6 +50,8 @@ export interface SimulatedServer {
   readonly schedules: readonly SimulatedSchedule[];
   readonly backupLimit: number;
   readonly allocationSpec: AllocationSpec | null;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly nodeAddress: string;
   readonly backupEveryMs: number | undefined;
   readonly players: ServerSpec['players'];
   /** When it last made a scheduled backup. */
@@ -113,6 +115,8 @@ export function createServer(
     schedules: (spec.schedules ?? []).map((schedule, index) => newSchedule(schedule, index, now)),
     backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
     allocationSpec: spec.allocation === undefined ? {} : spec.allocation,
+    variables: spec.variables ?? {},
+    nodeAddress: spec.nodeAddress ?? 'node.example.com',
     backupEveryMs: spec.backupEveryMs,
     players: spec.players,
     backedUpAt: now,

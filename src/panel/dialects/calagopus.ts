@@ -1,4 +1,4 @@
-import { asFields, asText, type Fields } from './pterodactyl/decode.ts';
+import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
 
 /**
  * Whether the body is in the shape of a Calagopus panel: errors are plain texts, and answers have no `attributes` (shared/src/response.rs

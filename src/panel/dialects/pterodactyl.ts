@@ -10,8 +10,6 @@ import type {
 } from '../dialect.ts';
 import { isCalagopusAnswer } from './calagopus.ts';
 import {
-  asFields,
-  asText,
   DAEMONS,
   decodeAccount,
   decodeBackupsPage,
@@ -20,8 +18,8 @@ import {
   decodeNodesPage,
   decodeResources,
   decodeSchedules,
-  type Fields,
 } from './pterodactyl/decode.ts';
+import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
 import { refusalCause } from './pterodactyl/panel-refusals.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 

@@ -8,6 +8,7 @@ export interface QueryRow {
   readonly cause: CauseCode;
   /** Its default allocation, by default a public address. */
   readonly allocation?: AllocationSpec | null;
+  readonly nodeAddress?: string;
   /** The outcome of the query, if there is one. */
   readonly outcome?: Asked;
 }
@@ -36,11 +37,23 @@ export const QUERY_ROWS: readonly QueryRow[] = [
   },
   { name: 'a server without an allocation', cause: 'query_address_missing', allocation: null },
   {
-    name: 'an allocation of 0.0.0.0',
+    name: 'an allocation of 0.0.0.0, of a node without an address',
     cause: 'query_address_missing',
     allocation: { ip: '0.0.0.0', port: 25_565 },
+    nodeAddress: '0.0.0.0',
   },
-  { name: 'an allocation of ::', cause: 'query_address_missing', allocation: { ip: '::', port: 25_565 } },
+  {
+    name: 'an allocation of ::, of a node without an address',
+    cause: 'query_address_missing',
+    allocation: { ip: '::', port: 25_565 },
+    nodeAddress: '',
+  },
+  {
+    name: "an allocation of 0.0.0.0, of a node whose address is a cloud's metadata service",
+    cause: 'query_address_not_allowed',
+    allocation: { ip: '0.0.0.0', port: 25_565 },
+    nodeAddress: '100.100.100.200',
+  },
   {
     name: "an alias that can't be resolved",
     cause: 'query_dns',

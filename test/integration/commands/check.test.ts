@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkCommand } from '../../../src/commands/check.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 
 let panel: Simulator;
@@ -97,6 +98,34 @@ panel main: 5 servers listed, 4 of them observed
     const rule = '{ match: { egg: [Velocity] }, type: minecraft }';
     const rules = await check(`discover: { include: { name: [bedrock, hub] }, query: [${rule}] }`);
     expect(rules).toMatch(/NOT QUERIED +SERVERS\n +egg Vanilla Bedrock: no rule matches +1\n/);
+  });
+
+  it('shows where servers are queried', async () => {
+    const queried: readonly ServerSpec[] = [
+      { name: 'plain-1' },
+      { name: 'plain-2' },
+      {
+        name: 'named',
+        allocation: { port: 28_015, otherPorts: [28_017] },
+        variables: { QUERY_PORT: '28017' },
+      },
+      { name: 'everywhere', allocation: { ip: '0.0.0.0' } },
+      { name: 'nowhere', allocation: null },
+    ];
+    for (const spec of queried) panel.addServer({ egg: 'Rust', ...spec });
+    const names = '[plain-1, plain-2, named, everywhere, nowhere]';
+    const text = await check(`discover: { include: { name: ${names} }, query: auto }`);
+    const rows = [
+      'QUERIED AT +SERVERS',
+      'nowhere: the listing has no default allocation +1',
+      'the default allocation +2',
+      'the default allocation, at the port that a variable names +1',
+      "the node's address +1",
+    ];
+    expect(text).toMatch(new RegExp(rows.join(String.raw`\n +`)));
+    const ruled = '[{ match: {}, type: rust, address: 203.0.113.8 }]';
+    const hosted = await check(`discover: { include: { name: [plain-1, named] }, query: ${ruled} }`);
+    expect(hosted).toMatch(/QUERIED AT.*\n +the host of query\.address +1\n +the host of query.address, at/);
   });
 
   it("fails with the reason if a listing can't be read", async () => {

@@ -66,7 +66,8 @@ describe('the query step', () => {
         hostname: '203.0.113.7',
         port: 25_565,
         isQueryPort: false,
-        takenPorts: [],
+        otherPorts: [25_564],
+        isTaken: expect.any(Function) as unknown,
       },
     ]);
     expect(isAllHealthy(report)).toBe(true);
@@ -102,7 +103,7 @@ describe('the query step', () => {
 
   it.each<[string, ServerSpec]>([
     ['query_address_missing', { ...SPEC, allocation: null }],
-    ['query_address_missing', { ...SPEC, allocation: { ip: '0.0.0.0' } }],
+    ['query_address_missing', { ...SPEC, allocation: { ip: '0.0.0.0' }, nodeAddress: '0.0.0.0' }],
     ['query_address_not_allowed', { ...SPEC, allocation: { ip: '100.100.100.200', port: 80 } }],
   ])('fails without sending a query if there is no address: %s', async (cause, spec) => {
     const report = await examineServer(MINECRAFT, spec);

@@ -94,7 +94,8 @@ describe('a server with a query', () => {
       hostname: '203.0.113.7',
       port: 25_565,
       isQueryPort: false,
-      takenPorts: [],
+      otherPorts: [25_564],
+      isTaken: expect.any(Function) as unknown,
     });
   });
 
@@ -137,10 +138,14 @@ describe('a server with a query', () => {
 describe("a server that can't be queried", () => {
   it.each(QUERY_ROWS.map((row) => [row.name, row] as const))(
     '%s',
-    async (_, { cause, allocation, outcome }) => {
+    async (_, { cause, allocation, nodeAddress, outcome }) => {
       answer = () =>
         outcome === undefined ? Promise.reject(new Error('queried')) : Promise.resolve(outcome);
-      const shown = await observe({ ...PAPER, ...(allocation !== undefined && { allocation }) });
+      const shown = await observe({
+        ...PAPER,
+        ...(allocation !== undefined && { allocation }),
+        ...(nodeAddress !== undefined && { nodeAddress }),
+      });
       await shown.until('gameserver_query_up', SERVER, 0);
       expect(await shown.value('gameserver_players', SERVER)).toBeUndefined();
       expect(await shown.value('gameserver_players_max', SERVER)).toBeUndefined();
@@ -246,5 +251,24 @@ describe('discovered servers', () => {
     const shown = await observe(everywhere, discovering(rules));
     await shown.until('gameserver_players', SERVER, 12);
     expect(queried[0]).toMatchObject({ ip: '203.0.113.8', port: 25_571, isQueryPort: false });
+  });
+
+  it("at 0.0.0.0 are queried at their node's address", async () => {
+    const everywhere = { ...PAPER, allocation: { ip: '0.0.0.0', port: 25_571 }, nodeAddress: '203.0.113.9' };
+    const shown = await observe(everywhere, discovering('auto'));
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(queried[0]).toMatchObject({ ip: '203.0.113.9', port: 25_571, isQueryPort: false });
+  });
+
+  it('are queried at the port that a variable names, and at their other ports', async () => {
+    const rust: ServerSpec = {
+      ...PAPER,
+      egg: 'Rust',
+      allocation: { ip: '203.0.113.7', port: 28_015, otherPorts: [28_016, 28_017] },
+      variables: { RCON_PORT: '28016', QUERY_PORT: '28017' },
+    };
+    const shown = await observe(rust, discovering('auto'));
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(queried[0]).toMatchObject({ port: 28_015, namedPort: 28_017, otherPorts: [28_016, 28_017] });
   });
 });

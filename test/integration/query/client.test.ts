@@ -297,6 +297,17 @@ describe('a query', () => {
     expect(await ask('valheim', server.port, { isQueryPort: false })).toEqual(counted(1, 10));
   });
 
+  it('asks the port that a variable names before all others, and the other ports last', async () => {
+    const server = await replying(valveInfo(1, 10));
+    const another = await replying(valveInfo(2, 10));
+    await using silent = await Answerer.udp(() => {});
+    const target = { type: 'rust', ip: LOOPBACK, isQueryPort: false, otherPorts: [server.port] };
+    const named = { ...target, port: another.port, namedPort: server.port };
+    expect(countsOf(await queryHere(named, clock))).toEqual(counted(1, 10));
+    expect(countsOf(await queryHere({ ...target, port: another.port }, clock))).toEqual(counted(2, 10));
+    expect(countsOf(await queryHere({ ...target, port: silent.port }, clock))).toEqual(counted(1, 10));
+  });
+
   it('uses every address of a name, and first the one that answered last time', async () => {
     const server = await replying(valveInfo(1, 10));
     const target = { type: 'rust', ip: '::1', otherIps: [LOOPBACK], port: server.port, isQueryPort: true };

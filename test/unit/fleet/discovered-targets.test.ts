@@ -375,8 +375,9 @@ describe('the query of a discovered server', () => {
   });
 });
 
-it('configured and discovered servers know an allocation without an address', () => {
-  const server = listed(7, { allocation: ':25565' });
+it('configured and discovered servers know an allocation without an address, and their other ports', () => {
+  const ports = { allocation: ':25565', namedPort: 25_566, otherPorts: [25_566] };
+  const server = listed(7, ports);
   const own = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server]);
-  for (const known of [own, merged([], [server])]) expect(known[0]?.allocation).toBe(':25565');
+  for (const known of [own, merged([], [server])]) expect(known[0]).toMatchObject(ports);
 });

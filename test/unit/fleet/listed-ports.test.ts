@@ -3,15 +3,14 @@ import { ListedPorts } from '../../../src/fleet/listed-ports.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
 import { listed } from '../../support/listed.ts';
 
-const on = (uuid: string, node: string, place: Pick<ListedServer, 'address' | 'allocation'>) =>
+const on = (uuid: string, node: string, place: Pick<ListedServer, 'address' | 'allocation' | 'otherPorts'>) =>
   listed(0, { uuid, node, ...place });
 
-const OURS = on('ours', 'fra-1', { address: '203.0.113.7:2456' });
+const OURS = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459] });
 
-const taken = (server: ListedServer, ...others: readonly ListedServer[]) =>
-  new ListedPorts([server, ...others]).ofOthers(server);
+const isTaken = (other: ListedServer, port: number) => new ListedPorts([OURS, other]).isTaken(OURS, port);
 
-describe('the ports of other servers', () => {
+describe("a port of a server's address", () => {
   it.each([
     ['at the same address', on('other', 'fra-1', { address: '203.0.113.7:2457' })],
     [
@@ -20,16 +19,26 @@ describe('the ports of other servers', () => {
     ],
     ['of the same node, listed with a name', on('other', 'fra-1', { address: 'play.example.com:2457' })],
     ['of the same node, listed without an address', on('other', 'fra-1', { allocation: ':2457' })],
-  ])('include those %s', (_, other) => {
-    expect(taken(OURS, other)).toEqual([2457]);
+    [
+      'that has it as one of its other ports',
+      on('other', 'fra-1', { address: '203.0.113.7:2458', otherPorts: [2460, 2457] }),
+    ],
+  ])('belongs to another server %s', (_, other) => {
+    expect(isTaken(other, 2457)).toBe(true);
+    expect(isTaken(other, 2461)).toBe(false);
   });
 
   it.each([
     ['at another IP address of the node', on('other', 'fra-1', { address: '203.0.113.8:2457' })],
     ['of another node', on('other', 'fra-2', { address: 'play.example.com:2457' })],
     ['without an allocation', on('other', 'fra-1', {})],
-    ["with the server's own port", on('other', 'fra-1', { address: 'play.example.com:2456' })],
-  ])('exclude those %s', (_, other) => {
-    expect(taken(OURS, other)).toEqual([]);
+  ])("doesn't belong to a server %s", (_, other) => {
+    expect(isTaken(other, 2457)).toBe(false);
+  });
+
+  it("isn't another server's if it is the default port of this one, or only this one's", () => {
+    const other = on('other', 'fra-1', { address: 'play.example.com:2456' });
+    expect(isTaken(other, 2456)).toBe(false);
+    expect(isTaken(other, 2459)).toBe(false);
   });
 });

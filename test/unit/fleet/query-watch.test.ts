@@ -66,7 +66,7 @@ beforeEach(() => {
     panelUrl: 'https://panel.example.com',
     records: () => records,
     findService: (name, signal) => services(name, signal),
-    portsOfOthers: () => taken,
+    isTaken: (_, port) => taken.includes(port),
     isListingPending: () => isListingPending,
   });
 });
@@ -116,10 +116,10 @@ describe('a running server', () => {
     await passTime(INTERVAL, record);
     configured.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: clock.now() }), clock.now());
     await passTime(INTERVAL, record);
-    const takenPorts = new Map(queried.map((target) => [target.isQueryPort, target.takenPorts]));
-    expect(takenPorts.get(false)).toEqual([25_566]);
-    expect(takenPorts.has(true)).toBe(true);
-    expect(takenPorts.get(true)).toBeUndefined();
+    const isTaken = new Map(queried.map((target) => [target.isQueryPort, target.isTaken]));
+    expect([25_565, 25_566].map((port) => isTaken.get(false)?.(port))).toEqual([false, true]);
+    expect(isTaken.has(true)).toBe(true);
+    expect(isTaken.get(true)).toBeUndefined();
   });
 
   it('is queried at its default allocation, and shows the answer', async () => {
@@ -132,7 +132,7 @@ describe('a running server', () => {
       hostname: '203.0.113.7',
       port: 25_565,
       isQueryPort: false,
-      takenPorts: [],
+      isTaken: expect.any(Function) as unknown,
     });
     expect(shown(record)).toMatchObject({ players: 12, players_max: 40, duration: 0.05 });
     expect(log.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
@@ -260,6 +260,21 @@ describe('a failed query', () => {
     }
   });
 
+  it.each([{ namedPort: 25_570 }, { otherPorts: [25_571] }])(
+    'is repeated within an interval when the listing changes to %j',
+    async (ports) => {
+      answer = () => Promise.resolve(SILENT);
+      watch.start();
+      const record = observe();
+      await passTime(45 * MINUTE, record);
+      queried.length = 0;
+      record.target = { ...record.target, ...ports };
+      watch.follow();
+      await passTime(INTERVAL, record);
+      expect(queried).toMatchObject([ports]);
+    },
+  );
+
   it('is logged once, and so is the first answer after it', async () => {
     answer = () => Promise.resolve(SILENT);
     watch.start();
@@ -317,10 +332,11 @@ describe('a failed query', () => {
     resolve = (name) =>
       name === 'node.example.com' ? Promise.resolve(['203.0.113.9']) : Promise.reject(new Error('ENOTFOUND'));
     watch.start();
-    const record = observe({ address: 'play.example.com:25565' });
+    const record = observe({ address: 'play.example.com:25565', otherPorts: [25_566] });
     await passTime(INTERVAL, record);
     expect(asked).toEqual(['_minecraft._tcp.play.example.com']);
     expect(queried).toMatchObject([{ ip: '203.0.113.9', port: 25_570, hostname: 'play.example.com' }]);
+    expect(queried[0]).not.toHaveProperty('otherPorts');
     resolve = (name) =>
       name === 'node.example.com' ? Promise.resolve(['127.0.0.1']) : Promise.reject(new Error('ENOTFOUND'));
     await passTime(INTERVAL, record);

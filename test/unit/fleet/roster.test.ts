@@ -91,13 +91,15 @@ describe('a server that is identified differently', () => {
 
 describe('a server with a changed query', () => {
   const minecraft = { type: 'minecraft', intervalMs: 30_000 };
-  const before = target({ query: minecraft, address: '203.0.113.7:25565' });
+  const before = target({ query: minecraft, address: '203.0.113.7:25565', otherPorts: [25_566] });
 
   it.each<[string, ServerTarget]>([
     ['with another type', { ...before, query: { ...minecraft, type: 'valheim' } }],
     ['with another interval', { ...before, query: { ...minecraft, intervalMs: 10_000 } }],
     ['with another address', { ...before, query: { ...minecraft, address: 'play.example.com' } }],
     ['with another allocation in the listing', target({ query: minecraft, allocation: ':25565' })],
+    ['with another query port in the listing', { ...before, namedPort: 27_015 }],
+    ['with other ports in the listing', { ...before, otherPorts: [27_015] }],
     ['without a query', target({ address: '203.0.113.7:25565' })],
   ])('gets a new description: %s', (_, after) => {
     const member = create(before);
@@ -107,7 +109,7 @@ describe('a server with a changed query', () => {
 
   it('is unchanged if the new configuration is the same', () => {
     const member = create(before);
-    const same = { ...before, query: { ...minecraft } };
+    const same = { ...before, query: { ...minecraft }, otherPorts: [25_566] };
     expect(regroup([member], [same], create).changes).toMatchObject({ changed: 0, unchanged: 1 });
     expect(member.record.target).toBe(before);
   });

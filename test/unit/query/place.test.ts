@@ -33,6 +33,7 @@ describe('the address to query', () => {
     ['the default allocation', [none, '203.0.113.7:25565'], '203.0.113.7', 25_565, false],
     ['an IPv6 allocation', [none, '[2001:db8::7]:25565'], '2001:db8::7', 25_565, false],
     ['the alias of the allocation', [none, 'play.example.com:25565'], 'play.example.com', 25_565, false],
+    ["the node's address", [none, none, 'fra-1.example.com:25565'], 'fra-1.example.com', 25_565, false],
     ['a link-local allocation', [none, none, '169.254.7.7:25565'], '169.254.7.7', 25_565, false],
     ['the configured address', ['a.example.com:2457', '203.0.113.7:2456'], 'a.example.com', 2457, true],
     ['the configured host', ['a.example.com', '203.0.113.7:2456'], 'a.example.com', 2456, false],
@@ -47,7 +48,7 @@ describe('the address to query', () => {
     [
       'the allocation is 0.0.0.0',
       [none, none, ':25565'],
-      'the default allocation is 0.0.0.0 or ::, without an alias',
+      'the default allocation is 0.0.0.0 or ::, without an alias, and the listing has no address of the node',
     ],
     [
       'the configured address has no port, and there is no allocation',

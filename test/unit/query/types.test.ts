@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
+import type { QueryTarget } from '../../../src/query/client.ts';
 import { PROTOCOLS } from '../../../src/query/protocols.ts';
 import { QUERY_TYPES, waysOf } from '../../../src/query/types.ts';
 import { expectSection } from '../../support/generated.ts';
@@ -115,6 +116,35 @@ describe('the ways to query a server', () => {
     expect(waysAs('rust', 28_015)).toEqual(['valve 28015']);
     expect(waysAs('valheim', 2457, true)).toEqual(['valve 2457']);
     expect(waysAs('ase', 7777, true)).toEqual(['valve 7777']);
+  });
+
+  it.each<[string, Partial<QueryTarget>, number[]]>([
+    [
+      "the named one first, then the players' port and the derived one",
+      { namedPort: 27_020 },
+      [27_020, 2456, 2457],
+    ],
+    ['the other ones last', { otherPorts: [3000, 3001] }, [2456, 2457, 3000, 3001]],
+    ['each one once', { namedPort: 2457, otherPorts: [2457, 3000] }, [2457, 2456, 3000]],
+    ['at most four', { namedPort: 2999, otherPorts: [2999, 3000, 3001] }, [2999, 2456, 2457, 3000]],
+    [
+      "no other server's",
+      { namedPort: 3000, otherPorts: [3000, 3001], isTaken: (port) => port > 2456 },
+      [2456],
+    ],
+    [
+      'as many as remain without those of other servers',
+      { otherPorts: [3000, 3001, 3002], isTaken: (port) => port === 3000 },
+      [2456, 2457, 3001, 3002],
+    ],
+    [
+      'only the configured query port',
+      { isQueryPort: true, namedPort: 3000, otherPorts: [3000, 3001] },
+      [2456],
+    ],
+  ])("use the server's ports: %s", (_, more, ports) => {
+    const ways = waysOf({ type: 'valheim', port: 2456, isQueryPort: false, ...more });
+    expect(ways.map(({ port }) => port)).toEqual(ports);
   });
 
   it('never use an invalid port', () => {

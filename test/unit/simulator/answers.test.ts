@@ -59,7 +59,9 @@ describe('documents', () => {
       ...names,
       owned: true,
       backupLimit: 3,
-      allocation: undefined,
+      allocations: [],
+      variables: {},
+      nodeAddress: 'node.example.com',
       daemonType: 'wings' as const,
     };
     expect(serverDocument('pterodactyl', { ...identity, limits, conflict }, true)).toMatchObject({

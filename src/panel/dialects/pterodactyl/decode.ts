@@ -22,7 +22,8 @@ import {
   type Schedule,
   ShapeError,
 } from '../../dialect.ts';
-import { localAllocation, serverAddress } from '../../server-address.ts';
+import { asFields, asText, type Fields } from './fields.ts';
+import { decodePorts } from './ports.ts';
 
 /** The contract says 10 to 15 minutes; the shorter is assumed if the token doesn't say. */
 const DEFAULT_LIFETIME_MS = 600_000;
@@ -254,7 +255,7 @@ function decodeServer(entry: unknown): ListedServer | undefined {
     underMaintenance: attributes['is_node_under_maintenance'] === true,
     restoring: status === 'restoring_backup',
     withoutBackups: asFields(attributes['feature_limits'])?.['backups'] === 0,
-    ...defaultAllocation(attributes),
+    ...decodePorts(attributes),
     limits: decodeLimits(asFields(attributes['limits'])),
   };
 }
@@ -262,25 +263,6 @@ function decodeServer(entry: unknown): ListedServer | undefined {
 function eggName(attributes: Fields): string | undefined {
   const egg = asFields(asFields(attributes['relationships'])?.['egg']);
   return asText(asFields(egg?.['attributes'])?.['name']);
-}
-
-/** Far more than any server has, and too few to take long. */
-const MAX_ALLOCATIONS = 1_000;
-
-/** Panels list all allocations of a server, or only the default one if the account may not see the others. */
-function defaultAllocation(attributes: Fields): Pick<ListedServer, 'address' | 'allocation'> {
-  const allocations = asFields(asFields(attributes['relationships'])?.['allocations'])?.['data'];
-  if (!Array.isArray(allocations)) return {};
-  const attributesOf = (entry: unknown) => asFields(asFields(entry)?.['attributes']);
-  const chosen = allocations
-    .slice(0, MAX_ALLOCATIONS)
-    .map(attributesOf)
-    .find((allocation) => allocation?.['is_default'] === true);
-  const [hosts, port] = [[chosen?.['ip_alias'], chosen?.['ip']], chosen?.['port']];
-  const address = serverAddress(hosts, port);
-  if (address !== undefined) return { address };
-  const allocation = localAllocation(hosts, port);
-  return allocation === undefined ? {} : { allocation };
 }
 
 function decodeLimits(limits: Fields | undefined): Limits {
@@ -420,17 +402,4 @@ export function pageCount(body: Fields | undefined): number {
   const pages = asFields(asFields(body?.['meta'])?.['pagination'])?.['total_pages'];
   if (typeof pages !== 'number' || !(pages >= 1)) return 1;
   return Math.min(Math.floor(pages), MAX_PAGES);
-}
-
-/** An object with unknown fields; JSON arrays are excluded. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** The value as an object whose fields can be read; undefined for anything else. */
-export function asFields(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-}
-
-/** The value if it is a non-empty string. */
-export function asText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -320,6 +320,7 @@ describe('decodeListingPage', () => {
           restoring: false,
           withoutBackups: true,
           address: 'play.example.com:25565',
+          otherPorts: [25_566],
           limits: {
             memoryBytes: 1_073_741_824,
             diskBytes: 'unlimited',
@@ -386,6 +387,66 @@ describe('decodeListingPage', () => {
   ])('reads no address from the relationships %j', (relationships) => {
     const entry = serverEntry({ identifier: 'ab', uuid: 'abc', relationships });
     expect(decodeListingPage(listingPage([entry]), 100).servers[0]).not.toHaveProperty('address');
+  });
+
+  const allocations = [
+    { ...DEFAULT, ip: '203.0.113.7', port: 2456, is_default: true },
+    { ...DEFAULT, ip: '203.0.113.7', port: 2457, is_default: false },
+    { ...DEFAULT, ip: '203.0.113.7', port: 27_020, is_default: false },
+    { ...DEFAULT, ip: '203.0.113.8', port: 27_021, is_default: false },
+    { ...DEFAULT, ip: '203.0.113.7', port: '27022', is_default: false },
+  ];
+  const named = (env_variable: unknown, server_value: unknown, default_value: unknown = '2457') => ({
+    object: 'egg_variable',
+    attributes: { env_variable, server_value, default_value },
+  });
+  const portsOf = (...variables: unknown[]) => {
+    const relationships = {
+      allocations: { object: 'list', data: allocations.map(allocationEntry) },
+      variables: { object: 'list', data: variables },
+    };
+    const entry = serverEntry({ identifier: 'ab', uuid: 'abc', relationships });
+    return decodeListingPage(listingPage([entry]), 100).servers[0];
+  };
+
+  it.each<[string, unknown[], number | undefined]>([
+    ['QUERY_PORT', [named('SERVER_PORT', '2457'), named('QUERY_PORT', '27020')], 27_020],
+    ['SERVER_QUERY_PORT', [named('SERVER_QUERY_PORT', '27020')], 27_020],
+    ['STEAM_QUERY_PORT', [named('STEAM_QUERY_PORT', '27020')], 27_020],
+    ['QUERYPORT', [named('QUERYPORT', '27020')], 27_020],
+    ['QPORT, as a number', [named('QPORT', 27_020)], 27_020],
+    ['its default', [named('QUERY_PORT', null)], 2457],
+    ['one that names a port of the server', [named('QUERY_PORT', ''), named('QPORT', '27020')], 27_020],
+    [
+      'other names',
+      [named('RCON_PORT', '27020'), named('QUERY_PORTAL', '2457'), named(7, '2457')],
+      undefined,
+    ],
+    ['the default port', [named('QUERY_PORT', '2456')], undefined],
+    ["a port that isn't the server's", [named('QUERY_PORT', '27015')], undefined],
+    ['a port at another address', [named('QUERY_PORT', '27021')], undefined],
+    ['no port', [named('QUERY_PORT', 'auto'), named('QUERY_PORT', ''), named('QUERY_PORT', [])], undefined],
+    ['what are no variables', [null, 7, { attributes: null }], undefined],
+  ])('reads the query port from variables: %s', (_, variables, port) => {
+    expect(portsOf(...variables)).toMatchObject({ address: '203.0.113.7:2456', otherPorts: [2457, 27_020] });
+    expect(portsOf(...variables)?.namedPort).toBe(port);
+  });
+
+  it.each<[string, object, unknown, string | undefined]>([
+    ['for 0.0.0.0', { ip: '0.0.0.0' }, { ip: 'fra-1.example.com' }, 'fra-1.example.com:25565'],
+    ['for ::', { ip: '::' }, { ip: '2001:db8::7' }, '[2001:db8::7]:25565'],
+    ['but not for a link-local address', { ip: '169.254.7.7' }, { ip: 'fra-1' }, '169.254.7.7:25565'],
+    ['unless it is no host', { ip: '0.0.0.0' }, { ip: 'free text' }, ':25565'],
+    ['unless it is unspecified', { ip: '0.0.0.0' }, { ip: '0.0.0.0' }, ':25565'],
+    ['unless there is none', { ip: '0.0.0.0' }, null, ':25565'],
+    ['but not beside an address', { ip: '203.0.113.7' }, { ip: 'fra-1' }, undefined],
+  ])("reads the node's address %s", (_, place, sftp_details, allocation) => {
+    const data = [allocationEntry({ ip_alias: null, port: 25_565, is_default: true, ...place })];
+    const relationships = { allocations: { object: 'list', data } };
+    const entry = serverEntry({ identifier: 'ab', uuid: 'abc', relationships, sftp_details });
+    const [server] = decodeListingPage(listingPage([entry]), 100).servers;
+    expect(server?.allocation).toBe(allocation);
+    expect(server?.address).toBe(allocation === undefined ? '203.0.113.7:25565' : undefined);
   });
 
   it('omits and counts entries that identify no server', () => {
