@@ -4,18 +4,25 @@ import { QUERY_TYPES } from './types.ts';
 export const AUTO = 'auto';
 
 /**
- * Eggs of the panels' own repositories, and those that Pelican's player counter knows by tags, by the type of their game. A name is
- * the first words of the egg's, in lower case and without anything between them. An egg that is named like a type has that type.
+ * Types of games by the names of their eggs: the first words, in lower case and without anything between them. An egg that is named
+ * like a type has that type. The names are from pterodactyl/panel and pelican-dev/panel (`database/Seeders/eggs`), the repositories of
+ * pelican-eggs, parkervcp/eggs, and the player counter in pelican-dev/plugins (`PlayerCounterSeeder.php`), which also knows the tags
+ * `minecraft`, `bedrock` and `source`: the client API shows no tags, so their eggs are listed by name. Some common names of games are
+ * added. Games that the library doesn't know by name have the type of a game with the same protocol and ports.
  */
 const TABLE = `
-  minecraft: arclight autoplug cleanroom curseforge cuberite fabric feather feedthebeast folia forge ftb glowstone gregtech gtnh ketting
-    krypton leaf limbo magma minecraft modrinth mohist nanolimbo neoforge paper pufferfish purpur quilt spigot sponge spongeforge
-    spongevanilla tekkit tekxit vanillaminecraft bungeecord velocity waterfall
-  mbe: gomint liteloader nukkit pocketmine pocketminemp powernukkitx vanillabedrock bedrock
+  minecraft: arclight attackofthebteam autoplug blightfall bungeecord cleanroom cuberite curseforge fabric feather feedthebeast folia
+    forge ftb glowstone gregtech gtnh hexxit ketting krypton leaf limbo magma minecraft modrinth mohist mohistmc nanolimbo neoforge
+    paper pufferfish purpur quilt spigot sponge spongeforge spongevanilla tekkit tekxit the1122pack the1710pack travertine
+    vanillacord vanillaminecraft velocity waterfall
+  mbe: bedrock gomint liteloader nukkit pocketmine pocketminemp powernukkitx vanillabedrock waterdog waterdogpe
   arma3: arma3
   armareforger: armareforger
   ase: arksurvivalevolved
   assettocorsa: assettocorsa
+  battalion1944: battalionlegacy
+  blackmesa: blackmesa sourcecoop
+  c2d: cs2d
   conanexiles: conanexiles
   counterstrike2: counterstrike2 cs2
   csgo: counterstrikeglobaloffensive csgo
@@ -23,31 +30,50 @@ const TABLE = `
   dayz: dayz
   doi: dayofinfamy
   dst: dontstarvetogether
+  egs: empyrion empyriongalacticsurvival
+  ets2: americantrucksimulator eurotrucksimulator2
   fof: fistfuloffrags
   garrysmod: garrysmod gmod
+  groundbreach: groundbranch
   gta5f: fivem
-  gtasam: samp openmp
-  gtasamta: multitheftauto mta mtasa
+  gtasam: openmp samp
+  gtasamta: mta mtasa multitheftauto
+  hld: customhldsenginegame customrehldsenginegame
+  icarus: icarus icarusdedicated
   insurgencysandstorm: insurgencysandstorm
   killingfloor2: killingfloor2
   l4d: left4dead
   l4d2: left4dead2
-  mumble: mumble mumbleserver
+  moe: mythofempires
+  mordhau: mordhau
+  mumble: mumble
+  nla: novalifeamboise
   nmrih: nomoreroominhell
+  ohd: operationharshdoorstop
+  openttd: openttd
   projectzomboid: projectzomboid
   rdr2r: redm
+  risingworld: risingworld
+  ror2: riskofrain2
   rust: rust
   satisfactory: satisfactory
   sdtd: 7daystodie
   sotf: sonsoftheforest
+  spaceengineers: spaceengineers
   svencoop: svencoop
-  teamfortress2: teamfortress2 tf2 customsourceenginegame
-  teamspeak3: teamspeak3 teamspeak ts3
-  teeworlds: ddnet teeworlds
+  teamfortress2: customsourceenginegame iosoccer openfortress teamfortress2 tf2
+  teamspeak3: teamspeak teamspeak3 ts3
+  teeworlds: ddnet ddracenetwork teeworlds
+  theship: theship
   unturned: unturned
   valheim: valheim
   vrising: vrising
+  wet: etlegacy
+  none: rustgeneric teamspeak6 ts3manager
 `;
+
+/** Stands for the type of eggs that begin like a game, but are something else. */
+const NONE = 'none';
 
 /** The query type of each known egg, by the first words of its name. */
 export const TYPE_BY_NAME: ReadonlyMap<string, string> = new Map(
@@ -70,7 +96,7 @@ export function typeOfEgg(egg: string): string | undefined {
   const name = words.join('');
   for (let count = Math.min(words.length, MAX_WORDS); count > 0; count -= 1) {
     const type = TYPE_BY_NAME.get(words.slice(0, count).join(''));
-    if (type !== undefined) return type;
+    if (type !== undefined) return type === NONE ? undefined : type;
   }
   return QUERY_TYPES.includes(name) ? name : undefined;
 }

@@ -22,10 +22,22 @@ describe('the query type of an egg', () => {
     ['Teamspeak3 Server', 'teamspeak3'],
     ['V Rising', 'vrising'],
     ['DDNet', 'teeworlds'],
+    ['CS2D', 'c2d'],
+    ['Counter-Strike 2', 'counterstrike2'],
+    ['The 1.7.10 Pack', 'minecraft'],
+    ['Waterdog PE', 'mbe'],
+    ['Space Engineers - Torch Server', 'spaceengineers'],
+    ['Euro Truck Simulator 2 Dedicated server', 'ets2'],
+    ['Custom HLDS Engine Game', 'hld'],
+    ['TeamSpeak 3', 'teamspeak3'],
     // Named like a type.
     ['Space Engineers', 'spaceengineers'],
   ])('%s is %s', (egg, type) => {
     expect(typeOfEgg(egg)).toBe(type);
+  });
+
+  it.each(['rust generic', 'TS3 Manager', 'TeamSpeak6 Server', 'Forgejo'])('%s is no known game', (egg) => {
+    expect(typeOfEgg(egg)).toBeUndefined();
   });
 
   it.each(['Node.js Generic', 'Discord.js', 'Fear the Night', 'Terraria', 'toString', '__proto__', '', '::'])(
@@ -36,11 +48,11 @@ describe('the query type of an egg', () => {
   );
 
   it('is one that can be queried', () => {
-    for (const type of TYPE_BY_NAME.values()) expect(QUERY_TYPES).toContain(type);
+    for (const type of TYPE_BY_NAME.values()) expect([...QUERY_TYPES, 'none']).toContain(type);
   });
 
   it('is in the docs', () => {
-    const types = [...new Set(TYPE_BY_NAME.values())];
+    const types = [...new Set(TYPE_BY_NAME.values())].filter((type) => type !== 'none');
     const namesOf = (type: string) =>
       [...TYPE_BY_NAME].filter(([, one]) => one === type).map(([name]) => name);
     const rows = types.map((type) => `| \`${type}\` | ${namesOf(type).join(', ')} |`);
