@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
+import { MIB } from '../domain/server.ts';
 import { endBackup, scheduledEnd } from './backups.ts';
 import { crashReport, type DaemonSentence, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
@@ -7,6 +8,7 @@ import {
   advance,
   diesNow,
   type GameEvent,
+  type GameServer,
   type GameServerTraits,
   type GameUsage,
   reported,
@@ -116,7 +118,8 @@ export class SimulatedFleet {
     const now = this.#clock.now();
     const before = server.game;
     const { server: game, passed } = step(before, event, now, traits);
-    server.game = game;
+    // Whoever starts a server whose disk was full has deleted files before.
+    server.game = passed.includes('starting') ? withDisk(game, server.usualDiskBytes) : game;
     if (traits.startFails && passed.includes('starting')) server.startsToFail -= 1;
     if (passed.includes('offline')) server.cancelDaemon();
     let last = before.state;
@@ -165,6 +168,8 @@ export class SimulatedFleet {
   fillDisk(server: SimulatedServer, stopsAfterMs = 0): void {
     if (server.game.state !== 'running' && server.game.state !== 'starting') return;
     this.#say(server, [DISK_FULL]);
+    const { disk } = server.limits;
+    if (disk > 0) server.game = withDisk(server.game, disk * MIB);
     this.#later(server, stopsAfterMs, () => this.apply(server, 'stop'));
   }
 
@@ -254,6 +259,10 @@ export class SimulatedFleet {
   #frame(event: string, args: readonly string[]): Buffer {
     return Buffer.from(eventFrame(event, args, this.#settings().trailingNewline));
   }
+}
+
+function withDisk(game: GameServer, diskBytes: number): GameServer {
+  return { ...game, usage: { ...game.usage, diskBytes } };
 }
 
 function cancelAll(server: SimulatedServer): void {

@@ -1,3 +1,4 @@
+import { MIB } from '../domain/server.ts';
 import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
 import type { GameState, PowerCommand, UsagePin } from './schema.ts';
@@ -177,6 +178,9 @@ function off(server: GameServer, now: number): GameServer {
   return { ...server, state: 'offline', usageAt: now, usage: usageWhenOff(server.usage), due: undefined };
 }
 
+/** A game doesn't use more because there is more, as on a host without a limit. */
+const MOST_MEMORY_BYTES = 16_384 * MIB;
+
 /** The server at a later instant; its usage varies around the profile's values. */
 export function advance(server: GameServer, now: number, profile: ServerProfile, random: Random): GameServer {
   if (server.state === 'offline') return server;
@@ -189,7 +193,9 @@ export function advance(server: GameServer, now: number, profile: ServerProfile,
     ...server,
     usageAt: now,
     usage: {
-      memoryBytes: Math.round(usage.memoryLimitBytes * profile.memory * (1 + 0.02 * swing)),
+      memoryBytes: Math.round(
+        Math.min(usage.memoryLimitBytes, MOST_MEMORY_BYTES) * profile.memory * (1 + 0.02 * swing),
+      ),
       memoryLimitBytes: usage.memoryLimitBytes,
       cpuAbsolute: Math.round(1_000 * Math.max(0, profile.cpu + profile.cpuSwing * swing)) / 1_000,
       diskBytes: usage.diskBytes,

@@ -58,6 +58,8 @@ export interface SimulatedServer {
   backedUpAt: number;
   readonly random: Random;
   readonly connections: Set<ConsoleConnection>;
+  /** What is on its disk while that isn't full. */
+  readonly usualDiskBytes: number;
   game: GameServer;
   pin: UsagePin | undefined;
   conflict: Conflict | undefined;
@@ -91,9 +93,9 @@ export function createServer(
 ): SimulatedServer {
   const random = seededRandom(seed);
   const profileName = spec.profile ?? 'steady';
-  const profile = profileOf(spec, profileName);
   const uuid = spec.uuid ?? seededUuid(random);
   const limits = { ...DEFAULT_LIMITS, ...definedOnly(spec.limits ?? {}) };
+  const profile = profileOf(spec, profileName, limits.cpu);
   const memoryLimitBytes =
     limits.memory === 0 ? HOST_MEMORY_BYTES : Math.floor(limits.memory * MIB * MEMORY_OVERHEAD);
   const diskBytes = Math.round((limits.disk === 0 ? 20_480 : limits.disk) * MIB * (0.2 + 0.5 * random()));
@@ -122,6 +124,7 @@ export function createServer(
     backedUpAt: now,
     random,
     connections: new Set(),
+    usualDiskBytes: diskBytes,
     game: profile.startsRunning ? runningServer(diskBytes, now, uptimeMs, traits) : newServer(diskBytes, now),
     pin: undefined,
     conflict: profileName === 'suspended' ? 'suspended' : undefined,
@@ -139,10 +142,17 @@ export function createServer(
   };
 }
 
-function profileOf(spec: ServerSpec, name: ProfileName): ServerProfile {
+/** The usual CPU usage is at most this share of the limit, which the highest reaches. */
+const USUAL_CPU_SHARE = 0.8;
+
+function profileOf(spec: ServerSpec, name: ProfileName, cpuLimit: number): ServerProfile {
   const profile = PROFILES[name];
+  const most = cpuLimit === 0 ? Number.POSITIVE_INFINITY : cpuLimit;
+  const cpu = Math.min(profile.cpu, most * USUAL_CPU_SHARE);
   return {
     ...profile,
+    cpu,
+    cpuSwing: Math.min(profile.cpuSwing, most - cpu),
     consoleLinesPerSecond: spec.consoleLinesPerSecond ?? profile.consoleLinesPerSecond,
     crashEveryMs: spec.crashEveryMs ?? profile.crashEveryMs,
   };

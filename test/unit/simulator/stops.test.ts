@@ -96,10 +96,13 @@ describe('a server that stops', () => {
   });
 
   it('because of its disk limit is stopped by the daemon, immediately or later', async () => {
+    const usual = server.game.usage.diskBytes;
     fleet.fillDisk(server);
     expect(received).toEqual(['disk full', 'stopping']);
     await clock.advance(1_000);
+    expect(server.game.usage.diskBytes).toBe(server.limits.disk * 2 ** 20);
     fleet.apply(server, 'start');
+    expect(server.game.usage.diskBytes).toBe(usual);
     await clock.advance(2_000);
     received.length = 0;
     fleet.fillDisk(server, 90_000);
