@@ -22,10 +22,11 @@ export const LOADING_SECONDS = 600;
 /** The age from which on the newest successful backup is too old. */
 export const OLD_BACKUP_SECONDS = 604_800;
 
-/** A problem of a server: its name, and what to do about it. */
+/** A problem of a server: its name, what to do about it, and whether the server is down (an error) or may soon be. */
 interface Trouble {
   readonly title: string;
   readonly action: string;
+  readonly severity: 'error' | 'warning';
 }
 
 /** The problems of servers that the status page and the dashboards show, by the code that the recording rules give them. */
@@ -33,34 +34,53 @@ export const TROUBLES = {
   stopped_disk_full: {
     title: 'stopped, disk full',
     action: 'Delete files, or raise its disk limit. Then start it.',
+    severity: 'error',
   },
   gave_up: {
     title: 'restart aborted',
     action: 'Check its console for the cause. Then start it.',
+    severity: 'error',
   },
   down: {
     title: 'off, but expected to run',
     action: 'Check its console, then start it; or set expect: any if it may be off.',
+    severity: 'error',
   },
-  crash_loop: { title: 'crash loop', action: 'Check its console for the cause.' },
-  no_data: { title: 'no data', action: 'Check the server and its node in the panel.' },
-  not_answering: { title: 'running, but not answering queries', action: 'Try to join the game.' },
-  cpu_saturated: { title: 'CPU at its limit', action: 'Raise its CPU limit, or reduce its load.' },
+  crash_loop: { title: 'crash loop', action: 'Check its console for the cause.', severity: 'error' },
+  no_data: { title: 'no data', action: 'Check the server and its node in the panel.', severity: 'error' },
+  not_answering: {
+    title: 'running, but not answering queries',
+    action: 'Try to join the game.',
+    severity: 'warning',
+  },
+  cpu_saturated: {
+    title: 'CPU at its limit',
+    action: 'Raise its CPU limit, or reduce its load.',
+    severity: 'warning',
+  },
   disk_full: {
     title: 'disk nearly full',
     action: 'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
+    severity: 'warning',
   },
   disk_filling: {
     title: 'disk full within a day',
     action: 'Find out which files grow. Delete them, or raise its disk limit.',
+    severity: 'warning',
   },
   memory_full: {
     title: 'stops, and memory nearly full',
     action: 'Raise its memory limit, or reduce its memory use.',
+    severity: 'warning',
   },
   backup_failed: {
     title: 'latest backup failed',
     action: "Create a new backup in the panel. Check the node's disk and the backup storage.",
+    severity: 'warning',
   },
-  crashed: { title: 'crashed in the last hour', action: 'Check its console for the cause.' },
+  crashed: {
+    title: 'crashed in the last hour',
+    action: 'Check its console for the cause.',
+    severity: 'warning',
+  },
 } as const satisfies Readonly<Record<string, Trouble>>;

@@ -1,11 +1,13 @@
 import { html } from 'hono/html';
 import type { Clock } from '../domain/clock.ts';
-import type { FleetReading, PanelReading, Snapshot } from '../domain/reading.ts';
+import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { SERVER_STATES } from '../domain/server.ts';
 import { ATTENTION, attentionOf } from './data/attention.ts';
-import { explained, explainedOf, nodesDown } from './data/problems.ts';
+import { troublesOf } from './data/board.ts';
+import { noticesOf } from './data/notices.ts';
+import { explainedOf } from './data/problems.ts';
 import { serverTrouble, troubleText } from './data/trouble.ts';
-import { NOTHING, nodeDownText, problemText, span } from './data/words.ts';
+import { NOTHING, problemText, span } from './data/words.ts';
 
 /** The number of servers on the page without its script; with more, it would take long to build, and nobody would read it. */
 const MAX_ROWS = 200;
@@ -24,13 +26,14 @@ export const PAGE_POLICY = {
 };
 
 /**
- * The start page: links, what needs attention, and the servers in a plain table, which the
+ * The start page: links, problems, and the servers in a plain table, which the
  * page's script replaces with a live one. Addresses are relative, so that it works below any path of a proxy.
  */
 export function renderPage(fleet: FleetReading, version: string, clock: Pick<Clock, 'now' | 'toUnixMs'>) {
   const now = clock.now();
   const servers = fleet.servers().map((server) => server.snapshot(now, clock));
   const hidden = servers.length - MAX_ROWS;
+  const hasPanels = fleet.panels().length > 1;
   const counts = SERVER_STATES.map((state) => ({
     state,
     count: servers.filter((server) => server.state === state).length,
@@ -51,11 +54,18 @@ ${(
     </head>
     <body>
       <header class="top">
-        <h1>gameserver-exporter {version}</h1>
+        <h1>
+          gameserver-exporter <span class="sub">{version}</span>
+        </h1>
         <p id="link" role="status" hidden></p>
         <nav>
-          <a href="metrics">metrics</a> <a href="api/v1/servers">JSON</a> <a href="-/healthy">healthy</a>{' '}
-          <a href="-/ready">ready</a>
+          <a href="metrics">Metrics</a> <a href="api/v1/servers">JSON</a>{' '}
+          <a class="check" href="-/healthy">
+            Health
+          </a>{' '}
+          <a class="check" href="-/ready">
+            Readiness
+          </a>
         </nav>
       </header>
       <main id="status">
@@ -66,24 +76,22 @@ ${(
             .map(({ state, count }) => `${count} ${state}`)
             .join(', ')}
         </p>
-        {fleet.panels().map((panel) => (
-          <PlainPanel panel={panel} now={now} />
-        ))}
+        <PlainNotices fleet={fleet} now={now} />
         <PlainUrgent servers={servers} />
         <table class="plain">
           <thead>
             <tr>
-              <th>panel</th>
-              <th>server</th>
-              <th>state</th>
-              <th>condition</th>
-              <th>last sample</th>
-              <th>problem</th>
+              {hasPanels ? <th>Panel</th> : null}
+              <th>Server</th>
+              <th>State</th>
+              <th>Condition</th>
+              <th>Last sample</th>
+              <th>Problem</th>
             </tr>
           </thead>
           <tbody>
             {servers.slice(0, MAX_ROWS).map((server) => (
-              <PlainRow server={server} />
+              <PlainRow server={server} hasPanels={hasPanels} />
             ))}
           </tbody>
         </table>
@@ -95,27 +103,24 @@ ${(
 `;
 }
 
-/** A panel that is down or has problems, and its nodes that are down; nothing if there are none. */
-function PlainPanel({ panel, now }: { readonly panel: PanelReading; readonly now: number }) {
-  const problems = panel.problems.map((problem) => problemText(explained(problem)));
-  const nodes = nodesDown(panel.nodes(now)).map(({ node, problem }) => nodeDownText(node, problem));
-  const lines = [...problems, ...nodes];
-  if (panel.up && lines.length === 0) return null;
+/** What is wrong with panels and nodes; nothing if all is well. */
+function PlainNotices({ fleet, now }: { readonly fleet: FleetReading; readonly now: number }) {
+  const notices = noticesOf(troublesOf(fleet, now));
+  if (notices.length === 0) return null;
   return (
-    <section>
-      <p>
-        panel {panel.name} is {panel.up ? 'up' : 'down'}
-      </p>
-      <ul>
-        {lines.map((line) => (
-          <li>{line}</li>
-        ))}
-      </ul>
+    <section class="notices">
+      {notices.map(({ severity, title, remedy, detail }) => (
+        <div class="notice" data-severity={severity}>
+          <p class="title">{title}</p>
+          {remedy === '' ? null : <p>{remedy}</p>}
+          {detail === '' ? null : <p class="sub">{detail}</p>}
+        </div>
+      ))}
     </section>
   );
 }
 
-/** The servers that need attention, most urgent first; nothing if there are none. */
+/** The servers with problems, most urgent first; nothing if there are none. */
 function PlainUrgent({ servers }: { readonly servers: readonly Snapshot[] }) {
   const urgent = servers
     .flatMap((server) => {
@@ -127,7 +132,7 @@ function PlainUrgent({ servers }: { readonly servers: readonly Snapshot[] }) {
   if (urgent.length === 0) return null;
   return (
     <section>
-      <h2>{urgent.length === 1 ? '1 needs attention' : `${urgent.length} need attention`}</h2>
+      <h2>{urgent.length === 1 ? '1 problem' : `${urgent.length} problems`}</h2>
       <ul>
         {urgent.slice(0, MAX_ROWS).map(({ target, trouble }) => (
           <li>
@@ -139,14 +144,14 @@ function PlainUrgent({ servers }: { readonly servers: readonly Snapshot[] }) {
   );
 }
 
-function PlainRow({ server }: { readonly server: Snapshot }) {
+function PlainRow({ server, hasPanels }: { readonly server: Snapshot; readonly hasPanels: boolean }) {
   const { target, state, blocked, sample_age_seconds: seconds } = server;
   const condition = blocked === undefined ? server.condition : `${server.condition}: ${blocked}`;
   const age = seconds === undefined ? NOTHING : `${span(seconds)} ago`;
   const problem = explainedOf(server);
   return (
     <tr>
-      <td>{target.panel}</td>
+      {hasPanels ? <td>{target.panel}</td> : null}
       <td>{target.name}</td>
       <td>{state}</td>
       <td>{condition}</td>

@@ -92,8 +92,8 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     const before = await cpu.textContent();
     await expect.poll(() => cpu.textContent(), WAIT_OPTIONS).not.toBe(before);
     await expect
-      .poll(() => row(page, 'survival').locator('.spark .line').getAttribute('d'), WAIT_OPTIONS)
-      .toMatch(/L.*L/);
+      .poll(() => row(page, 'survival').locator('svg.strip title').textContent(), WAIT_OPTIONS)
+      .toBe('Last two hours: running 2 min, no data 118 min');
     await expect
       .poll(() => page.locator('.panel dd').first().textContent(), WAIT_OPTIONS)
       .toMatch(/^\d+ of 192$/);
@@ -153,6 +153,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.getByRole('searchbox').fill('no such server');
     expect(await names(page)).toEqual([]);
     await page.getByRole('searchbox').fill('');
+    await page.getByRole('button', { name: 'Details' }).click();
     const tile = page.locator('.tile[data-condition=blocked]');
     await expect.poll(() => tile.textContent(), WAIT_OPTIONS).toBe('1blocked');
     await tile.click();
@@ -225,18 +226,20 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('shows why a panel is down and what to do in its card, with and without the script', async () => {
+  it('shows why a panel is down and what to do above all servers, with and without the script', async () => {
     await start();
     const page = await open();
-    const problem = page.locator('.panel .problem');
+    const problem = page.locator('.notices .notice');
     expect(await problem.count()).toBe(0);
     await panel.stopListening();
     await expect
       .poll(() => problem.allTextContents(), WAIT_OPTIONS)
-      .toEqual([expect.stringMatching(/^panel unreachable: .*ECONNREFUSED.*\. Check url and its port/)]);
-    expect(await page.locator('.panel .badge').textContent()).toBe('down');
+      .toContainEqual(
+        expect.stringMatching(/^Panel main is down: unreachableCheck url and its port.*ECONNREFUSED/),
+      );
+    expect(await page.locator('.panel-lines .problem').textContent()).toBe('down');
     const plain = await open({ javaScriptEnabled: false });
-    expect(await plain.locator('main').textContent()).toMatch(/panel main is down\s*panel unreachable: /);
+    expect(await plain.locator('main').textContent()).toMatch(/Panel main is down: unreachable/);
     await panel.startListening();
     await expect.poll(() => problem.count(), WAIT_OPTIONS).toBe(0);
   });
@@ -257,11 +260,11 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await ground(await open({ colorScheme: 'light' }))).toBe(light);
     const page = await open({ colorScheme: 'dark' });
     expect(await ground(page)).toBe(dark);
-    await page.getByRole('button', { name: 'auto theme' }).click();
+    await page.getByRole('button', { name: 'Theme: system' }).click();
     expect(await ground(page)).toBe(light);
     await page.reload();
     expect(await ground(page)).toBe(light);
-    await page.getByRole('button', { name: 'light' }).click();
+    await page.getByRole('button', { name: 'Theme: light' }).click();
     expect(await ground(page)).toBe(dark);
   });
 

@@ -185,7 +185,7 @@ function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
     stroke: color('--muted'),
     grid: { stroke: color('--line'), width: 1 },
     ticks: { show: false },
-    font: '11px system-ui, sans-serif',
+    font: '12px system-ui, sans-serif',
   };
   const options: uPlot.Options = {
     width: Math.max(200, box.clientWidth),

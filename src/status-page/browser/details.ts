@@ -2,7 +2,7 @@ import { isCrash, type StateChange } from '../../domain/reading.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import type { ServerHistory } from '../data/protocol.ts';
 import { STOP_TITLES, stopWords } from '../data/trouble.ts';
-import { conditionTitle, size, span, stateTitle } from '../data/words.ts';
+import { conditionTitle, coreLimit, size, sizeLimit, span, stateTitle } from '../data/words.ts';
 import { Charts } from './charts.ts';
 import { element, setAttribute, setText } from './dom.ts';
 import { type LiveFleet, problemAt } from './live-fleet.ts';
@@ -136,7 +136,7 @@ interface TroubleBox {
   readonly detail: string;
 }
 
-/** The problem shown in the row, and the problem with observing the server if that is a different one. */
+/** The problem shown in the row, and the problem with monitoring the server if that is a different one. */
 function troublesOf(fleet: LiveFleet, server: LiveServer): readonly TroubleBox[] {
   const trouble = fleet.troubleAt(server);
   const problem = problemAt(server);
@@ -162,6 +162,7 @@ function factsOf(fleet: LiveFleet, server: LiveServer, stops: string): readonly 
     { term: 'Node', text: server.node ?? '' },
     { term: 'Egg', text: server.egg ?? '' },
     { term: 'Labels', text: server.labels },
+    { term: 'Limits', text: limitWords(server) },
     { term: 'Expected', text: expectation(server.expected_running) },
     { term: 'Condition', text: conditionTitle(server.condition) },
     { term: 'Last sample', ...past(server.last_sample_timestamp_seconds) },
@@ -173,6 +174,20 @@ function factsOf(fleet: LiveFleet, server: LiveServer, stops: string): readonly 
     { term: 'Backups', text: backupWords(server), ...past(server.backup_last_success_timestamp_seconds) },
     { term: 'Backup failed', ...past(server.backup_last_failure_timestamp_seconds) },
   ];
+}
+
+function limitWords({
+  cpu_limit_cores: cpu,
+  memory_limit_bytes: memory,
+  disk_limit_bytes: disk,
+}: LiveServer): string {
+  return [
+    cpu === undefined ? '' : coreLimit(cpu),
+    memory === undefined ? '' : `${sizeLimit(memory)} memory`,
+    disk === undefined ? '' : `${sizeLimit(disk)} disk`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 function expectation(expected: number | undefined): string {

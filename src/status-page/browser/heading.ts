@@ -5,17 +5,25 @@ import { NUMBER_KEYS, type Sorting, type SortKey } from './order.ts';
 const COLUMNS = [
   ['name', 'Server'],
   ['state', 'State'],
+  ['strip', 'Last two hours'],
   ['trouble', 'Problem'],
   ['cpu', 'CPU'],
   ['memory', 'Memory'],
   ['disk', 'Disk'],
   ['network', 'Network'],
   ['players', 'Players'],
-  ['age', 'Sample'],
-] as const satisfies readonly (readonly [SortKey, string])[];
+] as const satisfies readonly (readonly [SortKey | 'strip', string])[];
+
+type Column = (typeof COLUMNS)[number];
+
+/** Columns that the table can be sorted by. */
+const SORTED = COLUMNS.filter(
+  (column): column is Exclude<Column, readonly ['strip', string]> => column[0] !== 'strip',
+);
 
 /** More sort keys, available from the list only. */
 const MORE: readonly (readonly [SortKey, string])[] = [
+  ['age', 'Age of sample'],
   ['panel', 'Panel'],
   ['node', 'Node'],
   ['egg', 'Egg'],
@@ -51,22 +59,27 @@ export class Heading {
     row.setAttribute('role', 'row');
     this.head.setAttribute('role', 'rowgroup');
     for (const [key, title] of COLUMNS) {
+      const cell = element('th', key);
+      cell.setAttribute('role', 'columnheader');
+      cell.scope = 'col';
+      row.append(cell);
+      if (key === 'strip') {
+        cell.append(title);
+        continue;
+      }
       const button = element('button', '', title);
       button.type = 'button';
       button.addEventListener('click', () => onChoice(nextSorting(this.#sorting, key)));
-      const cell = element('th', key, button);
-      cell.setAttribute('role', 'columnheader');
-      cell.scope = 'col';
+      cell.append(button);
       this.#cells.set(key, cell);
-      row.append(cell);
     }
-    this.choice.append(new Option('Sort: attention', ''));
-    for (const [key, title] of [...COLUMNS, ...MORE]) {
+    this.choice.append(new Option('Sort: problems first', ''));
+    for (const [key, title] of [...SORTED, ...MORE]) {
       this.choice.append(new Option(`Sort: ${title === 'CPU' ? title : title.toLowerCase()}`, key));
     }
     this.choice.ariaLabel = 'Sort';
     this.choice.addEventListener('change', () => {
-      const key = [...COLUMNS, ...MORE].find(([name]) => name === this.choice.value)?.[0];
+      const key = [...SORTED, ...MORE].find(([name]) => name === this.choice.value)?.[0];
       onChoice(key === undefined ? undefined : nextSorting(undefined, key));
     });
     this.turn.type = 'button';

@@ -8,7 +8,7 @@ import { problemText, remedyWhile } from '../data/words.ts';
 type Field = keyof LiveServer;
 
 /** Reasons that began with, or were last seen at, the last stop. */
-const STOP_TROUBLE: ReadonlySet<Attention> = new Set<Attention>(['crashed', 'gave_up', 'crash_loop']);
+const STOP_TROUBLE: ReadonlySet<Attention> = new Set<Attention>(['crashed', 'gave_up', 'crash_loop', 'off']);
 
 /** The fleet as the stream describes it. */
 export class LiveFleet {
@@ -17,6 +17,8 @@ export class LiveFleet {
   /** The exporter's clock, in Unix seconds. */
   time: number;
   panels: readonly PanelStatus[];
+  /** Whether the servers are on several nodes. */
+  hasNodes = false;
   /** How many servers each panel has, by its name. */
   readonly panelSizes: ReadonlyMap<string, number>;
   readonly #byKey: ReadonlyMap<string, LiveServer>;
@@ -50,6 +52,7 @@ export class LiveFleet {
       const server: { -readonly [Name in Field]?: unknown } | undefined = this.servers[place];
       if (server !== undefined) server[field] = values[index] ?? undefined;
     }
+    if (field === 'node') this.hasNodes = this.servers.some(({ node }) => node !== this.servers[0]?.node);
   }
 
   /** Whether any server has a value in this field. */
@@ -64,6 +67,12 @@ export class LiveFleet {
   /** The text of the server's row: the cause, and what to do; undefined if there is nothing to show. */
   troubleAt(server: LiveServer): Trouble | undefined {
     return troubleOf({ ...server, problem: problemAt(server) }, this.time);
+  }
+
+  /** Whether the server's row shows a problem or a recent crash. */
+  isTroubled(server: LiveServer): boolean {
+    const { attention, cause } = server;
+    return attention !== undefined || cause !== undefined || this.crashBeside(server) !== undefined;
   }
 
   /** A server's problem, what was observed, and what to do about it, in one text; empty if there is none. */

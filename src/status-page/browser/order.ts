@@ -1,5 +1,5 @@
 import { SERVER_STATES } from '../../domain/server.ts';
-import { ATTENTION } from '../data/attention.ts';
+import { ATTENTION, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { stopWords, troubleText } from '../data/trouble.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
@@ -56,7 +56,7 @@ export function order(fleet: LiveFleet, selection: ServerSelection): LiveServer[
   return values.map(({ server }) => server);
 }
 
-/** Servers that need attention first, by urgency, then in the order of the configuration. */
+/** Servers with problems first, by urgency, then in the order of the configuration. */
 function byAttention(servers: readonly LiveServer[]): LiveServer[] {
   return [...ATTENTION, undefined].flatMap((reason) =>
     servers.filter(({ attention }) => attention === reason),
@@ -73,8 +73,9 @@ function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): r
 }
 
 function passes(server: LiveServer, { kind, word }: Filter): boolean {
-  if (kind === 'attention' && word === 'any') return server.attention !== undefined;
-  return server[kind] === word;
+  const { attention } = server;
+  if (kind !== 'attention') return server[kind] === word;
+  return attention !== undefined && (word === 'any' || word === attention || word === groupOf(attention));
 }
 
 /** Every word must occur somewhere in the server's visible texts. */

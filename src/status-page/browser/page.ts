@@ -5,7 +5,7 @@ import { noServersText } from '../data/words.ts';
 import { Details } from './details.ts';
 import { element, setText } from './dom.ts';
 import { Heading } from './heading.ts';
-import { Histories } from './histories.ts';
+import { fetchHistory } from './histories.ts';
 import { keyOf, LiveFleet } from './live-fleet.ts';
 import { order } from './order.ts';
 import { Panels } from './panels.ts';
@@ -23,18 +23,17 @@ export class Page {
   readonly #search = element('input', 'search');
   readonly #count = element('p', 'count');
   readonly #nothing = element('p', 'nothing');
+  readonly #more = element('div', 'more');
+  readonly #moreButton = element('button', 'more-button', 'Details');
   readonly #clear = element('button', 'clear', 'Show all servers');
   readonly #summary = new Summary((filter) => this.#choose({ filter }));
   readonly #panels = new Panels((filter) => this.#choose({ filter }));
   readonly #details = new Details();
-  readonly #histories = new Histories(() => this.#table.render());
   readonly #heading = new Heading((sorting) => this.#choose({ sorting }));
   readonly #table = new ServerTable({
     head: this.#heading.head,
     details: this.#details.element,
     opened: (server) => this.#choose({ open: server && keyOf(server) }),
-    shown: (servers) => this.#histories.show(servers.map(keyOf)),
-    sparkOf: (server) => this.#histories.cpuOf(keyOf(server)),
   });
   #fleet: LiveFleet | undefined;
   #view: View = readView(location.search);
@@ -49,6 +48,12 @@ export class Page {
     this.#search.placeholder = 'Search   ( / )';
     this.#search.ariaLabel = 'Search';
     this.#count.role = 'status';
+    this.#more.id = 'more';
+    this.#more.hidden = true;
+    this.#moreButton.type = 'button';
+    this.#moreButton.setAttribute('aria-controls', this.#more.id);
+    this.#moreButton.ariaExpanded = 'false';
+    this.#moreButton.addEventListener('click', () => this.#toggleMore());
     this.#clear.type = 'button';
     this.#clear.addEventListener('click', () => {
       this.#search.value = '';
@@ -101,17 +106,29 @@ export class Page {
       this.#heading.turn,
       this.#count,
     );
+    this.#more.append(element('h2', 'unseen', 'Details'), this.#summary.details, this.#panels.details);
     const servers = element('h2', 'unseen', 'Servers');
     document
       .querySelector('#status')
       ?.replaceChildren(
-        this.#summary.element,
-        this.#panels.element,
+        this.#panels.notices,
+        element(
+          'div',
+          'overview',
+          this.#summary.element,
+          element('div', 'panel-bar', this.#panels.lines, this.#moreButton),
+          this.#more,
+          tools,
+        ),
         servers,
-        tools,
         this.#table.element,
         element('div', 'none', this.#nothing, this.#clear),
       );
+  }
+
+  #toggleMore(): void {
+    this.#more.hidden = !this.#more.hidden;
+    this.#moreButton.ariaExpanded = String(!this.#more.hidden);
   }
 
   #showLink(kind: 'live' | 'lost', words: string): void {
@@ -160,10 +177,13 @@ export class Page {
   #update(): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
-    this.#histories.follow(fleet.time);
     this.#summary.show(fleet);
     this.#panels.show(fleet.panels, fleet.panelSizes);
     this.#table.element.classList.toggle('with-players', fleet.has('players'));
+    this.#table.element.classList.toggle(
+      'with-trouble',
+      fleet.servers.some((server) => fleet.isTroubled(server)),
+    );
     this.#table.render();
     const { open } = this.#table;
     if (open === undefined) return;
@@ -197,7 +217,7 @@ export class Page {
     const historyOf = [key, state, stop?.timestamp_seconds, step].join(' ');
     if (historyOf === this.#historyOf) return;
     this.#historyOf = historyOf;
-    const history = await this.#histories.of(key);
+    const history = await fetchHistory(key);
     if (history === undefined) this.#historyOf = undefined;
     else if (this.#detailed === key) await this.#details.showHistory(history, server, fleet.time);
   }

@@ -1,105 +1,112 @@
-import type { ExplainedProblem, PanelStatus } from '../data/protocol.ts';
-import { needsText, nodeDownText, problemText } from '../data/words.ts';
-import { element, setText } from './dom.ts';
+import { type Notice, noticesOf } from '../data/notices.ts';
+import type { PanelStatus } from '../data/protocol.ts';
+import { needsText } from '../data/words.ts';
+import { element, setAttribute, setText } from './dom.ts';
 import type { Filter } from './view.ts';
 
-/** The panels: whether they answer, how much of their API budget is used, and what they require. */
+/** Notices above the table; the details have all. */
+const MAX_NOTICES = 3;
+
+/** The panels: a line for each, notices of what is wrong, and in `details` a card for each with everything else. */
 export class Panels {
-  readonly element = element('details', 'panels');
-  readonly #grid = element('div', 'grid');
-  readonly #title = element('h2');
+  readonly notices = element('div', 'notices');
+  readonly lines = element('ul', 'panel-lines');
+  readonly details = element('div', 'grid');
   readonly #onFilter: (filter: Filter | undefined) => void;
-  readonly #cards = new Map<string, PanelCard>();
-  #panels: readonly PanelStatus[] = [];
+  readonly #panels = new Map<string, PanelView>();
+  #shown: readonly PanelStatus[] = [];
   #filter: Filter | undefined;
 
   constructor(onFilter: (filter: Filter | undefined) => void) {
     this.#onFilter = onFilter;
-    this.element.append(element('summary', '', this.#title), this.#grid);
+    this.notices.role = 'status';
+    this.lines.ariaLabel = 'Panels';
   }
 
   /** Shows these panels, with the number of servers of each. */
   show(panels: readonly PanelStatus[], servers: ReadonlyMap<string, number>): void {
-    for (const { name } of panels) this.#cards.get(name)?.count(servers.get(name) ?? 0);
-    if (panels === this.#panels) return;
-    const isTroubled = panels.some(hasTrouble);
-    // The servers come first, unless a panel has a problem.
-    if (isTroubled && !this.#panels.some(hasTrouble)) this.element.open = true;
-    this.#panels = panels;
-    setText(this.#title, titleOf(panels));
-    const cards = panels.map((panel) => {
-      const card = this.#cardOf(panel.name);
-      card.show(panel);
-      card.count(servers.get(panel.name) ?? 0);
-      return card.element;
+    for (const { name } of panels) this.#panels.get(name)?.count(servers.get(name) ?? 0);
+    if (panels === this.#shown) return;
+    this.#shown = panels;
+    const views = panels.map((panel) => {
+      const view = this.#viewOf(panel.name);
+      view.show(panel);
+      view.count(servers.get(panel.name) ?? 0);
+      return view;
     });
-    if (
-      cards.length !== this.#grid.children.length ||
-      cards.some((card, at) => card !== this.#grid.children[at])
-    ) {
-      this.#grid.replaceChildren(...cards);
+    showAll(
+      this.lines,
+      views.map(({ line }) => line),
+    );
+    showAll(
+      this.details,
+      views.map(({ card }) => card),
+    );
+    const notices = noticesOf(panels);
+    const more = notices.length - MAX_NOTICES;
+    const boxes = notices.slice(0, MAX_NOTICES).map(noticeBox);
+    if (more > 0) boxes.push(element('p', 'sub', `${more} more: see the details.`));
+    if (this.notices.textContent !== boxes.map(({ textContent }) => textContent).join('')) {
+      this.notices.replaceChildren(...boxes);
     }
   }
 
   /** Highlights the panel that the table is filtered by. */
   choose(filter: Filter | undefined): void {
     this.#filter = filter;
-    for (const [name, card] of this.#cards) card.choose(this.#isChosen(name));
+    for (const [name, view] of this.#panels) view.choose(this.#isChosen(name));
   }
 
   #isChosen(name: string): boolean {
     return this.#filter?.kind === 'panel' && this.#filter.word === name;
   }
 
-  #cardOf(name: string): PanelCard {
-    let card = this.#cards.get(name);
-    if (card === undefined) {
-      card = new PanelCard(name, () =>
+  #viewOf(name: string): PanelView {
+    let view = this.#panels.get(name);
+    if (view === undefined) {
+      view = new PanelView(name, () =>
         this.#onFilter(this.#isChosen(name) ? undefined : { kind: 'panel', word: name }),
       );
-      card.choose(this.#isChosen(name));
-      this.#cards.set(name, card);
+      view.choose(this.#isChosen(name));
+      this.#panels.set(name, view);
     }
-    return card;
+    return view;
   }
 }
 
-function titleOf(panels: readonly PanelStatus[]): string {
-  const [panel] = panels;
-  const down = panels.filter(({ up }) => !up).length;
-  if (panel === undefined || panels.length > 1)
-    return down === 0 ? `${panels.length} panels, all up` : `${panels.length} panels, ${down} down`;
-  const { name, up, usedLastMinute, limitPerMinute } = panel;
-  const calls = `${usedLastMinute} of ${Math.floor(limitPerMinute)} API calls in the last minute`;
-  return `Panel ${name}: ${up ? calls : 'down'}`;
-}
-
-/** One panel; its head stays the same element, so that its button keeps the keyboard focus. */
-class PanelCard {
-  readonly element: HTMLElement;
-  readonly #badge = element('span', 'badge');
+/** One panel; its elements stay the same, so that its button keeps the keyboard focus. */
+class PanelView {
+  readonly line: HTMLElement;
+  readonly card: HTMLElement;
+  readonly #fill = element('span', 'fill');
+  readonly #calls = element('span', 'sub');
+  readonly #problem = element('span', 'problem');
   readonly #servers = element('button', 'tile servers-of');
   readonly #body = element('div');
 
   constructor(name: string, onClick: () => void) {
+    const bar = element('span', 'bar', this.#fill);
+    bar.ariaHidden = 'true';
+    const ofLine = element('span', 'name', 'Panel ', element('bdi', '', name));
+    this.line = element('li', '', ofLine, bar, this.#calls, this.#problem);
     this.#servers.type = 'button';
     this.#servers.addEventListener('click', onClick);
-    const head = element(
-      'div',
-      'head',
-      element('h3', '', element('bdi', '', name)),
-      this.#badge,
-      this.#servers,
-    );
-    this.element = element('article', 'panel', head, this.#body);
+    const head = element('div', 'head', element('h3', '', element('bdi', '', name)), this.#servers);
+    this.card = element('article', 'panel', head, this.#body);
   }
 
   show(panel: PanelStatus): void {
-    setText(this.#badge, panel.up ? 'up' : 'down');
-    this.#badge.dataset['state'] = panel.up ? 'running' : 'down';
+    const { usedLastMinute: used, limitPerMinute: limit } = panel;
+    const percent = limit > 0 ? Math.min(100, (used / limit) * 100) : 0;
+    this.#fill.style.width = `${percent.toFixed(0)}%`;
+    setAttribute(this.#fill, 'data-level', percent >= 95 ? 'warning' : undefined);
+    setText(this.#calls, `${used} of ${limit} calls/min`);
+    const notices = noticesOf([panel]);
+    setText(this.#problem, problemWords(panel, notices));
+    setAttribute(this.#problem, 'data-severity', notices[0]?.severity);
+    setAttribute(this.line, 'data-up', panel.up ? '' : undefined);
     this.#body.replaceChildren(
-      ...problemLines(panel),
-      budgetBar(panel),
+      ...notices.map(noticeBox),
       facts(panel),
       element('p', 'sub', needsText(panel)),
     );
@@ -114,8 +121,20 @@ class PanelCard {
   }
 }
 
-function hasTrouble({ up, problems, nodesDown }: PanelStatus): boolean {
-  return !up || problems.length > 0 || nodesDown.length > 0;
+/** What is wrong with a panel in a few words; the notice says more. */
+function problemWords({ up, nodesDown }: PanelStatus, notices: readonly Notice[]): string {
+  if (!up) return 'down';
+  if (notices.length === 0) return '';
+  if (nodesDown.length > 0) return nodesDown.length === 1 ? '1 node down' : `${nodesDown.length} nodes down`;
+  return notices.length === 1 ? '1 problem' : `${notices.length} problems`;
+}
+
+function noticeBox({ severity, title, remedy, detail }: Notice): HTMLElement {
+  const box = element('div', 'notice', element('p', 'title', element('bdi', '', title)));
+  box.dataset['severity'] = severity;
+  if (remedy !== '') box.append(element('p', '', remedy));
+  if (detail !== '') box.append(element('p', 'sub', element('bdi', '', detail)));
+  return box;
 }
 
 function facts(panel: PanelStatus): HTMLElement {
@@ -132,24 +151,9 @@ function facts(panel: PanelStatus): HTMLElement {
   return list;
 }
 
-/** The panel's problems, and the nodes whose servers can't be observed. */
-function problemLines({ problems, nodesDown }: PanelStatus): readonly HTMLElement[] {
-  const ofNodes = nodesDown.map(({ node, problem }) => problemLine(nodeDownText(node, problem), problem));
-  return [...problems.map((problem) => problemLine(problemText(problem), problem)), ...ofNodes];
-}
-
-function problemLine(text: string, problem: ExplainedProblem | undefined): HTMLElement {
-  const line = element('p', 'problem', element('bdi', '', text));
-  if (problem !== undefined) line.dataset['severity'] = problem.severity;
-  return line;
-}
-
-function budgetBar({ usedLastMinute, limitPerMinute }: PanelStatus): HTMLElement {
-  const fill = element('span', 'fill');
-  const percent = limitPerMinute > 0 ? Math.min(100, (usedLastMinute / limitPerMinute) * 100) : 0;
-  fill.style.width = `${percent.toFixed(0)}%`;
-  if (percent >= 95) fill.dataset['level'] = 'high';
-  const bar = element('span', 'bar', fill);
-  bar.ariaHidden = 'true';
-  return bar;
+function showAll(parent: HTMLElement, children: readonly HTMLElement[]): void {
+  const isSame =
+    children.length === parent.children.length &&
+    children.every((child, at) => child === parent.children[at]);
+  if (!isSame) parent.replaceChildren(...children);
 }

@@ -1,4 +1,5 @@
 import { isOff } from '../../domain/server.ts';
+import { ATTENTION_TROUBLES } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import {
   conditionTitle,
@@ -12,12 +13,10 @@ import {
   span,
   stateTitle,
 } from '../data/words.ts';
-import { drawing, element, setAttribute, setText } from './dom.ts';
+import { element, setAttribute, setText } from './dom.ts';
 import { type LiveFleet, problemAt, troubleSince } from './live-fleet.ts';
-import { sparkPaths } from './spark.ts';
+import { Strip } from './strip.ts';
 import { ago, setTime } from './times.ts';
-
-const SPARK = { width: 96, height: 24 };
 
 /** One server's row of the table: its elements are created once, and after that only changes are written. */
 export class ServerRow {
@@ -26,78 +25,65 @@ export class ServerRow {
   readonly #place = element('span', 'sub');
   readonly #state = element('span', 'badge');
   readonly #condition = element('span', 'sub');
+  readonly #strip = new Strip();
   readonly #trouble = new TroubleLines();
   readonly #cpu = new UsageMeter('CPU');
   readonly #memory = new UsageMeter('Mem');
   readonly #disk = new UsageMeter('Disk');
-  readonly #receive = element('span', 'main');
-  readonly #transmit = element('span', 'main');
-  readonly #players = element('span', 'main');
-  readonly #age = element('time', 'main');
-  readonly #source = element('span', 'sub');
-  readonly #line = drawing('path', { class: 'line' });
-  readonly #area = drawing('path', { class: 'area' });
+  readonly #receive = element('span');
+  readonly #transmit = element('span');
+  readonly #players = element('span');
 
   constructor() {
     this.element.setAttribute('role', 'row');
     this.element.ariaLevel = '1';
     this.element.tabIndex = -1;
-    const { width, height } = SPARK;
-    const spark = drawing('svg', {
-      viewBox: `0 0 ${width} ${height}`,
-      preserveAspectRatio: 'none',
-      class: 'spark',
-      'aria-hidden': 'true',
-    });
-    spark.append(this.#area, this.#line);
-    this.#cpu.element.append(spark);
     this.element.append(
       cell('who', this.#name, this.#place),
       cell('state', this.#state, this.#condition),
+      cell('strip', this.#strip.element),
       cell('trouble', ...this.#trouble.elements),
       cell('cpu', this.#cpu.element),
       cell('memory', this.#memory.element),
       cell('disk', this.#disk.element),
       cell('network', this.#receive, this.#transmit),
       cell('players', this.#players),
-      cell('age', this.#age, this.#source),
     );
   }
 
   show(fleet: LiveFleet, server: LiveServer): void {
     this.#showName(fleet, server);
     this.#showState(fleet, server);
-    const isTroubled = this.#trouble.show(fleet, server);
-    setAttribute(this.element, 'data-troubled', isTroubled ? '' : undefined);
+    this.#strip.show(server.strip);
+    this.#trouble.show(fleet, server);
+    setAttribute(this.element, 'data-troubled', fleet.isTroubled(server) ? '' : undefined);
     // Of a server that is off, only its disk is in use.
     const used = isOff(server.state) ? undefined : server;
-    this.#cpu.show(used?.cpu_usage_cores, server.cpu_limit_cores, cores, coreLimit);
-    this.#memory.show(used?.memory_usage_bytes, server.memory_limit_bytes, size, sizeLimit);
-    this.#disk.show(server.disk_usage_bytes, server.disk_limit_bytes, size, sizeLimit);
-    setText(
-      this.#receive,
-      used === undefined ? NOTHING : `↓ ${known(used.network_receive_bytes_per_second, rate)}`,
+    const level = server.attention && ATTENTION_TROUBLES[server.attention].severity;
+    setAttribute(this.element, 'data-level', level);
+    this.#cpu.show(
+      used?.cpu_usage_cores,
+      server.cpu_limit_cores,
+      CORES,
+      isAbout(server, 'cpu') ? level : undefined,
     );
-    setText(
-      this.#transmit,
-      used === undefined ? '' : `↑ ${known(used.network_transmit_bytes_per_second, rate)}`,
+    this.#memory.show(used?.memory_usage_bytes, server.memory_limit_bytes, SIZE, undefined);
+    this.#disk.show(
+      server.disk_usage_bytes,
+      server.disk_limit_bytes,
+      SIZE,
+      isAbout(server, 'disk') ? level : undefined,
     );
-    const players = playerWords(server);
-    setText(this.#players, players);
-    setAttribute(this.element, 'data-players', players === '' ? undefined : '');
-    this.#showAge(fleet, server);
+    const received = used?.network_receive_bytes_per_second;
+    const sent = used?.network_transmit_bytes_per_second;
+    setText(this.#receive, received === undefined ? NOTHING : `↓ ${rate(received)}`);
+    setText(this.#transmit, sent === undefined ? '' : `↑ ${rate(sent)}`);
+    setText(this.#players, playerWords(server));
   }
 
-  /** Draws these values; null values are gaps. */
-  draw(values: readonly (number | null)[]): void {
-    const { line, area } = sparkPaths(values, SPARK.width, SPARK.height);
-    setAttribute(this.#line, 'd', line);
-    setAttribute(this.#area, 'd', area);
-  }
-
-  #showName({ panels }: LiveFleet, { server, panel, node, egg }: LiveServer): void {
+  #showName({ panels, hasNodes }: LiveFleet, { server, panel, node, egg }: LiveServer): void {
     setText(this.#name, server);
-    const place = [panels.length > 1 ? panel : '', node, egg]
+    const place = [panels.length > 1 ? panel : '', hasNodes ? node : '', egg]
       .filter((word) => word !== undefined && word !== '')
       .join(' · ');
     setText(this.#place, place);
@@ -108,20 +94,10 @@ export class ServerRow {
     const { state, condition, attention } = server;
     setText(this.#state, stateTitle(state));
     setAttribute(this.#state, 'data-state', isAlarming(server) ? 'down' : state);
-    setText(this.#condition, observedWords(fleet, server));
+    setText(this.#condition, monitoredWords(fleet, server));
     setAttribute(this.element, 'data-condition', condition);
     setAttribute(this.element, 'data-severity', problemAt(server)?.severity);
     setAttribute(this.element, 'data-attention', attention);
-  }
-
-  #showAge(fleet: LiveFleet, server: LiveServer): void {
-    const age = fleet.age(server);
-    const { source = '', last_sample_timestamp_seconds: sampled } = server;
-    const isLive = age === 0 && source === 'socket';
-    const at = age === undefined ? undefined : sampled === 0 ? fleet.time : sampled;
-    setTime(this.#age, at, age === undefined ? NOTHING : isLive ? 'live' : `${span(age)} ago`);
-    setAttribute(this.#age, 'data-live', isLive ? '' : undefined);
-    setText(this.#source, source === 'socket' ? '' : source);
   }
 }
 
@@ -131,14 +107,20 @@ export function playerWords({ players, players_max: most }: LiveServer): string 
   return most === undefined ? String(players) : `${players}/${most}`;
 }
 
-/** How the server is observed; the sample of a polled server may be some time old. */
-function observedWords(fleet: LiveFleet, server: LiveServer): string {
+/** How the server is monitored; the sample of a polled server may be some time old. */
+function monitoredWords(fleet: LiveFleet, server: LiveServer): string {
   const { condition, blocked } = server;
-  // Streaming is what every server does that has no problem.
-  if (condition === 'streaming' && blocked === undefined) return '';
+  // Streaming is what every server does that has no problem, and why it fails is shown as its problem.
+  if ((condition === 'streaming' || condition === 'failing') && blocked === undefined) return '';
   const words = blocked ?? conditionTitle(condition);
   const age = fleet.age(server) ?? 0;
   return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;
+}
+
+/** Whether the server's problem is this resource, whose bar then has the color of the problem. */
+function isAbout({ attention, last_stop: stop }: LiveServer, resource: 'cpu' | 'disk'): boolean {
+  if (resource === 'cpu') return attention === 'cpu_saturated';
+  return attention === 'disk_nearly_full' || (attention === 'crashed' && stop?.reason === 'disk_full');
 }
 
 /** Whether the server's state is its problem. */
@@ -153,8 +135,7 @@ class TroubleLines {
   readonly #action = element('span', 'words');
   readonly elements = [element('span', 'what', this.#title, this.#since), this.#action];
 
-  /** Returns whether there is anything to show. */
-  show(fleet: LiveFleet, server: LiveServer): boolean {
+  show(fleet: LiveFleet, server: LiveServer): void {
     const trouble = fleet.troubleAt(server);
     const since = trouble && sinceWords(fleet, server);
     setText(this.#title, trouble?.title ?? '');
@@ -163,7 +144,6 @@ class TroubleLines {
     setText(this.#action, trouble?.action ?? '');
     const [what] = this.elements;
     if (what !== undefined) setAttribute(what, 'data-severity', trouble?.severity);
-    return trouble !== undefined;
   }
 }
 
@@ -178,47 +158,46 @@ function sinceWords(
   return crash && { at: crash.at, text: `${crash.title} ${ago(crash.at, fleet.time)}` };
 }
 
-/** Usage of a limited resource: the amount, the limit with the percentage, and a bar. */
+/** How amounts and limits of a resource are shown. */
+interface Unit {
+  readonly amount: (value: number) => string;
+  readonly limit: (value: number) => string;
+}
+
+const CORES: Unit = { amount: cores, limit: coreLimit };
+const SIZE: Unit = { amount: size, limit: sizeLimit };
+
+/** Usage of a limited resource: the amount, its percentage of the limit, and a bar; hovering shows the limit. */
 class UsageMeter {
   readonly element: HTMLDivElement;
   readonly #amount = element('span', 'main');
-  readonly #limit = element('span', 'sub');
+  readonly #percent = element('span', 'sub');
   readonly #bar = element('span', 'bar');
   readonly #fill = element('span', 'fill');
 
   constructor(label: string) {
     this.#bar.append(this.#fill);
     this.#bar.ariaHidden = 'true';
-    this.element = element('div', 'usage', this.#amount, this.#limit, this.#bar);
+    this.element = element('div', 'usage', this.#amount, this.#percent, this.#bar);
     this.#amount.dataset['label'] = label;
   }
 
-  show(
-    used: number | undefined,
-    limit: number | undefined,
-    format: (value: number) => string,
-    ofLimit: (value: number) => string,
-  ): void {
+  /** `level` is the severity of the server's problem if it is about this resource. */
+  show(used: number | undefined, limit: number | undefined, unit: Unit, level: string | undefined): void {
     const percent = share(used, limit);
-    setText(this.#amount, known(used, format));
-    setText(this.#limit, percent === undefined ? '' : `${percent} % of ${known(limit, ofLimit)}`);
+    setText(this.#amount, used === undefined ? NOTHING : unit.amount(used));
+    setText(this.#percent, percent === undefined ? '' : `${percent} %`);
+    setAttribute(
+      this.element,
+      'title',
+      percent === undefined || limit === undefined ? undefined : `${percent} % of ${unit.limit(limit)}`,
+    );
+    setAttribute(this.element, 'data-level', level);
     this.#bar.hidden = percent === undefined;
     const width = `${Math.min(100, percent ?? 0)}%`;
     if (this.#fill.style.width !== width) this.#fill.style.width = width;
-    setAttribute(
-      this.#fill,
-      'data-level',
-      percent === undefined || percent < 80 ? undefined : levelOf(percent),
-    );
+    setAttribute(this.#fill, 'data-level', level);
   }
-}
-
-function levelOf(percent: number): string {
-  return percent < 95 ? 'high' : 'full';
-}
-
-function known(value: number | undefined, format: (value: number) => string): string {
-  return value === undefined ? NOTHING : format(value);
 }
 
 // Roles are set explicitly, because on a phone the browser doesn't treat the rows as a table.

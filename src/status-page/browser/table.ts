@@ -16,9 +16,6 @@ interface TableOptions {
   readonly details: HTMLElement;
   /** Called when the user opens this server's row, or closes the open one. */
   readonly opened: (server: LiveServer | undefined) => void;
-  /** Called with the servers whose rows are drawn, whenever these change. */
-  readonly shown: (servers: readonly LiveServer[]) => void;
-  readonly sparkOf: (server: LiveServer) => readonly (number | null)[];
 }
 
 /**
@@ -39,7 +36,6 @@ export class ServerTable {
   #open: LiveServer | undefined;
   /** The server that has the keyboard focus. */
   #active: LiveServer | undefined;
-  #shown: readonly LiveServer[] = [];
 
   constructor(options: TableOptions) {
     this.#options = options;
@@ -141,9 +137,6 @@ export class ServerTable {
     setHeight(this.#below, (this.#order.length - end) * height + hiddenBelow);
     this.#place(servers, isOpenShown ? this.#open : undefined);
     for (const [index, server] of servers.entries()) this.#showRow(fleet, server, first + index);
-    if (isSameList(servers, this.#shown)) return;
-    this.#shown = servers;
-    this.#options.shown(servers);
   }
 
   /** A cell over more columns than are displayed adds empty ones, which take space from the others. */
@@ -210,7 +203,6 @@ export class ServerTable {
   #showRow(fleet: LiveFleet, server: LiveServer, place: number): void {
     const row = this.#rowOf(server);
     row.show(fleet, server);
-    row.draw(this.#options.sparkOf(server));
     setAttribute(row.element, 'aria-rowindex', String(place + 2));
     setAttribute(row.element, 'aria-expanded', String(server === this.#open));
     const isActive = this.#active === undefined ? place === 0 : server === this.#active;
@@ -277,10 +269,6 @@ export class ServerTable {
     for (const [server, row] of this.#rows) if (row.element === at) return server;
     return undefined;
   }
-}
-
-function isSameList(one: readonly LiveServer[], other: readonly LiveServer[]): boolean {
-  return one.length === other.length && one.every((server, at) => server === other[at]);
 }
 
 function gap(): HTMLTableRowElement {

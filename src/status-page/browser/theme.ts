@@ -13,8 +13,8 @@ export function themeButton(onChange: () => void): HTMLButtonElement {
   const show = () => {
     if (theme === 'auto') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;
-    button.textContent = theme === 'auto' ? 'auto theme' : theme;
-    button.title = 'Switch between light, dark and system colors';
+    button.textContent = `Theme: ${theme === 'auto' ? 'system' : theme}`;
+    button.title = 'Switch between system, light and dark colors';
   };
   button.addEventListener('click', () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';

@@ -5,7 +5,7 @@ const FILTER_KINDS = ['attention', 'state', 'condition', 'panel'] as const;
 /** A filter of the table: the servers behind one of the page's counts. */
 export interface Filter {
   readonly kind: (typeof FILTER_KINDS)[number];
-  /** The value that the servers share; for `attention`, `any` stands for all reasons. */
+  /** The value that the servers share; for `attention` also a group of reasons, or `any`. */
   readonly word: string;
 }
 

@@ -1,9 +1,15 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { CRASH_WINDOW_SECONDS, isCrash, type Snapshot } from '../../domain/reading.ts';
 import { isOff } from '../../domain/server.ts';
-import { LOADING_SECONDS, LOOP_CRASHES, LOOP_STOPS, SATURATED_FROM } from '../../domain/troubles.ts';
+import {
+  LOADING_SECONDS,
+  LOOP_CRASHES,
+  LOOP_STOPS,
+  SATURATED_FROM,
+  TROUBLES,
+} from '../../domain/troubles.ts';
 
-/** Why a server needs attention, most urgent first; the page sorts by this order. */
+/** The problems of servers that the page counts, most urgent first; it sorts by this order. */
 export const ATTENTION = [
   'crashed',
   'gave_up',
@@ -17,8 +23,31 @@ export const ATTENTION = [
 
 export type Attention = (typeof ATTENTION)[number];
 
+/** The name and severity of each reason. */
+export const ATTENTION_TROUBLES: Readonly<
+  Record<Attention, { readonly title: string; readonly severity: 'error' | 'warning' }>
+> = {
+  crashed: { title: 'crashed', severity: 'error' },
+  gave_up: TROUBLES.gave_up,
+  crash_loop: TROUBLES.crash_loop,
+  off: TROUBLES.down,
+  no_data: TROUBLES.no_data,
+  not_answering: TROUBLES.not_answering,
+  cpu_saturated: TROUBLES.cpu_saturated,
+  disk_nearly_full: TROUBLES.disk_full,
+};
+
+/** The counts at the top of the page: servers without data are known neither to be up nor to be down. */
+export const ATTENTION_GROUPS = ['down', 'no_data', 'warning'] as const;
+export type AttentionGroup = (typeof ATTENTION_GROUPS)[number];
+
+export function groupOf(attention: Attention): AttentionGroup {
+  if (attention === 'no_data') return attention;
+  return ATTENTION_TROUBLES[attention].severity === 'error' ? 'down' : 'warning';
+}
+
 /**
- * Why a server needs attention; undefined if it doesn't. Normal conditions don't count: held by the panel, off as expected, not
+ * The problem of a server; undefined if it has none. Normal conditions don't count: held by the panel, off as expected, not
  * reached yet.
  */
 export function attentionOf(server: Snapshot): Attention | undefined {

@@ -1,4 +1,6 @@
+import { CAUSES } from '../../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../../domain/clock.ts';
+import type { CauseCode } from '../../domain/problem.ts';
 import {
   CHART_SERIES,
   type ChartSeries,
@@ -11,8 +13,9 @@ import { identityOf } from '../../domain/server.ts';
 import { panelViewOf } from '../../metrics/families.ts';
 import { jsonView } from './json-view.ts';
 import { LiveEncoder, type Picture } from './live-encoder.ts';
+import type { PanelTroubles } from './notices.ts';
 import { explained, nodesDown } from './problems.ts';
-import type { PanelStatus, ServerHistory } from './protocol.ts';
+import type { ExplainedProblem, PanelStatus, ServerHistory } from './protocol.ts';
 import { event, Viewers, type Watcher } from './viewers.ts';
 import { listingStatus } from './words.ts';
 
@@ -50,7 +53,7 @@ export class StatusBoard {
     );
   }
 
-  /** Stops observing, and ends every viewer's stream. */
+  /** Stops watching the fleet, and ends every viewer's stream. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel?.();
@@ -67,9 +70,12 @@ export class StatusBoard {
   panels(): readonly PanelStatus[] {
     const { fleet, rateLimited, panelUrl } = this.#options;
     const now = this.#options.clock.now();
+    const troubles = troublesOf(fleet, now);
     return fleet
       .panels()
-      .map((panel) => panelStatus(panel, rateLimited(panel.name), panelUrl?.(panel.name), now));
+      .map((panel, place) =>
+        panelStatus(panel, troubles[place], rateLimited(panel.name), panelUrl?.(panel.name)),
+      );
   }
 
   /** Every panel and server as JSON, in pieces of text, each a few milliseconds of work. */
@@ -149,23 +155,74 @@ function untilNextSecond(now: number): number {
   return SECOND_MS + half - ((now + half) % SECOND_MS);
 }
 
+/** What is wrong with each panel as of this instant. */
+export function troublesOf(fleet: FleetReading, now: number): readonly PanelTroubles[] {
+  const servers = new Map<string, ServerReading[]>();
+  for (const server of fleet.servers()) {
+    const { panel } = server.target;
+    const others = servers.get(panel);
+    if (others === undefined) servers.set(panel, [server]);
+    else others.push(server);
+  }
+  return fleet.panels().map((panel) => {
+    const { name, up, problems, nodes } = panelViewOf(panel, now);
+    const down = nodesDown(nodes);
+    // A panel or node that is down has a notice of its own.
+    const notStreaming = up && down.length === 0 ? notStreamingOf(servers.get(name) ?? []) : undefined;
+    return {
+      name,
+      up,
+      problems: [...problems.map(explained), ...(notStreaming === undefined ? [] : [notStreaming])],
+      nodesDown: down,
+    };
+  });
+}
+
+/** The problem of a panel of whose servers most don't stream although they should, with their most frequent cause. */
+function notStreamingOf(servers: readonly ServerReading[]): ExplainedProblem | undefined {
+  const required = servers.filter(
+    ({ target, status }) => target.mode !== 'poll' && !isFact(status.problem?.cause),
+  );
+  const byCause = new Map<CauseCode, number>();
+  let affected = 0;
+  for (const { status } of required) {
+    // Without a problem, a server is connecting or waits for its call.
+    if (status.problem === undefined || status.condition === 'streaming') continue;
+    affected += 1;
+    byCause.set(status.problem.cause, (byCause.get(status.problem.cause) ?? 0) + 1);
+  }
+  const [cause] = [...byCause].sort(([, one], [, other]) => other - one)[0] ?? [];
+  if (cause === undefined || affected * 2 <= required.length) return undefined;
+  const { title, remedy } = CAUSES[cause];
+  return {
+    cause,
+    title: `${affected} of ${required.length} servers not streaming: ${title}`,
+    detail: '',
+    remedy,
+    severity: 'warning',
+  };
+}
+
+function isFact(cause: CauseCode | undefined): boolean {
+  return cause !== undefined && CAUSES[cause].severity === 'fact';
+}
+
 /**
  * A panel as the page shows it; `rateLimited` is its number of 429 answers, and `url` the address at which people open it.
  */
 function panelStatus(
-  panel: PanelReading,
+  { name, up, budget, needs, discovery, problems }: PanelReading,
+  troubles: PanelTroubles | undefined,
   rateLimited: number,
   url: string | undefined,
-  now: number,
 ): PanelStatus {
-  const { budget, needs, discovery } = panel;
-  const { name, up, problems, nodes } = panelViewOf(panel, now);
   return {
     name,
     url,
     up,
-    problems: problems.map(explained),
-    nodesDown: nodesDown(nodes),
+    problems: [],
+    nodesDown: [],
+    ...troubles,
     listing: listingStatus(discovery, problems.length > 0),
     limitPerMinute: Math.round(budget.limitPerMinute),
     usedLastMinute: budget.usedLastMinute,

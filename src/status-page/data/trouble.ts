@@ -1,7 +1,7 @@
 import type { Severity } from '../../diagnosis/causes.ts';
 import { isCrash, type ShownStop, type Snapshot, type StopReason } from '../../domain/reading.ts';
 import { TROUBLES } from '../../domain/troubles.ts';
-import { type Attention, attentionOf } from './attention.ts';
+import { ATTENTION_TROUBLES, type Attention, attentionOf } from './attention.ts';
 import { explainedOf } from './problems.ts';
 import type { ExplainedProblem } from './protocol.ts';
 import { share } from './words.ts';
@@ -74,7 +74,7 @@ export function serverTrouble(server: Snapshot): Trouble | undefined {
 export function troubleOf(facts: TroubleFacts, now: number): Trouble | undefined {
   const { attention, problem, last_crash: crash } = facts;
   if (attention !== undefined && !(attention === 'no_data' && problem !== undefined)) {
-    return WORDS[attention](facts);
+    return { ...WORDS[attention](facts), severity: ATTENTION_TROUBLES[attention].severity };
   }
   if (problem !== undefined) {
     return { title: problem.title, action: actionOf(problem), severity: problem.severity };
@@ -89,33 +89,43 @@ export function troubleText({ title, action }: Trouble): string {
   return action === '' ? title : `${title}. ${action}`;
 }
 
-const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
-  crashed: (facts) => error(crashTitle(facts), `${remedyOf(facts)} ${restartOf(facts)}`),
-  gave_up: (facts) => error(gaveUpTitle(facts), `${remedyOf(facts)} Then start it.`),
-  crash_loop: (facts) => error(`${TROUBLES.crash_loop.title}: ${facts.crashes} in 1 h`, remedyOf(facts)),
-  off: ({ expected_running: expected }) =>
-    expected === 1
-      ? error(TROUBLES.down.title, TROUBLES.down.action)
-      : error(
-          'stopped, reason unknown',
-          'Start it if it should be running, or set expect: any if it may be off.',
-        ),
-  no_data: () => error(TROUBLES.no_data.title, TROUBLES.no_data.action),
-  // A problem with observing the server takes precedence over that of its query, and has another remedy.
+type Words = Omit<Trouble, 'severity'>;
+
+const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Words>> = {
+  crashed: (facts) => ({ title: crashTitle(facts), action: `${remedyOf(facts)} ${restartOf(facts)}` }),
+  gave_up: (facts) => ({ title: gaveUpTitle(facts), action: `${remedyOf(facts)} Then start it.` }),
+  crash_loop: (facts) => ({
+    title: `${TROUBLES.crash_loop.title}: ${facts.crashes} in 1 h`,
+    action: remedyOf(facts),
+  }),
+  off: offWords,
+  no_data: () => TROUBLES.no_data,
+  // A problem with monitoring the server takes precedence over that of its query, and has another remedy.
   not_answering: ({ problem }) =>
-    warning(
-      TROUBLES.not_answering.title,
-      problem?.cause.startsWith('query_') === true ? actionOf(problem) : TROUBLES.not_answering.action,
-    ),
-  cpu_saturated: () => warning(TROUBLES.cpu_saturated.title, TROUBLES.cpu_saturated.action),
+    problem?.cause.startsWith('query_') === true
+      ? { title: TROUBLES.not_answering.title, action: actionOf(problem) }
+      : TROUBLES.not_answering,
+  cpu_saturated: () => TROUBLES.cpu_saturated,
   disk_nearly_full: ({ disk_usage_bytes: used, disk_limit_bytes: limit }) => {
     const percent = share(used, limit);
-    return warning(
-      percent === undefined ? TROUBLES.disk_full.title : `disk ${percent} % full`,
-      TROUBLES.disk_full.action,
-    );
+    const { title, action } = TROUBLES.disk_full;
+    return { title: percent === undefined ? title : `disk ${percent} % full`, action };
   },
 };
+
+function offWords({ expected_running: expected, last_stop: stop }: TroubleFacts): Words {
+  if (expected !== 1) {
+    const action = 'Start it if it should be running, or set expect: any if it may be off.';
+    return { title: STOP_TITLES.unknown, action };
+  }
+  const why = stop === undefined ? 'The exporter did not see it stop' : sentence(STOP_TITLES[stop.reason]);
+  const action = `${why}. Start it, or set expect: any if it may be off.`;
+  return { title: TROUBLES.down.title, action };
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
 
 function crashTitle({ last_stop: stop }: TroubleFacts): string {
   return stop === undefined ? STOP_TITLES.crashed : stopWords(stop);
@@ -139,12 +149,4 @@ function remedyOf({ last_stop: stop }: TroubleFacts): string {
   if (stop?.reason === 'out_of_memory') return TROUBLES.memory_full.action;
   if (stop?.reason === 'disk_full') return 'Delete files, or raise its disk limit.';
   return TROUBLES.crash_loop.action;
-}
-
-function error(title: string, action: string): Trouble {
-  return { title, action, severity: 'error' };
-}
-
-function warning(title: string, action: string): Trouble {
-  return { title, action, severity: 'warning' };
 }

@@ -71,7 +71,7 @@ export function stateTitle(state: string): string {
   return state === 'unknown' ? 'no data' : state;
 }
 
-/** The display name of a condition: how the server is being observed, not what it does. */
+/** The display name of a condition: how the server is being monitored, not what it does. */
 export function conditionTitle(condition: string): string {
   return condition === 'polling' ? 'polled' : condition;
 }
@@ -86,14 +86,8 @@ export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'c
   return withAdvice(what, remedy);
 }
 
-/** A node whose servers can't be observed, with its problem if they have the same one. */
-export function nodeDownText(node: string, problem: ExplainedProblem | undefined): string {
-  if (problem === undefined) return `node ${node} is down`;
-  return `node ${node} is down: ${problemText({ ...problem, title: problem.title.replace(SUBJECT, '') })}`;
-}
-
 /**
- * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as a listing that says
+ * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as that the server is
  * suspended.
  */
 export function remedyWhile(
@@ -103,7 +97,7 @@ export function remedyWhile(
   return condition === 'streaming' && severity === 'fact' ? '' : remedy;
 }
 
-/** How far the listing of a panel was read; a panel with a problem doesn't answer, so its listing isn't awaited. */
+/** How far the server list of a panel was read; a panel with a problem doesn't respond, so its list isn't awaited. */
 export function listingStatus(
   discovery: Pick<DiscoveryReading, 'isPending' | 'succeededUnixMs'> | undefined,
   hasProblem: boolean,
@@ -113,16 +107,16 @@ export function listingStatus(
   return discovery.isPending && !hasProblem ? 'pending' : 'failed';
 }
 
-/** Why there are no servers to show, by the listings of the panels. */
+/** Why there are no servers to show, by the server lists of the panels. */
 export function noServersText(listings: readonly ListingStatus[]): string {
   if (listings.includes('failed')) {
-    return 'No servers known yet: a listing could not be read. See the problem of the panel, or the log.';
+    return 'No servers known yet: a server list could not be read. See the problem of the panel, or the log.';
   }
-  if (listings.includes('pending')) return 'No servers known yet: waiting for the listing.';
+  if (listings.includes('pending')) return 'No servers known yet: waiting for the server list.';
   if (listings.includes('read')) {
-    return 'No servers to observe. Check which servers the account of the API key can access, and the rules of discover.';
+    return 'No servers to monitor. Check which servers the account of the API key can access, and the rules of discover.';
   }
-  return 'No servers to observe. List them under servers, or set discover: true.';
+  return 'No servers to monitor. List them under servers, or set discover: true.';
 }
 
 /** What the configuration requires of a panel, and what is allowed where that is less. */

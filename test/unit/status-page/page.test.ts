@@ -26,31 +26,31 @@ test('the page shows name, version, links and each server', async () => {
     ]),
   );
   expect(text).toMatch(/^<!doctype html>\n<html lang="en" data-version="1.2.3">/);
-  expect(text).toContain('<h1>gameserver-exporter 1.2.3</h1>');
+  expect(text).toContain('<h1>gameserver-exporter <span class="sub">1.2.3</span></h1>');
   expect(text).toContain('2 servers: 1 running, 1 unknown');
   expect(text).toContain(
-    '<td>main</td><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
+    '<tr><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
   );
   expect(text).toContain(
-    '<td>main</td><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>suspended according to the panel&#39;s listing. Unsuspend the server in the panel',
+    '<tr><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>suspended according to the panel&#39;s listing. Unsuspend the server in the panel',
   );
 });
 
-test('the page begins with the servers that need attention, the most urgent first, even if the table is truncated', async () => {
+test('the page begins with the servers that have problems, the most urgent first, even if the table is truncated', async () => {
   const servers = [
     ...largeFleet(298).servers(),
     streamingReading({ target: { name: 'off' }, state: 'offline' }),
     streamingReading({ target: { name: 'crashed' }, state: 'offline', off_reason: 'out_of_memory' }),
   ];
   expect(await page(fleetReading(servers))).toContain(
-    '<h2>2 need attention</h2><ul><li>main/crashed: crashed. Check its console for the cause. Start it if its node doesn&#39;t.</li>' +
-      '<li>main/off: off, but expected to run. Check its console, then start it; or set expect: any if it may be off.</li></ul>',
+    '<h2>2 problems</h2><ul><li>main/crashed: crashed. Check its console for the cause. Start it if its node doesn&#39;t.</li>' +
+      '<li>main/off: off, but expected to run. The exporter did not see it stop. Start it, or set expect: any if it may be off.</li></ul>',
   );
 });
 
-test('the page counts a single server that needs attention in the singular', async () => {
+test('the page counts a single problem in the singular', async () => {
   const text = await page(fleetReading([streamingReading({ state: 'offline' })]));
-  expect(text).toContain('<h2>1 needs attention</h2>');
+  expect(text).toContain('<h2>1 problem</h2>');
 });
 
 test('every link is relative, so that the page works behind a proxy with a path', async () => {
@@ -94,12 +94,13 @@ test('the page shows the problems of a panel and its nodes that are down', async
     ),
   );
   expect(text).toContain(
-    '<p>panel main is down</p><ul><li>API key not allowed from this address: This IP address (203.0.113.7) does not have permission. Create a key that allows the address in the panel&#39;s message',
+    '<p class="title">Panel main is down: API key not allowed from this address</p><p>Create a key that allows the address in the panel&#39;s message',
   );
+  expect(text).toContain('<p class="sub">This IP address (203.0.113.7) does not have permission</p>');
   expect(text).toContain(
-    '<li>node fra-2 is down: certificate expired: CERT_HAS_EXPIRED. Renew the node&#39;s certificate',
+    '<p class="title">Node fra-2 (main) is down: certificate expired</p><p>Renew the node&#39;s certificate',
   );
-  expect(text).not.toMatch(/panel well|fra-1|fra-3/);
+  expect(text).not.toMatch(/well|fra-1|fra-3/);
 });
 
 test('external text is escaped', async () => {
@@ -114,8 +115,8 @@ test('external text is escaped', async () => {
     ]),
   );
   expect(text).not.toContain('<script>');
-  // The panel and the name twice, in the list of what needs attention and in the table, and the problem.
-  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(6);
+  // The panel and the name in the list of problems, and the name and the problem in the table.
+  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(5);
 });
 
 test('a large fleet is truncated', async () => {

@@ -76,7 +76,12 @@ describe('the trouble in a row', () => {
     [
       { attention: 'off' },
       'off, but expected to run',
-      'Check its console, then start it; or set expect: any if it may be off.',
+      'The exporter did not see it stop. Start it, or set expect: any if it may be off.',
+    ],
+    [
+      { attention: 'off', last_stop: stop('requested') },
+      'off, but expected to run',
+      'Stopped on request. Start it, or set expect: any if it may be off.',
     ],
     [
       { attention: 'off', expected_running: undefined, last_stop: stop('unknown') },

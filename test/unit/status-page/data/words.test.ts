@@ -80,7 +80,7 @@ describe('the text of a page without servers', () => {
   it.each([
     [['off'], /set discover: true/],
     [['off', 'read'], /rules of discover/],
-    [['read', 'pending'], /waiting for the listing/],
+    [['read', 'pending'], /waiting for the server list/],
     [['off', 'read', 'pending', 'failed'], /could not be read/],
   ] as const)('for %j says what to do: %s', (listings, expected) => {
     expect(noServersText(listings)).toMatch(expected);

@@ -1,0 +1,87 @@
+import { type Severity, shortTitle } from '../../diagnosis/causes.ts';
+import type { ExplainedProblem, PanelStatus } from './protocol.ts';
+
+/** What is wrong with a panel. */
+export type PanelTroubles = Pick<PanelStatus, 'name' | 'up' | 'problems' | 'nodesDown'>;
+
+/** A problem of panels or nodes in three texts, from bold to quiet. */
+export interface Notice {
+  readonly severity: Severity;
+  readonly title: string;
+  /** What to do; may be empty. */
+  readonly remedy: string;
+  /** What was observed; empty if several have the problem. */
+  readonly detail: string;
+}
+
+/** Something that is wrong, and who has it. */
+interface Finding extends Omit<Notice, 'title'> {
+  readonly what: 'panel' | 'node' | 'problem';
+  readonly name: string;
+  readonly problem: string;
+}
+
+/** The problems of panels and their nodes, the most serious first; those that have the same one share a notice. */
+export function noticesOf(panels: readonly PanelTroubles[]): readonly Notice[] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of panels.flatMap((panel) => findingsOf(panel, panels.length === 1))) {
+    const key = [finding.what, finding.problem].join(' ');
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  const notices = [...groups.values()].flatMap((findings) => {
+    const [first] = findings;
+    if (first === undefined) return [];
+    const { severity, remedy, detail } = first;
+    return [{ severity, title: titleOf(findings), remedy, detail: findings.length === 1 ? detail : '' }];
+  });
+  const isError = ({ severity }: Notice) => severity === 'error';
+  return [...notices.filter(isError), ...notices.filter((notice) => !isError(notice))];
+}
+
+function findingsOf(
+  { name, up, problems, nodesDown: nodes }: PanelTroubles,
+  isOnly: boolean,
+): readonly Finding[] {
+  const [first, ...others] = problems;
+  return [
+    ...(up ? [] : [finding('panel', name, first, 'error')]),
+    ...(up ? problems : others).map((problem) => finding('problem', name, problem, problem.severity)),
+    ...nodes.map(({ node, problem }) =>
+      finding('node', isOnly ? node : `${node} (${name})`, problem, 'error'),
+    ),
+  ];
+}
+
+function finding(
+  what: Finding['what'],
+  name: string,
+  known: ExplainedProblem | undefined,
+  severity: Severity,
+): Finding {
+  const { remedy = '', detail = '' } = known ?? {};
+  if (known === undefined) return { what, name, problem: '', severity, remedy, detail };
+  return {
+    what,
+    name,
+    problem: what === 'problem' ? known.title : shortTitle(known.cause),
+    severity,
+    remedy,
+    detail,
+  };
+}
+
+function titleOf(findings: readonly Finding[]): string {
+  const [{ what, problem } = { what: 'panel', problem: '' }] = findings;
+  const isOne = findings.length === 1;
+  const things = `${what === 'node' ? 'Node' : 'Panel'}${isOne ? '' : 's'} ${listed(findings.map(({ name }) => name))}`;
+  const state = what === 'problem' ? '' : ` ${isOne ? 'is' : 'are'} down`;
+  return `${things}${state}${problem === '' ? '' : `: ${problem}`}`;
+}
+
+const MAX_NAMES = 3;
+
+function listed(names: readonly string[]): string {
+  const last = names.length > MAX_NAMES ? `${names.length - MAX_NAMES} more` : names.at(-1);
+  const others = names.slice(0, Math.min(names.length - 1, MAX_NAMES));
+  return others.length === 0 ? String(last) : `${others.join(', ')} and ${last}`;
+}
