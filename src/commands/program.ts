@@ -29,7 +29,7 @@ const DEFAULT_COMMAND = 'serve';
 /** Options of the program itself, which apply without a command. */
 const OWN_OPTIONS = new Set(['-h', '--help', '--version']);
 
-/** The commands needed for these arguments: one, or all if the output depends on all. */
+/** The commands needed for these arguments: one, or all if the output depends on all. Without a command, the default one runs. */
 function commandsFor([word = '']: readonly string[]): readonly string[] {
   if (COMMANDS.has(word)) return [word];
   const isDefault = word === '' || (word.startsWith('-') && !OWN_OPTIONS.has(word));
@@ -55,9 +55,11 @@ Examples:
 Exit codes: 0 success, or stopped by a signal · 1 error · 2 invalid usage
 Run a command with --help for its flags.`,
     );
-  for (const name of commandsFor(words)) {
+  const names = commandsFor(words);
+  for (const name of names) {
     const command = await COMMANDS.get(name)?.();
-    if (command !== undefined) root.addCommand(command, { isDefault: name === DEFAULT_COMMAND });
+    // A default command among others would receive every unknown command as its argument.
+    if (command !== undefined) root.addCommand(command, { isDefault: names.length === 1 });
   }
   for (const command of [root, ...root.commands]) {
     command

@@ -29,8 +29,19 @@ const FORMAT: SettingsFormat<ConfigShape> = {
   rules: checkRules,
   isSecret: (path) => path.at(-1) === 'api_key',
   filePaths,
+  foreignMessage,
   emptyMessage: 'the file is empty; create it with init, or copy config.example.yaml and fill in your panel',
 };
+
+/** The keys that a configuration of pterodactyl_exporter or pelican-exporter always has. */
+const THEIR_KEYS = ['host', 'api_key'];
+
+function foreignMessage(tree: Tree): string | undefined {
+  const isTheirs = isTreeMap(tree) && !('panels' in tree) && THEIR_KEYS.every((key) => key in tree);
+  return isTheirs
+    ? 'this is a configuration of pterodactyl_exporter or pelican-exporter; docs/migration.md describes how to convert it'
+    : undefined;
+}
 
 /** Reads a configuration's text; `file` is its name in the issues. */
 export function parseConfig(text: string, file: string, env: Environment): ParsedConfig {

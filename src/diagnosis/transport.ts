@@ -84,6 +84,29 @@ const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
   [/wrong version number/i, 'tls_plain_port'],
 ];
 
+/** An entry of OpenSSL's error queue, such as `…:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:…`. */
+const OPENSSL_ENTRY = /\berror:[0-9A-F]{8}:[^:]*:[^:]*:(?<reason>[^:]*)/i;
+
+/** What OpenSSL's reasons mean; the first match decides. */
+const OPENSSL_REASONS: readonly (readonly [RegExp, string])[] = [
+  [/wrong version number|packet length too long|http request/i, "the port doesn't use TLS"],
+  [/protocol version|unsupported protocol|no protocols available|version too low/i, 'no common TLS version'],
+  [/shared cipher|no cipher|cipher match|insufficient security/i, 'no common cipher suite'],
+  [/handshake failure/i, 'no common cipher suite, or a client certificate is required'],
+  [/certificate required/i, 'a client certificate is required'],
+  [/alert .*(?:certificate|unknown ca)/i, 'the client certificate was rejected'],
+  [/(?:key|md|digest) too (?:small|weak)/i, 'a key or signature of the certificate is too weak'],
+  [/unrecognized name/i, 'the host name is unknown there'],
+  [/unexpected eof/i, 'the connection was closed'],
+];
+
+/** OpenSSL's entries are for programmers: their meaning is shown instead, and the error's code beside it. */
+function withoutOpenSslWords(message: string): string {
+  const reason = OPENSSL_ENTRY.exec(message)?.groups?.['reason'];
+  if (reason === undefined) return message;
+  return OPENSSL_REASONS.find(([sign]) => sign.test(reason))?.[1] ?? 'the handshake failed';
+}
+
 /** Reads the error of a connection or a call, to an address that this panel gave; never throws. */
 export function readTransportError(error: unknown, panel?: string): TransportError {
   const errors = withCauses(error);
@@ -94,7 +117,9 @@ export function readTransportError(error: unknown, panel?: string): TransportErr
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
   const hostname = errors.map((one) => (one as { hostname?: unknown }).hostname).find(isText);
   // For a name with several addresses, the error is an aggregate without a message of its own.
-  const words = errors.map(({ message }) => printable(message, panel)).find((message) => message !== '');
+  const words = errors
+    .map(({ message }) => withoutOpenSslWords(printable(message, panel)))
+    .find((message) => message !== '');
   return {
     kind: bySentence || byCode,
     code: codes[0] ?? 'unknown',

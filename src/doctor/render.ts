@@ -243,13 +243,17 @@ function summary(report: DoctorReport, paint: Paint): string {
   const badServers = servers.filter((server) => !isHealthy(server)).length;
   const untested = servers.filter(({ steps }) => steps.every(({ result }) => result === 'skipped')).length;
   const parts = [
-    ...(badPanels === 0 ? [] : [`${badPanels} of ${panels.length} panels failed`]),
-    ...(badServers === 0 ? [] : [`${badServers} of ${servers.length} servers failed`]),
+    ...(badPanels === 0 ? [] : [failedOf(badPanels, panels.length, 'panel')]),
+    ...(badServers === 0 ? [] : [failedOf(badServers, servers.length, 'server')]),
     ...(untested === 0 ? [] : [`${count(untested, 'server')} not tested`]),
     ...(stopped ? ['interrupted'] : []),
   ];
   const verdict = badPanels + badServers > 0 ? 'Problems found' : 'Incomplete';
   return `${paint('red', verdict)}: ${parts.join(', ')} (${cost}).`;
+}
+
+function failedOf(failedOnes: number, all: number, noun: string): string {
+  return all === 1 ? `the ${noun} failed` : `${failedOnes} of ${count(all, noun)} failed`;
 }
 
 export function count(number: number, noun: string): string {

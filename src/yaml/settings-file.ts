@@ -19,6 +19,8 @@ export interface SettingsFormat<Shape> {
   readonly filePaths: (tree: Tree) => readonly Path[];
   /** Prepares the tree that schema, rules and `filePaths` get; by default, they get the file's own. */
   readonly prepare?: (tree: Tree) => Tree;
+  /** The message for a configuration of another program, which replaces all others; undefined if it isn't one. */
+  readonly foreignMessage?: (tree: Tree) => string | undefined;
   /** The message for an empty file; without it, an empty file goes through the schema like any other. */
   readonly emptyMessage?: string;
 }
@@ -50,7 +52,15 @@ export function parseSettings<Shape>(
   env: Environment,
   format: SettingsFormat<Shape>,
 ): ParsedSettings<Shape> & { readonly source: IssueSource } {
-  const { schema, rules, isSecret, filePaths, prepare = (tree) => tree, emptyMessage } = format;
+  const {
+    schema,
+    rules,
+    isSecret,
+    filePaths,
+    prepare = (tree) => tree,
+    emptyMessage,
+    foreignMessage,
+  } = format;
   const document = new YamlDocument(text, env, isSecret);
   const source = { file, document, schema, isSecret };
   const issueOf = (problem: SettingProblem) => toIssue(problem, source);
@@ -58,6 +68,15 @@ export function parseSettings<Shape>(
     const empty = { path: [], message: emptyMessage ?? '', at: START };
     const problems = document.problems.length === 0 ? [empty] : document.problems;
     return { shape: undefined, issues: problems.map(issueOf), files: [], source };
+  }
+  const foreign = foreignMessage?.(document.tree);
+  if (foreign !== undefined) {
+    return {
+      shape: undefined,
+      issues: [issueOf({ path: [], message: foreign, at: START })],
+      files: [],
+      source,
+    };
   }
   const tree = prepare(document.tree);
   const { shape, problems, misspelled } = applySchema(tree, schema);

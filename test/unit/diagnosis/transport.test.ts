@@ -73,6 +73,26 @@ describe('a transport error', () => {
     expect(readTransportError(error('EPROTO', message)).kind).toBe(kind);
   });
 
+  it.each([
+    ['0A00010B', 'ssl3_get_record', 'wrong version number', "the port doesn't use TLS"],
+    ['0A0000C6', 'tls_get_more_records', 'packet length too long', "the port doesn't use TLS"],
+    ['0A00042E', 'ssl3_read_bytes', 'tlsv1 alert protocol version', 'no common TLS version'],
+    ['0A000410', 'ssl3_read_bytes', 'ssl/tls alert handshake failure', 'no common cipher suite, or a client'],
+    ['0A00045C', 'ssl3_read_bytes', 'tlsv13 alert certificate required', 'a client certificate is required'],
+    ['0A000418', 'ssl3_read_bytes', 'tlsv1 alert unknown ca', 'the client certificate was rejected'],
+    ['0A00018A', 'tls_process_ske_dhe', 'dh key too small', 'the certificate is too weak'],
+    ['0A000458', 'ssl3_read_bytes', 'tlsv1 unrecognized name', 'the host name is unknown there'],
+    ['0A000126', 'ssl3_read_n', 'unexpected eof while reading', 'the connection was closed'],
+    ['0A0000FF', 'any_function', 'some new reason', 'the handshake failed'],
+  ])("doesn't show OpenSSL's entry %s:%s:%s", (number, where, reason, meaning) => {
+    const entry = `808B4C7C:error:${number}:SSL routines:${where}:${reason}:../deps/openssl/ssl/record.c:354:\n`;
+    for (const message of [entry, `write EPROTO ${entry}`]) {
+      const read = readTransportError(error('EPROTO', message));
+      expect(read.message).toContain(meaning);
+      expect(read.message).not.toMatch(/SSL routines|error:|\.c\b/);
+    }
+  });
+
   it('that cuts plain HTTP before the first answer means that https is needed, but not later', () => {
     const cut = readTransportError(error('ECONNRESET'));
     const plain = { ...HTTPS, protocol: 'http:' };

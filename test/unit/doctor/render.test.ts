@@ -106,7 +106,7 @@ panel main: https://panel.example.com
 
   150 servers not tested: the panel was not reached
 
-Problems found: 1 of 1 panels failed, 150 servers not tested (7 calls in 3 s).
+Problems found: the panel failed, 150 servers not tested (7 calls in 3 s).
 `);
   });
 
