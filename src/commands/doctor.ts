@@ -16,6 +16,7 @@ import { Admission, surplusProblem } from '../fleet/admission.ts';
 import { afterWalk } from '../fleet/census.ts';
 import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
 import { ListedPorts } from '../fleet/listed-ports.ts';
+import { allExcluded } from '../fleet/listing-standing.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { systemNames, systemService } from '../names/system.ts';
 import type { ListedServer } from '../panel/dialect.ts';
@@ -199,8 +200,12 @@ function listingOf({ name, servers, listing }: PanelConfig, read: ReadListing): 
       });
       const census = afterWalk(new Map(), { servers: admission.reduce(listed), complete: true });
       const { targets, ambiguous } = mergeTargets(servers, census, rules);
+      const isAnyIncluded = rules === undefined || listed.some((server) => rules.judge(server).included);
+      const excluded = listed.length > 0 && !isAnyIncluded ? allExcluded(listed.length) : undefined;
       const problem =
-        surplusProblem(admission.surplus, surplusEntries, maxServers) ?? ambiguityProblem(ambiguous);
+        excluded ??
+        surplusProblem(admission.surplus, surplusEntries, maxServers) ??
+        ambiguityProblem(ambiguous);
       return { targets, problem };
     },
   };

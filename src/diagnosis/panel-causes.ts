@@ -199,9 +199,17 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...NOTICE,
     severity: 'error',
     title: 'no servers listed',
-    meaning: "The key's account sees no servers, or discover excludes all of them.",
+    meaning: "The key's account sees no servers, or none of the type that discover selects.",
     remedy:
-      'Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. Check the rules of discover: the types admin and admin-all require an administrator.',
+      'Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. The types admin and admin-all of discover require an administrator.',
+  },
+  all_excluded: {
+    ...NOTICE,
+    severity: 'error',
+    title: 'discover excludes all servers',
+    meaning: 'The panel lists servers, but the rules of discover exclude all of them.',
+    remedy:
+      'Check discover.include and discover.exclude. A pattern without * must be equal to the whole name, id, node or egg.',
   },
   listing_refused: {
     ...NOTICE,

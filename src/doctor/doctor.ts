@@ -97,7 +97,8 @@ export function withServer(report: DoctorReport, server: string): DoctorReport |
 /** Could all servers of the panel's account be listed? */
 function isListed({ problem, steps }: PanelReport): boolean {
   const { result, cause } = steps.find(({ step }) => step === 'listing') ?? {};
-  return problem === undefined && (result !== 'failed' || cause === 'nothing_listed') && result !== 'skipped';
+  const isRead = result !== 'failed' || cause === 'nothing_listed' || cause === 'all_excluded';
+  return problem === undefined && isRead && result !== 'skipped';
 }
 
 /** The listing, of which only the wanted servers are tried. */

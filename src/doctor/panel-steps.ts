@@ -52,7 +52,7 @@ export interface ListingScope {
 export interface ListingSelection {
   /** All servers to try. */
   readonly targets: readonly ServerTarget[];
-  /** Set if the listing holds more servers than the limit. */
+  /** Set if the listing holds more servers than the limit, or none that `discover` includes. */
   readonly problem?: Problem | undefined;
 }
 
@@ -70,6 +70,7 @@ export function listingFinding(
     return problemFinding('listing', isRefused ? { ...end, cause: 'listing_refused' } : end);
   }
   if (targets.length === 0) {
+    if (problem?.cause === 'all_excluded') return failed('listing', problem.cause, problem.detail);
     return failed('listing', 'nothing_listed', `${servers.length} servers listed, none to test`);
   }
   if (problem !== undefined) return warned('listing', problem.cause, problem.detail);

@@ -81,6 +81,7 @@ export const CAUSES_BY_SCOPE = {
     'budget_too_small',
     'clock_off',
     'nothing_listed',
+    'all_excluded',
     'listing_refused',
     'listing_too_long',
     'same_identifier',

@@ -24,7 +24,7 @@ import {
   unlistedWords,
 } from './discovered-targets.ts';
 import { ListedPorts } from './listed-ports.ts';
-import { type ListingStanding, NEVER_READ, NOTHING_LISTED, standingAfter } from './listing-standing.ts';
+import { type ListingStanding, NEVER_READ, standingAfter } from './listing-standing.ts';
 
 /** Delay before repeating a walk that failed or that missed a known server. */
 const REPEAT_MS = 60_000;
@@ -143,7 +143,7 @@ export class Discovery {
   /** Why servers of the listing that should be observed are not. */
   get problems(): readonly Problem[] {
     const surplus = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
-    const empty = this.#standing.isEmpty && this.#rules !== undefined ? NOTHING_LISTED : undefined;
+    const empty = this.#rules && this.#standing.empty;
     const problems = [empty, surplus, ambiguityProblem(this.#merged.ambiguous)];
     return problems.filter((problem) => problem !== undefined);
   }
@@ -287,13 +287,17 @@ export class Discovery {
 
   #noteStanding(walk: ListingWalk, settings: ListingSettings): void {
     const { panel, log, clock } = this.#options;
-    const { isEmpty: wasEmpty } = this.#standing;
-    const intervalMs = this.#intervalMs(settings);
-    this.#standing = standingAfter(this.#standing, walk, { now: clock.now(), intervalMs });
-    const { isEmpty } = this.#standing;
-    if (settings.discover === undefined || isEmpty === wasEmpty) return;
-    if (isEmpty) this.#warn(NOTHING_LISTED);
-    else log.info({ panel }, `panel ${panel}: the listing contains servers now`);
+    const { empty: before } = this.#standing;
+    const rules = this.#rules;
+    this.#standing = standingAfter(this.#standing, walk, {
+      now: clock.now(),
+      intervalMs: this.#intervalMs(settings),
+      isIncluded: (server) => rules?.judge(server).included === true,
+    });
+    const { empty } = this.#standing;
+    if (rules === undefined || empty?.cause === before?.cause) return;
+    if (empty === undefined) log.info({ panel }, `panel ${panel}: servers are discovered again`);
+    else this.#warn(empty);
   }
 
   #noteSurplus({ complete, surplusEntries }: ListingWalk, { surplus }: Admission): void {

@@ -97,6 +97,16 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     lift: ({ panel }) => void panel.addServer({ name: 'survival' }),
   },
   {
+    name: 'rules of discover that exclude every server',
+    cause: 'all_excluded',
+    result: 'failed',
+    step: 'listing',
+    panel: { servers: [{ name: 'lobby' }] },
+    discover: 'include: { name: [survival] }',
+    arrange: () => undefined,
+    lift: ({ panel }) => void panel.addServer({ name: 'survival' }),
+  },
+  {
     name: 'a listing that is refused to a key that servers accept',
     cause: 'listing_refused',
     result: 'failed',

@@ -184,7 +184,23 @@ describe('a panel with discovery', () => {
     const panel = await simulated({ servers: 1 });
     const yaml = discovering(panel, ['discover: { type: owner, include: { name: [nothing] } }']);
     const report = await examined({ yaml });
-    expect(panelFinding(report, 'listing')).toMatchObject({ result: 'failed', cause: 'nothing_listed' });
+    expect(panelFinding(report, 'listing')).toMatchObject({
+      result: 'failed',
+      cause: 'all_excluded',
+      detail: 'discover excludes the only listed server',
+    });
+  });
+
+  it('warns if discover excludes every listed server, but others are configured', async () => {
+    const panel = await simulated({ servers: [{ name: 'a-1' }, { name: 'a-2' }] });
+    const yaml = `${discovering(panel, ['discover: { exclude: { name: ["a-*"] } }'])}
+    servers: [{ id: ${panel.server('a-1').identifier} }]`;
+    const report = await examined({ yaml });
+    expect(panelFinding(report, 'listing')).toMatchObject({
+      result: 'warning',
+      cause: 'all_excluded',
+      detail: 'discover excludes all 2 listed servers',
+    });
   });
 
   it.each([

@@ -312,17 +312,13 @@ describe('discovery', () => {
     const exporter = await observe(panel, ['discover: { type: admin }']);
     await vi.waitFor(
       () =>
-        expect(exporter.lines.map(({ message }) => message).join('\n')).toContain(
-          'the listing contains no servers',
-        ),
+        expect(exporter.lines.map(({ message }) => message).join('\n')).toContain('the server list is empty'),
       { timeout: 20_000, interval: 20 },
     );
     expect(await exporter.value('gameserver_panel_up')).toBe(1);
     await exporter.until('gameserver_panel_problem', { cause: 'nothing_listed' }, 1);
     for (const path of ['/api/v1/servers', '/'])
-      expect(await (await fetch(`${exporter.url}${path}`)).text()).toContain(
-        'the listing contains no servers',
-      );
+      expect(await (await fetch(`${exporter.url}${path}`)).text()).toContain('the server list is empty');
   });
 });
 

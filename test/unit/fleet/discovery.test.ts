@@ -356,7 +356,7 @@ describe('more servers than max_servers', () => {
 });
 
 describe('a listing without servers', () => {
-  const EMPTY = { cause: 'nothing_listed', detail: 'the listing contains no servers' };
+  const EMPTY = { cause: 'nothing_listed', detail: 'the server list is empty' };
   const lines = () => log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
 
   it('is a problem until it names a server, and is logged when it begins and ends', async () => {
@@ -366,12 +366,30 @@ describe('a listing without servers', () => {
     await clock.advance(20 * MINUTE);
     expect(discovery.problems).toEqual([EMPTY]);
     expect(lines()).toEqual([
-      expect.stringMatching(/^panel main: no servers listed: the listing contains no servers\. .+/),
+      expect.stringMatching(/^panel main: no servers listed: the server list is empty\. .+/),
     ]);
     pages = [[listed(1)]];
     await clock.advance(5 * MINUTE);
     expect(discovery.problems).toEqual([]);
-    expect(lines().slice(1)).toEqual(['panel main: the listing contains servers now']);
+    expect(lines().slice(1)).toEqual(['panel main: servers are discovered again']);
+  });
+
+  it('is a problem as well if the rules exclude all of its servers', async () => {
+    pages = [[listed(1), listed(2)]];
+    const settings = { ...SETTINGS, discover: { ...RULES, exclude: { name: ['server-*'] } } };
+    await start(settings);
+    expect(discovery.problems).toEqual([
+      { cause: 'all_excluded', detail: 'discover excludes all 2 listed servers' },
+    ]);
+    expect(lines()).toEqual([
+      expect.stringMatching(
+        /^panel main: discover excludes all servers: discover excludes all 2 listed servers\./,
+      ),
+    ]);
+    pages = [[listed(1), listed(3, { name: 'survival' })]];
+    await clock.advance(5 * MINUTE);
+    expect(discovery.problems).toEqual([]);
+    expect(lines().slice(1)).toEqual(['panel main: servers are discovered again']);
   });
 
   it('stays a problem while it cannot be read, and is one as soon as the last server has left it', async () => {

@@ -28,13 +28,15 @@ describe('what the listing says about blocked servers is believed', () => {
     const after = standingAfter({ ...NEVER_READ, completeAt }, walk(3, problem), {
       now: NOW,
       intervalMs: interval * MINUTE,
+      isIncluded: () => true,
     });
     expect(after).toMatchObject({ isCurrent, completeAt: problem === FAILED ? completeAt : NOW });
   });
 });
 
-describe('a listing is empty', () => {
-  const EMPTY: ListingStanding = { ...NEVER_READ, isEmpty: true };
+describe('no server is discovered', () => {
+  const NOTHING = { cause: 'nothing_listed', detail: 'the server list is empty' } as const;
+  const EMPTY: ListingStanding = { ...NEVER_READ, empty: NOTHING };
 
   it.each<[boolean, string, ListingStanding, ReturnType<typeof walk>]>([
     [true, 'if a complete walk found no server', NEVER_READ, walk(0)],
@@ -44,6 +46,16 @@ describe('a listing is empty', () => {
     [true, 'until it can be read again', EMPTY, walk(0, FAILED)],
     [false, 'no longer than until an incomplete walk finds a server', EMPTY, walk(1, FAILED)],
   ])('(%s) %s', (isEmpty, _what, before, ended) => {
-    expect(standingAfter(before, ended, { now: NOW, intervalMs: MINUTE }).isEmpty).toBe(isEmpty);
+    const after = standingAfter(before, ended, { now: NOW, intervalMs: MINUTE, isIncluded: () => true });
+    expect(after.empty).toEqual(isEmpty ? NOTHING : undefined);
+  });
+
+  it('if the rules include none of the listed servers', () => {
+    const context = { now: NOW, intervalMs: MINUTE, isIncluded: () => false };
+    expect(standingAfter(NEVER_READ, walk(3), context).empty).toEqual({
+      cause: 'all_excluded',
+      detail: 'discover excludes all 3 listed servers',
+    });
+    expect(standingAfter(NEVER_READ, walk(3, FAILED), context).empty).toBeUndefined();
   });
 });
