@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { IntervalSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
@@ -7,8 +6,6 @@ import type { BackupsReading, PanelReading, SchedulesReading } from '../domain/r
 import type { Secret } from '../domain/secret.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Circuit } from '../panel/circuit.ts';
-import { type CircuitKey, nodeOfKey } from '../panel/gate.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
 import type { QueryPolicy } from '../query/place.ts';
 import { polledStalenessMs } from '../session/due.ts';
@@ -21,12 +18,13 @@ import type {
 } from '../session/session-ports.ts';
 import { backupsOfServers } from './backups.ts';
 import { Discovery } from './discovery.ts';
+import { Members } from './members.ts';
 import { NeedsWatch } from './needs-watch.ts';
 import { type NodesApi, NodeWatch } from './node-watch.ts';
 import { nodeReadings } from './nodes.ts';
 import { type ListOfServer, PacedReads } from './paced-reads.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import { type Member, regroup, type TargetChanges } from './roster.ts';
+import type { TargetChanges } from './roster.ts';
 import { schedulesOfServers } from './schedules.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
@@ -68,16 +66,12 @@ export interface PanelSelection {
   readonly queryHosts?: readonly string[];
 }
 
-/** Sessions that are told something between two turns of the event loop: less work than a scrape, which should get most of the time. */
-const SLICE = 32;
-
 /** How long sessions wait for the first walk through the listing. */
 const LISTED_WITHIN_MS = 3_000;
 
 /** The servers of one panel, configured and discovered: a session for each, the listing, backups and queries. */
 export class PanelFleet {
   readonly #context: PanelContext;
-  readonly #sessions: SessionContext;
   readonly #serverLog: ServerLog;
   readonly #stopDecisions: StopDecisions;
   readonly #discovery: Discovery;
@@ -87,15 +81,9 @@ export class PanelFleet {
   readonly #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch<ServerTarget>;
   readonly #places: SocketPlaces<Session>;
-  readonly #removed = new WeakSet<Session>();
-  /** Sessions that were removed, while their sockets close. */
-  readonly #closing = new Set<Promise<void>>();
+  readonly #members: Members;
   #settings: PanelSettings;
   #selection: Pick<PanelSelection, 'listing'> = {};
-  #members: readonly Member[] = [];
-  #records: readonly ServerRecord[] = [];
-  /** The first sessions were started. */
-  #hasBegun = false;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
@@ -113,7 +101,7 @@ export class PanelFleet {
       (session) => session.placeGiven(),
     );
     this.#needs = this.#createNeeds(socketLimit);
-    this.#sessions = this.#sessionContext();
+    this.#members = this.#createMembers();
     this.#discovery = this.#createDiscovery();
     const { gateway } = context;
     this.#backups = this.#pacedReads(backupsOfServers(gateway, clock));
@@ -126,7 +114,7 @@ export class PanelFleet {
 
   /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
   get records(): readonly ServerRecord[] {
-    return this.#records;
+    return this.#members.records;
   }
 
   start(): void {
@@ -135,7 +123,7 @@ export class PanelFleet {
     this.#isRunning = true;
     this.#followServers();
     this.#unsubscribe = [
-      gateway.onCircuit((key, state) => this.#circuitChanged(key, state)),
+      gateway.onCircuit((key, state) => this.#members.circuitChanged(key, state)),
       gateway.onChange(() => this.#needs.follow()),
     ];
     this.#discovery.start();
@@ -175,34 +163,8 @@ export class PanelFleet {
     return targets;
   }
 
-  /**
-   * Observes these servers from now on. A server that was already observed keeps its session, socket and record, even if its
-   * description changed; applying the same list again costs next to nothing.
-   */
   #observe(targets: readonly ServerTarget[]): TargetChanges {
-    const before = new Set(this.#members);
-    const regrouping = regroup(this.#members, targets, (target) => this.#createMember(target));
-    const { members, left, changes, isRegrouped } = regrouping;
-    if (!isRegrouped || this.#isStopped) {
-      this.#queries?.follow();
-      return changes;
-    }
-    this.#members = members;
-    this.#records = members.map(({ record }) => record);
-    if (this.#isRunning) {
-      this.#followServers();
-      for (const { session } of left) {
-        this.#removed.add(session);
-        this.#track(session.stop());
-        this.#places.forget(session);
-      }
-      if (this.#hasBegun) this.#begin(members.filter((member) => !before.has(member)));
-      if (this.#hasBegun)
-        void this.#tell(
-          members.filter((member) => before.has(member)),
-          (session) => session.follow(),
-        );
-    }
+    const changes = this.#members.observe(targets);
     this.#queries?.follow();
     return changes;
   }
@@ -210,21 +172,15 @@ export class PanelFleet {
   /** Applies a new poll interval and a new staleness, in milliseconds. */
   setIntervals({ pollIntervalMs, stalenessMs }: PollIntervals): void {
     this.#settings = { ...this.#settings, pollIntervalMs, stalenessMs };
-    for (const { record } of this.#members) record.staleness = this.#staleness;
-    void this.#tell(this.#members, (session) => session.follow());
+    for (const record of this.records) record.staleness = this.#staleness;
+    this.#members.follow();
     this.#followServers();
   }
 
   /** The gateway uses another API key: retries what the old key was refused, and reads the listing again. */
   keyChanged(): void {
-    const refused = this.#members.filter(({ record: { status } }) => {
-      return status.condition === 'blocked' || status.condition === 'failing';
-    });
     // Before the circuits close, which would wake them: a call that is withdrawn counts as a call for a token.
-    for (const { session } of this.#isRunning ? refused : []) {
-      this.#track(session.stop());
-      session.start();
-    }
+    if (this.#isRunning) this.#members.retryRefused();
     this.#context.gateway.keyChanged();
     if (this.#isRunning) this.#discovery.restart();
   }
@@ -241,12 +197,7 @@ export class PanelFleet {
     this.#cancelBegin();
     this.#needs.stop();
     this.#places.close();
-    await Promise.all([
-      ...this.#members.map(({ session }) => session.stop()),
-      ...this.#closing,
-      this.#nodes?.stop(),
-      this.#context.gateway.close(),
-    ]);
+    await Promise.all([this.#members.stop(), this.#nodes?.stop(), this.#context.gateway.close()]);
     this.#stopDecisions.settle();
     this.#serverLog.flush();
   }
@@ -258,7 +209,7 @@ export class PanelFleet {
       name: this.#settings.name,
       up: gateway.health === 'up',
       problems: this.#problems(),
-      nodes: (now) => nodeReadings(this.#records, (node) => gateway.nodeProblem(node), now),
+      nodes: (now) => nodeReadings(this.records, (node) => gateway.nodeProblem(node), now),
       capacities: (now) => this.#nodes?.reading(now) ?? [],
       budget: gateway.budget(),
       needs: this.#needs.reading,
@@ -292,7 +243,7 @@ export class PanelFleet {
       ratePinned,
       socketLimit,
       allowedSockets: () => this.#places.allowed,
-      servers: () => this.#records.map(({ target }) => target),
+      servers: () => this.records.map(({ target }) => target),
       wishes: (servers) => ({
         pollIntervalMs: this.#settings.pollIntervalMs,
         listingPerMinute: this.#discovery.callsPerMinute,
@@ -314,7 +265,7 @@ export class PanelFleet {
       listing: (query, deadline, signal) => gateway.listing(query, deadline, signal),
       notFound: () =>
         new Set(
-          this.#records
+          this.records
             .filter(({ status }) => status.blocked === 'not_found')
             .map(({ target }) => identityOf(target)),
         ),
@@ -322,10 +273,7 @@ export class PanelFleet {
         this.#observe(targets);
         this.#beginAll();
       },
-      allRead: () => {
-        for (const { session, record } of this.#members)
-          if (record.target.blocked === undefined) session.listedAsFree();
-      },
+      allRead: () => this.#members.listed(),
     });
   }
 
@@ -337,7 +285,7 @@ export class PanelFleet {
       clock,
       log,
       random,
-      records: () => this.#records,
+      records: () => this.records,
     });
   }
 
@@ -348,7 +296,7 @@ export class PanelFleet {
       ...queries,
       clock,
       log: this.#serverLog,
-      records: () => this.#records,
+      records: () => this.records,
       isTaken: (server, port) => this.#discovery.isTaken(server, port),
       isListingPending: () => this.#discovery.reading?.isPending === true,
     });
@@ -372,55 +320,32 @@ export class PanelFleet {
     };
   }
 
-  #createMember(target: ServerTarget): Member {
-    const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
-    return { record, session: new Session(this.#sessions, record, this.#places) };
+  #createMembers(): Members {
+    const context = this.#sessionContext();
+    return new Members({
+      random: this.#context.random,
+      create: (target) => {
+        const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
+        return { record, session: new Session(context, record, this.#places) };
+      },
+      changed: () => {
+        if (this.#isRunning) this.#followServers();
+      },
+      removed: (session) => this.#places.forget(session),
+    });
   }
 
   #beginAll(): void {
-    if (this.#hasBegun || !this.#isRunning) return;
-    this.#hasBegun = true;
+    if (!this.#isRunning) return;
     this.#cancelBegin();
-    this.#begin(this.#members);
-  }
-
-  /** Starts sessions in random order, so that an exporter that restarts again and again doesn't always ask for the same servers. */
-  #begin(members: readonly Member[]): void {
-    void this.#tell(shuffled(members, this.#context.random), (session) => session.start());
-  }
-
-  /** Has something done by many sessions: ten thousand at a time would delay sockets and scrapes for 300 ms. */
-  async #tell(members: readonly Member[], act: (session: Session) => void): Promise<void> {
-    for (const [index, { session }] of members.entries()) {
-      if (index > 0 && index % SLICE === 0) await nextTurn();
-      if (this.#isStopped) return;
-      if (!this.#removed.has(session)) act(session);
-    }
-  }
-
-  #track(closing: Promise<void>): void {
-    this.#closing.add(closing);
-    void closing.finally(() => this.#closing.delete(closing));
-  }
-
-  /** A circuit opened or closed: the servers that it concerns wait for its trial, are polled meanwhile, or try again. */
-  #circuitChanged(key: CircuitKey, state: Circuit['state']): void {
-    if (state === 'doubtful' || NO_SESSIONS.has(key)) return;
-    const node = nodeOfKey(key);
-    const concerned =
-      node === undefined ? this.#members : this.#members.filter(({ record }) => record.node === node);
-    const wake = wakeFor(key);
-    void this.#tell(concerned, (session) => {
-      wake(session);
-      session.follow();
-    });
+    this.#members.begin();
   }
 
   /** The servers changed, and so what they need of the panel and the process. */
   #followServers(): void {
     const { gateway } = this.#context;
     // Servers that the panel blocks according to the listing need no calls.
-    const asking = this.#records.filter(({ target }) => target.blocked === undefined);
+    const asking = this.records.filter(({ target }) => target.blocked === undefined);
     const idsOf = (records: readonly ServerRecord[]) => records.map(({ target }) => target.id);
     const { listing } = this.#selection;
     gateway.setUse({
@@ -433,27 +358,4 @@ export class PanelFleet {
     this.#places.require(this.#needs.current.sockets);
     this.#needs.follow();
   }
-}
-
-/** Circuits of calls that no session makes. */
-const NO_SESSIONS: ReadonlySet<CircuitKey> = new Set(['path listing', 'path backups', 'path schedules']);
-
-/** What a session does when this circuit opens or closes: its own back-off no longer matters. */
-function wakeFor(key: CircuitKey): (session: Session) => void {
-  if (key.startsWith('sockets ')) return (session) => session.wakeSocket();
-  if (key.startsWith('polls ') || key === 'path resources') return (session) => session.wakePolls();
-  return (session) => session.wake();
-}
-
-/** The items in random order (Fisher and Yates). */
-function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
-  const order = [...items];
-  for (let last = order.length - 1; last > 0; last -= 1) {
-    const chosen = Math.floor(random() * (last + 1));
-    const [one, other] = [order[last], order[chosen]];
-    if (one === undefined || other === undefined) continue;
-    order[chosen] = one;
-    order[last] = other;
-  }
-  return order;
 }
