@@ -58,6 +58,9 @@ const faults = process.env['FAULTS'] === 'all' ? 'faults' : 'faults/quick';
 // Alerts are timed, which takes minutes and a machine that does nothing else: `npm run test:alerts`.
 const timesAlerts = process.env['ALERTS'] !== undefined;
 
+// Attacks and rules that use much of a processor: `npm run test:long`, and CI.
+const runsLong = process.env['LONG'] !== undefined;
+
 // Where a run's counts are wanted by a program, it names the file for them.
 const report = process.env['TEST_REPORT'];
 
@@ -79,6 +82,7 @@ export default defineConfig({
       project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000, setupFiles: [FORGET_SECRETS] }),
       project('faults', { ...WAITING, timeoutMs: 240_000, folder: faults }),
       ...(timesAlerts ? [project('alerts', { ...WAITING, timeoutMs: 120_000 })] : []),
+      ...(runsLong ? [project('long', { ...WAITING, timeoutMs: 120_000 })] : []),
       project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000, setupFiles: [FORGET_SECRETS] }),
     ],
     reporters:

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ensureDebianPackage } from '../../support/debian.ts';
-import { repositoryPath } from '../../support/deploy-files.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { repositoryPath } from '../support/deploy-files.ts';
 
 const execute = promisify(execFile);
 

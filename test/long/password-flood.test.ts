@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import { hashSync } from 'bcryptjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { SystemClock } from '../../../src/domain/clock.ts';
-import { HttpServer } from '../../../src/http/server.ts';
-import type { WebSettings } from '../../../src/http/web-settings.ts';
-import { collectingLogger } from '../../support/logger.ts';
-import { PasswordFlood } from '../../support/password-flood.ts';
-import { basic } from '../http/secure-client.ts';
+import { SystemClock } from '../../src/domain/clock.ts';
+import { HttpServer } from '../../src/http/server.ts';
+import type { WebSettings } from '../../src/http/web-settings.ts';
+import { basic } from '../integration/http/secure-client.ts';
+import { collectingLogger } from '../support/logger.ts';
+import { PasswordFlood } from '../support/password-flood.ts';
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `user ${index}`);
 const HASH = hashSync('secret', 8);
