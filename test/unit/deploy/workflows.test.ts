@@ -99,7 +99,12 @@ describe('the workflow test', () => {
   it('runs all tests on every supported version of Node.js for every change', () => {
     expect(Object.keys(on)).toEqual(['push', 'pull_request', 'schedule']);
     expect(jobs['test']?.strategy?.matrix).toEqual({ node: ['20', '22', '24', '26'] });
-    expect(jobs['test']?.steps.map(({ run }) => run)).toEqual([undefined, 'npm ci', 'npm test']);
+    expect(jobs['test']?.steps.map(({ run }) => run)).toEqual([
+      undefined,
+      'npm ci',
+      'npm test',
+      'npm run test:long',
+    ]);
   });
 
   it('renders the Kubernetes manifests for every change, where there is a kubectl', () => {
@@ -134,7 +139,7 @@ describe('the workflow release', () => {
 
   it('runs for a tag of a version or a release candidate, after all tests', () => {
     expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+', 'v[0-9]+.[0-9]+.[0-9]+-*'] } });
-    expect(runsOf('test')?.slice(1)).toEqual(['npm ci', 'npm test']);
+    expect(runsOf('test')?.slice(1)).toEqual(['npm ci', 'npm test', 'npm run test:long']);
     expect(jobs['image']?.needs).toBe('test');
   });
 
