@@ -229,8 +229,8 @@ export interface Snapshot extends Measures {
   /** Over the last 5 to 10 seconds, or between two polls. */
   readonly network_receive_bytes_per_second: number | undefined;
   readonly network_transmit_bytes_per_second: number | undefined;
-  /** The mean of the last minute. */
-  readonly cpu_usage_mean_cores: number | undefined;
+  /** The share of the last ten minutes at the CPU limit; undefined without a limit. */
+  readonly cpu_saturated_share: number | undefined;
   readonly uptime_milliseconds: number | undefined;
   /** The memory limit that the node reports, which configuration and listing may override. */
   readonly node_memory_limit_bytes: number | undefined;

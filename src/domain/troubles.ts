@@ -1,8 +1,9 @@
 /** Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or less than the limit. */
 export const SATURATED_FROM = 0.95;
 
-/** The share of ten minutes at the CPU limit from which on a server counts as being at it; the page takes the last minute's mean. */
+/** Above this share of the last ten minutes at its CPU limit, a server counts as being at it. */
 export const CPU_SATURATED_SHARE = 0.5;
+export const SATURATED_WINDOW_SECONDS = 600;
 
 /** How far back crashes are counted for a crash loop. */
 export const LOOP_SECONDS = 3_600;

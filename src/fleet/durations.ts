@@ -1,5 +1,5 @@
 import type { Durations } from '../domain/reading.ts';
-import { SATURATED_FROM } from '../domain/troubles.ts';
+import { SATURATED_FROM, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
 
 /** A longer gap between observations counts as neither observed nor running time, and no CPU time is assumed for it. */
 const MAX_OBSERVED_GAP_MS = 60_000;
@@ -13,6 +13,8 @@ export class DurationCounter {
   #runningMs = 0;
   #cpuSaturatedMs = 0;
   #memorySaturatedMs = 0;
+  /** Undefined before it is at the CPU limit for the first time, as most servers never are. */
+  #recentlySaturated: RecentTime | undefined;
   /** NaN before the first value. */
   #cpuMs = Number.NaN;
   #observedAt = Number.NaN;
@@ -53,8 +55,17 @@ export class DurationCounter {
     const gapMs = now - this.#streamedAt;
     this.#streamedAt = now;
     if (!(gapMs <= MAX_SATURATED_GAP_MS)) return;
-    if (cpuUsed >= this.#cpuSaturatedFrom) this.#cpuSaturatedMs += gapMs;
+    if (cpuUsed >= this.#cpuSaturatedFrom) {
+      this.#cpuSaturatedMs += gapMs;
+      this.#recentlySaturated ??= new RecentTime();
+      this.#recentlySaturated.add(gapMs, now);
+    }
     if (memoryUsed >= this.#memorySaturatedFrom) this.#memorySaturatedMs += gapMs;
+  }
+
+  /** The share of the last ten minutes at the CPU limit. */
+  cpuSaturatedShare(now: number): number {
+    return (this.#recentlySaturated?.sum(now) ?? 0) / (SATURATED_WINDOW_SECONDS * 1_000);
   }
 
   /** The totals so far; saturation only for limits that exist. */
@@ -66,5 +77,35 @@ export class DurationCounter {
       memorySaturated: hasMemoryLimit ? this.#memorySaturatedMs / 1_000 : undefined,
       cpu: Number.isNaN(this.#cpuMs) ? undefined : this.#cpuMs / 1_000,
     };
+  }
+}
+
+const STEPS = 20;
+const STEP_MS = (SATURATED_WINDOW_SECONDS * 1_000) / STEPS;
+
+/** How much time was added in the last ten minutes, to half a minute. */
+class RecentTime {
+  /** A ring of milliseconds per step. */
+  readonly #steps: number[] = Array.from({ length: STEPS }, () => 0);
+  #last = -1;
+
+  add(ms: number, now: number): void {
+    this.#advance(now);
+    const at = this.#last % STEPS;
+    this.#steps[at] = (this.#steps[at] ?? 0) + ms;
+  }
+
+  sum(now: number): number {
+    this.#advance(now);
+    return this.#steps.reduce((sum, ms) => sum + ms, 0);
+  }
+
+  /** Forgets the steps that are older than ten minutes. */
+  #advance(now: number): void {
+    const step = Math.floor(now / STEP_MS);
+    for (let next = Math.max(this.#last + 1, step - STEPS + 1); next <= step; next += 1) {
+      this.#steps[next % STEPS] = 0;
+    }
+    this.#last = Math.max(this.#last, step);
   }
 }

@@ -27,9 +27,6 @@ const STRIPS = new NumberPool((length) => new Uint8Array(length), STRIP_POINTS);
 
 const RINGS = new NumberPool((length) => new Float32Array(length), SERIES.length * POINTS);
 
-/** The number of points over which the mean CPU usage is calculated: a minute. */
-const MEAN_POINTS = 12;
-
 /** The number of state changes, and of unwanted stops, kept per server. */
 const MAX_CHANGES = 20;
 const MAX_STOPS = 20;
@@ -78,8 +75,6 @@ export class ServerHistory {
   #state: ServerState | undefined;
   #changes: readonly Change[] = [];
   readonly #traffic = new Traffic();
-  /** Cores over the last minute, as of the last point; NaN unless more than half of its points are known. */
-  meanCpu = Number.NaN;
   lastCrash: LastStop | undefined;
   #unwanted: readonly LastStop[] = [];
 
@@ -157,7 +152,6 @@ export class ServerHistory {
     if (this.#players !== undefined) this.#players[at] = point.players ?? Number.NaN;
     this.#traffic.mark(receivedBytes, sentBytes, now);
     this.#lastStep = step;
-    this.meanCpu = meanOf(points, step);
   }
 
   get freshUntil(): number {
@@ -239,18 +233,6 @@ export class ServerHistory {
   #change(change: Change): void {
     this.#changes = [...this.#changes, change].slice(-MAX_CHANGES);
   }
-}
-
-/** The mean CPU usage of the last points up to this step; CPU usage is the first series. */
-function meanOf(points: Float32Array, step: number): number {
-  let [sum, known] = [0, 0];
-  for (let age = 0; age < MEAN_POINTS; age += 1) {
-    const value = points[(step + POINTS - age) % POINTS] ?? Number.NaN;
-    if (Number.isNaN(value)) continue;
-    sum += value;
-    known += 1;
-  }
-  return known * 2 > MEAN_POINTS ? sum / known : Number.NaN;
 }
 
 function isUnwanted({ reason }: LastStop): boolean {

@@ -146,10 +146,8 @@ export class ServerRecord implements ServerReading, PowerListener {
     const sample = isFresh ? this.#samples?.newest : undefined;
     const sampledAt = this.sampledAt;
     const [cpuLimit, memoryLimit] = [known(this.#cpuLimit), known(this.#memoryLimit)];
-    const durations = (this.#samples?.durations ?? UNWATCHED).read(
-      cpuLimit !== undefined,
-      memoryLimit !== undefined,
-    );
+    const counter = this.#samples?.durations ?? UNWATCHED;
+    const durations = counter.read(cpuLimit !== undefined, memoryLimit !== undefined);
     const peaks = isFresh ? this.#samples?.peaks.read(now) : undefined;
     const backups = this.#shownBackups(now);
     const schedules = this.#shownSchedules(now);
@@ -174,7 +172,7 @@ export class ServerRecord implements ServerReading, PowerListener {
       cpu_usage_cores: known(sample?.cpuCores),
       cpu_seconds_total: isFresh ? durations.cpu : undefined,
       cpu_limit_cores: isFresh ? cpuLimit : undefined,
-      cpu_usage_mean_cores: isFresh ? known(this.#history.meanCpu) : undefined,
+      cpu_saturated_share: isFresh && cpuLimit !== undefined ? counter.cpuSaturatedShare(now) : undefined,
       disk_usage_bytes: known(sample?.diskBytes),
       disk_limit_bytes: isFresh ? finiteLimit(limits.diskBytes) : undefined,
       network_receive_bytes_total: received,

@@ -1,6 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CPU_SATURATED_SHARE, SATURATED_WINDOW_SECONDS } from '../../src/domain/troubles.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
@@ -55,7 +56,12 @@ beforeAll(async () => {
   panel.crash('broken', { code: 139 });
   await exporter.until('gameserver_stops_total', isOff, 2);
   await exporter.until('gameserver_automatic_restart_aborted', { server: 'broken' }, 1);
-}, 90_000);
+  await expect
+    .poll(() => exporter.value('gameserver_cpu_saturated_seconds_total', { server: 'hot' }), {
+      timeout: 90_000,
+    })
+    .toBeGreaterThan(CPU_SATURATED_SHARE * SATURATED_WINDOW_SECONDS);
+}, 150_000);
 
 afterAll(async () => {
   if (!hasChromium) return;

@@ -103,7 +103,7 @@ const UNKNOWN: Omit<Snapshot, 'target'> = {
   cpu_usage_cores: undefined,
   cpu_seconds_total: undefined,
   cpu_limit_cores: undefined,
-  cpu_usage_mean_cores: undefined,
+  cpu_saturated_share: undefined,
   disk_usage_bytes: undefined,
   disk_limit_bytes: undefined,
   network_receive_bytes_total: undefined,

@@ -2,6 +2,7 @@ import { CAUSES } from '../../diagnosis/causes.ts';
 import { CRASH_WINDOW_SECONDS, isCrash, type Snapshot } from '../../domain/reading.ts';
 import { isOff } from '../../domain/server.ts';
 import {
+  CPU_SATURATED_SHARE,
   LOADING_SECONDS,
   LOOP_CRASHES,
   LOOP_STOPS,
@@ -59,7 +60,7 @@ export function attentionOf(server: Snapshot): Attention | undefined {
   } else {
     if (isCrashLoop(server)) return 'crash_loop';
     if (isNotAnswering(server)) return 'not_answering';
-    if (share(server.cpu_usage_mean_cores, server.cpu_limit_cores) >= SATURATED_FROM) return 'cpu_saturated';
+    if ((server.cpu_saturated_share ?? 0) > CPU_SATURATED_SHARE) return 'cpu_saturated';
   }
   return share(server.disk_usage_bytes, server.disk_limit_bytes) >= SATURATED_FROM
     ? 'disk_nearly_full'

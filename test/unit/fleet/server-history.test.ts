@@ -120,16 +120,6 @@ describe('charts', () => {
   });
 });
 
-it('CPU usage has a mean over the last minute, if more than half of it is known', () => {
-  const mean = () => record.snapshot(at() - 1, clock).cpu_usage_mean_cores;
-  stream(30, { cpuCores: 1 });
-  expect(mean()).toBeUndefined();
-  stream(10, { cpuCores: 1 });
-  expect(mean()).toBe(1);
-  stream(30, { cpuCores: 2 });
-  expect(mean()).toBe(1.5);
-});
-
 describe('state changes', () => {
   const pass = (...states: readonly ServerState[]) => {
     for (const state of states) stream(1, state === 'offline' ? { state, uptimeMs: 0 } : { state });

@@ -9,7 +9,7 @@ const NOW = 1_700_001_000;
 const HEALTHY: ServerReadingChanges = {
   timestamp_seconds: NOW,
   cpu_limit_cores: 1,
-  cpu_usage_mean_cores: 0.5,
+  cpu_saturated_share: 0,
   disk_limit_bytes: 1,
   disk_usage_bytes: 0.5,
 };
@@ -37,7 +37,7 @@ const MUTE = {
   query_problem: { cause: 'query_no_answer', detail: '' },
   start_time_seconds: NOW - 600,
 } as const;
-const CPU_FULL = { cpu_usage_mean_cores: 1 };
+const CPU_FULL = { cpu_saturated_share: 1 };
 const DISK_FULL = { disk_usage_bytes: 1 };
 
 it('attention is ordered by urgency', () => {
@@ -110,8 +110,8 @@ describe('attention for', () => {
     ['a game that does not answer', { ...MUTE, ...CPU_FULL }, 'not_answering'],
     ['a game that is still loading', { ...MUTE, start_time_seconds: NOW - 599 }, undefined],
     ['a crash loop of a game that does not answer', { ...LOOP, ...MUTE }, 'crash_loop'],
-    ['a saturated CPU', { cpu_usage_mean_cores: 0.95 }, 'cpu_saturated'],
-    ['an almost saturated CPU', { cpu_usage_mean_cores: 0.949 }, undefined],
+    ['a CPU at its limit for more than half of ten minutes', { cpu_saturated_share: 0.51 }, 'cpu_saturated'],
+    ['a CPU at its limit for half of ten minutes', { cpu_saturated_share: 0.5 }, undefined],
     ['a peak of the CPU', { cpu_usage_cores: 1 }, undefined],
     ['a nearly full disk', { disk_usage_bytes: 0.951 }, 'disk_nearly_full'],
     ['a disk at 95 %', { disk_usage_bytes: 0.95 }, 'disk_nearly_full'],
