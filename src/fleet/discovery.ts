@@ -1,16 +1,14 @@
-import { CAUSES, isPanelWide, problemLine } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ListingSettings, ListingType } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
-import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
-import { PanelError, problemOf } from '../panel/errors.ts';
-import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
-import { Admission, NO_SURPLUS, type Surplus, surplusProblem } from './admission.ts';
+import { PanelError } from '../panel/errors.ts';
+import { type ListingWalk, walkListing } from '../panel/listing.ts';
+import { Admission, surplusProblem } from './admission.ts';
 import { afterWalk, type Census, hasDoubts, reduced } from './census.ts';
 import {
   ambiguityProblem,
@@ -24,22 +22,18 @@ import {
   unlistedWords,
 } from './discovered-targets.ts';
 import { ListedPorts } from './listed-ports.ts';
-import { type ListingStanding, NEVER_READ, standingAfter } from './listing-standing.ts';
-
-/** Delay before repeating a walk that failed or that missed a known server. */
-const REPEAT_MS = 60_000;
+import { ListingLog } from './listing-log.ts';
+import {
+  type ListingPace,
+  type ListingStanding,
+  NEVER_READ,
+  paceOf,
+  pagesOf,
+  standingAfter,
+} from './listing-standing.ts';
 
 /** How long configured servers wait for the listing to name them, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
-
-/** The maximum share of the budget for the listing: a long one is read less often. */
-const LISTING_SHARE = 0.1;
-
-/**
- * Calls a minute for a listing that only adds facts about configured servers, unless their own pages need more: an account may
- * see thousands of other servers.
- */
-const FACTS_CALLS_PER_MINUTE = 1;
 
 /** How many unobserved servers are remembered when discovery is off: one of them may be added to the configuration. */
 const FACTS_REMEMBERED = 1_000;
@@ -75,6 +69,7 @@ export interface DiscoveryOptions {
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #walks: Repeat;
+  readonly #log: ListingLog;
   #settings: ListingSettings | undefined;
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
@@ -89,14 +84,8 @@ export class Discovery {
   #merged: MergedTargets = { targets: [], discovered: 0, ambiguous: [] };
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
-  #pages = 1;
-  #failures = 0;
-  #surplus: Surplus = NO_SURPLUS;
-  #surplusEntries = 0;
-  #hasWalked = false;
   /** The account is an administrator's, as far as that had to be found out to describe the configured servers. */
   #isAdmins: boolean | undefined;
-  #isFailing = false;
   #standing: ListingStanding = NEVER_READ;
   #cancelPatience: Cancel = () => {};
   #isRunning = false;
@@ -104,6 +93,7 @@ export class Discovery {
   constructor(options: DiscoveryOptions) {
     this.#options = options;
     this.#walks = new Repeat(options.clock);
+    this.#log = new ListingLog(options.panel, options.log);
   }
 
   /** The servers to observe, as far as they are known yet. */
@@ -122,29 +112,35 @@ export class Discovery {
 
   /** Calls a minute that the listing makes. */
   get callsPerMinute(): number {
-    return this.#settings === undefined ? 0 : (this.#pages * 60_000) / this.#intervalMs(this.#settings);
+    return this.#settings === undefined
+      ? 0
+      : (this.#standing.pages * 60_000) / this.#pace(this.#settings).intervalMs;
   }
 
   /** Undefined if the listing isn't used. */
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
     const { discovered, ambiguous } = this.#merged;
-    const { completeAt } = this.#standing;
+    const { completeAt, surplus, surplusEntries, failures } = this.#standing;
     return {
       isPending: !this.#isNamed,
       servers: discovered,
       ambiguous: ambiguous.length,
-      leftOut: this.#surplus.servers + this.#surplusEntries,
+      leftOut: surplus.servers + surplusEntries,
       succeededUnixMs: completeAt === undefined ? undefined : this.#options.clock.toUnixMs(completeAt),
-      failures: this.#failures,
+      failures,
     };
   }
 
   /** Why servers of the listing that should be observed are not. */
   get problems(): readonly Problem[] {
-    const surplus = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
-    const empty = this.#rules && this.#standing.empty;
-    const problems = [empty, surplus, ambiguityProblem(this.#merged.ambiguous)];
+    return this.#problems(this.#standing.surplusEntries);
+  }
+
+  #problems(surplusEntries: number): readonly Problem[] {
+    const { empty, surplus: servers } = this.#standing;
+    const surplus = surplusProblem(servers, surplusEntries, this.#maxServers);
+    const problems = [this.#rules && empty, surplus, ambiguityProblem(this.#merged.ambiguous)];
     return problems.filter((problem) => problem !== undefined);
   }
 
@@ -168,12 +164,12 @@ export class Discovery {
       this.#settings = settings;
       const rules = settings?.discover;
       this.#rules = rules && compileRules(this.#options.panel, rules);
+      if (rules === undefined) this.#log.forget();
       const isUnread = this.#isRunning && rules !== undefined && this.#census.size === 0;
       this.#undecided = isUnread ? this.#merged.targets : [];
       if (settings === undefined) {
         this.#census = new Map();
-        this.#surplus = NO_SURPLUS;
-        this.#surplusEntries = 0;
+        this.#standing = NEVER_READ;
       }
       // Other rules may need more of the remembered servers.
       const admission = this.#admission();
@@ -219,7 +215,11 @@ export class Discovery {
   async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
     const { listing, clock, panel } = this.#options;
     const optional = settings.discover === undefined;
-    const urgentPages = this.#hasWalked ? 0 : optional ? this.#ownPages : Number.POSITIVE_INFINITY;
+    const urgentPages = this.#standing.hasWalked
+      ? 0
+      : optional
+        ? pagesOf(this.#configured.length)
+        : Number.POSITIVE_INFINITY;
     const admission = this.#admission();
     // All pages of a walk are due together.
     const by = clock.now() + settings.intervalMs;
@@ -246,20 +246,28 @@ export class Discovery {
       if (this.#isAdmins === true) walk = all;
     }
     if (signal.aborted) return 0;
-    this.#hasWalked = true;
-    this.#pages = walk.pages;
     if (walk.complete) this.#undecided = [];
     const census = afterWalk(this.#census, walk, this.#options.notFound());
     this.#census = reduced(census, (servers) => admission.reduce(servers));
-    this.#logProblem(walk, settings);
-    this.#noteStanding(walk, settings);
-    this.#noteSurplus(walk, admission);
+    const isPanelUp = this.#options.isPanelUp();
+    const isRefused = optional && isRefusal(walk.failure?.error);
+    const knowsServers = this.#census.size + this.#configured.length > 0;
+    this.#log.walked(walk, { discovers: !optional, isRefused, knowsServers, isPanelUp });
+    if (walk.problem === undefined && optional && this.#standing.completeAt === undefined)
+      this.#logUnlisted();
+    const { intervalMs, repeatMs } = this.#pace(settings, walk.pages);
+    const { surplus } = admission;
+    // Without discovery, no server is missing from what is observed.
+    const surplusEntries = optional ? 0 : walk.surplusEntries;
+    const ended = { ...walk, surplus, surplusEntries };
+    const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
+    this.#standing = standingAfter(this.#standing, ended, { now: clock.now(), intervalMs, isIncluded });
     this.#publish();
+    // Surplus entries are logged as the walk's problem.
+    this.#log.problems(this.#problems(0));
     if (walk.complete) this.#options.allRead();
-    const isRefused = optional && this.#options.isPanelUp() && isRefusal(walk.failure?.error);
-    const intervalMs = this.#intervalMs(settings);
-    const isSettled = isRefused || (walk.complete && !hasDoubts(this.#census));
-    return isSettled ? intervalMs : Math.min(intervalMs, Math.max(REPEAT_MS, this.#shortestMs()));
+    const isSettled = (isRefused && isPanelUp) || (walk.complete && !hasDoubts(this.#census));
+    return isSettled ? intervalMs : repeatMs;
   }
 
   /**
@@ -285,105 +293,25 @@ export class Discovery {
     });
   }
 
-  #noteStanding(walk: ListingWalk, settings: ListingSettings): void {
-    const { panel, log, clock } = this.#options;
-    const { empty: before } = this.#standing;
-    const rules = this.#rules;
-    this.#standing = standingAfter(this.#standing, walk, {
-      now: clock.now(),
-      intervalMs: this.#intervalMs(settings),
-      isIncluded: (server) => rules?.judge(server).included === true,
-    });
-    const { empty } = this.#standing;
-    if (rules === undefined || empty?.cause === before?.cause) return;
-    if (empty === undefined) log.info({ panel }, `panel ${panel}: servers are discovered again`);
-    else this.#warn(empty);
-  }
-
-  #noteSurplus({ complete, surplusEntries }: ListingWalk, { surplus }: Admission): void {
-    const { panel, log } = this.#options;
-    const before = this.#surplus.servers;
-    // Without discovery, no server is missing from what is observed.
-    this.#surplusEntries = this.#rules === undefined ? 0 : surplusEntries;
-    // An aborted walk has seen only some of the servers that are left out.
-    if (complete || surplus.servers >= before) this.#surplus = surplus;
-    const now = this.#surplus.servers;
-    const problem = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
-    if (problem !== undefined && now > 0 && before === 0) this.#warn(problem);
-    if (now === 0 && before > 0) log.info({ panel }, `panel ${panel}: no servers are left out any more`);
-  }
-
-  /** Logs each set of ambiguous servers once. */
-  #noteAmbiguous(before: readonly ListedServer[]): void {
-    const { panel, log } = this.#options;
-    const { ambiguous } = this.#merged;
-    const problem = ambiguityProblem(ambiguous);
-    if (problem === undefined) {
-      if (before.length > 0) log.info({ panel }, `panel ${panel}: no duplicate server identifiers any more`);
-    } else if (uuidsOf(ambiguous) !== uuidsOf(before)) this.#warn(problem);
-  }
-
-  #warn({ cause, detail }: Problem): void {
-    const { panel, log } = this.#options;
-    log.warn({ panel, cause, detail }, `panel ${panel}: ${problemLine({ cause, detail })}`);
-  }
-
-  #logProblem({ problem, complete, failure }: ListingWalk, { discover }: ListingSettings): void {
-    const { panel, log, isPanelUp } = this.#options;
-    if (problem === undefined) {
-      if (this.#standing.completeAt === undefined && discover === undefined) this.#logUnlisted();
-      if (this.#isFailing) log.info({ panel }, `panel ${panel}: listing available again`);
-      this.#isFailing = false;
-      return;
-    }
-    this.#failures += 1;
-    const detail = printable(problem.message);
-    const cause = failure === undefined ? 'bad_answer' : problemOf(failure.error).cause;
-    // Problems with the panel or its API key are reported once, by the servers' own calls.
-    if (!isPanelUp() && (discover === undefined || isPanelWide(CAUSES[cause]))) return;
-    const isRefused = discover === undefined && isRefusal(failure?.error);
-    const what = isRefused
-      ? 'listing rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying'
-      : complete
-        ? 'listing has unreadable entries: ignoring them'
-        : this.#census.size + this.#configured.length === 0
-          ? 'listing failed: no servers known yet'
-          : 'listing incomplete: keeping the known servers';
-    log[this.#isFailing ? 'debug' : 'warn'](
-      { panel, cause, detail },
-      `panel ${panel}: ${what}; last error: ${detail}`,
-    );
-    this.#isFailing = true;
-  }
-
   #logUnlisted(): void {
-    const { panel, log } = this.#options;
     const words = unlistedWords(this.#configured, this.#census);
-    if (words !== undefined) log.info({ panel }, `panel ${panel}: ${words}`);
+    if (words !== undefined) this.#log.info(words);
   }
 
   /** The names from the listing are known, or the wait for them is over. */
   #publish(): void {
-    const { panel, log, found } = this.#options;
     this.#cancelPatience();
     this.#isNamed = true;
     const before = this.#merged.discovered;
     this.#merge();
     const { discovered, targets } = this.#merged;
-    if (discovered !== before) {
-      // The number of servers at the start is logged with their plan.
-      log[before === 0 ? 'debug' : 'info'](
-        { panel, discovered, before },
-        `panel ${panel}: ${discovered} servers discovered, previously ${before}`,
-      );
-    }
-    found(targets);
+    this.#log.discovered(discovered, before);
+    this.#options.found(targets);
   }
 
   #merge(): void {
     const { isOurs, panel } = this.#options;
-    const before = this.#merged;
-    const observed = new Set(before.targets.map(({ uuid }) => uuid));
+    const observed = new Set(this.#merged.targets.map(({ uuid }) => uuid));
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
     const { targets, ambiguous } = mergeTargets(configured, this.#census, this.#rules, (uuid) =>
@@ -399,29 +327,10 @@ export class Discovery {
       discovered: added.length,
       ambiguous: ambiguous.filter(({ uuid }) => isOurs({ panel, id: uuid })),
     };
-    this.#noteAmbiguous(before.ambiguous);
   }
 
-  #intervalMs({ intervalMs }: ListingSettings): number {
-    return Math.max(intervalMs, this.#shortestMs());
-  }
-
-  #shortestMs(): number {
-    return (this.#pages / this.#mostPerMinute) * 60_000;
-  }
-
-  /** The most calls per minute that the listing may make. */
-  get #mostPerMinute(): number {
-    const most = this.#options.callsPerMinute() * LISTING_SHARE;
-    const settings = this.#settings;
-    if (settings === undefined || settings.discover !== undefined) return most;
-    const own = (this.#ownPages * 60_000) / settings.intervalMs;
-    return Math.min(most, Math.max(own, FACTS_CALLS_PER_MINUTE));
-  }
-
-  /** Pages that the configured servers fill. */
-  get #ownPages(): number {
-    return Math.ceil(this.#configured.length / LISTING_PAGE_SIZE);
+  #pace(settings: ListingSettings, pages = this.#standing.pages): ListingPace {
+    return paceOf(settings, pages, this.#configured.length, this.#options.callsPerMinute());
   }
 }
 
@@ -431,10 +340,3 @@ function isRefusal(error: unknown): boolean {
 }
 
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
-
-function uuidsOf(servers: readonly ListedServer[]): string {
-  return servers
-    .map(({ uuid }) => uuid)
-    .sort()
-    .join(' ');
-}

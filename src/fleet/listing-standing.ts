@@ -1,18 +1,37 @@
+import type { ListingSettings } from '../domain/discovery.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import type { ListingWalk } from '../panel/listing.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk } from '../panel/listing.ts';
+import { NO_SURPLUS, type Surplus } from './admission.ts';
 
-/** What the walks so far say about a panel's listing as a whole. */
+/** What the walks so far show about a panel's listing as a whole. */
 export interface ListingStanding {
+  readonly hasWalked: boolean;
   /** When the last complete walk ended, in monotonic milliseconds; undefined if there was none. */
   readonly completeAt: number | undefined;
   /** It was read recently enough to be believed about servers that are blocked. */
   readonly isCurrent: boolean;
   /** Why no server is discovered, according to the last complete walk; undefined if there is one. */
   readonly empty: Problem | undefined;
+  readonly pages: number;
+  /** Walks that found a problem. */
+  readonly failures: number;
+  /** Servers that are left out because of their number. */
+  readonly surplus: Surplus;
+  /** Entries that are left out because their page has more than were requested. */
+  readonly surplusEntries: number;
 }
 
-export const NEVER_READ: ListingStanding = { completeAt: undefined, isCurrent: true, empty: undefined };
+export const NEVER_READ: ListingStanding = {
+  hasWalked: false,
+  completeAt: undefined,
+  isCurrent: true,
+  empty: undefined,
+  pages: 1,
+  failures: 0,
+  surplus: NO_SURPLUS,
+  surplusEntries: 0,
+};
 
 /** How old a listing that fails may be, unless it is read less often, before blocked servers are asked themselves. */
 const BELIEVED_MS = 300_000;
@@ -24,14 +43,21 @@ export interface WalkContext {
   readonly isIncluded: (server: ListedServer) => boolean;
 }
 
+/** The parts of a walk's result that matter for the listing as a whole, and the servers that the walk left out. */
+export type StandingWalk = Pick<
+  ListingWalk,
+  'complete' | 'servers' | 'problem' | 'pages' | 'surplusEntries'
+> & { readonly surplus: Surplus };
+
 /** The standing after a walk. */
 export function standingAfter(
   before: ListingStanding,
-  { complete, servers, problem }: Pick<ListingWalk, 'complete' | 'servers' | 'problem'>,
+  { complete, servers, problem, pages, surplusEntries, surplus }: StandingWalk,
   { now, intervalMs, isIncluded }: WalkContext,
 ): ListingStanding {
   const completeAt = complete ? now : before.completeAt;
   return {
+    hasWalked: true,
     completeAt,
     isCurrent: completeAt !== undefined && now - completeAt <= Math.max(BELIEVED_MS, intervalMs),
     empty: servers.some(isIncluded)
@@ -39,6 +65,11 @@ export function standingAfter(
       : complete
         ? emptiness(servers.length, problem)
         : before.empty,
+    pages,
+    failures: before.failures + (problem === undefined ? 0 : 1),
+    // An aborted walk has seen only some of the servers that are left out.
+    surplus: complete || surplus.servers >= before.surplus.servers ? surplus : before.surplus,
+    surplusEntries,
   };
 }
 
@@ -54,4 +85,44 @@ const NOTHING_LISTED: Problem = { cause: 'nothing_listed', detail: 'the server l
 export function allExcluded(listed: number): Problem {
   const servers = listed === 1 ? 'the only listed server' : `all ${listed} listed servers`;
   return { cause: 'all_excluded', detail: `discover excludes ${servers}` };
+}
+
+/** The maximum share of the budget for the listing: a long one is read less often. */
+const LISTING_SHARE = 0.1;
+
+/**
+ * Calls a minute for a listing that only adds facts about configured servers, unless their own pages need more: an account may
+ * see thousands of other servers.
+ */
+const FACTS_CALLS_PER_MINUTE = 1;
+
+/** Delay before repeating a walk that failed or that missed a known server. */
+const REPEAT_MS = 60_000;
+
+/** How often a listing is read. */
+export interface ListingPace {
+  readonly intervalMs: number;
+  /** After a walk that failed or missed a server. */
+  readonly repeatMs: number;
+}
+
+/** How often a listing of so many pages is read, if this many servers are configured and so many calls a minute are allowed. */
+export function paceOf(
+  { intervalMs, discover }: ListingSettings,
+  pages: number,
+  configured: number,
+  callsPerMinute: number,
+): ListingPace {
+  const ownPerMinute = (pagesOf(configured) * 60_000) / intervalMs;
+  const factsPerMinute = Math.max(ownPerMinute, FACTS_CALLS_PER_MINUTE);
+  const most = callsPerMinute * LISTING_SHARE;
+  const mostPerMinute = discover === undefined ? Math.min(most, factsPerMinute) : most;
+  const shortestMs = (pages / mostPerMinute) * 60_000;
+  const atLeastMs = Math.max(intervalMs, shortestMs);
+  return { intervalMs: atLeastMs, repeatMs: Math.min(atLeastMs, Math.max(REPEAT_MS, shortestMs)) };
+}
+
+/** Pages that so many servers fill. */
+export function pagesOf(servers: number): number {
+  return Math.ceil(servers / LISTING_PAGE_SIZE);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_SURPLUS } from '../../../src/fleet/admission.ts';
 import { type ListingStanding, NEVER_READ, standingAfter } from '../../../src/fleet/listing-standing.ts';
 import { listed } from '../../support/listed.ts';
 
@@ -11,6 +12,9 @@ const walk = (servers: number, problem?: Error) => ({
   complete: problem !== FAILED,
   servers: Array.from({ length: servers }, (_, n) => listed(n)),
   problem,
+  pages: 1,
+  surplus: NO_SURPLUS,
+  surplusEntries: 0,
 });
 
 describe('what the listing says about blocked servers is believed', () => {
