@@ -1,7 +1,8 @@
 import fs from 'node:fs';
+import { MIB } from '../domain/server.ts';
 
 /** The maximum backlog for a reader that is slower than the log; anything beyond it is dropped. */
-const MAX_BACKLOG_BYTES = 1_048_576;
+const MAX_BACKLOG_BYTES = MIB;
 
 /** Delay before writing to a full pipe again. */
 const RETRY_MS = 50;

@@ -143,7 +143,7 @@ function openScreen({ interactive, readsInput }: ConsolePlan, name: string, onIn
   const color = wantsColors(stdout, process.env);
   if (interactive)
     return new TerminalScreen({ stdin, stdout, color, prompt: `${printable(name)}> `, onInterrupt });
-  return new PipeScreen({ stdout, stderr, color, ...(readsInput ? { stdin } : {}) });
+  return new PipeScreen({ stdout, stderr, color, stdin: readsInput ? stdin : undefined });
 }
 
 /** Listens for what ends a console from outside: signals, and a reader that has gone away. */

@@ -139,7 +139,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
     const seen = await look(panel, signal);
     if (signal.aborted) throw new CommandFailure(STOPPED);
     if (isUsable(seen.report)) {
-      const chosen: Attempt = { text, discover: [], panel, seen };
+      const chosen: ConfigDraft = { text, discover: [], panel, seen };
       const given = { flags, answers, targets };
       const best = (await asAdministrator(chosen, given, asker, signal)) ?? chosen;
       const { text: final, ...shown } = await withPlayers(best, given, asker);
@@ -156,7 +156,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
 }
 
 /** A configuration, and what was seen with it. */
-interface Attempt {
+interface ConfigDraft {
   readonly text: string;
   /** The settings of `discover`. */
   readonly discover: readonly string[];
@@ -176,11 +176,11 @@ interface Given {
  * others, and if the person at the terminal doesn't want that.
  */
 async function asAdministrator(
-  { seen: { servers, account } }: Attempt,
+  { seen: { servers, account } }: ConfigDraft,
   { flags, answers, targets }: Given,
   asker: Asker | undefined,
   signal: AbortSignal,
-): Promise<Attempt | undefined> {
+): Promise<ConfigDraft | undefined> {
   if (servers.length > 0 || account?.isAdmin !== true) return undefined;
   const discover = ['type: admin-all'];
   const text = configText(flags, answers, targets, discover);
@@ -196,10 +196,10 @@ async function asAdministrator(
 
 /** The same with queries for players, if the person at the terminal wants them. */
 async function withPlayers(
-  attempt: Attempt,
+  attempt: ConfigDraft,
   { flags, answers, targets }: Given,
   asker: Asker | undefined,
-): Promise<Attempt> {
+): Promise<ConfigDraft> {
   const { servers } = attempt.seen;
   const known = servers.filter(({ egg = '' }) => typeOfEgg(egg) !== undefined).length;
   const question = `Count players? The games of ${known} of ${servers.length} servers are queried every 30 seconds.`;

@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { MIB } from '../domain/server.ts';
 
 /** The output and input of a console. */
 export interface Screen {
@@ -19,7 +20,7 @@ export interface Screen {
 export const NOTE_PREFIX = '-- ';
 
 /** A reader that is this many bytes behind misses lines, because a server's output is unbounded. */
-const SLOW_READER_BYTES = 4 * 1_048_576;
+const SLOW_READER_BYTES = 4 * MIB;
 
 export interface PipeScreenOptions {
   readonly stdout: Writable;

@@ -46,9 +46,9 @@ export function readingOf(backups: readonly Backup[], now: number, intervalMs: n
   return {
     count: successful.length,
     staleAt: now + intervalMs * VALID_INTERVALS,
-    ...(lastSuccess !== undefined && { lastSuccessUnixMs: lastSuccess.completedAtMs }),
-    ...(lastFailure !== undefined && { lastFailureUnixMs: lastFailure.completedAtMs }),
-    ...(lastSuccess?.bytes !== undefined && { lastSizeBytes: lastSuccess.bytes }),
+    lastSuccessUnixMs: lastSuccess?.completedAtMs,
+    lastFailureUnixMs: lastFailure?.completedAtMs,
+    lastSizeBytes: lastSuccess?.bytes,
   };
 }
 

@@ -3,9 +3,9 @@ import { parseEndpoint } from '../domain/endpoint.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 
-type Server = Pick<ServerTarget, 'uuid' | 'node' | 'address' | 'allocation'>;
+type ServerAtAddress = Pick<ServerTarget, 'uuid' | 'node' | 'address' | 'allocation'>;
 
-interface Owner extends Pick<Server, 'uuid' | 'node'> {
+interface Owner extends Pick<ServerAtAddress, 'uuid' | 'node'> {
   readonly host: string;
 }
 
@@ -29,7 +29,7 @@ export class ListedPorts {
    * Does another server have this port of this server's address? Servers of a node have the same address unless both are listed with
    * IP addresses, since a name doesn't tell.
    */
-  isTaken(server: Server, port: number): boolean {
+  isTaken(server: ServerAtAddress, port: number): boolean {
     const { owner, port: own } = endpointOf(server);
     const isHere = ({ host, node }: Owner) =>
       host === owner.host || (node === owner.node && (isIP(host) === 0 || isIP(owner.host) === 0));
@@ -38,7 +38,7 @@ export class ListedPorts {
   }
 }
 
-function endpointOf({ uuid, node, address, allocation = address }: Server): {
+function endpointOf({ uuid, node, address, allocation = address }: ServerAtAddress): {
   readonly owner: Owner;
   readonly port: number | undefined;
 } {

@@ -69,7 +69,7 @@ interface Reads {
  */
 export class PacedReads<Reading> {
   readonly #options: PacedReadsOptions<Reading>;
-  readonly #turns: Repeat;
+  readonly #repeat: Repeat;
   readonly #reads = new WeakMap<object, Reads>();
   #settings: IntervalSettings | undefined;
   #isRunning = false;
@@ -80,7 +80,7 @@ export class PacedReads<Reading> {
 
   constructor(options: PacedReadsOptions<Reading>) {
     this.#options = options;
-    this.#turns = new Repeat(options.clock);
+    this.#repeat = new Repeat(options.clock);
   }
 
   /** Calls a minute that these servers need. */
@@ -106,23 +106,23 @@ export class PacedReads<Reading> {
 
   stop(): void {
     this.#isRunning = false;
-    this.#turns.stop();
+    this.#repeat.stop();
   }
 
   /** The server's list changed: it is read as soon as the pace allows, but at most once a minute. */
   changed(record: Pick<ServerRecord, 'target'>): void {
-    if (!this.#turns.isRunning || !this.#options.list.isAsked(record.target)) return;
+    if (!this.#repeat.isRunning || !this.#options.list.isAsked(record.target)) return;
     const reads = this.#readsOf(record);
     if (reads.eventAt !== Number.POSITIVE_INFINITY) return;
     const now = this.#options.clock.now();
     reads.eventAt = Math.max(now, reads.eventReadAt + EVENT_GAP_MS);
-    this.#turns.hasten(Math.max(reads.eventAt, this.#mayReadAt) - now);
+    this.#repeat.hasten(Math.max(reads.eventAt, this.#mayReadAt) - now);
   }
 
   #begin(): void {
     const settings = this.#settings;
-    if (settings === undefined) this.#turns.stop();
-    else this.#turns.start((signal) => this.#readNext(settings, signal), this.#gapMs);
+    if (settings === undefined) this.#repeat.stop();
+    else this.#repeat.start((signal) => this.#readNext(settings, signal), this.#gapMs);
   }
 
   /** Between the starts of two reads, because an answer takes time. */

@@ -28,7 +28,7 @@ import type { TargetChanges } from './roster.ts';
 import { schedulesOfServers } from './schedules.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
-import { SocketLimit, SocketPlaces } from './socket-limit.ts';
+import { SocketLimit, SocketSlots } from './socket-limit.ts';
 import { StopDecisions } from './stop-decisions.ts';
 
 /** The settings of a panel's fleet. */
@@ -80,10 +80,10 @@ export class PanelFleet {
   readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch<ServerTarget>;
-  readonly #places: SocketPlaces<Session>;
+  readonly #slots: SocketSlots<Session>;
   readonly #members: Members;
   #settings: PanelSettings;
-  #selection: Pick<PanelSelection, 'listing'> = {};
+  #listing: ListingSettings | undefined;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
@@ -95,10 +95,10 @@ export class PanelFleet {
     this.#context = context;
     this.#serverLog = new ServerLog(log, clock);
     this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
-    this.#places = new SocketPlaces(
+    this.#slots = new SocketSlots(
       socketLimit,
       () => this.#needs.current.sockets,
-      (session) => session.placeGiven(),
+      (session) => session.slotGiven(),
     );
     this.#needs = this.#createNeeds(socketLimit);
     this.#members = this.#createMembers();
@@ -128,7 +128,7 @@ export class PanelFleet {
     ];
     this.#discovery.start();
     // The listing shows which servers share a node, so that not each of them has to fail by itself.
-    const waitMs = this.#selection.listing === undefined ? 0 : LISTED_WITHIN_MS;
+    const waitMs = this.#listing === undefined ? 0 : LISTED_WITHIN_MS;
     if (waitMs === 0) this.#beginAll();
     else this.#cancelBegin = this.#context.clock.schedule(waitMs, () => this.#beginAll());
     this.#backups.start();
@@ -154,7 +154,7 @@ export class PanelFleet {
     nodes,
     queryHosts,
   }: PanelSelection): readonly ServerTarget[] {
-    this.#selection = { ...(listing !== undefined && { listing }) };
+    this.#listing = listing;
     const targets = this.#discovery.configure(servers, listing);
     this.#backups.configure(backups);
     this.#schedules.configure(schedules);
@@ -196,7 +196,7 @@ export class PanelFleet {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#cancelBegin();
     this.#needs.stop();
-    this.#places.close();
+    this.#slots.close();
     await Promise.all([this.#members.stop(), this.#nodes?.stop(), this.#context.gateway.close()]);
     this.#stopDecisions.settle();
     this.#serverLog.flush();
@@ -204,7 +204,6 @@ export class PanelFleet {
 
   reading(): PanelReading {
     const { gateway } = this.#context;
-    const { reading: discovery } = this.#discovery;
     return {
       name: this.#settings.name,
       up: gateway.health === 'up',
@@ -213,7 +212,7 @@ export class PanelFleet {
       capacities: (now) => this.#nodes?.reading(now) ?? [],
       budget: gateway.budget(),
       needs: this.#needs.reading,
-      ...(discovery !== undefined && { discovery }),
+      discovery: this.#discovery.reading,
     };
   }
 
@@ -242,7 +241,7 @@ export class PanelFleet {
       log,
       ratePinned,
       socketLimit,
-      allowedSockets: () => this.#places.allowed,
+      allowedSockets: () => this.#slots.allowed,
       servers: () => this.records.map(({ target }) => target),
       wishes: (servers) => ({
         pollIntervalMs: this.#settings.pollIntervalMs,
@@ -326,12 +325,12 @@ export class PanelFleet {
       random: this.#context.random,
       create: (target) => {
         const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
-        return { record, session: new Session(context, record, this.#places) };
+        return { record, session: new Session(context, record, this.#slots) };
       },
       changed: () => {
         if (this.#isRunning) this.#followServers();
       },
-      removed: (session) => this.#places.forget(session),
+      removed: (session) => this.#slots.forget(session),
     });
   }
 
@@ -347,7 +346,7 @@ export class PanelFleet {
     // Servers that the panel blocks according to the listing need no calls.
     const asking = this.records.filter(({ target }) => target.blocked === undefined);
     const idsOf = (records: readonly ServerRecord[]) => records.map(({ target }) => target.id);
-    const { listing } = this.#selection;
+    const listing = this.#listing;
     gateway.setUse({
       listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
       servers: asking.length,
@@ -355,7 +354,7 @@ export class PanelFleet {
       polled: idsOf(asking.filter(({ target }) => target.mode !== 'socket')),
       onNode: (node) => asking.filter((record) => record.node === node).length,
     });
-    this.#places.require(this.#needs.current.sockets);
+    this.#slots.require(this.#needs.current.sockets);
     this.#needs.follow();
   }
 }

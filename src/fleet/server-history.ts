@@ -61,7 +61,7 @@ export interface Point {
  * The last minutes of one server, written as its samples arrive: a chart point every five seconds, its state changes, its
  * unwanted stops, and a strip of its states. Instants are monotonic milliseconds; NaN stands for unknown.
  */
-export class ServerHistory {
+export class HistoryRings {
   /** A ring for each series; undefined before the first point. */
   #points: Float32Array | undefined;
   /** Undefined until the game has answered. */

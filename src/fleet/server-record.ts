@@ -27,7 +27,7 @@ import type { DaemonWords } from '../panel/dialect.ts';
 import { DurationCounter } from './durations.ts';
 import { POLL_CACHE_MS } from './ordering.ts';
 import { PowerHistory, type PowerListener } from './power-history.ts';
-import { ServerHistory } from './server-history.ts';
+import { HistoryRings } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
@@ -58,7 +58,7 @@ export class ServerRecord implements ServerReading, PowerListener {
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
   readonly #power: PowerHistory;
-  readonly #history = new ServerHistory();
+  readonly #history = new HistoryRings();
   readonly #stopListener: StopListener | undefined;
   #stopDueAt: number | undefined;
 

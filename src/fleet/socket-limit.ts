@@ -10,7 +10,7 @@ const MAX_CONNECTIONS = 256;
 const CALLS = 8;
 const CALLS_PER_FURTHER_PANEL = 2;
 
-/** Console sockets of servers whose turn is over are still closing while the next ones open; name lookups use descriptors too. */
+/** Console sockets that are replaced are still closing while the next ones open; name lookups use descriptors too. */
 const OVERLAP = 8;
 
 /** A console socket was opened although the process may hold no more of them; the code is the system's own for this error. */
@@ -85,9 +85,9 @@ export class SocketLimit {
   }
 
   /**
-   * Takes the place of one console socket; the returned function frees it.
+   * Takes the slot of one console socket; the returned function frees it.
    *
-   * @throws SocketLimitError if no place is free
+   * @throws SocketLimitError if no slot is free
    */
   take(): () => void {
     if (this.#open >= this.sockets + OVERLAP) throw new SocketLimitError(this.sockets);
@@ -123,8 +123,8 @@ export class SocketLimit {
   }
 }
 
-/** The places for console sockets of one panel's servers: whoever asks first has one, and others wait. */
-export class SocketPlaces<Holder> {
+/** The slots for console sockets of one panel's servers: whoever asks first has one, and others wait. */
+export class SocketSlots<Holder> {
   readonly #claim: SocketClaim;
   readonly #given: (holder: Holder) => void;
   readonly #held = new Set<Holder>();
@@ -132,7 +132,7 @@ export class SocketPlaces<Holder> {
   readonly #waiting = new Set<Holder>();
   #allowed = Number.POSITIVE_INFINITY;
 
-  /** `given` is called for a holder that waits when there is a place for it, or that has to take its place anew. */
+  /** `given` is called for a holder that waits when there is a slot for it, or that has to take its slot anew. */
   constructor(limit: SocketLimit, required: () => number, given: (holder: Holder) => void) {
     this.#claim = limit.join(() => this.require(required()));
     this.#given = given;
@@ -143,7 +143,7 @@ export class SocketPlaces<Holder> {
     return this.#allowed;
   }
 
-  /** Claims a place for each of so many servers. */
+  /** Claims a slot for each of so many servers. */
   require(servers: number): void {
     this.#allowed = this.#claim.claim(servers);
     const lost = [...this.#held].slice(this.#allowed);
@@ -152,7 +152,7 @@ export class SocketPlaces<Holder> {
     this.#giveFree();
   }
 
-  /** Takes a place, or keeps the one it has; without one, the holder waits. */
+  /** Takes a slot, or keeps the one it has; without one, the holder waits. */
   take(holder: Holder): boolean {
     if (this.#held.has(holder)) return true;
     if (this.#held.size >= this.#allowed) {
@@ -164,12 +164,12 @@ export class SocketPlaces<Holder> {
     return true;
   }
 
-  /** Gives the place back. */
+  /** Gives the slot back. */
   leave(holder: Holder): void {
     if (this.#held.delete(holder)) this.#giveFree();
   }
 
-  /** The holder needs no place any more. */
+  /** The holder needs no slot any more. */
   forget(holder: Holder): void {
     this.#waiting.delete(holder);
     this.leave(holder);

@@ -36,13 +36,13 @@ export class StopDecisions implements StopListener {
   }
 }
 
-interface Warning {
+interface StopWarning {
   readonly event: ServerEvent;
   readonly message: string;
 }
 
 /** What to log about a stop; undefined if it needs no attention. */
-function warningOf(name: string, stop: DecidedStop): Warning | undefined {
+function warningOf(name: string, stop: DecidedStop): StopWarning | undefined {
   const { reason, exitCode, isRestartAborted } = stop;
   if (reason === 'disk_full')
     return { event: reason, message: `server ${name} was stopped by its node: disk limit exceeded` };

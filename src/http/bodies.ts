@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import { MIB } from '../domain/server.ts';
 import type { Encoding, Render, RenderedBody } from '../metrics/shared-body.ts';
 
 /** What accompanies a request: the response's own stream if it came over HTTP. */
@@ -58,7 +59,7 @@ export function streamOf(chunks: readonly Uint8Array[], onEnd: () => void): Read
  * The limit on bytes held by responses in flight, on all routes together: the newest expositions of the largest fleet, or hundreds
  * of a small one.
  */
-export const HELD_BYTES = 128 * 1_048_576;
+export const HELD_BYTES = 128 * MIB;
 
 /**
  * The bodies that responses in flight still have to send, on every route whose body grows with the fleet; several responses may

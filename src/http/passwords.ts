@@ -4,7 +4,7 @@ import { BUILT } from '../build-info.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Comparison } from './bcrypt-worker.ts';
 import type { ClientBuckets } from './request-rates.ts';
-import type { RateLimit } from './web-settings.ts';
+import type { RequestRateLimit } from './web-settings.ts';
 
 /** The user name and password of a request. */
 interface BasicCredentials {
@@ -33,7 +33,7 @@ export function basicCredentials(header: string | undefined): BasicCredentials |
 type PasswordVerdict = 'right' | 'wrong' | 'limited' | 'busy';
 
 /** The checks of a client, which a right password gives back: enough for typing errors, too few for guessing. */
-export const CHECK_LIMIT: RateLimit = { burst: 8, intervalMs: 30_000 };
+export const CHECK_LIMIT: RequestRateLimit = { burst: 8, intervalMs: 30_000 };
 
 /** A few seconds of work for one core, which is how long a client waits for a response. */
 const MAX_WAITING = 64;

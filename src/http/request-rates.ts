@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import type { RateLimit } from './web-settings.ts';
+import type { RequestRateLimit } from './web-settings.ts';
 
 /** Clients whose rate is remembered, about 200 bytes each. */
 const MAX_CLIENTS = 10_000;
@@ -10,7 +10,7 @@ const MAX_CLIENTS = 10_000;
  */
 export class RequestRates {
   readonly #clock: Clock;
-  #limit: RateLimit | undefined;
+  #limit: RequestRateLimit | undefined;
   #admitted: TokenBucket | undefined;
   #unauthenticated: ClientBuckets | undefined;
 
@@ -19,19 +19,19 @@ export class RequestRates {
   }
 
   /** Whether another authenticated request may be answered. */
-  takeAdmitted(limit: RateLimit | undefined): boolean {
+  takeAdmitted(limit: RequestRateLimit | undefined): boolean {
     if (limit !== undefined) this.#use(limit);
     return limit === undefined || this.#admitted?.take(this.#clock.now()) === true;
   }
 
   /** Whether another request of an unauthenticated client may be processed. */
-  takeUnauthenticated(limit: RateLimit | undefined, client: string): boolean {
+  takeUnauthenticated(limit: RequestRateLimit | undefined, client: string): boolean {
     if (limit !== undefined) this.#use(limit);
     return limit === undefined || this.#unauthenticated?.take(client) === true;
   }
 
   /** A changed limit starts with full buckets. */
-  #use(limit: RateLimit): void {
+  #use(limit: RequestRateLimit): void {
     if (limit === this.#limit) return;
     this.#limit = limit;
     this.#admitted = new TokenBucket(limit, this.#clock.now());
@@ -41,13 +41,13 @@ export class RequestRates {
 
 /** One token bucket for each client; the clients whose last use is the oldest are forgotten when there are too many. */
 export class ClientBuckets {
-  readonly #limit: RateLimit;
+  readonly #limit: RequestRateLimit;
   readonly #clock: Clock;
   readonly #maxClients: number;
   /** Ordered by last use. */
   readonly #buckets = new Map<string, TokenBucket>();
 
-  constructor(limit: RateLimit, clock: Clock, maxClients = MAX_CLIENTS) {
+  constructor(limit: RequestRateLimit, clock: Clock, maxClients = MAX_CLIENTS) {
     this.#limit = limit;
     this.#clock = clock;
     this.#maxClients = maxClients;
@@ -77,11 +77,11 @@ export class ClientBuckets {
 
 /** Allows a burst of requests, and one more per interval. */
 export class TokenBucket {
-  readonly #limit: RateLimit;
+  readonly #limit: RequestRateLimit;
   #tokens: number;
   #filledAt: number;
 
-  constructor(limit: RateLimit, now: number) {
+  constructor(limit: RequestRateLimit, now: number) {
     this.#limit = limit;
     this.#tokens = limit.burst;
     this.#filledAt = now;

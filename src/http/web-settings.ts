@@ -18,7 +18,7 @@ export interface TlsSettings {
 }
 
 /** A token bucket: one request per `intervalMs`, with bursts of `burst` requests. */
-export interface RateLimit {
+export interface RequestRateLimit {
   readonly intervalMs: number;
   readonly burst: number;
 }
@@ -32,7 +32,7 @@ export interface WebSettings {
   /** Headers of every response, in addition to the program's own. */
   readonly headers: Readonly<Record<string, string>>;
   /** With users: one limit shared by all authenticated clients, and one for each other client. */
-  readonly rateLimit?: RateLimit;
+  readonly rateLimit?: RequestRateLimit;
 }
 
 /** Settings that may change while they are in use. */

@@ -47,7 +47,7 @@ function listedMemoryLimit(
   reportedBytes: number | undefined,
 ): Limit | undefined {
   const first = memoryBytes ?? listedMemoryBytes;
-  return memoryLimitOf(first === undefined ? {} : { memoryBytes: first }, reportedBytes);
+  return memoryLimitOf({ memoryBytes: first }, reportedBytes);
 }
 
 // 0 for a server without any backup, because alerts on old backups rely on it.

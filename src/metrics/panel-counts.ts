@@ -41,7 +41,7 @@ interface Count {
   n: number;
 }
 
-type Counts = ReadonlyMap<string, Count>;
+type CountsByWord = ReadonlyMap<string, Count>;
 
 function zeros(keys: readonly string[]): Map<string, Count> {
   return new Map(keys.map((key) => [key, { n: 0 }]));
@@ -66,20 +66,20 @@ export class PanelCounts implements PanelTelemetry {
     this.#observe = observe;
   }
 
-  get messages(): Counts {
+  get messages(): CountsByWord {
     return this.#messages;
   }
 
-  get badMessages(): Counts {
+  get badMessages(): CountsByWord {
     return this.#badMessages;
   }
 
-  get reconnects(): Counts {
+  get reconnects(): CountsByWord {
     return this.#reconnects;
   }
 
   /** By endpoint, then by status; a status appears with its first call. */
-  get requests(): ReadonlyMap<ApiEndpoint, Counts> {
+  get requests(): ReadonlyMap<ApiEndpoint, CountsByWord> {
     return this.#requests;
   }
 

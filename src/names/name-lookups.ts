@@ -27,11 +27,11 @@ interface Owner {
   /** Callers that wait, over all lookups. */
   waiting: number;
   /** The kinds of lookups of which it has one in a thread. */
-  readonly busy: Set<Kind>;
+  readonly busy: Set<NameKind>;
 }
 
 /** Names that resolved last time are expected to resolve at once, so they don't wait for others of the same panel. */
-type Kind = 'proven' | 'unproven';
+type NameKind = 'proven' | 'unproven';
 
 type Outcome = 'resolved' | { readonly error: Error; readonly at: number };
 
@@ -175,7 +175,7 @@ export class NameLookups {
     this.#useThreads();
   }
 
-  #kindOf(name: string): Kind {
+  #kindOf(name: string): NameKind {
     return this.#outcomes.get(name) === 'resolved' ? 'proven' : 'unproven';
   }
 

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
+import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import {
   type Account,
@@ -44,7 +45,7 @@ export interface PanelApiOptions extends ConnectionOptions {
 }
 
 /** One server's answer is a few hundred bytes. */
-const MAX_SMALL_BODY_BYTES = 1_048_576;
+const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
  * The panel's client API, with one method per endpoint. Each makes one call, and rejects with a `PanelError`, or with the
@@ -235,7 +236,7 @@ export class PanelApi {
       throw unreadableError({ request, status: reply.status }, error, {
         isPage,
         isUnsupported,
-        ...(detail !== undefined && { words: detail }),
+        words: detail,
       });
     }
   }

@@ -30,7 +30,8 @@ export class Canaries {
   readonly #options: CanariesOptions;
   #round: Promise<void> | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
-  #turns = 0;
+  /** Trials and rounds so far: each trial makes the next of the canaries. */
+  #rounds = 0;
   #isStopped = false;
   #cancel: Cancel | undefined;
 
@@ -75,9 +76,9 @@ export class Canaries {
     const all = canaries();
     const isTrial = trialAt() !== undefined;
     if (isTrial) tried();
-    const turn = this.#turns % Math.max(1, all.length);
-    this.#turns += 1;
-    const problem = await this.#problemOf(isTrial ? all.slice(turn, turn + 1) : all, startedAt);
+    const next = this.#rounds % Math.max(1, all.length);
+    this.#rounds += 1;
+    const problem = await this.#problemOf(isTrial ? all.slice(next, next + 1) : all, startedAt);
     this.#round = undefined;
     if (this.#isStopped || provenAt() >= startedAt) return;
     if (problem !== undefined) failed(problem);

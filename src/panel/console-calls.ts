@@ -43,7 +43,7 @@ export class ConsoleCalls {
   }
 
   /** Resolves when a call for this server may be made; rejects with the signal's reason. */
-  async turn(server: string, signal: AbortSignal): Promise<void> {
+  async untilRoom(server: string, signal: AbortSignal): Promise<void> {
     for (let wait = this.#waitMs(server); wait > 0; wait = this.#waitMs(server))
       await sleep(this.#clock, wait, signal);
   }

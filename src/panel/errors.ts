@@ -81,19 +81,18 @@ export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): Panel
   const body = dialect.decodeErrorBody(text, refusal.contentType, panel);
   const { form, detail, daemon } = body;
   const cause = causeOf(refusal, body, dialect);
-  const limit = limitPerMinute(rate);
   const target = status < 400 ? `redirect to ${redirectTarget(location, panel)}` : undefined;
   const words = [`${request} answered ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
   const problem: Problem = {
     cause,
     detail: words,
-    ...(status === 429 && { retryAfterMs: retryAfterMs(rate, detail, refusal.nowUnixMs) }),
+    retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
   };
   return new PanelError(problem, {
     status,
     fromPanel: form !== 'foreign',
-    ...(limit !== undefined && { limitPerMinute: limit }),
-    ...(daemon !== undefined && { daemon }),
+    limitPerMinute: limitPerMinute(rate),
+    daemon,
   });
 }
 

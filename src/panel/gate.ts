@@ -94,7 +94,7 @@ export interface Entry {
 /** Is called after a circuit changed between closed and not closed, or has another problem. */
 export type CircuitListener = (key: CircuitKey, now: Circuit, before: Circuit) => void;
 
-interface Waiting extends EntryRequest {
+interface Waiter extends EntryRequest {
   /** All that wait for the same may start at the same time, except for the trial's subject. */
   readonly group: string;
   readonly enter: (entry: Entry) => void;
@@ -103,7 +103,7 @@ interface Waiting extends EntryRequest {
 
 /** What waits, by deadline; polls wait apart, because only they wait for seats. */
 interface Line {
-  waiting: Waiting[];
+  waiting: Waiter[];
   /** The first instant at which something in it may start; infinite if that depends on something else than time. */
   nextAt: number;
   cancelTimer: Cancel;
@@ -203,7 +203,7 @@ export class Gate {
         resolve(entry);
       };
       const group = `${request.circuits().join()} ${String(request.isRetry?.())}`;
-      const waiting: Waiting = { ...request, group, enter, isWithdrawn: false };
+      const waiting: Waiter = { ...request, group, enter, isWithdrawn: false };
       signal.addEventListener('abort', withdraw, { once: true });
       const line = request.seatOf === undefined ? this.#others : this.#polls;
       insert(line.waiting, waiting);
@@ -235,7 +235,7 @@ export class Gate {
   #pump(line: Line): void {
     const now = this.#clock.now();
     let againAt = Number.POSITIVE_INFINITY;
-    const held: Waiting[] = [];
+    const held: Waiter[] = [];
     const admitted: (() => void)[] = [];
     // With thousands waiting for a few nodes, each node is looked at once.
     const heldGroups = new Set<string>();
@@ -358,7 +358,7 @@ function initial(key: CircuitKey): Circuit {
   return key.startsWith('polls ') ? DOUBTFUL : CLOSED;
 }
 
-function insert(line: Waiting[], waiting: Waiting): void {
+function insert(line: Waiter[], waiting: Waiter): void {
   let low = 0;
   let high = line.length;
   while (low < high) {

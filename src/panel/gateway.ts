@@ -61,6 +61,8 @@ interface Call<T> {
   readonly server?: string;
   readonly node?: () => string;
   readonly make: (signal: AbortSignal) => Promise<PanelAnswer<T>>;
+  /** A failure says nothing about the panel; a success always does. */
+  readonly isUnjudged?: boolean;
   /** The panel answered without data, because it can't reach the server's node. */
   readonly isNodeSilent?: (value: T) => boolean;
 }
@@ -126,7 +128,7 @@ class Gateway implements PanelGateway {
         return await this.#run(request, call, signal);
       } catch (error) {
         if (error !== NO_ROOM) throw error;
-        await this.#consoles.turn(server, signal);
+        await this.#consoles.untilRoom(server, signal);
       }
     }
   }
@@ -191,7 +193,7 @@ class Gateway implements PanelGateway {
       usedLastMinute,
       queueLength: this.#calls.waiting,
       paused: this.#pause !== undefined,
-      ...(knownPerMinute !== undefined && { knownLimitPerMinute: knownPerMinute }),
+      knownLimitPerMinute: knownPerMinute,
     };
   }
 
@@ -258,7 +260,7 @@ class Gateway implements PanelGateway {
     return {
       endpoint: 'resources',
       server,
-      ...(node !== undefined && { node }),
+      node,
       make: (scope) => this.#api.resources(server, scope),
       isNodeSilent: ({ sample, suspended }) => sample === undefined && !suspended,
     };
@@ -275,7 +277,7 @@ class Gateway implements PanelGateway {
     if (!this.#hasCalled && call.endpoint !== 'listing') void this.#beginWithListing();
     for (;;) {
       try {
-        if (!this.#hasCalled) return await this.#first(call, signal, true);
+        if (!this.#hasCalled) return await this.#first(call, signal);
         return await this.#calls.run(request, signal, (scope) => this.#make(call, scope));
       } catch (error) {
         // By now, other calls may have shown that the address is right.
@@ -287,20 +289,20 @@ class Gateway implements PanelGateway {
   }
 
   async #beginWithListing(): Promise<void> {
-    const isUsed = this.#use.listing !== 'none';
-    await this.#first(this.#listingCanary, this.#closing.signal, isUsed).catch(() => undefined);
+    const call = { ...this.#listingCanary, isUnjudged: this.#use.listing === 'none' };
+    await this.#first(call, this.#closing.signal).catch(() => undefined);
   }
 
   /** The first call checks address and key, teaches the limit, and may show the servers' nodes: others wait a moment for it. */
-  async #first<T>(call: Call<T>, signal: AbortSignal, isJudged: boolean): Promise<T> {
+  async #first<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     this.#hasCalled = true;
     const release = this.#calls.hold('first call');
     const cancel = this.#options.clock.schedule(FIRST_CALL_MS, release);
     try {
-      return await this.#calls.canary(signal, (scope) => this.#make(call, scope, isJudged));
+      return await this.#calls.canary(signal, (scope) => this.#make(call, scope));
     } catch (error) {
       // What is wrong with the panel is one problem, not one of each server.
-      if (isJudged && !signal.aborted) await this.#judge.ask();
+      if (call.isUnjudged !== true && !signal.aborted) await this.#judge.ask();
       throw error;
     } finally {
       cancel();
@@ -308,8 +310,7 @@ class Gateway implements PanelGateway {
     }
   }
 
-  /** The failure of a call that isn't judged says nothing about the panel; a success always does. */
-  async #make<T>(call: Call<T>, signal: AbortSignal, isJudged = true): Promise<T> {
+  async #make<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     const { clock } = this.#options;
     const startedAt = clock.now();
     const keyNumber = this.#keyNumber;
@@ -329,7 +330,8 @@ class Gateway implements PanelGateway {
       const fromPanel = error instanceof PanelError && error.fromPanel;
       if (error instanceof PanelError && fromPanel) this.#learn(endpoint, error);
       if (isThrottled(endpoint, error)) this.#throttled(error);
-      if (isJudged && isOfKey()) this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
+      if (call.isUnjudged !== true && isOfKey())
+        this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
+import { MIB } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { NodeLookup } from '../names/system.ts';
 import { type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
@@ -34,7 +35,7 @@ export interface ConnectionOptions {
 const CONNECTIONS = 8;
 
 /** The largest body that any endpoint may send. */
-export const MAX_BODY_BYTES = 8 * 1_048_576;
+export const MAX_BODY_BYTES = 8 * MIB;
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
@@ -204,12 +205,11 @@ async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSign
   const text = isSuccess
     ? await readWhole(response.body, request.maxBytes)
     : await readSome(response.body, MAX_ERROR_BYTES);
-  const location = header('location');
   return {
     status: response.statusCode,
     contentType: header('content-type') ?? '',
     contentEncoding: header('content-encoding') ?? '',
-    ...(location !== undefined && { location }),
+    location: header('location'),
     rate: rateHeaders(header),
     text,
   };
@@ -248,17 +248,12 @@ async function readSome(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
 const decodeText = (chunks: readonly Buffer[]) => new TextDecoder().decode(Buffer.concat(chunks));
 
 function rateHeaders(header: (name: string) => string | undefined): RateHeaders {
-  const limit = header('x-ratelimit-limit');
-  const remaining = header('x-ratelimit-remaining');
-  const retryAfter = header('retry-after');
-  const reset = header('x-ratelimit-reset');
-  const date = header('date');
   return {
-    ...(limit !== undefined && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...(reset !== undefined && { reset }),
-    ...(date !== undefined && { date }),
+    limit: header('x-ratelimit-limit'),
+    remaining: header('x-ratelimit-remaining'),
+    retryAfter: header('retry-after'),
+    reset: header('x-ratelimit-reset'),
+    date: header('date'),
   };
 }
 

@@ -132,7 +132,7 @@ export interface ConditionContext {
   readonly before?: CollectionStatus;
   /** The server's socket has been open before. */
   readonly hasStreamed?: boolean;
-  /** The change is planned, for example because the server takes its turn. */
+  /** The change is planned: the server is polled until its socket opens. */
   readonly isRoutine?: boolean;
 }
 
@@ -152,7 +152,8 @@ export function logCondition(
     ...subjectOf(target, context.node),
     event,
     condition,
-    ...(problem && { cause: problem.cause, detail: problem.detail }),
+    cause: problem?.cause,
+    detail: problem?.detail,
   };
   const server = `server ${target.name}`;
   if (condition === 'streaming' || condition === 'polling') {

@@ -30,7 +30,7 @@ export interface Situation {
   /** The listing says that the panel blocks the server. */
   readonly blocked: BlockedReason | undefined;
   /** The process has a file descriptor for its socket. */
-  readonly hasPlace: boolean;
+  readonly hasSlot: boolean;
   /** No socket can be opened for now, for a reason that concerns other servers, too. */
   readonly isSocketHeld: boolean;
   readonly machine: MachineState;
@@ -42,11 +42,11 @@ export interface Situation {
 
 /** What a server needs next; pure. */
 export function needOf(situation: Situation): Need {
-  const { mode, blocked, hasPlace } = situation;
+  const { mode, blocked, hasSlot } = situation;
   if (blocked !== undefined) return { socket: 'keep', poll: OFF };
   if (mode === 'poll') return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
-  if (mode === 'socket') return { socket: hasPlace ? 'hold' : 'none', poll: OFF };
-  if (!hasPlace) return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
+  if (mode === 'socket') return { socket: hasSlot ? 'hold' : 'none', poll: OFF };
+  if (!hasSlot) return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
   return { socket: 'hold', poll: fallback(situation) };
 }
 

@@ -28,11 +28,11 @@ export interface SocketAccess {
   readonly isProxied: (url: string) => boolean;
 }
 
-/** The places for console sockets, of which a process may hold only so many; each session is a holder. */
-export interface SessionPlaces {
-  /** Takes a place, or keeps the one that the holder has; false if none is free. */
+/** The slots for console sockets, of which a process may hold only so many; each session is a holder. */
+export interface SessionSlots {
+  /** Takes a slot, or keeps the one that the holder has; false if none is free. */
   take(holder: Session): boolean;
-  /** The place is free for other holders. */
+  /** The slot is free for other holders. */
   leave(holder: Session): void;
 }
 

@@ -13,7 +13,7 @@ import {
   resultOfAnswer,
   resultOfError,
 } from './poller.ts';
-import type { SessionContext, SessionPlaces, SessionRecord } from './session-ports.ts';
+import type { SessionContext, SessionRecord, SessionSlots } from './session-ports.ts';
 import { isLive, isResting, Streamer, type StreamerOwner } from './streamer.ts';
 
 /** Keeps one server observed: by its socket, or by polls while it can't have one. */
@@ -21,7 +21,7 @@ export class Session implements StreamerOwner {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
   /** Unlimited if absent. */
-  readonly #places: SessionPlaces | undefined;
+  readonly #slots: SessionSlots | undefined;
   readonly #streamer: Streamer;
   /** Undefined before the first poll, because most servers are never polled. */
   #poller: Poller | undefined;
@@ -32,8 +32,8 @@ export class Session implements StreamerOwner {
   #status: CollectionStatus = { condition: 'stopped' };
   #hasStreamed = false;
 
-  constructor(context: SessionContext, record: SessionRecord, places?: SessionPlaces) {
-    this.#places = places;
+  constructor(context: SessionContext, record: SessionRecord, slots?: SessionSlots) {
+    this.#slots = slots;
     this.#context = context;
     this.#record = record;
     this.#streamer = new Streamer(context, record, this);
@@ -49,7 +49,7 @@ export class Session implements StreamerOwner {
   }
 
   mayAttempt(): boolean {
-    return this.#places?.take(this) ?? true;
+    return this.#slots?.take(this) ?? true;
   }
 
   changed(): void {
@@ -99,8 +99,8 @@ export class Session implements StreamerOwner {
       this.#poller?.wake();
   }
 
-  /** There is a place for its socket now. */
-  placeGiven(): void {
+  /** There is a slot for its socket now. */
+  slotGiven(): void {
     this.follow();
     this.#streamer.wake();
   }
@@ -114,7 +114,7 @@ export class Session implements StreamerOwner {
     if (mayBeOfNode(this.#streamer.machine) && !panel.isSocketOpen(this.#record.node))
       this.#streamer.awaitTrial();
     const { machine } = this.#streamer;
-    if (machine.name === 'idle' || isResting(machine)) this.#places?.leave(this);
+    if (machine.name === 'idle' || isResting(machine)) this.#slots?.leave(this);
     const { poll } = this.#need();
     if (poll.type === 'off') this.#pollResult = { type: 'none' };
     const { clock, random } = this.#context;
@@ -129,7 +129,7 @@ export class Session implements StreamerOwner {
     return needOf({
       mode: target.mode,
       blocked: target.blocked,
-      hasPlace: this.#hasPlace(),
+      hasSlot: this.#hasSlot(),
       isSocketHeld: this.#socketHold(node) !== undefined,
       machine: this.#streamer.machine,
       sampledAt,
@@ -139,7 +139,7 @@ export class Session implements StreamerOwner {
   }
 
   /** Does the process have a file descriptor for the socket? A server that rests needs none until its next attempt. */
-  #hasPlace(): boolean {
+  #hasSlot(): boolean {
     const { mode, blocked } = this.#record.target;
     return mode === 'poll' || blocked !== undefined || isResting(this.#streamer.machine) || this.mayAttempt();
   }

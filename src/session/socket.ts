@@ -2,6 +2,7 @@ import type { Agent, IncomingMessage } from 'node:http';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
+import { MIB } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { NodeLookup } from '../names/system.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
@@ -9,7 +10,7 @@ import type { RefusedUpgrade } from './failure.ts';
 import { Heartbeat, Outbox, type Pingable, ReadReceipts } from './socket-pacing.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
-export const MAX_FRAME_BYTES = 1_048_576;
+export const MAX_FRAME_BYTES = MIB;
 
 /** How long to wait for the answer to a close frame before the connection is terminated. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -48,7 +49,7 @@ export interface SocketOptions {
   /** The agent of the proxy for an address; undefined for none. */
   readonly agentFor?: (url: string) => Agent | undefined;
   /**
-   * Takes a place among the process's sockets, and returns the function that frees it; throws if there is none. Unlimited if
+   * Takes a slot among the process's sockets, and returns the function that frees it; throws if there is none. Unlimited if
    * absent.
    */
   readonly admit?: () => () => void;
@@ -240,7 +241,7 @@ export class ConsoleSocket implements Pingable {
   }
 }
 
-/** Begins to connect; frees the place if even that fails. */
+/** Begins to connect; frees the slot if even that fails. */
 function connect(url: string, options: SocketOptions, free: (() => void) | undefined): WebSocket {
   try {
     return new WebSocket(url, {

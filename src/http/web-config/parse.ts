@@ -13,7 +13,7 @@ import {
   opensslCurves,
 } from './go-values.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
-import { type TlsShape, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
+import { type ServerTlsShape, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
 
 /** The contents of a web configuration, whether or not it is valid. */
 export interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
@@ -80,7 +80,7 @@ export function resolveWebConfig(shape: WebConfigShape, contents: ReadonlyMap<st
   };
 }
 
-function resolveTls(tls: TlsShape, contents: ReadonlyMap<string, string>): TlsSettings {
+function resolveTls(tls: ServerTlsShape, contents: ReadonlyMap<string, string>): TlsSettings {
   const { cipher_suites: ciphers, curve_preferences: curves } = tls;
   const context: SecureContextOptions = {
     cert: tls.cert ?? contents.get('tls_server_config.cert_file'),

@@ -1,7 +1,7 @@
 import type { SettingProblem } from '../../yaml/document.ts';
 import { isTreeMap, type Path, type Tree, type TreeMap, textIn } from '../../yaml/tree.ts';
 import { parseGoDuration, TLS_VERSIONS } from './go-values.ts';
-import { bcryptCost, isEmptyMap, isSection, type TlsShape, type WebConfigShape } from './schema.ts';
+import { bcryptCost, isEmptyMap, isSection, type ServerTlsShape, type WebConfigShape } from './schema.ts';
 
 const TLS: Path = ['tls_server_config'];
 
@@ -134,9 +134,9 @@ export function warningsOf(shape: WebConfigShape): readonly Warning[] {
   return warnings;
 }
 
-function tlsWarnings(tls: TlsShape): Warning[] {
+function tlsWarnings(tls: ServerTlsShape): Warning[] {
   const warnings: Warning[] = [];
-  const warn = (key: keyof TlsShape, message: string) =>
+  const warn = (key: keyof ServerTlsShape, message: string) =>
     warnings.push({ path: ['tls_server_config', key], message });
   if (tls.min_version === 'TLS10' || tls.min_version === 'TLS11') {
     warn('min_version', 'versions older than TLS12 are not supported: clients that need them are rejected');

@@ -81,7 +81,7 @@ export const webConfigSchema = section('a map with tls_server_config, basic_auth
 
 /** The file with defaults filled in and every string parsed. */
 export type WebConfigShape = z.output<typeof webConfigSchema>;
-export type TlsShape = NonNullable<WebConfigShape['tls_server_config']>;
+export type ServerTlsShape = NonNullable<WebConfigShape['tls_server_config']>;
 
 /** The bcrypt cost of a hash accepted by the schema: each step doubles the time. */
 export function bcryptCost(hash: string): number {

@@ -120,9 +120,9 @@ function decodeJson(body: Fields): ErrorBody {
   if (code !== undefined || detail !== undefined) {
     return {
       ...bodyOf('envelope', detail ?? code),
-      ...(code !== undefined && { code }),
-      ...(code === FROM_NODE && { fromNode: nodeAnswer(detail) }),
-      ...(daemon !== undefined && { daemon }),
+      code,
+      fromNode: code === FROM_NODE ? nodeAnswer(detail) : undefined,
+      daemon,
     };
   }
   if (isCalagopusAnswer(body)) {

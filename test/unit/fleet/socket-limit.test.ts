@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
-import { SocketLimit, SocketLimitError, SocketPlaces } from '../../../src/fleet/socket-limit.ts';
+import { SocketLimit, SocketLimitError, SocketSlots } from '../../../src/fleet/socket-limit.ts';
 
 /** The minimum that is reserved for scrapes and API calls. */
 const RESERVE = 64;
@@ -65,18 +65,18 @@ describe('panels', () => {
   });
 });
 
-describe('a place', () => {
+describe('a slot', () => {
   it('is rejected like a missing descriptor, until one is released', () => {
     const limit = new SocketLimit(100);
-    const places: (() => void)[] = [];
+    const slots: (() => void)[] = [];
     const takeAll = () => {
-      for (;;) places.push(limit.take());
+      for (;;) slots.push(limit.take());
     };
     expect(takeAll).toThrow(SocketLimitError);
     // A few more than planned, because sockets of ended turns are still closing.
-    expect(places.length).toBeGreaterThanOrEqual(limit.sockets);
-    expect(places.length).toBeLessThanOrEqual(100 - RESERVE);
-    const [first] = places;
+    expect(slots.length).toBeGreaterThanOrEqual(limit.sockets);
+    expect(slots.length).toBeLessThanOrEqual(100 - RESERVE);
+    const [first] = slots;
     first?.();
     first?.();
     limit.take();
@@ -88,89 +88,89 @@ describe('a place', () => {
   });
 });
 
-describe("the places of a panel's sockets", () => {
+describe("the slots of a panel's sockets", () => {
   /** A limit with room for this many sockets of one panel. */
   const limitFor = (sockets: number) => new SocketLimit(100 - new SocketLimit(100).sockets + sockets);
 
   /** Places for this many sockets; holders take theirs anew when they are told to. */
-  const placesFor = (sockets: number, limit = limitFor(sockets)) => {
+  const slotsFor = (sockets: number, limit = limitFor(sockets)) => {
     const given: string[] = [];
     let required = 20;
-    const places: SocketPlaces<string> = new SocketPlaces(
+    const slots: SocketSlots<string> = new SocketSlots(
       limit,
       () => required,
       (holder) => {
         given.push(holder);
-        places.take(holder);
+        slots.take(holder);
       },
     );
     const require = (count: number) => {
       required = count;
-      places.require(count);
+      slots.require(count);
     };
     require(required);
-    return { places, given, require };
+    return { slots, given, require };
   };
-  const holders = (places: SocketPlaces<string>, all: string) =>
+  const holders = (slots: SocketSlots<string>, all: string) =>
     all
       .split('')
-      .filter((one) => places.take(one))
+      .filter((one) => slots.take(one))
       .join('');
 
   it('go to those who ask first, and keep them', () => {
-    const { places } = placesFor(2);
-    expect(places.allowed).toBe(2);
-    expect(holders(places, 'abc')).toBe('ab');
-    expect(holders(places, 'cba')).toBe('ba');
+    const { slots } = slotsFor(2);
+    expect(slots.allowed).toBe(2);
+    expect(holders(slots, 'abc')).toBe('ab');
+    expect(holders(slots, 'cba')).toBe('ba');
   });
 
   it('go to the one that has waited longest when they are given back', () => {
-    const { places, given } = placesFor(2);
-    holders(places, 'abcd');
-    places.leave('a');
+    const { slots, given } = slotsFor(2);
+    holders(slots, 'abcd');
+    slots.leave('a');
     expect(given).toEqual(['c']);
-    places.leave('a');
+    slots.leave('a');
     expect(given).toEqual(['c']);
-    expect(holders(places, 'abcd')).toBe('bc');
+    expect(holders(slots, 'abcd')).toBe('bc');
   });
 
   it('never go to a server that was removed while it waited', () => {
-    const { places, given } = placesFor(1);
-    holders(places, 'abc');
-    places.forget('b');
-    places.forget('a');
+    const { slots, given } = slotsFor(1);
+    holders(slots, 'abc');
+    slots.forget('b');
+    slots.forget('a');
     expect(given).toEqual(['c']);
   });
 
   it('are enough for everybody once fewer servers need one', () => {
-    const { places, given, require } = placesFor(2);
-    holders(places, 'abcd');
+    const { slots, given, require } = slotsFor(2);
+    holders(slots, 'abcd');
     require(2);
-    expect(places.allowed).toBe(Number.POSITIVE_INFINITY);
+    expect(slots.allowed).toBe(Number.POSITIVE_INFINITY);
     expect(given).toEqual(['c', 'd']);
-    expect(holders(places, 'abcd')).toBe('abcd');
+    expect(holders(slots, 'abcd')).toBe('abcd');
   });
 
   it('are lost by the last ones when another panel takes its share, and come back when it leaves', () => {
     const limit = limitFor(6);
-    const { places, given } = placesFor(6, limit);
-    holders(places, 'abcdef');
+    const { slots, given } = slotsFor(6, limit);
+    holders(slots, 'abcdef');
     const other = limit.join(ignore);
     other.claim(20);
     // Another panel reserves two descriptors for its calls.
-    expect(places.allowed).toBe(2);
+    expect(slots.allowed).toBe(2);
     expect(given).toEqual(['c', 'd', 'e', 'f']);
-    expect(holders(places, 'abcdef')).toBe('ab');
+    expect(holders(slots, 'abcdef')).toBe('ab');
     other.leave();
-    expect(holders(places, 'abcdef')).toBe('abcdef');
+    expect(holders(slots, 'abcdef')).toBe('abcdef');
   });
 
   it('no longer count for other panels after the panel stopped', () => {
     const limit = limitFor(6);
-    const { places } = placesFor(6, limit);
+    const { slots } = slotsFor(6, limit);
     const other = limit.join(ignore);
     expect(other.claim(20)).toBe(2);
-    places.close();
+    slots.close();
     expect(other.claim(20)).toBe(6);
   });
 });

@@ -52,7 +52,7 @@ export const NODE_BEHAVIORS = [
 export const ROLES = ['stream', 'poll', 'blocked by the listing', 'without a place', 'stopped'] as const;
 
 /** What the fleet tells the session about its panel and node. */
-export const HEALTH = ['wake', 'wakeSocket', 'wakePolls', 'placeGiven', 'follow'] as const;
+export const HEALTH = ['wake', 'wakeSocket', 'wakePolls', 'slotGiven', 'follow'] as const;
 
 /** One event of a history. */
 export type WorldEvent =
@@ -156,7 +156,7 @@ export class SessionWorld {
     });
     if (role === 'stopped') void this.session.stop();
     else if (before === 'stopped') this.session.start();
-    else if (before === 'without a place') this.session.placeGiven();
+    else if (before === 'without a place') this.session.slotGiven();
     else this.session.follow();
   }
 
@@ -181,7 +181,7 @@ export class SessionWorld {
       random: () => this.#chance(),
       panel: {
         credentials: async (server, _ask, signal) => {
-          await this.#consoles.turn(server, signal);
+          await this.#consoles.untilRoom(server, signal);
           return this.#consoles.make(server, 'session', () => this.#credentials(signal));
         },
         resources: (_server, _ask, signal) => this.#resources(signal),

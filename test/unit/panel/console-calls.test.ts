@@ -25,7 +25,7 @@ describe('ConsoleCalls', () => {
 
   /** A call that waits, and is made when it may be. */
   const call = async (make: () => Promise<void> = made) => {
-    await consoles.turn(SERVER, signal);
+    await consoles.untilRoom(SERVER, signal);
     await consoles.make(SERVER, 'session', make);
   };
 
@@ -79,7 +79,7 @@ describe('ConsoleCalls', () => {
     await call();
     await call();
     const controller = new AbortController();
-    const third = consoles.turn(SERVER, controller.signal);
+    const third = consoles.untilRoom(SERVER, controller.signal);
     controller.abort(new Error('the session stops'));
     await expect(third).rejects.toThrow('the session stops');
     expect(clock.pending).toBe(0);

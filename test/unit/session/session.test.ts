@@ -20,8 +20,8 @@ let log: ReturnType<typeof collectingLogger>;
 let sockets: FakeSocket[];
 /** The status with which the node refuses sockets now. */
 let refusal: number | undefined;
-let hasPlace: boolean;
-let placesLeft: number;
+let hasSlot: boolean;
+let slotsLeft: number;
 let record: ServerRecord;
 let session: Session;
 
@@ -31,8 +31,8 @@ beforeEach(() => {
   log = collectingLogger();
   sockets = [];
   refusal = undefined;
-  hasPlace = true;
-  placesLeft = 0;
+  hasSlot = true;
+  slotsLeft = 0;
 });
 
 afterEach(async () => {
@@ -66,9 +66,9 @@ async function start(
     },
     record,
     {
-      take: () => hasPlace,
+      take: () => hasSlot,
       leave: () => {
-        placesLeft += 1;
+        slotsLeft += 1;
       },
     },
   );
@@ -332,43 +332,43 @@ describe('a server that the listing says is suspended', () => {
 
 describe('a server without a file descriptor for its socket', () => {
   it('is polled without a problem, until it is given one', async () => {
-    hasPlace = false;
+    hasSlot = false;
     await start();
     expect(record.status).toEqual({ condition: 'polling' });
     expect(tokens()).toBe(0);
-    hasPlace = true;
-    session.placeGiven();
+    hasSlot = true;
+    session.slotGiven();
     await clock.advance(10);
     expect(condition()).toBe('streaming');
   });
 
-  it('that loses its place to another panel is polled instead', async () => {
+  it('that loses its slot to another panel is polled instead', async () => {
     await start();
-    hasPlace = false;
-    session.placeGiven();
+    hasSlot = false;
+    session.slotGiven();
     await clock.advance(10);
     expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
     expect(record.status).toEqual({ condition: 'polling' });
   });
 
   it('in mode socket waits', async () => {
-    hasPlace = false;
+    hasSlot = false;
     await start({ mode: 'socket' });
     await clock.advance(MINUTE);
     expect(record.status).toEqual({ condition: 'waiting' });
     expect(panel.calls).toEqual([]);
   });
 
-  it('leaves its place to others while it rests, and takes one again for its next attempt', async () => {
+  it('leaves its slot to others while it rests, and takes one again for its next attempt', async () => {
     refusal = 502;
     await start();
-    expect(placesLeft).toBeGreaterThan(0);
-    hasPlace = false;
+    expect(slotsLeft).toBeGreaterThan(0);
+    hasSlot = false;
     await clock.advance(10 * MINUTE);
     expect(sockets).toHaveLength(1);
-    hasPlace = true;
+    hasSlot = true;
     refusal = undefined;
-    session.placeGiven();
+    session.slotGiven();
     await clock.advance(10);
     expect(condition()).toBe('streaming');
   });

@@ -317,7 +317,7 @@ function decodeBackup(entry: unknown): Backup | undefined {
   if (completedAtMs === undefined) return undefined;
   const bytes = attributes?.['bytes'];
   const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
-  return { isSuccessful, completedAtMs, ...(isSize && { bytes }) };
+  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
 }
 
 /**
