@@ -47,7 +47,7 @@ export const TROUBLES = {
     action: 'Check its console, then start it; or set expect: any if it may be off.',
     severity: 'error',
   },
-  crash_loop: { title: 'crash loop', action: 'Check its console for the cause.', severity: 'error' },
+  crash_loop: { title: 'crash loop', action: 'Check its console for the cause.', severity: 'warning' },
   no_data: { title: 'no data', action: 'Check the server and its node in the panel.', severity: 'error' },
   not_answering: {
     title: 'running, but not answering queries',

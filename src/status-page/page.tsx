@@ -77,7 +77,7 @@ ${(
             .join(', ')}
         </p>
         <PlainNotices fleet={fleet} now={now} />
-        <PlainUrgent servers={servers} />
+        <PlainUrgent servers={servers} hasPanels={hasPanels} />
         <table class="plain">
           <thead>
             <tr>
@@ -120,8 +120,14 @@ function PlainNotices({ fleet, now }: { readonly fleet: FleetReading; readonly n
   );
 }
 
+interface PlainServers {
+  readonly servers: readonly Snapshot[];
+  /** Whether there are several panels, so that their names are shown. */
+  readonly hasPanels: boolean;
+}
+
 /** The servers with problems, most urgent first; nothing if there are none. */
-function PlainUrgent({ servers }: { readonly servers: readonly Snapshot[] }) {
+function PlainUrgent({ servers, hasPanels }: PlainServers) {
   const urgent = servers
     .flatMap((server) => {
       const attention = attentionOf(server);
@@ -136,7 +142,7 @@ function PlainUrgent({ servers }: { readonly servers: readonly Snapshot[] }) {
       <ul>
         {urgent.slice(0, MAX_ROWS).map(({ target, trouble }) => (
           <li>
-            {target.panel}/{target.name}: {troubleText(trouble)}
+            {hasPanels ? `${target.panel}/${target.name}` : target.name}: {troubleText(trouble)}
           </li>
         ))}
       </ul>

@@ -20,6 +20,7 @@ const SETTLED_SECONDS = 5;
 /** The page: shows the stream's data, and reacts to the user. */
 export class Page {
   readonly #link = document.querySelector<HTMLElement>('#link');
+  readonly #tools = element('div', 'tools');
   readonly #search = element('input', 'search');
   readonly #count = element('p', 'count');
   readonly #nothing = element('p', 'nothing');
@@ -98,14 +99,7 @@ export class Page {
 
   #build(): void {
     this.#search.value = this.#view.search;
-    const tools = element(
-      'div',
-      'tools',
-      this.#search,
-      this.#heading.choice,
-      this.#heading.turn,
-      this.#count,
-    );
+    this.#tools.append(this.#search, this.#heading.choice, this.#heading.turn, this.#count);
     this.#more.append(element('h2', 'unseen', 'Details'), this.#summary.details, this.#panels.details);
     const servers = element('h2', 'unseen', 'Servers');
     document
@@ -118,7 +112,7 @@ export class Page {
           this.#summary.element,
           element('div', 'panel-bar', this.#panels.lines, this.#moreButton),
           this.#more,
-          tools,
+          this.#tools,
         ),
         servers,
         this.#table.element,
@@ -171,6 +165,7 @@ export class Page {
     setText(this.#nothing, nothingWords(fleet, servers.length));
     this.#nothing.hidden = servers.length > 0;
     this.#clear.hidden = servers.length > 0 || fleet.servers.length === 0;
+    this.#tools.hidden = fleet.servers.length === 0;
     this.#table.show(fleet, servers, cause);
   }
 

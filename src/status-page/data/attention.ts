@@ -14,9 +14,9 @@ import {
 export const ATTENTION = [
   'crashed',
   'gave_up',
-  'crash_loop',
   'off',
   'no_data',
+  'crash_loop',
   'not_answering',
   'cpu_saturated',
   'disk_nearly_full',

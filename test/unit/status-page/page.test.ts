@@ -43,8 +43,8 @@ test('the page begins with the servers that have problems, the most urgent first
     streamingReading({ target: { name: 'crashed' }, state: 'offline', off_reason: 'out_of_memory' }),
   ];
   expect(await page(fleetReading(servers))).toContain(
-    '<h2>2 problems</h2><ul><li>main/crashed: crashed. Check its console for the cause. Start it if its node doesn&#39;t.</li>' +
-      '<li>main/off: off, but expected to run. The exporter did not see it stop. Start it, or set expect: any if it may be off.</li></ul>',
+    '<h2>2 problems</h2><ul><li>crashed: crashed. Check its console for the cause. Start it if its node doesn&#39;t.</li>' +
+      '<li>off: off, but expected to run. The exporter did not see it stop. Start it, or set expect: any if it may be off.</li></ul>',
   );
 });
 
@@ -115,8 +115,8 @@ test('external text is escaped', async () => {
     ]),
   );
   expect(text).not.toContain('<script>');
-  // The panel and the name in the list of problems, and the name and the problem in the table.
-  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(5);
+  // The name in the list of problems, and the name and the problem in the table.
+  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(4);
 });
 
 test('a large fleet is truncated', async () => {

@@ -44,9 +44,9 @@ it('attention is ordered by urgency', () => {
   expect(ATTENTION).toEqual([
     'crashed',
     'gave_up',
-    'crash_loop',
     'off',
     'no_data',
+    'crash_loop',
     'not_answering',
     'cpu_saturated',
     'disk_nearly_full',
