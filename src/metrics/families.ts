@@ -108,7 +108,7 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'cpu_seconds_total',
     'counter',
-    'CPU time used while the exporter observed the server, in seconds; absent without a fresh sample.',
+    'CPU time used while the exporter monitored the server, in seconds; absent without a fresh sample.',
   ),
   measure('cpu_limit_cores', 'gauge', 'CPU limit, in cores; absent if unlimited or unknown.'),
   measure('disk_usage_bytes', 'gauge', 'Disk space in use, in bytes.'),
@@ -145,19 +145,19 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
     'gauge',
     'Time since which the exporter has seen the server in its current state, as a Unix timestamp in seconds; absent without a fresh sample.',
   ),
-  measure('starts_total', 'counter', 'Server starts observed by the exporter.'),
+  measure('starts_total', 'counter', 'Server starts seen by the exporter.'),
   {
     name: 'gameserver_stops_total',
     type: 'counter',
     stability: 'stable',
-    help: 'Server stops observed by the exporter, by reason.',
+    help: 'Server stops seen by the exporter, by reason.',
     labels: ['reason'],
     read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
   },
   measure(
     'last_stop_timestamp_seconds',
     'gauge',
-    'Time of the last stop that the exporter observed, as a Unix timestamp in seconds; absent until there was one.',
+    'Time of the last stop that the exporter has seen, as a Unix timestamp in seconds; absent until there was one.',
   ),
   measure(
     'last_exit_code',
@@ -169,11 +169,11 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
     'gauge',
     'Whether the node gave up restarting the server; 1 until the server starts again.',
   ),
-  measure('running_seconds_total', 'counter', 'Seconds for which the server was observed running.'),
+  measure('running_seconds_total', 'counter', 'Seconds for which the exporter saw the server running.'),
   measure(
     'observed_seconds_total',
     'counter',
-    'Seconds for which the server was observed in any state, excluding gaps of more than 60 s.',
+    'Seconds for which the exporter monitored the server in any state, excluding gaps longer than 60 s.',
   ),
   measure(
     'cpu_saturated_seconds_total',
@@ -189,21 +189,21 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'expected_running',
     'gauge',
-    'Whether the server is expected to run (1) or may be in any state (0); absent while unknown.',
+    'Whether the server is expected to run (1) or is allowed to be in any state (0); absent while unknown.',
   ),
   measure('collection_up', 'gauge', 'Whether the exporter has a fresh sample of the server.'),
   measure(
     'collection_streaming',
     'gauge',
-    'Whether samples come from the console socket (1), or from polling or not at all (0).',
+    'Whether samples come from the console WebSocket (1), or from polling or not at all (0).',
   ),
   {
     name: 'gameserver_blocked',
     type: 'gauge',
     stability: 'stable',
-    help: 'Why the server cannot be observed, according to the panel; always 1, present only while it is blocked.',
+    help: 'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
     labels: ['reason'],
-    // A server that is observed isn't blocked, whatever the listing says, and neither is a server whose panel or API key is the
+    // A monitored server isn't blocked, whatever the server list shows. The same applies to a server whose panel or API key is the
     // problem.
     read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
   },
@@ -250,7 +250,7 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'players',
     'gauge',
-    'People on the server, as reported by the game; absent if it is not queried or not running, does not answer, or hides them.',
+    'People on the server, as reported by the game; absent if it is not queried or not running, does not respond, or hides them.',
   ),
   measure('bots', 'gauge', 'Bots on the server; absent if the game does not tell them apart from people.'),
   measure(
@@ -261,9 +261,9 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'query_up',
     'gauge',
-    'Whether the game answered the last query; absent if it is not queried or not running.',
+    'Whether the game responded to the last query; absent if it is not queried or not running.',
   ),
-  measure('query_duration_seconds', 'gauge', 'Duration of the last query, answered or not, in seconds.'),
+  measure('query_duration_seconds', 'gauge', 'Duration of the last query, successful or not, in seconds.'),
   measure(
     'last_sample_timestamp_seconds',
     'gauge',
@@ -303,14 +303,14 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     name: 'gameserver_panel_up',
     type: 'gauge',
     stability: 'stable',
-    help: "Whether the panel's API answers and accepts the API key.",
+    help: "Whether the panel's API responds and accepts the API key.",
     read: (panel) => flag(panel.up),
   },
   {
     name: 'gameserver_panel_problem',
     type: 'gauge',
     stability: 'stable',
-    help: "Problem with the panel, its API key, the connection to it, or the exporter's own limits; always 1, present only while it lasts.",
+    help: "1 for each active problem of the panel, its API key, the connection to it, or the exporter's own limits, by cause; absent when there is none.",
     labels: ['cause'],
     read: ({ problems }) => problems.map(({ cause }) => [[cause], 1]),
   },
@@ -318,7 +318,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     name: 'gameserver_node_up',
     type: 'gauge',
     stability: 'stable',
-    help: 'Whether the servers of the node can be observed; 0 if the node itself has a problem and none of its servers is observed.',
+    help: 'Whether the servers of the node can be monitored; 0 if the node itself has a problem and none of its servers is monitored.',
     labels: ['node'],
     read: ({ nodes }) => nodes.map(({ name, up }) => [[name], flag(up)]),
   },
@@ -326,7 +326,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     name: 'gameserver_node_problem',
     type: 'gauge',
     stability: 'stable',
-    help: 'Problem with the node, or with its console WebSockets while its servers are polled; always 1, absent when there is none.',
+    help: '1 for each active problem of the node, or of its console WebSockets while its servers are polled, by cause; absent when there is none.',
     labels: ['node', 'cause'],
     read: ({ nodes }) =>
       nodes.flatMap(({ name, problem }) =>
@@ -368,7 +368,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   ),
 ];
 
-/** A family about what the panel's application API says of each node; absent unless the configuration has `nodes`. */
+/** A family about what the panel's application API reports for each node; absent unless the configuration has `nodes`. */
 function capacity(
   name: string,
   help: string,

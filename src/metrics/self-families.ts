@@ -25,7 +25,7 @@ export const SELF_FAMILIES = {
     name: 'gameserver_exporter_shard_ordinal',
     type: 'gauge',
     stability: 'stable',
-    help: 'Index of the shard that this exporter observes, counted from 0.',
+    help: 'Index of the shard that this exporter monitors, counted from 0.',
     labels: [],
   },
   totalShards: {
@@ -39,28 +39,28 @@ export const SELF_FAMILIES = {
     name: 'gameserver_exporter_sockets',
     type: 'gauge',
     stability: 'stable',
-    help: 'Console sockets, by state.',
+    help: 'Console WebSockets, by state.',
     labels: ['panel', 'state'],
   },
   servers: {
     name: 'gameserver_exporter_servers',
     type: 'gauge',
     stability: 'stable',
-    help: 'Servers, by condition: how they are being observed.',
+    help: 'Servers, by condition: how they are being monitored.',
     labels: ['panel', 'condition'],
   },
   reconnects: {
     name: 'gameserver_exporter_reconnects_total',
     type: 'counter',
     stability: 'stable',
-    help: 'Console socket reconnects, by reason.',
+    help: 'Console WebSocket reconnects, by reason.',
     labels: ['panel', 'reason'],
   },
   messages: {
     name: 'gameserver_exporter_messages_total',
     type: 'counter',
     stability: 'stable',
-    help: 'Messages received over console sockets, by event; unknown events count as other.',
+    help: 'Messages received over console WebSockets, by event; unknown events count as other.',
     labels: ['panel', 'event'],
   },
   badMessages: {
@@ -74,7 +74,7 @@ export const SELF_FAMILIES = {
     name: 'gameserver_exporter_discovery_failures_total',
     type: 'counter',
     stability: 'stable',
-    help: "Incomplete reads of the panel's listing: a page or an entry was left out.",
+    help: "Incomplete reads of the panel's server list: a page or an entry was left out.",
     labels: ['panel'],
   },
   apiRequests: {
@@ -111,7 +111,7 @@ export const SELF_FAMILIES = {
     name: 'gameserver_exporter_required_file_descriptors',
     type: 'gauge',
     stability: 'stable',
-    help: 'Open file limit required for a console socket to every server that should stream.',
+    help: 'File descriptors required to stream from every server that should stream; compare with gameserver_exporter_allowed_file_descriptors.',
     labels: [],
   },
   allowedDescriptors: {
@@ -182,27 +182,27 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
   panelGauge('required_sockets', 'Servers that should stream.', ({ needs }) => needs.requiredSockets),
   panelGauge(
     'allowed_sockets',
-    "Console sockets that the process's open file limit allows; absent if unlimited.",
+    "Console WebSockets that the process's open file limit allows; absent if unlimited.",
     ({ needs }) => (Number.isFinite(needs.allowedSockets) ? needs.allowedSockets : undefined),
   ),
   panelGauge(
     'discovered_servers',
-    "Servers observed because they are in the panel's listing.",
+    "Servers monitored because they are in the panel's server list.",
     ({ discovery }) => discovery?.servers,
   ),
   panelGauge(
     'discovery_left_out_servers',
-    "Servers in the panel's listing that are not observed: beyond discover.max_servers, or on a page with more entries than requested.",
+    "Servers in the panel's server list that are not monitored: beyond discover.max_servers, or on a page with more entries than requested.",
     ({ discovery }) => discovery?.leftOut,
   ),
   panelGauge(
     'discovery_ambiguous_servers',
-    "Servers in the panel's listing that are not observed because another UUID begins with the same 8 characters.",
+    "Servers in the panel's server list that are not monitored because another UUID begins with the same 8 characters.",
     ({ discovery }) => discovery?.ambiguous,
   ),
   panelGauge(
     'discovery_last_success_timestamp_seconds',
-    "Time at which all pages of the panel's listing were last read, as a Unix timestamp in seconds.",
+    "Time at which all pages of the panel's server list were last read, as a Unix timestamp in seconds.",
     ({ discovery }) =>
       discovery?.succeededUnixMs === undefined ? undefined : Math.round(discovery.succeededUnixMs) / 1_000,
   ),

@@ -352,7 +352,7 @@ test('a panel has a series for each known node', () => {
     '# TYPE gameserver_node_up gauge\n' +
       'gameserver_node_up{panel="main",node="fra-1"} 1\n' +
       'gameserver_node_up{panel="main",node="fra-2"} 0\n' +
-      '\n# HELP gameserver_node_problem Problem with the node, or with its console WebSockets while its servers are polled; always 1, absent when there is none.\n' +
+      '\n# HELP gameserver_node_problem 1 for each active problem of the node, or of its console WebSockets while its servers are polled, by cause; absent when there is none.\n' +
       '# TYPE gameserver_node_problem gauge\n' +
       'gameserver_node_problem{panel="main",node="fra-2",cause="node_connection"} 1\n',
   );
