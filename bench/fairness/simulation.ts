@@ -1,7 +1,7 @@
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import { createPanelGateway } from '../../src/panel/gateway.ts';
-import type { PanelGateway } from '../../src/panel/panel-gateway.ts';
+import type { PanelGateway } from '../../src/panel/gateway.ts';
+import { Gateway } from '../../src/panel/gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { busiestMinute } from '../../test/support/busiest-minute.ts';
 import { QueuedClock } from '../../test/support/queued-clock.ts';
@@ -88,7 +88,7 @@ export function startWorld(
   const telemetry = { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} };
   const warn = (_fields: object, message: string) => warnings.push(message);
   const log = { debug: () => {}, info: () => {}, warn, error: warn };
-  const gateway = createPanelGateway(
+  const gateway = new Gateway(
     {
       panel: 'main',
       baseUrl: SETTINGS.origin,

@@ -8,7 +8,7 @@ import type { SocketLimit } from '../fleet/socket-limit.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { NameLookups } from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
-import { createPanelGateway } from '../panel/gateway.ts';
+import { Gateway } from '../panel/gateway.ts';
 import { RateLimit } from '../panel/rate-limit.ts';
 import { apiAccess, socketAccess } from './panel-access.ts';
 import type { SharedQueryAccess } from './query-access.ts';
@@ -61,7 +61,7 @@ export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelU
     log,
     random,
     telemetry,
-    gateway: createPanelGateway({
+    gateway: new Gateway({
       ...apiAccess(panel, clock, resolve),
       apiKey: () => config.apiKey.reveal(),
       telemetry,

@@ -9,9 +9,9 @@ import type { ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
-import { createPanelGateway } from '../panel/gateway.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import { Gateway } from '../panel/gateway.ts';
 import { type ListingWalk, walkListing } from '../panel/listing.ts';
-import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { Canceled, STOPPED } from './canceled.ts';
 import { estimateMs, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
 import {
@@ -108,7 +108,7 @@ export class PanelTrial {
         this.#calls += 1;
       },
     };
-    this.#gateway = createPanelGateway({
+    this.#gateway = new Gateway({
       ...panel.api,
       pinnedPerMinute: panel.pinnedPerMinute,
       panel: panel.name,

@@ -6,7 +6,7 @@ import type { ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
 import type { Credentials } from '../panel/dialect.ts';
-import type { PanelGateway } from '../panel/panel-gateway.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
 import { Session } from '../session/session.ts';
 import {
   NO_CIRCUITS,

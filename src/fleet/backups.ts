@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { type BackupsReading, VALID_INTERVALS } from '../domain/reading.ts';
 import type { Backup, BackupsPage } from '../panel/dialect.ts';
-import type { PanelGateway } from '../panel/panel-gateway.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
 import type { ListOfServer } from './paced-reads.ts';
 
 /** If a server has more pages of backups than this, the rest is not read. */

@@ -6,7 +6,7 @@ import type { BackupsReading, PanelReading, SchedulesReading } from '../domain/r
 import type { Secret } from '../domain/secret.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { PanelGateway } from '../panel/panel-gateway.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/place.ts';
 import { polledStalenessMs } from '../session/due.ts';
 import { Session } from '../session/session.ts';

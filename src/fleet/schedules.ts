@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import { type ScheduleReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
 import type { Schedule } from '../panel/dialect.ts';
-import type { PanelGateway } from '../panel/panel-gateway.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
 import type { ListOfServer } from './paced-reads.ts';
 
 /** Each has three series: the rest is left out. */

@@ -25,21 +25,28 @@ export class ConsoleCalls {
     this.#clock = clock;
   }
 
-  /** When a call for this server was last made, in monotonic milliseconds. */
-  lastAt(server: string): number {
-    return this.#calls.get(server)?.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-  }
-
   /** May a call for this server be made now? */
   hasRoom(server: string): boolean {
     return this.#waitMs(server) <= 0;
   }
 
-  /** May a canary ask for this server now? At most once a minute, so that its session needn't wait when the panel is back. */
-  hasRoomForCanary(server: string): boolean {
+  /**
+   * The server that a canary may ask for, of which nothing asked for the longest: at most once a minute for the same one, so that
+   * its session needn't wait when the panel is back.
+   */
+  canaryOf(servers: readonly string[]): string | undefined {
     const recent = this.#clock.now() - WINDOW_MS;
-    const calls = this.#calls.get(server) ?? [];
-    return this.hasRoom(server) && !calls.some(({ at, by }) => by === 'canary' && at > recent);
+    let chosen: string | undefined;
+    let chosenAt = Number.POSITIVE_INFINITY;
+    for (const server of servers) {
+      const calls = this.#calls.get(server) ?? [];
+      const lastAt = calls.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+      const isAsked = calls.some(({ at, by }) => by === 'canary' && at > recent);
+      if (isAsked || !this.hasRoom(server) || (chosen !== undefined && lastAt >= chosenAt)) continue;
+      chosen = server;
+      chosenAt = lastAt;
+    }
+    return chosen;
   }
 
   /** Resolves when a call for this server may be made; rejects with the signal's reason. */

@@ -20,8 +20,6 @@ import {
   socketsKey,
 } from './gate.ts';
 import { Judge, LISTING, type PanelHealth, type PanelUse, UNKNOWN_USE } from './judge.ts';
-import { withoutUserInfo } from './panel-address.ts';
-import type { Ask, PanelGateway } from './panel-gateway.ts';
 import { DEFAULT_WAIT_MS } from './rate-headers.ts';
 import { type RateFacts, RateLimit } from './rate-limit.ts';
 
@@ -41,13 +39,20 @@ export type PanelCalls = Pick<
   'credentials' | 'resources' | 'listing' | 'backups' | 'schedules' | 'close'
 >;
 
-/** Creates the gateway to one panel; calls go over HTTP unless `calls` is given. */
-export function createPanelGateway(
-  options: PanelGatewayOptions,
-  calls: PanelCalls = new PanelApi(options),
-): PanelGateway {
-  return new Gateway(options, calls);
+/** One call for a server, as its session asks for it. */
+export interface Ask {
+  /** The server's node, if that is known by then. */
+  readonly node: () => string | undefined;
+  /** By when the answer is needed, in monotonic milliseconds: calls with earlier deadlines go first. */
+  readonly deadline: number;
+  /** Did the server fail alone several times, so that this call probably fails as well? */
+  readonly isRetry?: () => boolean;
+  /** The token is for a socket that is open, so it doesn't matter whether the node accepts others. */
+  readonly isRefresh?: boolean;
 }
+
+/** What fleets, sessions and commands use of a gateway. */
+export type PanelGateway = Pick<Gateway, keyof Gateway>;
 
 /** The smallest request that needs the API key and involves no node. */
 const CANARY_QUERY: ListingQuery = { page: 1, perPage: 1 };
@@ -67,7 +72,11 @@ interface Call<T> {
   readonly isNodeSilent?: (value: T) => boolean;
 }
 
-class Gateway implements PanelGateway {
+/**
+ * One panel as sessions use it: every call waits until its circuits admit it and the rate limit has room. Calls reject with a
+ * `PanelError`, or at once with the signal's reason when that aborts.
+ */
+export class Gateway {
   readonly #options: PanelGatewayOptions;
   readonly #api: PanelCalls;
   readonly #limit: RateLimit;
@@ -83,7 +92,8 @@ class Gateway implements PanelGateway {
   #hasCalled = false;
   #isThrottling = false;
 
-  constructor(options: PanelGatewayOptions, api: PanelCalls) {
+  /** Calls go over HTTP unless `api` is given. */
+  constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
     const { clock, log, panel, baseUrl, limit = new RateLimit(options) } = options;
     this.#options = options;
     this.#api = api;
@@ -106,16 +116,19 @@ class Gateway implements PanelGateway {
     return this.#judge.health;
   }
 
+  /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
   get problem(): Problem | undefined {
     return this.#judge.problem;
   }
 
+  /** The panel's problem; while it works, those of its consoles, paths and rate limit. */
   get problems(): readonly Problem[] {
     const { problem, consoleProblem, pathProblems } = this.#judge;
     if (problem !== undefined) return [problem];
     return [consoleProblem, ...pathProblems, this.#pause].filter((one) => one !== undefined);
   }
 
+  /** At most two a minute are made for each server. */
   async credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     const node = () => nodeKey(server, ask.node());
     const ofNode = () => (ask.isRefresh === true ? [] : [socketsKey(node())]);
@@ -148,6 +161,7 @@ class Gateway implements PanelGateway {
     );
   }
 
+  /** One page of a server's backups. */
   backups(server: string, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
     const make = (scope: AbortSignal) => this.#api.backups(server, page, scope);
     return this.#optional({ endpoint: 'backups', server, make }, deadline, signal);
@@ -158,30 +172,36 @@ class Gateway implements PanelGateway {
     return this.#optional({ endpoint: 'schedules', server, make }, deadline, signal);
   }
 
+  /** Do this node's sockets work, as far as is known? */
   isSocketOpen(node: string | undefined): boolean {
     return node === undefined || this.#gate.circuit(socketsKey(node)).state === 'closed';
   }
 
+  /** Resolves when the sockets of the server's node may be tried. */
   async admitSocket(server: string, ask: Ask, signal: AbortSignal): Promise<void> {
     const circuits = () => [socketsKey(nodeKey(server, ask.node()))];
     await this.#gate.enter({ ...ask, subject: server, circuits, isConnect: true }, signal);
   }
 
+  /** An attempt to stream the server ended: with success (undefined), a problem of its node, or without showing anything. */
   socketEnded(server: string, node: string | undefined, end: Problem | 'withdrawn' | undefined): void {
     this.#judge.socketEnded(server, nodeKey(server, node), end);
   }
 
+  /** Why no socket of this node is opened for now: a problem of the panel, the path, the account or the node. */
   socketHold(node: string | undefined): Problem | undefined {
     const { problem, consoleProblem } = this.#judge;
     const ofNode = node === undefined ? undefined : this.#gate.problem(socketsKey(node));
     return problem ?? this.#judge.pathHold('websocket') ?? consoleProblem ?? ofNode;
   }
 
+  /** Why servers of this node aren't polled for now. */
   pollHold(node: string | undefined): Problem | undefined {
     const ofNode = node === undefined ? undefined : this.#gate.problem(pollsKey(node));
     return this.#judge.problem ?? this.#judge.pathHold('resources') ?? ofNode;
   }
 
+  /** The problem of the node itself. */
   nodeProblem(node: string): Problem | undefined {
     return this.#judge.nodeProblem(node);
   }
@@ -201,6 +221,7 @@ class Gateway implements PanelGateway {
     this.#use = use;
   }
 
+  /** The API key changed: everything held against the panel or the old key is forgotten. */
   keyChanged(): void {
     this.#keyNumber += 1;
     this.#consoles.clear();
@@ -208,15 +229,18 @@ class Gateway implements PanelGateway {
     if (this.#hasCalled) void this.#beginWithListing();
   }
 
+  /** Judges a panel of unknown health now; resolves once that is known, or no call could show it. */
   async verify(): Promise<void> {
     if (!this.#hasCalled) await this.#beginWithListing();
     await this.#judge.verify();
   }
 
+  /** Calls the listener after a circuit changed; returns a function that unsubscribes, as do the next two. */
   onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void {
     return this.#gate.onChange((key, { state }) => listener(key, state));
   }
 
+  /** Calls the listener when the health, the problems or the rate may have changed. */
   onChange(listener: () => void): () => void {
     const unsubscribe = [this.#judge.onChange(listener), this.#limit.onRate(listener)];
     return () => {
@@ -224,11 +248,13 @@ class Gateway implements PanelGateway {
     };
   }
 
+  /** Calls the listener with the milliseconds for which all calls are paused because the rate limit is exceeded. */
   onPause(listener: (durationMs: number) => void): () => void {
     this.#pauseListeners.add(listener);
     return () => this.#pauseListeners.delete(listener);
   }
 
+  /** Rejects every call, whether waiting or running, and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort(new Error(`panel ${this.#options.panel}: closed`));
     this.#judge.stop();
@@ -347,10 +373,11 @@ class Gateway implements PanelGateway {
     const canaries: Canary[] = [];
     const { listing, polled } = this.#use;
     if (listing !== 'none') canaries.push(() => this.#canary('listing', () => this.#listingCanary));
-    const server = this.#consoleCandidate();
+    const candidate = () => this.#consoles.canaryOf(this.#use.consoles);
+    const server = candidate();
     if (server !== undefined) {
       // Another one, if this has used its calls up while the canary waited.
-      const call = () => this.#console(this.#consoleCandidate() ?? server, 'canary');
+      const call = () => this.#console(candidate() ?? server, 'canary');
       canaries.push(() => this.#canary('websocket', call));
     }
     const poll = polled[Math.floor(this.#options.clock.now()) % polled.length];
@@ -375,17 +402,6 @@ class Gateway implements PanelGateway {
     // Without a listing, nothing tells a wrong address from servers that were deleted, unless there was no panel before either.
     const isOfServer = endpoint !== 'listing' && this.#judge.isProven && this.#use.listing === 'none';
     return isOfServer ? undefined : { cause: 'not_a_panel', detail };
-  }
-
-  /** The server whose console nothing asked for the longest. */
-  #consoleCandidate(): string | undefined {
-    let candidate: string | undefined;
-    for (const server of this.#use.consoles) {
-      if (!this.#consoles.hasRoomForCanary(server)) continue;
-      if (candidate === undefined || this.#consoles.lastAt(server) < this.#consoles.lastAt(candidate))
-        candidate = server;
-    }
-    return candidate;
   }
 
   #learn(endpoint: ApiEndpoint, facts: RateFacts): void {
@@ -435,4 +451,10 @@ function isThrottled(endpoint: ApiEndpoint, error: unknown): error is PanelError
     error.status === 429 &&
     RateLimit.concernsAccount(endpoint, error.limitPerMinute)
   );
+}
+
+/** A panel's address as it is shown: without a username and password. */
+function withoutUserInfo(address: string): string {
+  const url = new URL(address);
+  return url.origin + url.pathname.replace(/\/$/, '');
 }

@@ -6,7 +6,7 @@ import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
-import type { PanelGateway } from '../panel/panel-gateway.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
 import type { SocketTimeouts } from './machine-model.ts';
 import type { Session } from './session.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';

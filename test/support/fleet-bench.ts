@@ -14,8 +14,8 @@ import type {
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { CircuitKey } from '../../src/panel/gate.ts';
+import type { Ask, PanelGateway } from '../../src/panel/gateway.ts';
 import { type PanelHealth, type PanelUse, UNKNOWN_USE } from '../../src/panel/judge.ts';
-import type { Ask, PanelGateway } from '../../src/panel/panel-gateway.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';

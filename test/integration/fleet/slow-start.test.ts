@@ -5,7 +5,7 @@ import type { PanelAnswer } from '../../../src/panel/api.ts';
 import type { ClientMessage } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import { createPanelGateway, type PanelCalls } from '../../../src/panel/gateway.ts';
+import { Gateway, type PanelCalls } from '../../../src/panel/gateway.ts';
 import type { ConsoleSocket } from '../../../src/session/socket.ts';
 import { countCall, type RateWindow } from '../../../src/simulator/gate.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
@@ -129,10 +129,7 @@ async function startCold(servers: number): Promise<Outcome> {
       clock,
       log,
       random: seededRandom(1),
-      gateway: createPanelGateway(
-        { ...apiOptions('http://panel.test', { clock }), log, panel: 'main' },
-        panel,
-      ),
+      gateway: new Gateway({ ...apiOptions('http://panel.test', { clock }), log, panel: 'main' }, panel),
       telemetry: { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} },
       codec: PTERODACTYL.socket,
       openSocket: (url, listener) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createPanelGateway } from '../../../src/panel/gateway.ts';
-import type { PanelGateway } from '../../../src/panel/panel-gateway.ts';
+import type { PanelGateway } from '../../../src/panel/gateway.ts';
+import { Gateway } from '../../../src/panel/gateway.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
@@ -47,7 +47,7 @@ let answer: Answer;
 function open(more: { readonly pinnedPerMinute?: number } = {}): PanelGateway {
   // The deadlines are long, because their clock is advanced by minutes.
   const options = apiOptions(panel.url, { clock, telemetry, requestTimeoutMs: 3_600_000 });
-  return createPanelGateway({ ...options, log, panel: 'main', ...more });
+  return new Gateway({ ...options, log, panel: 'main', ...more });
 }
 
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import type { PanelAnswer } from '../../../src/panel/api.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import { createPanelGateway, type PanelCalls } from '../../../src/panel/gateway.ts';
+import { Gateway, type PanelCalls } from '../../../src/panel/gateway.ts';
 import { FleetBench, NO_TELEMETRY, named, RESOURCES } from '../../support/fleet-bench.ts';
 
 const ANSWER_MS = 60;
@@ -68,7 +68,7 @@ function panel(): PanelCalls {
 /** Starts a fleet that uses a real gateway to this panel. */
 async function start(targets: readonly ServerTarget[]): Promise<void> {
   const { log } = bench;
-  const gateway = createPanelGateway({ ...GATEWAY, log, clock }, panel());
+  const gateway = new Gateway({ ...GATEWAY, log, clock }, panel());
   fleet = bench.create(targets, {}, { gateway });
   fleet.start();
   await clock.advance(10_000);

@@ -70,9 +70,18 @@ describe('ConsoleCalls', () => {
 
   it('leaves one of the two calls a minute to the session', async () => {
     await consoles.make(SERVER, 'canary', made);
-    expect([consoles.hasRoom(SERVER), consoles.hasRoomForCanary(SERVER)]).toEqual([true, false]);
+    expect([consoles.hasRoom(SERVER), consoles.canaryOf([SERVER])]).toEqual([true, undefined]);
     await clock.advance(60_000);
-    expect(consoles.hasRoomForCanary(SERVER)).toBe(true);
+    expect(consoles.canaryOf([SERVER])).toBe(SERVER);
+  });
+
+  it('gives a canary the server that was not asked for the longest, and that may be asked', async () => {
+    await consoles.make('busy', 'session', made);
+    await consoles.make('busy', 'session', made);
+    await consoles.make('late', 'session', made);
+    expect(consoles.canaryOf(['busy', 'late'])).toBe('late');
+    expect(consoles.canaryOf(['busy', 'late', 'never', 'either'])).toBe('never');
+    expect(consoles.canaryOf(['busy'])).toBeUndefined();
   });
 
   it('ends immediately without a call if its signal aborts during the delay', async () => {

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
 import type { ApiEndpoint } from '../../../src/domain/telemetry.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { createPanelGateway } from '../../../src/panel/gateway.ts';
+import type { PanelGateway } from '../../../src/panel/gateway.ts';
+import { Gateway } from '../../../src/panel/gateway.ts';
 import type { PanelUse } from '../../../src/panel/judge.ts';
-import type { PanelGateway } from '../../../src/panel/panel-gateway.ts';
 import { FakeCalls, type Outcome } from '../../support/fake-calls.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -41,7 +41,7 @@ beforeEach(() => {
   clock = new ManualClock();
   log = collectingLogger();
   panel = new FakeCalls(clock);
-  gateway = createPanelGateway(
+  gateway = new Gateway(
     {
       panel: 'main',
       log,
