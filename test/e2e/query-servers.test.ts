@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { QueryThread } from '../../src/query/query-thread.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { LOOPBACK } from '../support/game-answers.ts';
+import { Answerer, answerLate, bedrockPong, LOOPBACK, minecraftStatus } from '../support/game-answers.ts';
 import {
   type GameServer,
   type StartGameServer,
+  startDdnet,
   startMinecraft,
   startMumble,
   startOpenttd,
@@ -17,6 +18,7 @@ const SEATS = 7;
 
 const SERVERS: Readonly<Record<string, StartGameServer>> = {
   'teeworlds-server': startTeeworlds,
+  'ddnet-server': startDdnet,
   openttd: startOpenttd,
   'mumble-server': startMumble,
   'minecraft-protocol': startMinecraft,
@@ -24,18 +26,52 @@ const SERVERS: Readonly<Record<string, StartGameServer>> = {
 
 const NAMES = Object.keys(SERVERS);
 
+/** Servers that answer unusually, with their players, if they tell, and their limit. */
+const UNUSUAL: Readonly<
+  Record<string, { type: string; counts: readonly number[]; start: () => Promise<Answerer> }>
+> = {
+  'hidden counts': {
+    type: 'minecraft',
+    counts: [],
+    start: () =>
+      Answerer.tcp((connection) => answerLate(connection, minecraftStatus({ version: { name: '1.21.8' } }))),
+  },
+  'late bytes': {
+    type: 'minecraft',
+    counts: [3, 40],
+    start: () =>
+      Answerer.tcp((connection) =>
+        answerLate(connection, minecraftStatus({ players: { online: 3, max: 40 } })),
+      ),
+  },
+  'escaped semicolons': {
+    type: 'mbe',
+    counts: [0, 20],
+    start: () => Answerer.udp(({ datagram, reply }) => reply(bedrockPong(datagram, 0, 20, '1\\;2\\;3'))),
+  },
+};
+
 const running = new Map<string, GameServer>();
+const answerers: Answerer[] = [];
 const client = new QueryThread();
 let panel: Simulator;
 let program: ServedProgram;
 
 beforeAll(async () => {
-  panel = await startSimulator({ servers: NAMES.map((name) => ({ name, profile: 'steady' })) });
+  panel = await startSimulator({
+    servers: [...NAMES, ...Object.keys(UNUSUAL)].map((name) => ({ name, profile: 'steady' })),
+  });
   for (const [name, start] of Object.entries(SERVERS)) {
     const server = await start(SEATS);
     if (server !== undefined) running.set(name, server);
   }
-  const servers = [...running].map(([name, { type, port }]) => {
+  const queried: [string, { readonly type: string; readonly port: number }][] = [...running];
+  for (const [name, { type, start }] of Object.entries(UNUSUAL)) {
+    const answerer = await start();
+    answerers.push(answerer);
+    queried.push([name, { type, port: answerer.port }]);
+  }
+  const servers = queried.map(([name, { type, port }]) => {
     const query = `{ type: ${type}, address: '${LOOPBACK}:${port}', interval: 10s }`;
     return `      - { id: "${panel.server(name).identifier}", name: ${name}, query: ${query} }`;
   });
@@ -54,6 +90,7 @@ afterAll(async () => {
   await endPrograms();
   await client.stop();
   for (const server of running.values()) await server.stop();
+  for (const answerer of answerers) await answerer[Symbol.asyncDispose]();
   await panel.stop();
 });
 
@@ -82,9 +119,33 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
+it('ddnet-server reports more players than the usual answer of version 0.6 can count', async (context) => {
+  const server = await startDdnet(64);
+  if (server === undefined) return context.skip();
+  const leaves: (() => Promise<void>)[] = [];
+  try {
+    const target = { type: server.type, ip: LOOPBACK, port: server.port, isQueryPort: true };
+    for (let player = 0; player < 20; player += 1) leaves.push(await server.join());
+    const query = () => client.query(target, new AbortController().signal);
+    await vi.waitFor(async () => expect(await query()).toMatchObject({ players: 20, playersMax: 64 }), {
+      timeout: 30_000,
+      interval: 200,
+    });
+  } finally {
+    for (const leave of leaves) await leave();
+    await server.stop();
+  }
+});
+
 describe('/metrics', () => {
   const until = (metric: string, name: string, values: readonly number[]) =>
     program.until(`gameserver_${metric}`, { server: name }, values);
+
+  it.each(Object.entries(UNUSUAL))('understands %s', async (name, { counts: [players, max] }) => {
+    await until('query_up', name, [1]);
+    await until('players', name, players === undefined ? [] : [players]);
+    await until('players_max', name, max === undefined ? [] : [max]);
+  });
 
   it('reports the number of players of each server, and later that it no longer answers', async () => {
     const leaves = new Map<string, () => Promise<void>>();

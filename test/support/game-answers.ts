@@ -127,6 +127,13 @@ export function valveInfo(players: number, maxPlayers: number): Buffer {
   ]);
 }
 
+/** Answers a request with these bytes, of which the last two come late. */
+export function answerLate(connection: Socket, bytes: Buffer): void {
+  connection.once('data', () => connection.write(bytes.subarray(0, -2)));
+  // The second piece answers the acknowledgment of the first, so it is read on its own.
+  setTimeout(() => connection.write(bytes.subarray(-2)), 50);
+}
+
 /** Java Edition's status (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping). */
 export function minecraftStatus(status: unknown): Buffer {
   const json = Buffer.from(typeof status === 'string' ? status : JSON.stringify(status));
@@ -135,9 +142,14 @@ export function minecraftStatus(status: unknown): Buffer {
 }
 
 /** Bedrock Edition's answer to a ping (https://minecraft.wiki/w/RakNet). */
-export function bedrockPong(ping: Buffer, players: number, maxPlayers: number): Buffer {
+export function bedrockPong(
+  ping: Buffer,
+  players: number | string,
+  maxPlayers: number,
+  motd = 'a name',
+): Buffer {
   const status = Buffer.from(
-    `MCPE;a name;800;1.21.80;${players};${maxPlayers};1234;a world;Survival;1;19132;19133;`,
+    `MCPE;${motd};800;1.21.80;${players};${maxPlayers};1234;a world;Survival;1;19132;19133;`,
   );
   const magic = ping.subarray(9, 25);
   return Buffer.concat([

@@ -104,6 +104,55 @@ async function joinTeeworlds(port: number) {
   };
 }
 
+/** DDNet without version 0.7, which its forks lack: the long answer of version 0.6 counts all clients. */
+export const startDdnet = debianServer({
+  type: 'teeworlds',
+  packages: [['ddnet-server', '/usr/games/DDNet-Server']],
+  command: '/usr/games/DDNet-Server',
+  configure: (port, seats) => ({
+    args: [
+      `sv_port ${port}`,
+      `bindaddr ${LOOPBACK}`,
+      'sv_register 0',
+      'sv_ipv4only 1',
+      'sv_sixup 0',
+      `sv_connlimit ${seats}`,
+      `sv_max_clients ${seats}`,
+      `sv_max_clients_per_ip ${seats}`,
+    ],
+  }),
+  ready: /rcon password/,
+  join: joinDdnet,
+});
+
+// A client of version 0.6 that asks for a token, as DDNet's do, is counted once it is ready.
+async function joinDdnet(port: number) {
+  const socket = createSocket('udp4');
+  socket.connect(port, LOOPBACK);
+  await once(socket, 'connect');
+  const control = (message: number, ...payload: readonly Buffer[]) =>
+    Buffer.concat([uint8(0x10, 0, 0, message), ...payload]);
+  const magic = Buffer.from('TKEN');
+  socket.send(control(1, magic, Buffer.alloc(4, 0xff)));
+  const [accepted] = (await once(socket, 'message')) as [Buffer];
+  if (accepted[3] !== 2) throw new Error('expected the server to accept the client');
+  const token = accepted.subarray(4 + magic.length);
+  socket.send(control(3, token));
+  const messages = [Buffer.from('\x030.6 626fce9a778df4d4\0\0'), uint8(29)];
+  // Each is sent as a numbered chunk that the server acknowledges: its version and password, and that it is ready.
+  const chunks = messages.map((message, index) =>
+    Buffer.concat([uint8(0x40 | (message.length >> 4), message.length & 0x0f, index + 1), message]),
+  );
+  socket.send(Buffer.concat([uint8(0, 0, chunks.length), ...chunks, token]));
+  const alive = setInterval(() => socket.send(control(0, token)), 1_000);
+  return async () => {
+    clearInterval(alive);
+    socket.send(control(4, token));
+    socket.close();
+    await once(socket, 'close');
+  };
+}
+
 export const startOpenttd = debianServer({
   type: 'openttd',
   packages: [

@@ -5,12 +5,12 @@ import type { QueryTarget } from '../../../src/query/client.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import {
   Answerer,
+  answerLate,
+  bedrockPong,
   type Incoming,
   LOOPBACK,
   minecraftStatus,
   text,
-  uint8,
-  uint16BE,
   valveInfo,
 } from '../../support/game-answers.ts';
 import {
@@ -118,18 +118,10 @@ it('an answer tells where it is from', async () => {
 describe('an unusual answer is understood', () => {
   const players = (more: object) => ({ ...more, durationSeconds: expect.any(Number) });
   const quake = (text: string) => Buffer.from(`\xff\xff\xff\xff${text}`, 'latin1');
-  const bedrock = (motd: string, count: string) => (incoming: Incoming) => {
-    const text = Buffer.from(`MCPE;${motd};800;1.21.80;${count};20;1234;a world;Survival;1;19132;19133;`);
-    const magic = incoming.datagram.subarray(9, 25);
-    const head = [
-      uint8(0x1c),
-      incoming.datagram.subarray(1, 9),
-      Buffer.alloc(8),
-      magic,
-      uint16BE(text.length),
-    ];
-    incoming.reply(Buffer.concat([...head, text]));
-  };
+  const bedrock =
+    (motd: string, count: string) =>
+    ({ datagram, reply }: Incoming) =>
+      reply(bedrockPong(datagram, count, 20, motd));
   const infoResponse = quake('infoResponse\n\\gamename\\Nexuiz\\sv_maxclients\\64\\clients\\30\\bots\\4');
   const statusResponse = quake('statusResponse\n\\sv_maxclients\\16\n10 0 "bot"\n3 48 "ann"\n0 0 "bot"\n');
   const netpanzer = Buffer.from(
@@ -213,18 +205,10 @@ describe('an unusual answer is understood', () => {
   });
 
   it.each([
-    ['that hides its players', [minecraftStatus({ version: { name: '1.21.8' } })], {}],
-    [
-      'whose last two bytes come late',
-      halves(minecraftStatus({ players: { online: 3, max: 20 } })),
-      { players: 3, playersMax: 20 },
-    ],
-  ])('of a Java server %s', async (_, pieces, counts) => {
-    await using server = await Answerer.tcp((connection) => {
-      connection.once('data', () => connection.write(pieces[0] ?? ''));
-      // The second piece answers the acknowledgment of the first, so it is read on its own.
-      setTimeout(() => connection.write(pieces[1] ?? ''), 50);
-    });
+    ['that hides its players', { version: { name: '1.21.8' } }, {}],
+    ['whose last two bytes come late', { players: { online: 3, max: 20 } }, { players: 3, playersMax: 20 }],
+  ])('of a Java server %s', async (_, status, counts) => {
+    await using server = await Answerer.tcp((connection) => answerLate(connection, minecraftStatus(status)));
     expect(await ask('minecraft', server.port)).toEqual(players(counts));
   });
 
@@ -238,7 +222,3 @@ describe('an unusual answer is understood', () => {
     });
   });
 });
-
-function halves(bytes: Buffer): readonly Buffer[] {
-  return [bytes.subarray(0, -2), bytes.subarray(-2)];
-}
