@@ -25,7 +25,7 @@ interface BoardOptions {
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly version: string;
-  /** The number of this panel's API calls that were answered with 429. */
+  /** The number of this panel's API calls that got a 429. */
   readonly rateLimited: (panel: string) => number;
   /** The address at which people open this panel, if known. */
   readonly panelUrl?: (panel: string) => string | undefined;
@@ -208,7 +208,7 @@ function isFact(cause: CauseCode | undefined): boolean {
 }
 
 /**
- * A panel as the page shows it; `rateLimited` is its number of 429 answers, and `url` the address at which people open it.
+ * A panel as the page shows it; `rateLimited` is its number of 429 responses, and `url` the address at which people open it.
  */
 function panelStatus(
   { name, up, budget, needs, discovery, problems }: PanelReading,

@@ -120,7 +120,7 @@ function serverObject(server: Snapshot) {
     network_transmit_bytes_per_second: server.network_transmit_bytes_per_second,
     stops: server.stops,
     last_stop: server.last_stop,
-    // Listed separately, because a problem with observing the server takes precedence above.
+    // Listed separately, because a problem with monitoring the server takes precedence above.
     query_problem: queryProblem && problemObject(queryProblem),
     ...scalars(SERVER_FAMILIES, SERVER_PREFIX, server),
   };

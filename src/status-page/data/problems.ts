@@ -10,7 +10,7 @@ export function explained({ cause, detail }: Problem): ExplainedProblem {
   return { cause, title, detail, remedy, severity };
 }
 
-/** A server's problem: why it can't be observed, else why its game can't be queried. */
+/** A server's problem: why it can't be monitored, else why its game can't be queried. */
 export function problemOf({
   problem,
   query_problem,
@@ -26,7 +26,7 @@ export function explainedOf(server: Snapshot): ExplainedProblem | undefined {
   return { ...words, remedy: remedyWhile(server.condition, words) };
 }
 
-/** The nodes whose servers can't be observed. */
+/** The nodes whose servers can't be monitored. */
 export function nodesDown(nodes: readonly NodeReading[]): readonly NodeDown[] {
   return nodes
     .filter(({ up }) => !up)

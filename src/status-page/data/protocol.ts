@@ -18,14 +18,14 @@ export interface ExplainedProblem extends CauseWords {
   readonly detail: string;
 }
 
-/** A node whose servers can't be observed. */
+/** A node whose servers can't be monitored. */
 export interface NodeDown {
   readonly node: string;
   /** The reason; undefined if its servers' reasons differ. */
   readonly problem?: ExplainedProblem | undefined;
 }
 
-/** How far a panel's listing was read: `failed` if it couldn't be, `read` once it was. */
+/** How far a panel's server list was read: `failed` if it couldn't be, `read` once it was. */
 export type ListingStatus = 'off' | 'pending' | 'failed' | 'read';
 
 /** One panel as the page shows it. */
@@ -37,7 +37,7 @@ export interface PanelStatus {
   /** Problems with the panel, its API key or the connection to it; a panel that is up may have some, too. */
   readonly problems: readonly ExplainedProblem[];
   readonly nodesDown: readonly NodeDown[];
-  /** How far the panel's listing was read; `off` if it isn't used. */
+  /** How far the panel's server list was read; `off` if it isn't used. */
   readonly listing: ListingStatus;
   readonly limitPerMinute: number;
   readonly usedLastMinute: number;

@@ -12,7 +12,7 @@ interface TargetGroup {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Whether a panel's listing hasn't been read yet. Until then, addresses that were known before a restart are missing. */
+/** Whether a panel's server list hasn't been read yet. Until then, addresses that were known before a restart are missing. */
 export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean {
   return fleet.panels().some(({ discovery }) => discovery?.isPending === true);
 }
