@@ -196,7 +196,7 @@ function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
     padding: [8, 32, 0, 0],
     scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
     axes: [
-      { ...axis, size: 24, space: 56, incrs: [60, 120, 300], values: (_, splits) => splits.map(clockTime) },
+      { ...axis, size: 24, space: 72, incrs: [60, 120, 300], values: (_, splits) => splits.map(clockTime) },
       {
         ...axis,
         size: 66,
