@@ -201,6 +201,18 @@ describe('the strip of two hours', () => {
     expect(strip()).toBe('u55d2o1c1r1');
   });
 
+  it('does not show a server as down before the reason of its stop is decided', () => {
+    second = 1_200;
+    stream(60);
+    record.stateHint('offline', at());
+    stream(1, off);
+    expect(strip()).toBe('u59o1');
+    record.decideStop(at() + 10_000);
+    second += 10;
+    stream(1, off);
+    expect(strip()).toBe('u59d1');
+  });
+
   it('marks a crash of a server that is allowed to be off, once its reason is known', () => {
     record.target = { ...record.target, expect: 'any' };
     second = 1_200;

@@ -36,7 +36,7 @@ const names = (changes: Partial<ServerSelection>) =>
   order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 
 describe('the order', () => {
-  it('begins with what needs attention, followed by the order of the configuration', () => {
+  it('begins with servers that have problems, followed by the order of the configuration', () => {
     expect(names({})).toEqual(['arena', 'lobby-10', 'lobby-2', 'Broken']);
   });
 
@@ -82,6 +82,9 @@ describe('the order', () => {
   it.each([
     ['attention', 'any', ['arena']],
     ['attention', 'off', ['arena']],
+    ['attention', 'down', ['arena']],
+    ['attention', 'warning', []],
+    ['attention', 'no_data', []],
     ['attention', 'crashed', []],
     ['state', 'offline', ['arena']],
     ['condition', 'failing', ['Broken']],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ShownStop, StopReason } from '../../../../src/domain/reading.ts';
-import { ATTENTION, attentionOf } from '../../../../src/status-page/data/attention.ts';
+import { ATTENTION, attentionOf, groupOf } from '../../../../src/status-page/data/attention.ts';
 import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
 
 const NOW = 1_700_001_000;
@@ -39,6 +39,19 @@ const MUTE = {
 } as const;
 const CPU_FULL = { cpu_saturated_share: 1 };
 const DISK_FULL = { disk_usage_bytes: 1 };
+
+it('each reason counts as down, as without data, or as a warning', () => {
+  expect(ATTENTION.map(groupOf)).toEqual([
+    'down',
+    'down',
+    'down',
+    'no_data',
+    'warning',
+    'warning',
+    'warning',
+    'warning',
+  ]);
+});
 
 it('attention is ordered by urgency', () => {
   expect(ATTENTION).toEqual([
