@@ -28,7 +28,7 @@ export function checkCommand(): Command {
     .option('--config <file>', 'configuration file', 'config.yaml')
     .option(
       '--listing',
-      'read the listings of panels with discover, and count the servers that each rule matches',
+      'read the server lists of panels with discover, and count the servers that each rule matches',
     )
     .addOption(webConfigOption())
     .addHelpText(
@@ -238,7 +238,7 @@ function anyHost(panelUrl: string): string {
 /** The API budget needed for the configured servers; discovered servers are known only from the listing. */
 function needsRow(panel: PanelConfig, isListed: boolean): readonly Cells[] {
   const { servers, listing } = panel;
-  const where = isListed ? 'see the listing below' : 'see --listing';
+  const where = isListed ? 'see the server list below' : 'see --listing';
   if (servers.length === 0) return [['API calls', `depend on the listing: ${where}`]];
   const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
   return [

@@ -24,7 +24,7 @@ const DEFAULT: readonly ListenAddress[] = [parseListenAddress(DEFAULT_ADDRESS)];
 export function listenAddressOption(): Option {
   return new Option(
     '--web.listen-address <address>',
-    'address to listen on, repeatable; port 0 picks a free port',
+    'address to listen on, repeatable (port 0 selects a free port)',
   )
     .default(DEFAULT, DEFAULT_ADDRESS)
     .argParser((text: string, before: readonly ListenAddress[]) => {
@@ -43,7 +43,7 @@ export function webConfigOption(): Option {
 export function externalUrlOption(): Option {
   return new Option(
     '--web.external-url <url>',
-    'URL at which the exporter is reachable; POST /-/reload accepts its host',
+    'URL at which the exporter is reachable (POST /-/reload accepts its host)',
   ).argParser((text: string) => {
     if (URL.canParse(text)) {
       const url = new URL(text);

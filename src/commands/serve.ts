@@ -31,16 +31,16 @@ interface ServeFlags extends ExporterFlags {
 /** `serve`: runs the exporter until it is stopped. */
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('observe the configured servers and serve their metrics (default command)')
+    .description('monitor the configured servers and serve their metrics (default command)')
     .argument('[config]', 'configuration file (default: the value of --config)')
     .option('--config <file>', 'configuration file', 'config.yaml')
     .addOption(listenAddressOption())
     .addOption(webConfigOption())
     .addOption(externalUrlOption())
-    .option('--web.enable-lifecycle', 'also reload the configuration on POST /-/reload; SIGHUP always does')
+    .option('--web.enable-lifecycle', 'also reload the configuration on POST /-/reload (SIGHUP always does)')
     .option(
       '--shard <ordinal>',
-      'observe only this shard of the servers, counted from 0; auto: the ordinal at the end of the pod name',
+      'monitor only this shard of the servers, counted from 0 (auto: the ordinal at the end of the pod name)',
     )
     .option('--total-shards <count>', 'number of shards (default: TOTAL_SHARDS from the environment)')
     .addOption(logLevelOption())

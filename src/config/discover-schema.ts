@@ -34,7 +34,7 @@ const globs = (what: string, example: string) =>
   list(glob(), `globs, such as ["${example}"]`, 'glob')
     .optional()
     .meta({
-      description: `Case-insensitive globs for ${what}; one of them must match.`,
+      description: `Case-insensitive globs for ${what}. One of them must match.`,
       examples: [[example]],
     });
 
@@ -49,17 +49,17 @@ const match = () => section(`a map with globs for ${MATCH_KEYS.join(', ')}`, mat
 
 const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   match: match().meta({
-    description: 'The servers that the rule applies to; all given keys must match.',
+    description: 'The servers that the rule applies to. All given keys must match.',
   }),
   state: oneOf(EXPECTS).prefault('running').meta({
     description:
-      'Whether these servers should always run (running), may be off (any), or are expected to run once they have been seen running, until somebody stops them (auto).',
+      'Whether these servers should always run (running), are allowed to be off (any), or are expected to run once they have been seen running, until somebody stops them (auto).',
   }),
 });
 
 const queryRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, type: minecraft }`", {
   match: match().meta({
-    description: 'The servers that the rule applies to; all given keys must match.',
+    description: 'The servers that the rule applies to. All given keys must match.',
   }),
   ...queryShape,
   type: ruleType,
@@ -75,24 +75,27 @@ const discoverSettings = section('true, false or a map such as { type: owner }',
     }),
   interval: duration({ atLeast: '1m', because: 'reading it takes one call per hundred servers' })
     .prefault('5m')
-    .meta({ description: 'How often the listing is read; takes one call per hundred servers. At least 1m.' }),
+    .meta({
+      description:
+        'How often the server list is read, which takes one call per hundred servers. At least 1m.',
+    }),
   max_servers: count().prefault(String(DEFAULT_MAX_SERVERS)).meta({
     default: DEFAULT_MAX_SERVERS,
     description:
-      'The maximum number of discovered servers; entries in servers are not counted. Servers that are already observed stay, new ones are admitted in the order of their UUIDs, and the others are reported in the log, on the status page and by a metric.',
+      'The maximum number of discovered servers, not counting entries in servers. Servers that are already monitored stay, new ones are admitted in the order of their UUIDs, and the others are reported in the log, on the status page and by a metric.',
   }),
   include: match().prefault({}).meta({
-    description: 'Observe only servers that match all given keys.',
+    description: 'Monitor only servers that match all given keys.',
   }),
   exclude: match().prefault({}).meta({
-    description: 'Exclude servers that match any given key. Entries in servers are observed anyway.',
+    description: 'Exclude servers that match any given key. Entries in servers are monitored anyway.',
   }),
   expect: z
     .array(expectRule, { error: 'expected a list of rules, such as [{ match: { name: ["prod-*"] } }]' })
     .prefault([])
     .meta({
       description:
-        'Which servers should always run. The first matching rule applies; servers that match no rule get auto.',
+        'Which servers should always run. The first matching rule applies. Servers that match no rule get auto.',
     }),
   query: z
     .preprocess(
@@ -108,7 +111,7 @@ const discoverSettings = section('true, false or a map such as { type: owner }',
       type: ['array', 'string'],
       default: [],
       description:
-        'Which of these servers are queried for their players ([more](players.md)): auto, all whose egg belongs to a known game, or rules. The first matching rule applies; servers that match no rule are not queried. Entries in servers have their own query.',
+        'Which of these servers are queried for their players ([more](players.md)): auto, all whose egg belongs to a known game, or rules. The first matching rule applies. Servers that match no rule are not queried. Entries in servers have their own query.',
     }),
   labels: labels().meta({
     description:
@@ -121,13 +124,13 @@ const discoverSettings = section('true, false or a map such as { type: owner }',
 const backupSettings = section('true, false or a map such as { interval: 1h }', {
   interval: duration({ atLeast: '10m', because: 'each server takes one call' }).prefault('1h').meta({
     description:
-      "How often each server's backups are read; at least 10m. They are also read when the console socket reports that a backup has finished.",
+      "How often each server's backups are read. At least 10m. They are also read when the console socket reports that a backup has finished.",
   }),
 });
 
 const scheduleSettings = section('true, false or a map such as { interval: 1h }', {
   interval: duration({ atLeast: '10m', because: 'each server takes one call' }).prefault('1h').meta({
-    description: "How often each server's schedules are read; at least 10m.",
+    description: "How often each server's schedules are read. At least 10m.",
   }),
 });
 

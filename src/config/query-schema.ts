@@ -51,12 +51,12 @@ export const queryShape = {
     .optional()
     .meta({
       description:
-        "The address to query: `host:port`, or a host, which uses the port of the default allocation. Default: the server's default allocation in the listing (its alias, or else its IP address, or else its node's address, and its port) and the server's other ports.",
+        "The address to query: `host:port`, or a host, which uses the port of the default allocation. Default: the server's default allocation in the panel (its alias, or else its IP address, or else its node's address, and its port) and the server's other ports.",
       examples: ['play.example.com:2457'],
     }),
   interval: duration({ atLeast: '10s', because: 'each query costs the game server some work' })
     .prefault('30s')
-    .meta({ description: 'How often the game is queried while the server is running; at least 10s.' }),
+    .meta({ description: 'How often the game is queried while the server is running. At least 10s.' }),
 };
 
 /** The type of a rule for discovered servers. */

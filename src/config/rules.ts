@@ -86,7 +86,7 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
 function checkQueries(panel: TreeMap, path: Path): readonly SettingProblem[] {
   if (panel['limits_from_listing'] !== 'false' || panel['discover'] !== undefined) return [];
   const message =
-    'expected the address to query, with its port, because the listing is not read (limits_from_listing: false)';
+    'expected the address to query, with its port, because the server list is not read (limits_from_listing: false)';
   return mapsIn(panel, 'servers', path).flatMap(({ map, path: serverPath }): SettingProblem[] => {
     const { query } = map;
     const address = isTreeMap(query) ? (textIn(query, 'address') ?? '') : undefined;

@@ -33,13 +33,13 @@ const tlsConfig = section('a map of TLS settings', {
   cert_file: filePath()
     .optional()
     .meta({
-      description: 'Client certificate (PEM) for the panel and its nodes; requires key_file.',
+      description: 'Client certificate (PEM) for the panel and its nodes. Requires key_file.',
       examples: ['/etc/ssl/exporter.pem'],
     }),
   key_file: filePath()
     .optional()
     .meta({
-      description: "The client certificate's private key (PEM); requires cert_file.",
+      description: "The client certificate's private key (PEM). Requires cert_file.",
       examples: ['/etc/ssl/exporter.key'],
     }),
   server_name: scalar({ expected: 'a host name, such as panel.example.com', read: parseHost })
@@ -63,7 +63,7 @@ const nodes = section('a map with api_key_file', {
     examples: ['/run/secrets/panel-nodes-key'],
   }),
   interval: duration({ atLeast: '1m', because: 'the application API has a rate limit' }).prefault('5m').meta({
-    description: 'How often the nodes are read; at least 1m.',
+    description: 'How often the nodes are read. At least 1m.',
   }),
 });
 
@@ -111,7 +111,7 @@ const panel = section('a panel, such as `- name: main`', {
     .optional()
     .meta({
       description:
-        "A file that contains only the client API key; a relative path is resolved from the configuration file's directory. Set either this or api_key.",
+        "A file that contains only the client API key. A relative path is resolved from the configuration file's directory. Set either this or api_key.",
       examples: ['/run/secrets/panel-key'],
     }),
   requests_per_minute: count()
@@ -126,16 +126,16 @@ const panel = section('a panel, such as `- name: main`', {
       "With --shard: whether each shard uses another account's API key. If not, the shards share one rate limit, and each uses its part of it.",
     default: false,
   }),
-  poll_interval: duration({ atLeast: '20s', because: 'the panel caches its answers for that long' })
+  poll_interval: duration({ atLeast: '20s', because: 'the panel caches its responses for that long' })
     .prefault('30s')
     .meta({
       description:
-        'How often a server without a console socket is polled; at least 20s, because the panel caches its answers for that long.',
+        'How often a server without a console socket is polled. At least 20s, because the panel caches its responses for that long.',
     }),
   staleness: duration({ atLeast: SHORTEST_STALENESS, because: 'an offline server is sampled every 15s' })
     .prefault('60s')
     .meta({
-      description: `The age of a server's last sample after which its series are dropped; at least ${SHORTEST_STALENESS}, because an offline server is sampled every 15s.`,
+      description: `The age of a server's last sample after which its series are dropped. At least ${SHORTEST_STALENESS}, because an offline server is sampled every 15s.`,
     }),
   request_timeout: duration().prefault('25s').meta({
     description: 'Timeout of an API call. Panels take up to 20s to detect that a node is down.',
@@ -153,7 +153,7 @@ const panel = section('a panel, such as `- name: main`', {
     .optional()
     .meta({
       description:
-        'The only hosts that sockets may be opened to. Default: any public host that the panel names.',
+        'The only hosts that sockets may be opened to. Default: any public host that the panel sends.',
       examples: [['node1.example.com', 'node2.example.com']],
     }),
   query_hosts: hosts('127.0.0.1')
@@ -177,12 +177,12 @@ const panel = section('a panel, such as `- name: main`', {
     }),
   discover: discover.meta({
     description:
-      'Discover the servers that the panel lists, and follow changes: true for all of them, or a map that selects servers. Entries in servers override and extend the listing. Default: false.',
+      'Discover the servers that the panel lists, and follow changes: true for all of them, or a map that selects servers. Entries in servers override and extend the server list. Default: false.',
     examples: [true, { type: 'owner' }],
   }),
   limits_from_listing: flag().prefault('true').meta({
     description:
-      'Read node, egg, limits and states such as suspended from the listing for the entries in servers. Limits of an entry take precedence. If the panel refuses the listing, only these facts are missing. With discover, the listing is read anyway.',
+      'Read node, egg, limits and states such as suspended from the server list for the entries in servers. Limits of an entry take precedence. If the panel rejects the request for it, only these facts are missing. With discover, the list is read anyway.',
     default: true,
   }),
   backups: backups.meta({
@@ -203,13 +203,13 @@ const panel = section('a panel, such as `- name: main`', {
   servers: z
     .array(server, { error: 'expected a list of servers' })
     .prefault([])
-    .meta({ description: 'The servers to observe. May be omitted with discover.' }),
+    .meta({ description: 'The servers to monitor. May be omitted with discover.' }),
 });
 
 const log = section('a map with level and format', {
   level: oneOf(LOG_LEVELS).prefault('info').meta({ description: 'The minimum severity of logged lines.' }),
   format: oneOf(LOG_FORMATS).prefault('auto').meta({
-    description: 'The log format; auto is pretty in a terminal and json otherwise.',
+    description: 'The log format: auto is pretty in a terminal and json otherwise.',
   }),
 });
 
@@ -222,7 +222,7 @@ export const configSchema = section('a map with panels', {
     }),
     'panels',
     'panel',
-  ).meta({ description: 'The panels whose servers are observed, one entry per API key.' }),
+  ).meta({ description: 'The panels whose servers are monitored, one entry per API key.' }),
   compatibility: oneOf(COMPATIBILITIES)
     .optional()
     .meta({

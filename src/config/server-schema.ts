@@ -32,7 +32,7 @@ export const labels = () =>
 export const mode = () =>
   oneOf(['auto', 'socket', 'poll']).prefault('auto').meta({
     description:
-      'How samples are collected: auto uses the console socket and falls back to polling; socket and poll use only that.',
+      'How samples are collected: auto uses the console socket and falls back to polling, socket and poll use only that.',
   });
 
 const limits = section('a map of limits', {
@@ -83,7 +83,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   }),
   expect: oneOf(EXPECTS).prefault('running').meta({
     description:
-      'Whether alerts fire when the server is off. running: it should always run. any: it may be off. auto: it is expected to run once it has been seen running, until somebody stops it.',
+      'Whether alerts fire when the server is off. running: it should always run. any: it is allowed to be off. auto: it is expected to run once it has been seen running, until somebody stops it.',
   }),
   mode: mode(),
   query: query.optional().meta({
