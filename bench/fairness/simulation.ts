@@ -1,7 +1,6 @@
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type { PanelGateway } from '../../src/panel/gateway.ts';
-import { Gateway } from '../../src/panel/gateway.ts';
+import { Gateway, type PanelGateway } from '../../src/panel/gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { busiestMinute } from '../../test/support/busiest-minute.ts';
 import { QueuedClock } from '../../test/support/queued-clock.ts';

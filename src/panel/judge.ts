@@ -1,7 +1,6 @@
-import { CAUSES, problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
 import { type CallEnd, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../domain/telemetry.ts';
 import { Canaries, type Canary } from './canaries.ts';
@@ -17,6 +16,7 @@ import {
   pollsKey,
   socketsKey,
 } from './gate.ts';
+import { PanelLog, type PanelLogOptions } from './panel-log.ts';
 
 /** Does the panel's API answer and accept the API key? `unknown` until a call has shown it. */
 export type PanelHealth = 'unknown' | 'up' | 'down';
@@ -54,13 +54,8 @@ export interface JudgedCall extends Omit<CallEnd, 'cause'> {
   readonly problem: Problem | undefined;
 }
 
-export interface JudgeOptions {
+export interface JudgeOptions extends PanelLogOptions {
   readonly clock: Clock;
-  readonly log: Logger;
-  /** The panel's name. */
-  readonly panel: string;
-  /** The panel's address as it is shown. */
-  readonly url: string;
   readonly gate: Gate;
   readonly use: () => PanelUse;
   /** One of each kind of call that can show that the panel works. */
@@ -81,8 +76,7 @@ export class Judge {
   readonly #options: JudgeOptions;
   readonly #canaries: Canaries;
   readonly #listeners = new Set<() => void>();
-  /** Paths whose problem was logged. */
-  readonly #loggedPaths = new Set<ApiEndpoint>();
+  readonly #log: PanelLog;
   /** Servers whose consoles are refused for a reason of their own, which says nothing about the account. */
   readonly #held = new Set<string>();
   /** When a call last showed that the panel works; undefined before. */
@@ -90,6 +84,7 @@ export class Judge {
 
   constructor(options: JudgeOptions) {
     this.#options = options;
+    this.#log = new PanelLog(options);
     const { clock, gate, canaries } = options;
     this.#canaries = new Canaries({
       clock,
@@ -197,7 +192,7 @@ export class Judge {
   /** Forgets everything held against the panel or its key. */
   keyChanged(): void {
     this.#provenAt = undefined;
-    this.#loggedPaths.clear();
+    this.#log.forgetPaths();
     this.#held.clear();
     this.#options.gate.reset((key, circuit) => !isOfNode(key) || isExplained(key, circuit));
     this.#tell();
@@ -212,8 +207,7 @@ export class Judge {
     const { clock, gate } = this.#options;
     this.#provenAt = clock.now();
     gate.note(PANEL, { type: 'succeeded' });
-    this.#logPaths();
-    if (wasUnknown) this.#tell();
+    if (this.#log.follow(this) || wasUnknown) this.#tell();
   }
 
   #roundFailed(problem: Problem): void {
@@ -313,64 +307,12 @@ export class Judge {
         );
       if (isPath(key)) gate.reset(isExplained);
     }
-    if (key === PANEL) this.#logPanel(problemOfCircuit(now), problemOfCircuit(before));
-    if (key === CONSOLES && now.state !== before.state) this.#logConsoles();
-    if (isPath(key) && now.state === 'closed') this.#logPathAgain(key);
+    this.#log.follow(this);
     this.#tell();
   }
 
   #tell(): void {
     for (const listener of this.#listeners) listener();
-  }
-
-  #logPanel(problem: Problem | undefined, before: Problem | undefined): void {
-    const { log, panel, url } = this.#options;
-    if (problem === undefined) {
-      if (before !== undefined)
-        log.info({ panel, url }, `panel ${panel} (${url}) is available again: resuming calls`);
-      return;
-    }
-    if (problem.cause === before?.cause) return;
-    this.#loggedPaths.clear();
-    // If a panel that is already down fails in another way, that isn't worth another error.
-    log[before === undefined ? 'error' : 'warn'](
-      { panel, url, cause: problem.cause, detail: problem.detail },
-      `panel ${panel} (${url}): ${problemLine(problem)} Retrying at least once a minute.`,
-    );
-  }
-
-  #logConsoles(): void {
-    const { log, panel, url } = this.#options;
-    const problem = this.consoleProblem;
-    if (problem === undefined)
-      log.info({ panel, url }, `panel ${panel} (${url}) grants console access again`);
-    else
-      log.warn(
-        { panel, url, cause: problem.cause, detail: problem.detail },
-        `panel ${panel} (${url}): ${problemLine(problem)}`,
-      );
-  }
-
-  #logPaths(): void {
-    const { log, panel, url } = this.#options;
-    for (const endpoint of API_ENDPOINTS) {
-      const problem = this.pathProblem(endpoint) && this.pathHold(endpoint);
-      if (problem === undefined || this.#loggedPaths.has(endpoint)) continue;
-      this.#loggedPaths.add(endpoint);
-      const { cause, detail } = problem;
-      log.warn(
-        { panel, url, endpoint, cause, detail },
-        `panel ${panel} (${url}): ${shortTitle(cause)}, for ${endpoint} calls only: ${withRemedy(problem)}`,
-      );
-      this.#tell();
-    }
-  }
-
-  #logPathAgain(key: CircuitKey): void {
-    const endpoint = API_ENDPOINTS.find((one) => pathKey(one) === key);
-    if (endpoint === undefined || !this.#loggedPaths.delete(endpoint)) return;
-    const { log, panel, url } = this.#options;
-    log.info({ panel, url, endpoint }, `panel ${panel} (${url}) responds to ${endpoint} calls again`);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PanelGateway } from '../../../src/panel/gateway.ts';
-import { Gateway } from '../../../src/panel/gateway.ts';
+import { Gateway, type PanelGateway } from '../../../src/panel/gateway.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';

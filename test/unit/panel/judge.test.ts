@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
 import type { ApiEndpoint } from '../../../src/domain/telemetry.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import type { PanelGateway } from '../../../src/panel/gateway.ts';
-import { Gateway } from '../../../src/panel/gateway.ts';
+import { Gateway, type PanelGateway } from '../../../src/panel/gateway.ts';
 import type { PanelUse } from '../../../src/panel/judge.ts';
 import { FakeCalls, type Outcome } from '../../support/fake-calls.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -274,6 +273,20 @@ describe('a path that fails while the panel works', () => {
     expect(causes()).toEqual([]);
     expect(new Set(panel.calls.filter(({ at }) => at >= since).map(({ server }) => server)).size).toBe(12);
     expect(logged('info').at(-1)?.message).toContain('responds to websocket calls again');
+  });
+
+  it('is not said to respond again when the whole panel fails', async () => {
+    keepPolling();
+    await clock.advance(20_000);
+    fail(BAD_GATEWAY, (endpoint) => endpoint === 'websocket');
+    keepAsking('websocket');
+    await clock.advance(60_000);
+    expect(causes()).toEqual(['panel_down']);
+    expect(gateway.health).toBe('up');
+    fail(BAD_GATEWAY);
+    await clock.advance(120_000);
+    expect(gateway.health).toBe('down');
+    expect(logged('info').filter(({ message }) => message.includes('again'))).toEqual([]);
   });
 
   it('makes few calls meanwhile', async () => {
