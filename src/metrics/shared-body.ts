@@ -21,12 +21,12 @@ export type Render = (encoding: Encoding) => Promise<RenderedBody>;
 const SHARED_FOR_MS = 50;
 
 /** When a render began, on the monotonic clock; infinity while it waits for the previous one. */
-interface RenderTurn {
-  startedAt: number;
+interface RenderStart {
+  at: number;
 }
 
-interface TurnedRender {
-  readonly turn: RenderTurn;
+interface LatestRender {
+  readonly start: RenderStart;
   readonly body: Promise<RenderedBody>;
 }
 
@@ -35,7 +35,7 @@ export class SharedBody {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #render: Render;
   /** The latest requested render of each encoding, until it has ended. */
-  readonly #last = new Map<Encoding, TurnedRender>();
+  readonly #last = new Map<Encoding, LatestRender>();
 
   constructor(clock: Pick<Clock, 'now'>, render: Render) {
     this.#clock = clock;
@@ -45,25 +45,25 @@ export class SharedBody {
   /** The current body, or one whose render began at most 50 ms ago. */
   get(encoding: Encoding): Promise<RenderedBody> {
     const last = this.#last.get(encoding);
-    if (last !== undefined && this.#clock.now() - last.turn.startedAt <= SHARED_FOR_MS) return last.body;
-    const turn = { startedAt: Infinity };
-    const body = this.#inTurn(encoding, turn, last?.body);
-    this.#last.set(encoding, { turn, body });
+    if (last !== undefined && this.#clock.now() - last.start.at <= SHARED_FOR_MS) return last.body;
+    const start = { at: Infinity };
+    const body = this.#renderAfter(encoding, start, last?.body);
+    this.#last.set(encoding, { start, body });
     return body;
   }
 
-  async #inTurn(
+  async #renderAfter(
     encoding: Encoding,
-    turn: RenderTurn,
+    start: RenderStart,
     before: Promise<RenderedBody> | undefined,
   ): Promise<RenderedBody> {
     // The callers that requested that render get its error.
     await before?.catch(() => undefined);
-    turn.startedAt = this.#clock.now();
+    start.at = this.#clock.now();
     try {
       return await this.#render(encoding);
     } finally {
-      if (this.#last.get(encoding)?.turn === turn) this.#last.delete(encoding);
+      if (this.#last.get(encoding)?.start === start) this.#last.delete(encoding);
     }
   }
 }
