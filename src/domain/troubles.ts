@@ -24,7 +24,7 @@ export const LOADING_SECONDS = 600;
 export const OLD_BACKUP_SECONDS = 604_800;
 
 /** A problem of a server: its name, what to do about it, and whether the server is down (an error) or may soon be. */
-interface Trouble {
+interface TroubleWords {
   readonly title: string;
   readonly action: string;
   readonly severity: 'error' | 'warning';
@@ -84,4 +84,4 @@ export const TROUBLES = {
     action: 'Check its console for the cause.',
     severity: 'warning',
   },
-} as const satisfies Readonly<Record<string, Trouble>>;
+} as const satisfies Readonly<Record<string, TroubleWords>>;

@@ -5,13 +5,13 @@ import type { ListedServer } from '../panel/dialect.ts';
 
 type ServerAtAddress = Pick<ServerTarget, 'uuid' | 'node' | 'address' | 'allocation'>;
 
-interface Owner extends Pick<ServerAtAddress, 'uuid' | 'node'> {
+interface PortOwner extends Pick<ServerAtAddress, 'uuid' | 'node'> {
   readonly host: string;
 }
 
 /** The ports that a listing gives to servers, as far as it shows. */
 export class ListedPorts {
-  readonly #owners = new Map<number, Owner[]>();
+  readonly #owners = new Map<number, PortOwner[]>();
 
   constructor(servers: Iterable<ListedServer>) {
     for (const server of servers) {
@@ -31,7 +31,7 @@ export class ListedPorts {
    */
   isTaken(server: ServerAtAddress, port: number): boolean {
     const { owner, port: own } = endpointOf(server);
-    const isHere = ({ host, node }: Owner) =>
+    const isHere = ({ host, node }: PortOwner) =>
       host === owner.host || (node === owner.node && (isIP(host) === 0 || isIP(owner.host) === 0));
     const others = this.#owners.get(port)?.filter(({ uuid }) => uuid !== owner.uuid);
     return port !== own && others?.some(isHere) === true;
@@ -39,7 +39,7 @@ export class ListedPorts {
 }
 
 function endpointOf({ uuid, node, address, allocation = address }: ServerAtAddress): {
-  readonly owner: Owner;
+  readonly owner: PortOwner;
   readonly port: number | undefined;
 } {
   const { host = '', port } = (allocation === undefined ? undefined : parseEndpoint(allocation)) ?? {};

@@ -17,7 +17,7 @@ import { formatPath, type Path, type Tree } from './tree.ts';
 import { type Environment, expandVariables, hasVariables } from './variables.ts';
 
 /** Line and column, counted from 1. */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
@@ -28,7 +28,7 @@ export interface SettingProblem {
   /** Doesn't quote the value, which is added where it may be shown. */
   readonly message: string;
   /** What the message is about. A place is given if the path doesn't lead there, as with the second of two equal keys. */
-  readonly at: 'key' | 'value' | Place;
+  readonly at: 'key' | 'value' | Position;
 }
 
 // A file far beyond what the configuration needs is an accident or an attack.
@@ -69,7 +69,7 @@ export class YamlDocument {
   }
 
   /** The position of a value or its key; if there is none, that of the nearest value around it. */
-  placeOf(path: Path, of: 'key' | 'value' = 'value'): Place {
+  placeOf(path: Path, of: 'key' | 'value' = 'value'): Position {
     const nodes = this.#nodesAlong(path.slice(0, of === 'key' ? -1 : undefined));
     const map = nodes.length === path.length ? this.#targetOf(nodes.at(-1)) : undefined;
     const key = of === 'key' && isMap(map) ? pairAt(map, path.at(-1))?.key : undefined;
@@ -108,7 +108,7 @@ export class YamlDocument {
     return node && (this.#targets.get(node) ?? node);
   }
 
-  #placeAt(at: Node | number | undefined): Place {
+  #placeAt(at: Node | number | undefined): Position {
     const { line, col } = this.#lines.linePos((isNode(at) ? at.range?.[0] : at) ?? 0);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   }

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { type Place, type SettingProblem, YamlDocument } from './document.ts';
+import { type Position, type SettingProblem, YamlDocument } from './document.ts';
 import { applySchema, type ConfigIssue, type IssueSource, sortIssues, toIssue } from './issues.ts';
 import { quote } from './quoting.ts';
 import { CONFIGURATION_FILE, type FileKind, readTextFile } from './text-file.ts';
@@ -26,7 +26,7 @@ export interface SettingsFormat<Shape> {
 }
 
 /** A file that a configuration names and that has to be read to complete the configuration. */
-export interface FileReference extends Place {
+export interface FileReference extends Position {
   /** The setting that names it, such as `panels[0].api_key_file`. */
   readonly path: string;
   /** The file's path as written in the configuration. */
@@ -43,7 +43,7 @@ export interface ParsedSettings<Shape> {
   readonly files: readonly FileReference[];
 }
 
-const START: Place = { line: 1, column: 1 };
+const START: Position = { line: 1, column: 1 };
 
 /** Reads a configuration's text; `file` is its name in the issues. */
 export function parseSettings<Shape>(
