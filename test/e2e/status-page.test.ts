@@ -131,6 +131,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     );
     const page = await open();
     const configured = await names(page);
+    await expect.poll(() => page.locator('.well').isVisible(), WAIT_OPTIONS).toBe(true);
     const heading = page.locator('th.name');
     const sorted = configured.toSorted((a, b) => a.localeCompare(b, undefined, { numeric: true }));
     await heading.getByRole('button').click();
@@ -238,6 +239,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
         expect.stringMatching(/^Panel main is down: unreachableCheck url and its port.*ECONNREFUSED/),
       );
     expect(await page.locator('.panel-lines .problem').textContent()).toBe('down');
+    expect(await page.locator('.well').isVisible()).toBe(false);
     const plain = await open({ javaScriptEnabled: false });
     expect(await plain.locator('main').textContent()).toMatch(/Panel main is down: unreachable/);
     await panel.startListening();

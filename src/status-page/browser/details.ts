@@ -140,8 +140,12 @@ interface TroubleBox {
 function troublesOf(fleet: LiveFleet, server: LiveServer): readonly TroubleBox[] {
   const trouble = fleet.troubleAt(server);
   const problem = problemAt(server);
-  const own = trouble === undefined || trouble.title === problem?.title ? [] : [{ ...trouble, detail: '' }];
-  return problem === undefined ? own : [...own, { ...problem, action: problem.remedy }];
+  if (problem === undefined) return trouble === undefined ? [] : [{ ...trouble, detail: '' }];
+  const box = { ...problem, action: problem.remedy };
+  if (trouble === undefined) return [box];
+  return trouble.title === problem.title
+    ? [{ ...box, severity: trouble.severity }]
+    : [{ ...trouble, detail: '' }, box];
 }
 
 /** One fact about a server: a text, or a text that depends on an instant in Unix seconds. */

@@ -8,9 +8,11 @@ import {
   type AttentionGroup,
   groupOf,
 } from '../data/attention.ts';
+import type { LiveServer } from '../data/live-server.ts';
+import { noticesOf } from '../data/notices.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
 import { element, setText } from './dom.ts';
-import type { LiveFleet } from './live-fleet.ts';
+import { type LiveFleet, problemAt } from './live-fleet.ts';
 import type { Filter } from './view.ts';
 
 const GROUP_TITLES: Readonly<Record<AttentionGroup, string>> = {
@@ -115,7 +117,8 @@ export class Summary {
       const title = group === 'warning' && amount === 1 ? 'warning' : GROUP_TITLES[group];
       this.#main.show({ kind: 'attention', word: group }, amount, title);
     }
-    this.#well.hidden = problems > 0 || servers.length === 0 || panels.some(({ up }) => !up);
+    this.#well.hidden =
+      servers.length === 0 || noticesOf(panels).length > 0 || servers.some((server) => hasProblem(server));
     this.#problems.show(
       { kind: 'attention', word: 'any' },
       problems,
@@ -140,6 +143,12 @@ export class Summary {
     this.#all.ariaPressed = String(filter === undefined);
     for (const group of [this.#main, ...this.#groups]) group.choose(filter);
   }
+}
+
+/** Whether the server has a problem, even one that isn't counted because there is data. */
+function hasProblem(server: LiveServer): boolean {
+  const severity = problemAt(server)?.severity ?? 'fact';
+  return server.attention !== undefined || severity !== 'fact';
 }
 
 function groupCounts(

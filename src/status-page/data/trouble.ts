@@ -77,7 +77,13 @@ export function troubleOf(facts: TroubleFacts, now: number): Trouble | undefined
     return { ...WORDS[attention](facts), severity: ATTENTION_TROUBLES[attention].severity };
   }
   if (problem !== undefined) {
-    return { title: problem.title, action: actionOf(problem), severity: problem.severity };
+    // A server with data isn't down, however serious the reason is that it isn't monitored as configured.
+    const isLimited = problem.severity === 'error' && attention === undefined;
+    return {
+      title: problem.title,
+      action: actionOf(problem),
+      severity: isLimited ? 'warning' : problem.severity,
+    };
   }
   return crash !== undefined && now - crash.timestamp_seconds < TRACE_SECONDS
     ? { title: stopWords(crash), action: '', severity: 'fact' }

@@ -116,6 +116,13 @@ describe('the trouble in a row', () => {
     expect(titleAndAction({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, but expected to run');
   });
 
+  it('is an error only for a server without data', () => {
+    const severity = (facts: Partial<TroubleFacts>) => troubleOf({ ...NOTHING, ...facts }, NOW)?.severity;
+    expect(ORIGIN.severity).toBe('error');
+    expect(severity({ problem: ORIGIN, attention: 'no_data' })).toBe('error');
+    expect(severity({ problem: ORIGIN })).toBe('warning');
+  });
+
   it.each<[ShownStop | undefined, number, string | undefined]>([
     [stop('crashed', 1), 1, 'crashed, exit code 1'],
     [stop('crashed', 1), 3_599, 'crashed, exit code 1'],
