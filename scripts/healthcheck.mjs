@@ -37,7 +37,7 @@ function fail(message) {
   process.exit(1);
 }
 
-setTimeout(() => fail(`no answer within ${TIMEOUT_MS / 1_000} s`), TIMEOUT_MS).unref();
+setTimeout(() => fail(`no response within ${TIMEOUT_MS / 1_000} s`), TIMEOUT_MS).unref();
 try {
   await overHttp().catch((error) =>
     // A TLS server closes the connection on plain HTTP.

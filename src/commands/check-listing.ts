@@ -82,7 +82,7 @@ async function describeListing(
     ...unqueried(queried),
     ...queriedAt(targets),
   ];
-  const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them observed`;
+  const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them monitored`;
   const needed = neededPerMinute(panel, targets).toFixed(1);
   const calls = `  API calls: ${needed} per minute for ${targets.length === 1 ? '1 server' : `${targets.length} servers`}`;
   const rate = rateWarning(panel, targets, allowanceOf(panel, limitPerMinute));

@@ -239,7 +239,7 @@ function anyHost(panelUrl: string): string {
 function needsRow(panel: PanelConfig, isListed: boolean): readonly Cells[] {
   const { servers, listing } = panel;
   const where = isListed ? 'see the server list below' : 'see --listing';
-  if (servers.length === 0) return [['API calls', `depend on the listing: ${where}`]];
+  if (servers.length === 0) return [['API calls', `depend on the server list: ${where}`]];
   const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
   return [
     ['API calls', listing?.discover === undefined ? needed : `${needed}, plus discovered servers: ${where}`],

@@ -188,7 +188,7 @@ async function asAdministrator(
   const seen = await look(panel, signal);
   const count = seen.servers.length;
   if (!isUsable(seen.report) || count === 0) return undefined;
-  const question = `The account has no servers, but is an administrator's. Observe all ${count} servers of the panel?`;
+  const question = `The account has no servers, but is an administrator's. Monitor all ${count} servers of the panel?`;
   return asker === undefined || (await asker.confirms(question))
     ? { text, discover, panel, seen }
     : undefined;

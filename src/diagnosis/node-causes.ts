@@ -57,7 +57,7 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
     ...DOWN,
     title: 'socket upgrade rejected',
     meaning:
-      "A proxy in front of the node doesn't forward websockets, or something else answers at the node's address.",
+      "A proxy in front of the node doesn't forward websockets, or something else responds at the node's address.",
     remedy:
       "Check the node's FQDN and port in the panel. Enable websockets in the proxy in front of the node.",
   },
@@ -160,7 +160,7 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
     ...WRONG,
     title: 'incompatible panel and node versions',
     meaning:
-      'The token grants the console, but the node says that the permission is missing: its version expects another kind of token.',
+      'The token grants the console, but the node reports that the permission is missing: its version expects another kind of token.',
     remedy: 'Update the panel and the node to compatible versions.',
   },
   token_refused: {
@@ -179,8 +179,8 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
   },
   node_silent: {
     ...DOWN,
-    title: 'panel got no answer from the node',
-    meaning: "The panel asked the server's node, but didn't answer in time: the node is down or hangs.",
+    title: 'panel got no response from the node',
+    meaning: "The panel got no response from the server's node in time: the node is down or hangs.",
     remedy: "Check the node in the panel, and the daemon's log on the node.",
   },
   node_unreachable: {
@@ -192,7 +192,8 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
   node_error: {
     ...DOWN,
     title: 'node returned an error',
-    meaning: "The node's daemon, or something in front of it, answered the panel's request with an error.",
+    meaning:
+      "The node's daemon, or something in front of it, responded to the panel's request with an error.",
     remedy: "Check the daemon's log on the node.",
   },
 };

@@ -21,7 +21,7 @@ const NTP = 'Enable time synchronization (NTP)';
 
 /** What an administrator can do who has no servers of the account's own. */
 export const ADMIN_REMEDY =
-  "The account is an administrator's: discover: { type: admin-all } observes every server of the panel.";
+  "The account is an administrator's: discover: { type: admin-all } monitors every server of the panel.";
 
 /** Causes that concern a panel as a whole, or something in front of it. */
 export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number], CauseFacts>> = {
@@ -41,7 +41,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...DOWN,
     title: 'panel closed the connection',
     meaning:
-      'The panel, or a proxy or firewall in front of it, closed the connection without an answer. It may require a client certificate.',
+      'The panel, or a proxy or firewall in front of it, closed the connection without a response. It may require a client certificate.',
     remedy:
       'Check the web server and the firewall. If a client certificate is required, set tls_config.cert_file and key_file.',
   },
@@ -134,7 +134,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   not_a_panel: {
     ...DOWN,
     title: 'not a panel',
-    meaning: 'url is not the base address of a panel, or something in front of the panel answers instead.',
+    meaning: 'url is not the base address of a panel, or something in front of the panel responds instead.',
     remedy: "Set url to the panel's base address, without /api or another path.",
   },
   unsupported_panel: {
@@ -157,10 +157,10 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   },
   bad_answer: {
     ...DOWN,
-    title: 'invalid answer from the panel',
+    title: 'invalid response from the panel',
     meaning:
-      "Something between this machine and the panel changes its answers, or the exporter doesn't know this kind of panel.",
-    remedy: 'Request the same address with curl, and compare the answers.',
+      "Something between this machine and the panel changes its responses, or the exporter doesn't know this kind of panel.",
+    remedy: 'Request the same address with curl, and compare the responses.',
   },
   rate_limited: {
     ...NOTICE,
@@ -214,7 +214,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   listing_refused: {
     ...NOTICE,
     severity: 'error',
-    title: 'listing rejected',
+    title: 'server list rejected',
     meaning:
       'The panel accepts the key, but rejects requests for the list of servers (/api/client), which discover needs.',
     remedy:
@@ -222,19 +222,19 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   },
   listing_too_long: {
     ...NOTICE,
-    title: 'listing too long',
+    title: 'server list too long',
     meaning:
       'The panel lists more servers than discover.max_servers allows, or more per page than requested.',
     remedy:
-      'Raise discover.max_servers if the machine has enough memory. Otherwise, narrow discover.include, or run shards. If these are not your servers, find out what answers in place of the panel.',
+      'Raise discover.max_servers if the machine has enough memory. Otherwise, narrow discover.include, or run shards. If these are not your servers, find out what responds in place of the panel.',
   },
   same_identifier: {
     ...NOTICE,
     title: 'duplicate server identifiers',
     meaning:
-      "The panel lists servers whose UUIDs begin with the same 8 characters. Series are identified by these, so at most one of the servers is observed. Panels don't create such UUIDs, but an import or a change in the database can.",
+      "The panel lists servers whose UUIDs begin with the same 8 characters. Series are identified by these, so at most one of the servers is monitored. Panels don't create such UUIDs, but an import or a change in the database can.",
     remedy:
-      'Add the UUID of the server to observe to servers. Observe the others through a panels entry with another name, or exclude them with discover.exclude.',
+      'Add the UUID of the server to monitor to servers. Monitor the others through a panels entry with another name, or exclude them with discover.exclude.',
   },
 };
 

@@ -21,7 +21,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     title: 'server suspended',
     meaning: 'The server is suspended in the panel.',
     remedy:
-      'Unsuspend the server in the panel. If it is meant to stay suspended, set expect: any for it, or stop observing it: remove it from servers, or add it to discover.exclude.',
+      'Unsuspend the server in the panel. If it is meant to stay suspended, set expect: any for it, or stop monitoring it: remove it from servers, or add it to discover.exclude.',
   },
   installing: {
     ...STATE,
@@ -121,9 +121,9 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
   },
   query_no_answer: {
     ...PASSING,
-    title: 'query not answered',
+    title: 'no response to queries',
     meaning:
-      "The server is running, but its game didn't answer: it is still loading or hangs, the query type or port is wrong, queries are disabled, or a firewall drops them.",
+      "The server is running, but its game didn't respond: it is still loading or hangs, the query type or port is wrong, queries are disabled, or a firewall drops them.",
     remedy:
       "Try to join the game. If players can join, check that query.type matches the game, compare query.address with the game's query port, enable queries in the game's settings, and allow this machine in the firewall.",
   },
@@ -138,14 +138,14 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
   query_wrong_protocol: {
     ...PASSING,
     title: 'wrong query protocol',
-    meaning: "Whatever answers on the queried port doesn't use the protocol of query.type.",
+    meaning: "Whatever responds on the queried port doesn't use the protocol of query.type.",
     remedy:
-      "Check that query.type matches the game. Then compare query.address with the game's query port. A Java server with enable-status=false in server.properties answers no query.",
+      "Check that query.type matches the game. Then compare query.address with the game's query port. A Java server with enable-status=false in server.properties responds to no query.",
   },
   query_timed_out: {
     ...PASSING,
     title: 'query timed out',
-    meaning: 'The game began to answer, but the answer was not complete within five seconds.',
+    meaning: 'The game began to respond, but the response was not complete within five seconds.',
     remedy: "Check the server's CPU and network usage. A game that hangs can also cause this.",
   },
   query_dns: {

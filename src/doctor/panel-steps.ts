@@ -34,7 +34,7 @@ export function keyFinding(problems: readonly Problem[], isAccepted: boolean): F
   if (problem !== undefined) return problemFinding('key', problem);
   return isAccepted
     ? passed('key', 'accepted')
-    : skipped('key', `unknown: ${problems[0]?.detail ?? 'no call was answered'}`);
+    : skipped('key', `unknown: ${problems[0]?.detail ?? 'no call got a response'}`);
 }
 
 const isOfKey = ({ cause }: Problem) => CAUSES[cause].scope === 'key';

@@ -185,7 +185,7 @@ export class PanelTrial {
   #late(deadlineMs: number): Canceled {
     const time = readableDuration(deadlineMs);
     return this.#gateway.budget().paused
-      ? new Canceled(`no call was answered within ${time}: ${this.#throttled ?? ''}`, 'rate_limited')
+      ? new Canceled(`no call got a response within ${time}: ${this.#throttled ?? ''}`, 'rate_limited')
       : new Canceled(`timed out after ${time}`, 'deadline');
   }
 

@@ -101,7 +101,7 @@ function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
   }
   const refused = problems.find(({ cause }) => cause === 'unauthorized' || CAUSES[cause].scope === 'key');
   return refused === undefined
-    ? skipped('found', 'unknown: no call was answered')
+    ? skipped('found', 'unknown: no call got a response')
     : problemFinding('found', refused);
 }
 
@@ -141,7 +141,7 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : 'the no
 
 function skipReason(poll: TrialResult | undefined): string {
   const problem = poll?.problem;
-  if (problem === undefined) return 'the panel did not answer';
+  if (problem === undefined) return 'the panel did not respond';
   if (problem instanceof Canceled) return problem.message;
   const reason = lastingRefusal(problem)?.reason;
   return reason === undefined ? problem.detail : `the panel reports ${reason}`;
@@ -151,7 +151,7 @@ function resourcesFinding({ mode, poll }: ServerAttempts): Finding<ServerStep> {
   if (poll === undefined) return skipped('resources', `not tested: mode is ${mode}`);
   const { problem, state } = poll;
   return problem === undefined
-    ? passed('resources', state ?? 'answered')
+    ? passed('resources', state ?? 'responded')
     : problemFinding('resources', problem);
 }
 
@@ -162,6 +162,6 @@ function queryFinding(query: Asked | string): Finding<ServerStep> {
   const of = playersMax === undefined ? '' : ` of ${playersMax}`;
   const counted = players === undefined ? 'players hidden' : `${players}${of} players`;
   const withBots = bots === 0 ? counted : `${counted} and ${bots} bots`;
-  const where = answeredAt === undefined ? '' : ` by ${answeredAt}`;
-  return passed(QUERY_STEP, `${withBots}; answered${where} in ${Math.round(durationSeconds * 1_000)} ms`);
+  const where = answeredAt === undefined ? '' : ` from ${answeredAt}`;
+  return passed(QUERY_STEP, `${withBots}; response${where} in ${Math.round(durationSeconds * 1_000)} ms`);
 }

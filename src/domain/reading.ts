@@ -219,7 +219,7 @@ export interface Snapshot extends Measures {
   readonly state: ServerState;
   readonly condition: Condition;
   readonly blocked: BlockedReason | undefined;
-  /** Why the server can't be observed as configured. */
+  /** Why the server can't be monitored as configured. */
   readonly problem: Problem | undefined;
   /** Why its game can't be queried, while it is running. */
   readonly query_problem: Problem | undefined;

@@ -91,7 +91,7 @@ export interface ServerTarget {
   readonly otherPorts?: readonly number[];
   /** Absent if the game isn't queried for its players. */
   readonly query?: QuerySettings;
-  /** Why it can't be observed according to the listing. */
+  /** Why it can't be monitored according to the listing. */
   readonly blocked?: BlockedReason;
   /** The listing allows it no backups. */
   readonly withoutBackups?: true;
@@ -133,7 +133,7 @@ export const BLOCKED_REASONS = [
   'forbidden',
 ] as const;
 
-/** Why a server currently can't be observed at all. */
+/** Why a server currently can't be monitored at all. */
 export type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
 /** Every value of the `state` label, in display order. */

@@ -37,7 +37,7 @@ export interface MergedTargets {
   /** The configured servers in their order, then the discovered ones by name. */
   readonly targets: readonly ServerTarget[];
   readonly discovered: number;
-  /** Listed servers that can't be observed because another server of the panel has the same 8-character identifier. */
+  /** Listed servers that can't be monitored because another server of the panel has the same 8-character identifier. */
   readonly ambiguous: readonly ListedServer[];
 }
 
@@ -110,7 +110,7 @@ export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | 
   if (ambiguous.length === 0) return undefined;
   const names = ambiguous.slice(0, NAMES_SHOWN).map(({ name, uuid }) => `${name} (${uuid})`);
   const servers = ambiguous.length === 1 ? 'server' : 'servers';
-  const detail = `${ambiguous.length} ${servers} not observed, because another UUID begins with the same 8 characters; first: ${names.join(', ')}`;
+  const detail = `${ambiguous.length} ${servers} not monitored, because another UUID begins with the same 8 characters; first: ${names.join(', ')}`;
   return { cause: 'same_identifier', detail };
 }
 
@@ -128,7 +128,7 @@ export function unlistedWords(configured: readonly ServerTarget[], census: Censu
   const unlisted = unlistedIn(configured, census.keys());
   if (unlisted.length === 0) return undefined;
   const names = unlisted.slice(0, NAMES_SHOWN).map(({ name }) => name);
-  return `${unlisted.length} of ${configured.length} servers are missing from the listing of the key's account, so only their configured limits are known; first: ${names.join(', ')}`;
+  return `${unlisted.length} of ${configured.length} servers are missing from the server list of the key's account, so only their configured limits are known; first: ${names.join(', ')}`;
 }
 
 /** Has the configuration given the server no name, so that the listing may name it? */
@@ -234,7 +234,7 @@ function limitsOf({ limits }: ListedServer): Complete<Limits> {
   };
 }
 
-/** Why a server can't be observed, according to its flags in the listing. */
+/** Why a server can't be monitored, according to its flags in the listing. */
 export function blockedByListing(server: ListedServer): BlockedReason | undefined {
   if (server.suspended) return 'suspended';
   if (server.transferring) return 'transferring';

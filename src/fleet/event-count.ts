@@ -21,7 +21,7 @@ export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
   polling: { one: 'server polled', many: 'servers polled' },
   polling_again: { one: 'server polled again', many: 'servers polled again' },
   closed: { one: 'socket closed', many: 'sockets closed', next: 'reconnecting' },
-  failing: { one: "server can't be observed", many: "servers can't be observed", next: 'retrying' },
+  failing: { one: "server can't be monitored", many: "servers can't be monitored", next: 'retrying' },
   fallback: { one: 'server polled while its socket fails', many: 'servers polled while their sockets fail' },
   blocked: { one: 'server blocked', many: 'servers blocked' },
   moved: { one: 'socket moved to another host', many: 'sockets moved to other hosts' },
@@ -33,10 +33,10 @@ export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
   },
   gave_up: { one: 'server given up by its node', many: 'servers given up by their nodes' },
   query_failed: {
-    one: 'running server not answering queries',
-    many: 'running servers not answering queries',
+    one: 'running server not responding to queries',
+    many: 'running servers not responding to queries',
   },
-  query_answered: { one: 'server answers queries again', many: 'servers answer queries again' },
+  query_answered: { one: 'server responds to queries again', many: 'servers respond to queries again' },
 };
 
 /** The line that stands for the counted events of a minute. */

@@ -61,7 +61,7 @@ export class ListingLog {
   /** A walk ended. */
   walked({ problem, complete, failure }: ListingWalk, context: WalkCircumstances): void {
     if (problem === undefined) {
-      if (this.#isFailing) this.info('listing available again');
+      if (this.#isFailing) this.info('server list available again');
       this.#isFailing = false;
       return;
     }
@@ -71,12 +71,12 @@ export class ListingLog {
     // Problems with the panel or its API key are reported once, by the servers' own calls.
     if (!isPanelUp && (!discovers || isPanelWide(CAUSES[cause]))) return;
     const what = isRefused
-      ? 'listing rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying'
+      ? 'server list rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying'
       : complete
-        ? 'listing has unreadable entries: ignoring them'
+        ? 'server list has unreadable entries: ignoring them'
         : knowsServers
-          ? 'listing incomplete: keeping the known servers'
-          : 'listing failed: no servers known yet';
+          ? 'server list incomplete: keeping the known servers'
+          : 'server list unavailable: no servers known yet';
     this.#log[this.#isFailing ? 'debug' : 'warn'](
       { panel: this.#panel, cause, detail },
       `panel ${this.#panel}: ${what}; last error: ${detail}`,

@@ -141,7 +141,7 @@ export class QueryWatch {
     const subject = subjectOf(record.target, record.node);
     if (problem === undefined) {
       if (!this.#reported.delete(record)) return;
-      log.info({ ...subject, event: 'query_answered' }, `server ${name} answers queries again`);
+      log.info({ ...subject, event: 'query_answered' }, `server ${name} responds to queries again`);
       return;
     }
     const { cause, detail } = problem;

@@ -67,7 +67,9 @@ export function createStatusRoutes({ board, fleet, clock, bodies }: StatusRoutes
 
 // After an error Prometheus keeps its targets; a list without the servers of a panel would end their series.
 function listingAwaited(c: Context): Response {
-  return c.text("Not ready yet: the panels' listings have not been read.\n", 503, { 'Retry-After': '10' });
+  return c.text("Not ready yet: the panels' server lists have not been read.\n", 503, {
+    'Retry-After': '10',
+  });
 }
 
 function health(c: Context<RouteEnv>, fleet: FleetReading, clock: Clock): Response {

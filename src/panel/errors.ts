@@ -82,7 +82,7 @@ export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): Panel
   const { form, detail, daemon } = body;
   const cause = causeOf(refusal, body, dialect);
   const target = status < 400 ? `redirect to ${redirectTarget(location, panel)}` : undefined;
-  const words = [`${request} answered ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
+  const words = [`${request} returned ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
   const problem: Problem = {
     cause,
     detail: words,
@@ -121,7 +121,7 @@ export function unreadableError(
   body: UnreadableBody,
 ): PanelError {
   const quoted = body.words === undefined ? '' : `: "${body.words}"`;
-  const detail = `${request} answered ${status}: ${problem.message}${quoted}`;
+  const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
   return new PanelError({ cause: unreadableCause(body), detail }, { status, cause: problem });
 }
 
@@ -145,8 +145,8 @@ export function transportError(destination: Destination, error: unknown): PanelE
     if (read.kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
     if (read.kind === 'timeout')
       return code === OWN_CODES.deadline
-        ? `no answer from ${host} within ${timeoutMs / 1_000} s`
-        : `no answer from ${host}: ${named}`;
+        ? `no response from ${host} within ${timeoutMs / 1_000} s`
+        : `no response from ${host}: ${named}`;
     if (read.kind === 'oversize') return message;
     return read.kind.startsWith('tls')
       ? `TLS with ${host} failed: ${named}`

@@ -103,7 +103,7 @@ export async function walkListing(
       const isTooLong = servers.seen + unreadable.size > MAX_SERVERS;
       if (pages > MAX_PAGES || isTooLong) {
         complete = false;
-        problem = new Error(`the listing is longer than ${MAX_PAGES} pages or ${MAX_SERVERS} servers`);
+        problem = new Error(`the server list is longer than ${MAX_PAGES} pages or ${MAX_SERVERS} servers`);
       }
       if (isTooLong) break;
     } catch (error) {

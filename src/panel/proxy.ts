@@ -95,10 +95,10 @@ export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): Proxy
     if (kind === 'dns')
       return `the name of the proxy ${url.origin} can't be resolved (${code}): check ${setting}, and DNS on this machine`;
     if (kind === 'timeout')
-      return `the proxy ${url.origin} did not answer in time: check ${setting}, and that the proxy ${isUp}`;
+      return `the proxy ${url.origin} did not respond in time: check ${setting}, and that the proxy ${isUp}`;
     if (kind === 'oversize') return message;
     if (code === 'HPE_HEADER_OVERFLOW')
-      return `the proxy ${url.origin} answered CONNECT with headers of more than 16 KiB: check ${setting}, and that an HTTP proxy listens there`;
+      return `the proxy ${url.origin} responded to CONNECT with headers of more than 16 KiB: check ${setting}, and that an HTTP proxy listens there`;
     if (kind.startsWith('tls'))
       return `TLS with the proxy ${url.origin} failed (${code}): check its certificate and tls_config.ca_file, or use http:// in ${setting} if it doesn't use TLS: ${message}`;
     return `the proxy ${url.origin} can't be reached: ${message}: check ${setting}, and that the proxy ${isUp}`;

@@ -223,7 +223,7 @@ async function readWhole(body: AsyncIterable<Buffer>, maxBytes: number): Promise
   for await (const chunk of body) {
     length += chunk.length;
     if (length > maxBytes)
-      throw new ExchangeError(OWN_CODES.oversize, `the answer is longer than ${maxBytes} bytes`);
+      throw new ExchangeError(OWN_CODES.oversize, `the response is longer than ${maxBytes} bytes`);
     texts.push(decoder.decode(chunk, { stream: true }));
   }
   return texts.join('') + decoder.decode();

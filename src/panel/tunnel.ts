@@ -107,7 +107,7 @@ function answerTo(request: ClientRequest): Promise<{ readonly status: number; re
     const count = (chunk: Buffer) => {
       received += chunk.length;
       if (received >= MAX_TUNNEL_ANSWER_BYTES)
-        request.destroy(new TunnelError('HPE_HEADER_OVERFLOW', 'the answer to CONNECT is too long'));
+        request.destroy(new TunnelError('HPE_HEADER_OVERFLOW', 'the response to CONNECT is too long'));
     };
     request.once('socket', (socket) => socket.on('data', count));
     request.once('connect', (answer, socket, head) => {
@@ -118,7 +118,7 @@ function answerTo(request: ClientRequest): Promise<{ readonly status: number; re
     request.on('error', reject);
     // Closed without an answer and without an error.
     request.once('close', () =>
-      reject(new TunnelError('ECONNRESET', 'the connection ended before the answer')),
+      reject(new TunnelError('ECONNRESET', 'the connection ended before the response')),
     );
     request.end();
   });

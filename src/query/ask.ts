@@ -45,7 +45,7 @@ export async function askPlayers(
     } catch (error) {
       return failed(
         scope.aborted
-          ? { cause: 'query_timed_out', detail: `no answer within ${QUERY_DEADLINE_MS / 1_000} s` }
+          ? { cause: 'query_timed_out', detail: `no response within ${QUERY_DEADLINE_MS / 1_000} s` }
           : { cause: 'unexpected', detail: readTransportError(error).message },
       );
     }

@@ -85,10 +85,10 @@ export class Attempt {
   #abort(): void {
     const { bytes, datagrams } = this.#received;
     if (datagrams > 0 && !this.#isRead)
-      this.#fail('query_wrong_protocol', "answered, but not in the game's protocol");
-    else if (bytes > 0) this.#fail('query_timed_out', 'the answer was not complete in time');
-    else if (this.#isConnected) this.#fail('query_timed_out', 'connected, but received no answer');
-    else this.#fail('query_no_answer', 'no answer');
+      this.#fail('query_wrong_protocol', "responded, but not in the game's protocol");
+    else if (bytes > 0) this.#fail('query_timed_out', 'the response was not complete in time');
+    else if (this.#isConnected) this.#fail('query_timed_out', 'connected, but received no response');
+    else this.#fail('query_no_answer', 'no response');
   }
 
   #obey(order: Order): void {
@@ -191,14 +191,14 @@ export class Attempt {
     received.bytes += length;
     received[kind] += 1;
     const isBounded = received.bytes <= MAX_RECEIVED.bytes && received[kind] <= MAX_RECEIVED[kind];
-    if (!isBounded) this.#fail('query_wrong_protocol', 'the answer is too long');
+    if (!isBounded) this.#fail('query_wrong_protocol', 'the response is too long');
     return isBounded;
   }
 
   #broken(error: NodeJS.ErrnoException): void {
     const { code = 'closed' } = error;
     if (this.#received.bytes > 0)
-      this.#fail('query_wrong_protocol', 'the connection was closed without a complete answer');
+      this.#fail('query_wrong_protocol', 'the connection was closed without a complete response');
     else if (code === 'ECONNREFUSED') this.#fail('query_refused', 'nothing listens on the port');
     else this.#fail('query_no_answer', `unreachable (${code})`);
   }

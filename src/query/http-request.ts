@@ -28,13 +28,13 @@ export async function requestOver(
   sent.on('error', () => {});
   sent.end(json === undefined ? undefined : JSON.stringify(json));
   const [response] = (await once(sent, 'response').catch(() => {
-    throw new Unreadable('the answer is not HTTP');
+    throw new Unreadable('the response is not HTTP');
   })) as [IncomingMessage];
   response.on('error', () => {});
   const { 'content-encoding': encoding = 'identity' } = response.headers;
   if (response.statusCode !== 200) throw new Unreadable(`HTTP status ${response.statusCode}`);
-  if (encoding !== 'identity') throw new Unreadable('the answer is compressed');
+  if (encoding !== 'identity') throw new Unreadable('the response is compressed');
   return text(response).catch(() => {
-    throw new Unreadable('the connection was closed without a complete answer');
+    throw new Unreadable('the connection was closed without a complete response');
   });
 }

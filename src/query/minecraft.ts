@@ -30,7 +30,7 @@ export async function queryJava(network: Network, { ip, hostname = ip, port }: S
     )
     .catch((error: unknown) => {
       if (hasAnswer || !(error instanceof Unreadable)) throw error;
-      throw new Unreadable('the connection was closed without an answer, as with enable-status=false');
+      throw new Unreadable('the connection was closed without a response, as with enable-status=false');
     });
   const { players } = JSON.parse(text) as {
     readonly players?: { readonly online?: unknown; readonly max?: unknown };
@@ -56,7 +56,7 @@ function prefixed(bytes: Buffer): Buffer | undefined {
     const end = index + 1 + length;
     if ((byte & 0x80) === 0) return end <= bytes.length ? bytes.subarray(index + 1, end) : undefined;
   }
-  if (bytes.length >= 3) throw new Unreadable('the answer is too long');
+  if (bytes.length >= 3) throw new Unreadable('the response is too long');
   return undefined;
 }
 

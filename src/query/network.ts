@@ -57,7 +57,7 @@ export type RunProtocol = (start: Start, hear: (order: Order) => void) => (news:
 
 /** The answer isn't in the game's protocol. The message is in the exporter's own words: nothing that the server sent. */
 export class Unreadable extends Error {
-  constructor(words = "the answer can't be read") {
+  constructor(words = "the response can't be read") {
     super(words);
   }
 }
@@ -142,7 +142,7 @@ export class Network {
 }
 
 function receivedIn(news: News): Buffer {
-  if (news.on !== 'received') throw new Unreadable('the connection was closed without a complete answer');
+  if (news.on !== 'received') throw new Unreadable('the connection was closed without a complete response');
   const { buffer, byteOffset, byteLength } = news.bytes;
   return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -42,9 +42,10 @@ export function queryPlace({
 }
 
 function missingWords(configured: Endpoint | undefined, listed: Endpoint | undefined): string {
-  if (configured !== undefined) return 'query.address has no port, and the listing has no default allocation';
-  if (listed === undefined) return 'the listing has no default allocation';
-  return 'the default allocation is 0.0.0.0 or ::, without an alias, and the listing has no address of the node';
+  if (configured !== undefined)
+    return 'query.address has no port, and the server list has no default allocation';
+  if (listed === undefined) return 'the server list has no default allocation';
+  return 'the default allocation is 0.0.0.0 or ::, without an alias, and the server list has no address of the node';
 }
 
 /** Resolves a name to its IP addresses. */

@@ -138,7 +138,7 @@ async function playersOf(asked: Promise<Counts> | undefined): Promise<Players> {
   const count = toCount(players);
   const bots = toCount(given);
   const limit = toLimit(maxPlayers);
-  if (count === undefined) throw new Unreadable('the answer contains no player count');
+  if (count === undefined) throw new Unreadable('the response contains no player count');
   // Some servers don't count their bots as players.
   const people = bots === undefined || bots > count ? count : count - bots;
   return {
@@ -183,7 +183,7 @@ function plain(Library: Implementation, read: Read = number, methods: Methods = 
 /** A protocol with numbers at fixed positions in the answer. The library reads zeros beyond its end. */
 function positional(library: Implementation, read: Read = number, methods?: Methods): AskProtocol {
   const checked = (state: State) => {
-    if (state.isShort) throw new Unreadable('the answer is too short');
+    if (state.isShort) throw new Unreadable('the response is too short');
     return read(state);
   };
   return plain(library, checked, methods);

@@ -128,7 +128,7 @@ export class QueryThread extends GameClient {
     for (const [id, { start, hear }] of this.#running) {
       // Without any answer, it isn't an answer that ends the thread, and the next one would end as well.
       if (culprit === 0) hear({ do: 'crash' });
-      else if (id === culprit) hear({ do: 'fail', words: 'decoding the answer takes too much' });
+      else if (id === culprit) hear({ do: 'fail', words: 'decoding the response takes too much' });
       else {
         hear({ do: 'restart' });
         this.#begin(id, start);

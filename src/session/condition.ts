@@ -198,7 +198,7 @@ function levelOf({ cause }: Problem): 'debug' | 'info' | 'warn' {
 function troubleText(server: string, { condition, blocked }: CollectionStatus, problem: Problem): string {
   const { cause, detail } = problem;
   if (condition === 'failing' && cause === 'closed') return `${server}: ${detail}; reconnecting`;
-  if (condition === 'failing') return `${server} can't be observed: ${withRemedy(problem)}`;
+  if (condition === 'failing') return `${server} can't be monitored: ${withRemedy(problem)}`;
   const reason = blocked ?? shortTitle(cause);
   // The panel's own message often names the state already.
   const isNamed = detail.toLowerCase().includes(reason);

@@ -223,7 +223,7 @@ export class Session implements StreamerOwner {
 }
 
 function blockedByListing(reason: BlockedReason, machine: MachineState): CollectionStatus {
-  const detail = `${reason} according to the panel's listing`;
+  const detail = `${reason} according to the panel's server list`;
   // A streaming server isn't blocked, whatever the listing says.
   return isLive(machine)
     ? {

@@ -196,7 +196,7 @@ describe('a console that fails', () => {
   it.each([
     [['nobody'], 'error: no server "nobody" in the configuration (servers: survival, lobby)\n'],
     [['survival', '--panel', 'nope'], 'error: no panel "nope" in the configuration (panels: main)\n'],
-    [['deadbeef'], 'error: deadbeef: GET /api/client/servers/deadbeef/websocket answered 404'],
+    [['deadbeef'], 'error: deadbeef: GET /api/client/servers/deadbeef/websocket returned 404'],
     [['lobby', '--send', 'list'], '-- "list" was not sent: the server is offline\n'],
   ])('%j ends with 1', async (args, words) => {
     const { code, stderr } = await outcome(args, { input: '', env: OWN });

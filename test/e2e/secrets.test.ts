@@ -176,7 +176,7 @@ describe('the log of servers with lasting problems', () => {
 
   it('has a line for each change, not one for each retry', () => {
     const linesByServer = conditionLines(printedBeforeOutage);
-    // At most two: it can't be observed, and it is polled.
+    // At most two: it can't be monitored, and it is polled.
     const wordy = steady.filter((name) => {
       const lines = linesByServer.get(name) ?? [];
       return lines.length > 2 || new Set(lines).size < lines.length;

@@ -72,7 +72,7 @@ it.each(ROWS)(
     expect(error).toBeInstanceOf(PanelError);
     expect(error).toMatchObject({ problem: { cause } });
     const { message } = error as PanelError;
-    expect(message).toMatch(/^GET \/api\/client\?\S+(?: answered \d+)?(?:: |, but ).{10,}$/);
+    expect(message).toMatch(/^GET \/api\/client\?\S+(?: returned \d+)?(?:: |, but ).{10,}$/);
     expect(message).not.toContain(panel.apiKey);
     expect((await ask()).value.servers).toHaveLength(1);
   },

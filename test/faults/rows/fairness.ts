@@ -3,7 +3,7 @@ import type { Scenario } from '../../../bench/fairness/simulation.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import type { SceneOptions, Setting } from '../../support/fault-stage.ts';
 
-/** A fleet with servers that can't be observed, or not by a console socket, over real HTTP and sockets. */
+/** A fleet with servers that can't be monitored, or not by a console socket, over real HTTP and sockets. */
 export interface FairnessRow {
   readonly name: string;
   /** Calls per minute that the panel allows. */

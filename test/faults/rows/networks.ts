@@ -100,7 +100,7 @@ const panelRows: readonly FaultRow[] = [
       askForTokens(scene);
     },
     during: { ...STREAMING, panelUp: 0 },
-    log: /\): timed out: .*no answer from .* within 25 s/,
+    log: /\): timed out: .*no response from .* within 25 s/,
     lift: ({ networks }) => {
       networks.api.blackHole = false;
     },
@@ -122,7 +122,7 @@ const panelRows: readonly FaultRow[] = [
     name: 'a network that drops all traffic',
     arrange: ({ networks }) => setAll(networks, true),
     during: { ...DARK, panelUp: 0 },
-    log: /\): timed out: .*no answer from .* within 25 s/,
+    log: /\): timed out: .*no response from .* within 25 s/,
     lift: ({ networks }) => setAll(networks, false),
     recoveryMs: REQUEST_TIMEOUT_MS + TRIAL_GAP_MS + TOKENS_MS,
   },

@@ -88,7 +88,7 @@ function deaf(): FaultRow {
     during: UNREACHABLE,
     reconnects: 'connect_failed',
     cause: 'timeout',
-    log: /connecting to the node timed out|no answer from .* within 25 s/,
+    log: /connecting to the node timed out|no response from .* within 25 s/,
     lift: async ({ panel }) => {
       await port?.end();
       port = undefined;
@@ -105,7 +105,7 @@ const calls: readonly FaultRow[] = [
     before: ({ panel }) => panel.failRest({ kind: 'hang' }),
     during: UNREACHABLE,
     cause: 'timeout',
-    log: /\): timed out: .*no answer from .* within 25 s/,
+    log: /\): timed out: .*no response from .* within 25 s/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: REQUEST_TIMEOUT_MS + RECOVERY_MS,
   },
@@ -114,7 +114,7 @@ const calls: readonly FaultRow[] = [
     before: ({ panel }) => panel.failRest({ kind: 'hang', before: 'body' }),
     during: UNREACHABLE,
     cause: 'timeout',
-    log: /\): timed out: .*no answer from .* within 25 s/,
+    log: /\): timed out: .*no response from .* within 25 s/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: REQUEST_TIMEOUT_MS + RECOVERY_MS,
   },
@@ -133,7 +133,7 @@ const calls: readonly FaultRow[] = [
     before: ({ panel }) => panel.revokeKey(panel.apiKey),
     during: { ...DARK, panelUp: 0 },
     cause: 'key_refused',
-    log: /API key rejected: .*answered 401/,
+    log: /API key rejected: .*returned 401/,
     lift: ({ panel }) => panel.acceptKey(panel.apiKey),
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,
@@ -178,7 +178,7 @@ const outages = [502, 503, 504].map(
     },
     during: { ...STREAMING, panelUp: 0 },
     cause: status === 504 ? 'timeout' : 'panel_down',
-    log: new RegExp(`(?:down|timed out): .*answered ${status}`),
+    log: new RegExp(`(?:down|timed out): .*returned ${status}`),
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,
@@ -194,7 +194,7 @@ const revocation: FaultRow = {
   },
   during: { ...STREAMING, panelUp: 0 },
   cause: 'key_refused',
-  log: /API key rejected: .*answered 401/,
+  log: /API key rejected: .*returned 401/,
   lift: ({ panel }) => panel.acceptKey(panel.apiKey),
   recoveryMs: RECOVERY_MS,
 };

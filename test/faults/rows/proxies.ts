@@ -28,7 +28,7 @@ const panels: readonly FaultRow[] = [
     },
     during: { ...DARK, panelUp: 0 },
     cause: 'proxy',
-    log: /proxy to the panel failed: .*answered 407/,
+    log: /proxy to the panel failed: .*returned 407/,
     lift: letThrough,
     recoveryMs: RECOVERY_MS,
   },

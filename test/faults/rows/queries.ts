@@ -19,7 +19,7 @@ const failed = (cause: CauseCode, detail: string): Asked => ({
 });
 
 export const QUERY_ROWS: readonly QueryRow[] = [
-  { name: 'a game that hangs', cause: 'query_no_answer', outcome: failed('query_no_answer', 'no answer') },
+  { name: 'a game that hangs', cause: 'query_no_answer', outcome: failed('query_no_answer', 'no response') },
   {
     name: 'a port that nothing listens on',
     cause: 'query_refused',
@@ -28,12 +28,12 @@ export const QUERY_ROWS: readonly QueryRow[] = [
   {
     name: 'another game on the port',
     cause: 'query_wrong_protocol',
-    outcome: failed('query_wrong_protocol', "answered, but not in the game's protocol"),
+    outcome: failed('query_wrong_protocol', "responded, but not in the game's protocol"),
   },
   {
     name: 'a game that answers a byte a second',
     cause: 'query_timed_out',
-    outcome: failed('query_timed_out', 'the answer was not complete in time'),
+    outcome: failed('query_timed_out', 'the response was not complete in time'),
   },
   { name: 'a server without an allocation', cause: 'query_address_missing', allocation: null },
   {

@@ -77,7 +77,7 @@ function withoutToken(refusal: Refusal): FaultRow {
     ),
     during: isBlocked ? blocked(reason) : POLLED,
     cause,
-    log: new RegExp(`/websocket answered ${status}`),
+    log: new RegExp(`/websocket returned ${status}`),
   };
 }
 
@@ -96,7 +96,7 @@ function withoutResources(refusal: Refusal): FaultRow {
     during: reason === undefined ? whileRefused(status) : blocked(reason),
     ...(status === 429
       ? { shows: expectPaused, log: /rate limit exceeded/ }
-      : { cause, log: new RegExp(`/resources answered ${status}`) }),
+      : { cause, log: new RegExp(`/resources returned ${status}`) }),
   };
 }
 
@@ -138,7 +138,7 @@ const OTHERS: readonly {
   {
     what: 'JSON of another type',
     fault: { kind: 'garbage', body: '[]' },
-    log: /answered 200: expected/,
+    log: /returned 200: expected/,
     cause: 'bad_answer',
   },
   {
@@ -156,13 +156,13 @@ const OTHERS: readonly {
   {
     what: 'headers that never arrive',
     fault: { kind: 'hang' },
-    log: /no answer from .* within 25 s/,
+    log: /no response from .* within 25 s/,
     cause: 'timeout',
   },
   {
     what: 'a body that never ends',
     fault: { kind: 'hang', before: 'body' },
-    log: /no answer from .* within 25 s/,
+    log: /no response from .* within 25 s/,
     cause: 'timeout',
   },
 ];
@@ -206,7 +206,7 @@ const WORDED: readonly (readonly [
   ["the node's 403", passedOn(403), 'node_token_mismatch'],
   ["the node's 404", passedOn(404), 'server_not_on_node'],
   ["the node's 500", passedOn(500), 'node_error'],
-  ['no answer from the node', { status: 504, code: 'DaemonConnectionException' }, 'node_unreachable'],
+  ['no response from the node', { status: 504, code: 'DaemonConnectionException' }, 'node_unreachable'],
 ];
 
 const worded = WORDED.map(wordedRefusal);

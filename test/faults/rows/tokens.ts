@@ -41,7 +41,7 @@ const refreshes = [401, 403, 404, 409, 500, 503].map((status): FaultRow => {
     // A 404 may be of one path.
     during: status === 409 ? blocked('maintenance') : POLLED,
     reconnects: 'token_expired',
-    log: new RegExp(`/websocket answered ${status}`),
+    log: new RegExp(`/websocket returned ${status}`),
     lift: ({ panel }) => {
       panel.set({ tokenLifetimeSeconds: 600 });
       panel.clearFaults();

@@ -55,7 +55,7 @@ describe('check --listing', () => {
     await check('discover: true');
     expect(warnings).toContain('discover: { type: admin-all }');
     expect(await check('discover: { type: admin-all }')).toContain(
-      'panel main: 1 servers listed, 1 of them observed',
+      'panel main: 1 servers listed, 1 of them monitored',
     );
     expect(warnings).not.toContain('admin-all');
   });
@@ -64,7 +64,7 @@ describe('check --listing', () => {
     const rules = '{ match: { name: ["survival-*"] } }, { match: { name: ["*-1", lobby] }, state: any }';
     const text = await check(`discover: { exclude: { name: ["*-test"] }, expect: [${rules}] }`);
     expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`
-panel main: 5 servers listed, 4 of them observed
+panel main: 5 servers listed, 4 of them monitored
 
   EXPECT  SERVERS
   running where name survival-*  2
@@ -73,7 +73,7 @@ panel main: 5 servers listed, 4 of them observed
 
   API calls: 0.7 per minute for 4 servers
 `);
-    expect(settings).toContain('  API calls      depend on the listing: see the server list below\n');
+    expect(settings).toContain('  API calls      depend on the server list: see the server list below\n');
     expect(settings).not.toContain('--listing');
     expect(text).not.toContain('not contacted');
     expect(process.exitCode).toBe(0);
@@ -117,7 +117,7 @@ panel main: 5 servers listed, 4 of them observed
     const text = await check(`discover: { include: { name: ${names} }, query: auto }`);
     const rows = [
       'QUERIED AT +SERVERS',
-      'nowhere: the listing has no default allocation +1',
+      'nowhere: the server list has no default allocation +1',
       'the default allocation +2',
       'the default allocation, at the port that a variable names +1',
       "the node's address +1",
@@ -130,7 +130,7 @@ panel main: 5 servers listed, 4 of them observed
 
   it("fails with the reason if a listing can't be read", async () => {
     await expect(check('discover: {}', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
-      /^panel main: GET .*answered 401/,
+      /^panel main: GET .*returned 401/,
     );
   });
 

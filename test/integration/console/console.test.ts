@@ -397,7 +397,7 @@ describe("a console that can't be opened", () => {
       'lacks a permission on the panel',
       () => stage.panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 403 }),
       [],
-      /^survival: GET .* answered 403: .*\. .*websocket\.connect permission on the server\. .* The API key is from a test\.$/,
+      /^survival: GET .* returned 403: .*\. .*websocket\.connect permission on the server\. .* The API key is from a test\.$/,
       'no_console_permission',
     ],
     [
@@ -411,7 +411,7 @@ describe("a console that can't be opened", () => {
       'has a rejected key',
       () => stage.panel.revokeKey(stage.panel.apiKey),
       [],
-      /^survival: GET .* answered 401: "Unauthenticated"\. .* The API key is from a test\.$/,
+      /^survival: GET .* returned 401: "Unauthenticated"\. .* The API key is from a test\.$/,
       'key_refused',
     ],
     [

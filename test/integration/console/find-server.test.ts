@@ -151,7 +151,7 @@ describe("a server that isn't in the configuration", () => {
   it("isn't found if the panel doesn't answer, and the error says so", async () => {
     panel.failRest({ kind: 'refuse', endpoint: 'listing', status: 500 });
     await expect(find('survival', [entry('main', DISCOVER)])).rejects.toThrow(
-      /^panel main: GET \/api\/client\S* answered 500/,
+      /^panel main: GET \/api\/client\S* returned 500/,
     );
   });
 });

@@ -60,7 +60,7 @@ describe('the health check of the image', () => {
 
   it("reports a server that doesn't answer as unhealthy", async () => {
     const address = await listen(createServer(() => undefined));
-    expect(await check(address)).toEqual({ code: 1, stderr: `${address}: no answer within 4 s\n` });
+    expect(await check(address)).toEqual({ code: 1, stderr: `${address}: no response within 4 s\n` });
   });
 
   it('reports a closed port as unhealthy', async () => {

@@ -99,7 +99,7 @@ const unreached: readonly Row[] = [
     arrange: async () => ({
       yaml: yamlFor(`http://127.0.0.1:${await tcp(() => undefined)}`, ['request_timeout: 100ms']),
     }),
-    says: /no answer from 127/,
+    says: /no response from 127/,
   },
   {
     cause: 'tls_plain_port',
@@ -129,7 +129,7 @@ const unreached: readonly Row[] = [
         }),
       ),
     }),
-    says: /answered 400/,
+    says: /returned 400/,
   },
   {
     cause: 'tls_client_certificate',
@@ -143,7 +143,7 @@ const unreached: readonly Row[] = [
         }),
       ),
     }),
-    says: /answered 400/,
+    says: /returned 400/,
   },
   {
     cause: 'https_needed',
@@ -219,7 +219,7 @@ const unauthenticated: readonly Row[] = [
     what: 'basic authentication in front of it',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(401))) }),
-    says: /answered 401/,
+    says: /returned 401/,
   },
   {
     cause: 'challenge_page',
@@ -239,35 +239,35 @@ const unauthenticated: readonly Row[] = [
     what: 'a firewall in front of it',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(403))) }),
-    says: /answered 403/,
+    says: /returned 403/,
   },
   {
     cause: 'not_a_panel',
     what: 'another web site',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(404))) }),
-    says: /answered 404/,
+    says: /returned 404/,
   },
   {
     cause: 'panel_down',
     what: "its reverse proxy can't reach it",
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(502))) }),
-    says: /answered 502/,
+    says: /returned 502/,
   },
   {
     cause: 'panel_error',
     what: 'a page of PHP errors',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(500))) }),
-    says: /answered 500/,
+    says: /returned 500/,
   },
   {
     cause: 'bad_answer',
     what: "JSON that isn't an answer of the API",
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(json(200, { hello: 'world' }))) }),
-    says: /answered 200: /,
+    says: /returned 200: /,
   },
 ];
 
@@ -281,7 +281,7 @@ const keys: readonly Row[] = [
       panel.revokeKey(panel.apiKey);
       return { yaml: configFor(panel) };
     },
-    says: /answered 401/,
+    says: /returned 401/,
   },
   {
     cause: 'key_refused',
@@ -293,7 +293,7 @@ const keys: readonly Row[] = [
       panel.failRest({ kind: 'refuse', status: 401 });
       return { yaml: configFor(panel) };
     },
-    says: /answered 4/,
+    says: /returned 4/,
   },
   {
     cause: 'application_key',
@@ -306,7 +306,7 @@ const keys: readonly Row[] = [
         panels: config.panels.map((panel) => ({ ...panel, apiKey: new Secret('ptla_TopSecretKey') })),
       }),
     }),
-    says: /answered 403/,
+    says: /returned 403/,
   },
   {
     cause: 'key_address',
@@ -324,7 +324,7 @@ const keys: readonly Row[] = [
         ),
       ),
     }),
-    says: /answered 403: "This IP address \(203\.0\.113\.7\)/,
+    says: /returned 403: "This IP address \(203\.0\.113\.7\)/,
   },
   {
     cause: 'key_two_factor',
@@ -346,7 +346,7 @@ const keys: readonly Row[] = [
         ),
       ),
     }),
-    says: /answered 400: "Two-factor authentication is required/,
+    says: /returned 400: "Two-factor authentication is required/,
   },
 ];
 
@@ -448,7 +448,7 @@ describe('a problem of a panel', () => {
       result: 'failed',
       cause: 'rate_limited',
       detail: expect.stringMatching(
-        /no call was answered within \d+ min: .*the panel's rate limit is exceeded/,
+        /no call got a response within \d+ min: .*the panel's rate limit is exceeded/,
       ),
     });
   });

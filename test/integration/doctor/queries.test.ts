@@ -57,7 +57,7 @@ describe('the query step', () => {
     expect(serverFinding(report, 'query')).toEqual({
       step: 'query',
       result: 'ok',
-      detail: '12 of 40 players; answered by 203.0.113.7, TCP port 25565 (minecraftvanilla) in 50 ms',
+      detail: '12 of 40 players; response from 203.0.113.7, TCP port 25565 (minecraftvanilla) in 50 ms',
     });
     expect(queried).toEqual([
       {

@@ -38,7 +38,7 @@ const refusals: readonly Row[] = [
     what: 'a wrong id, or no access to it',
     step: 'found',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 404, server: SERVER }),
-    says: /answered 404: .*could not be found/,
+    says: /returned 404: .*could not be found/,
     steps: 'f-----',
   },
   ...(
@@ -56,7 +56,7 @@ const refusals: readonly Row[] = [
       what: `409: ${conflict}`,
       step: 'resources',
       arrange: (panel) => panel.setConflict(SERVER, conflict),
-      says: /answered 409/,
+      says: /returned 409/,
       steps: 'o----f',
     }),
   ),
@@ -89,7 +89,7 @@ const refusals: readonly Row[] = [
       what: `${status} for credentials only`,
       step: 'credentials',
       arrange: (panel) => panel.failRest({ kind: 'refuse', status, shape: 'message', endpoint: 'websocket' }),
-      says: new RegExp(`websocket answered ${status}`),
+      says: new RegExp(`websocket returned ${status}`),
       steps: 'of---o',
     }),
   ),
@@ -98,7 +98,7 @@ const refusals: readonly Row[] = [
     what: '403 for its resources, while the listing accepts the key',
     step: 'resources',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'resources' }),
-    says: /resources answered 403/,
+    says: /resources returned 403/,
     steps: 'ooooof',
   },
   {
@@ -106,7 +106,7 @@ const refusals: readonly Row[] = [
     what: '401 for all its calls, while the listing accepts the key',
     step: 'found',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 401, shape: 'message', server: SERVER }),
-    says: /answered 401/,
+    says: /returned 401/,
     steps: 'f-----',
   },
   {
@@ -120,7 +120,7 @@ const refusals: readonly Row[] = [
         endpoint: 'websocket',
         headers: { 'x-ratelimit-limit': '5', 'retry-after': '30' },
       }),
-    says: /answered 429/,
+    says: /returned 429/,
     steps: 'of---o',
   },
   {
@@ -128,7 +128,7 @@ const refusals: readonly Row[] = [
     what: '500 for credentials',
     step: 'credentials',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 500, endpoint: 'websocket' }),
-    says: /answered 500/,
+    says: /returned 500/,
     steps: 'of---o',
   },
   {
@@ -136,7 +136,7 @@ const refusals: readonly Row[] = [
     what: "credentials that aren't JSON",
     step: 'credentials',
     arrange: (panel) => panel.failRest({ kind: 'garbage', endpoint: 'websocket' }),
-    says: /answered 200: /,
+    says: /returned 200: /,
     steps: 'of---o',
   },
 ];
@@ -147,7 +147,7 @@ const nodes: readonly Row[] = [
     what: 'the panel answers 504',
     step: 'resources',
     arrange: (panel) => panel.setNodeDown(SERVER, true),
-    says: /answered 504/,
+    says: /returned 504/,
     steps: 'oof--f',
   },
   {
@@ -224,7 +224,7 @@ const daemonAnswers: readonly Row[] = (
   step: 'resources',
   arrange: (panel) =>
     panel.failRest({ kind: 'refuse', status: 504, endpoint: 'resources', body: passedOn(status) }),
-  says: new RegExp(`resources answered 504: "The node refused. \\(code: ${status}\\)`),
+  says: new RegExp(`resources returned 504: "The node refused. \\(code: ${status}\\)`),
   steps: 'ooooof',
 }));
 

@@ -161,7 +161,7 @@ describe('discovery', () => {
     await listings(panel, 4);
     expect(await namesOf(exporter)).toEqual(['lobby', 'survival']);
     expect(await exporter.value('gameserver_exporter_discovery_failures_total')).toBeGreaterThan(2);
-    const incomplete = exporter.lines.filter(({ message }) => message.includes('listing incomplete'));
+    const incomplete = exporter.lines.filter(({ message }) => message.includes('server list incomplete'));
     expect(incomplete.filter(({ level }) => level === 'warn')).toHaveLength(1);
     panel.clearFaults();
     panel.addServer({ name: 'new' });
@@ -199,7 +199,7 @@ describe('discovery', () => {
         expect(await shown()).toMatchObject({
           condition: 'streaming',
           cause: 'maintenance',
-          trouble: "maintenance according to the panel's listing, but the console socket streams",
+          trouble: "maintenance according to the panel's server list, but the console socket streams",
         }),
       { timeout: 25_000, interval: 20 },
     );
@@ -346,7 +346,7 @@ describe('limits_from_listing', () => {
       expect(await exporter.value('gameserver_cpu_limit_cores')).toBeUndefined();
       const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
       expect(loud.map(({ message }) => message)).toEqual([
-        expect.stringMatching(/^panel main: listing rejected: .*limits_from_listing: false/),
+        expect.stringMatching(/^panel main: server list rejected: .*limits_from_listing: false/),
       ]);
       panel.clearFaults();
       await exporter.until('gameserver_cpu_limit_cores', { server: 'survival' }, 2.5);

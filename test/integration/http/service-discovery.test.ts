@@ -146,7 +146,7 @@ describe('the answer', () => {
     const url = await discoveryOf(discovering(panel));
     const response = await fetch(url);
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
-    expect(await response.text()).toBe("Not ready yet: the panels' listings have not been read.\n");
+    expect(await response.text()).toBe("Not ready yet: the panels' server lists have not been read.\n");
     panel.clearFaults();
     await until(async () => expect((await fetch(url)).status).toBe(200));
     await until(async () => expect(await groupsAt(url)).toHaveLength(4));

@@ -140,7 +140,7 @@ describe.skipIf(!hasProxy)('a proxy for plain calls that requires a user name an
     const exporter = await stage.exporter(panel, [`proxy_url: ${proxy.url}`, 'allow_insecure: true']);
     await expectLine(
       exporter,
-      /"cause":"proxy".*answered 407.*Correct proxy_url \(or HTTPS_PROXY\), with user:password@/,
+      /"cause":"proxy".*returned 407.*Correct proxy_url \(or HTTPS_PROXY\), with user:password@/,
     );
     await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     expect(panel.calls()).toBe(0);
@@ -213,7 +213,7 @@ describe('a proxy that accepts a tunnel and never answers', () => {
     const proxy = await plainPort();
     setProxyVariables({ HTTPS_PROXY: proxy.url });
     const exporter = await stage.exporter(panel, [trust, 'connect_timeout: 10s']);
-    await expectLine(exporter, /the proxy http:\S+ did not answer in time: check HTTPS_PROXY/);
+    await expectLine(exporter, /the proxy http:\S+ did not respond in time: check HTTPS_PROXY/);
     await vi.waitFor(() => expect(proxy.open.total).toBeGreaterThan(6), { timeout: 25_000, interval: 20 });
     await vi.waitFor(() => expect(proxy.open.size).toBeLessThan(3), { timeout: 5_000, interval: 20 });
   });
@@ -234,6 +234,6 @@ describe('a proxy that accepts a tunnel and never answers', () => {
     const proxy = await plainPort();
     const settings = [trust, `proxy_url: ${proxy.url}`, 'connect_timeout: 1s'];
     const exporter = await stage.exporter(panel, settings);
-    await expectLine(exporter, /the proxy http:\S+ did not answer in time: check proxy_url/);
+    await expectLine(exporter, /the proxy http:\S+ did not respond in time: check proxy_url/);
   });
 });

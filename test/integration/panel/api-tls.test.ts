@@ -190,7 +190,7 @@ describe('a proxy', () => {
     const options = { proxyUrl: hanging.url, connectTimeoutMs: 100, requestTimeoutMs: 20_000 };
     const error = await ask(server.url, options).catch((reason: PanelError) => reason);
     expect(error).toMatchObject({ problem: { cause: 'proxy' } });
-    expect((error as PanelError).message).toContain('did not answer in time');
+    expect((error as PanelError).message).toContain('did not respond in time');
     expect((error as PanelError).message).not.toContain('within');
   });
 

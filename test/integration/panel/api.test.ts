@@ -168,7 +168,7 @@ describe('an unsuccessful answer', () => {
       const error = await failureOf(api.credentials('ab', never()));
       expect(error).toMatchObject({ status, fromPanel, problem: { cause: fromPanel ? own : foreign } });
       const words = fromPanel ? 'in the words of the panel' : `${status} of a proxy`;
-      expect(error.message).toBe(`GET /api/client/servers/ab/websocket answered ${status}: "${words}"`);
+      expect(error.message).toBe(`GET /api/client/servers/ab/websocket returned ${status}: "${words}"`);
       expect(error.problem.detail).toBe(error.message);
       expect(telemetry.calls).toEqual([`websocket ${status}`]);
     });
@@ -207,7 +207,7 @@ describe('an unsuccessful answer', () => {
     });
     expect((await failureOf(apiOf(server.url).api.resources('ab', never()))).problem).toEqual({
       cause: 'challenge_page',
-      detail: 'GET /api/client/servers/ab/resources answered 403: "not for you"',
+      detail: 'GET /api/client/servers/ab/resources returned 403: "not for you"',
     });
   });
 

@@ -323,7 +323,7 @@ describe('a query', () => {
     await server[Symbol.asyncDispose]();
     const { problem } = await client.query(target, signal);
     expect(problem?.detail).toMatch(
-      /^::1, UDP port \d+: no answer; 127\.0\.0\.1, UDP port \d+: nothing listens/,
+      /^::1, UDP port \d+: no response; 127\.0\.0\.1, UDP port \d+: nothing listens/,
     );
   });
 

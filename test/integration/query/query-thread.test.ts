@@ -43,7 +43,7 @@ const hostileWith = (word: string) => Answerer.udp(({ reply }) => reply(Buffer.f
 
 const THREE = { players: 3, playersMax: 10, durationSeconds: expect.any(Number) };
 const detail = expect.stringMatching(
-  /^127\.0\.0\.1, (?:UDP|TCP) port \d+: decoding the answer takes too much/,
+  /^127\.0\.0\.1, (?:UDP|TCP) port \d+: decoding the response takes too much/,
 );
 const TOO_MUCH = { problem: { cause: 'query_wrong_protocol', detail }, durationSeconds: expect.any(Number) };
 

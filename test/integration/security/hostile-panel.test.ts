@@ -270,7 +270,7 @@ describe('a hostile panel and its node', () => {
   );
 
   it("can't redirect the key, or set a cookie", async () => {
-    await expectRow('redirect', 'answered 302: redirect to http://127.0.0.1:9/login');
+    await expectRow('redirect', 'returned 302: redirect to http://127.0.0.1:9/login');
     expect(panel.calls.length).toBeGreaterThan(SERVERS.length);
     for (const { headers } of panel.calls) expect(headers.cookie).toBeUndefined();
     for (const { headers } of panel.upgrades) {

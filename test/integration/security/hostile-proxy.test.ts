@@ -11,7 +11,7 @@ import { expectLine, Stage, setProxyVariables, tlsOf } from '../outbound/stage.t
 const MIB = 1_048_576;
 const OK = 'HTTP/1.1 200 OK\r\n';
 const TOO_LONG =
-  /the proxy \S+ answered CONNECT with headers of more than 16 KiB: check SETTING, and that an HTTP proxy listens there/;
+  /the proxy \S+ responded to CONNECT with headers of more than 16 KiB: check SETTING, and that an HTTP proxy listens there/;
 const wordsFor = (setting: string) => new RegExp(TOO_LONG.source.replace('SETTING', setting));
 
 const UNREACHABLE = /the proxy \S+ can't be reached: .*: check proxy_url/;

@@ -423,7 +423,7 @@ describe('a server that is suspended according to the listing', () => {
       condition: 'streaming',
       problem: {
         cause: 'suspended',
-        detail: "suspended according to the panel's listing, but the console socket streams",
+        detail: "suspended according to the panel's server list, but the console socket streams",
       },
     });
     await stage.clock.advance(30_000);
@@ -441,7 +441,7 @@ describe('a server that is suspended according to the listing', () => {
     await stage.until({
       condition: 'blocked',
       blocked: 'suspended',
-      problem: { cause: 'suspended', detail: "suspended according to the panel's listing" },
+      problem: { cause: 'suspended', detail: "suspended according to the panel's server list" },
     });
     await stage.clock.advance(3 * SLOW_RETRY_MS);
     expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });
@@ -469,7 +469,7 @@ describe('a server whose socket has been refused for long', () => {
 });
 
 describe('the end of a problem of the key', () => {
-  const KEY: Problem = { cause: 'key_refused', detail: 'answered 401' };
+  const KEY: Problem = { cause: 'key_refused', detail: 'returned 401' };
   const end = () => {
     stage.hold = undefined;
     stage.tokenProblem = undefined;
@@ -479,10 +479,10 @@ describe('the end of a problem of the key', () => {
 
   it.each<[string, Problem]>([
     ['was refused because of the key', KEY],
-    ['was refused with a 401 of its own', { cause: 'unauthorized', detail: 'answered 401' }],
+    ['was refused with a 401 of its own', { cause: 'unauthorized', detail: 'returned 401' }],
     [
       'lacked the console permission, like all others',
-      { cause: 'key_console_permission', detail: 'answered 403' },
+      { cause: 'key_console_permission', detail: 'returned 403' },
     ],
     ['failed before the panel was found to have a problem', { cause: 'timeout', detail: 'no answer' }],
   ])('retries a server at once that %s', async (_what, problem) => {
@@ -500,7 +500,7 @@ describe('the end of a problem of the key', () => {
 
   it.each<[string, Problem]>([
     ['key', KEY],
-    ['server, with a 401', { cause: 'unauthorized', detail: 'answered 401' }],
+    ['server, with a 401', { cause: 'unauthorized', detail: 'returned 401' }],
   ])('polls a server at once whose polls were refused because of the %s', async (_what, problem) => {
     await stage.stop();
     stage = new Stage('poll');
@@ -514,7 +514,7 @@ describe('the end of a problem of the key', () => {
   });
 
   it('has no effect on a server that is suspended', async () => {
-    const problem: Problem = { cause: 'suspended', detail: 'answered 409: "suspended"' };
+    const problem: Problem = { cause: 'suspended', detail: 'returned 409: "suspended"' };
     stage.tokenProblem = problem;
     stage.session.start();
     await stage.until({ condition: 'blocked', problem });

@@ -251,7 +251,7 @@ describe('a faulty answer of the panel, for one server', () => {
         expect(await problemOf()).toEqual({
           condition: 'failing',
           cause: 'node_silent',
-          trouble: expect.stringMatching(/\/resources: no answer from .* within \d+ s$/) as string,
+          trouble: expect.stringMatching(/\/resources: no response from .* within \d+ s$/) as string,
         }),
       WAIT_OPTIONS,
     );
@@ -283,7 +283,7 @@ describe('a problem of the whole panel', () => {
       expect(await problemOf(name)).toEqual({
         condition: 'failing',
         cause: 'key_refused',
-        trouble: expect.stringContaining('answered 401: "Unauthenticated."') as string,
+        trouble: expect.stringContaining('returned 401: "Unauthenticated."') as string,
       });
     }
     const before = panel.record.calls.length;

@@ -222,7 +222,7 @@ test('says that a panel on this machine may use sockets to this machine', async 
 test('treats discover: true as the defaults and discover: false as disabled', async () => {
   const full = await check(panel('discover: {}'));
   expect(full.out).toContain('discover       servers that the account can access, every 5m');
-  expect(full.out).toContain('API calls      depend on the listing: see --listing\n');
+  expect(full.out).toContain('API calls      depend on the server list: see --listing\n');
   expect(await check(panel('discover: true'))).toEqual(full);
   const none = await check(panel('discover: false'));
   expect(none.exitCode).toBe(1);

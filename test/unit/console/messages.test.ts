@@ -236,7 +236,7 @@ describe('explainProblem', () => {
   });
 
   it('names the permission that a console needs', () => {
-    const problem = { cause: 'no_console_permission', detail: 'GET … answered 403' } as const;
+    const problem = { cause: 'no_console_permission', detail: 'GET … returned 403' } as const;
     expect(explainProblem(problem, 'KEY')).toContain('websocket.connect');
   });
 });

@@ -226,8 +226,8 @@ describe('servers with the same cause', () => {
       'said: "no way"',
       'said: "no luck"',
       'said: "No way."',
-      'answered 403',
-      'answered 500',
+      'returned 403',
+      'returned 500',
     ]);
     expect(problems.map(({ servers }) => servers)).toEqual([['s0', 's2'], ['s1'], ['s3'], ['s4']]);
   });

@@ -12,8 +12,8 @@ import { target } from '../../support/targets.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const SETTINGS = { intervalMs: HOUR };
-const REFUSED = new PanelError({ cause: 'forbidden', detail: 'answered 403' });
-const SUSPENDED = new PanelError({ cause: 'suspended', detail: 'answered 409' });
+const REFUSED = new PanelError({ cause: 'forbidden', detail: 'returned 403' });
+const SUSPENDED = new PanelError({ cause: 'suspended', detail: 'returned 409' });
 const NONE: BackupsPage = { backups: [], totalPages: 1 };
 
 let clock: ManualClock;

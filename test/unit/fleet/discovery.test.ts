@@ -100,14 +100,14 @@ describe('the walks', () => {
   });
 
   const failedPage = new PanelError(
-    { cause: 'panel_error', detail: 'GET /api/client answered 500' },
+    { cause: 'panel_error', detail: 'GET /api/client returned 500' },
     { status: 500 },
   );
 
   it.each<[string, (readonly ListedServer[] | Error)[], ServerTarget[], string]>([
-    ['no servers are known', [failedPage], [], 'listing failed: no servers known yet'],
-    ['a page was read', [[listed(1)], failedPage], [], 'listing incomplete: keeping the known servers'],
-    ['servers are configured', [failedPage], [target()], 'listing incomplete: keeping the known servers'],
+    ['no servers are known', [failedPage], [], 'server list unavailable: no servers known yet'],
+    ['a page was read', [[listed(1)], failedPage], [], 'server list incomplete: keeping the known servers'],
+    ['servers are configured', [failedPage], [target()], 'server list incomplete: keeping the known servers'],
   ])(
     'that fail are logged once with what is observed meanwhile, if %s',
     async (_what, answers, own, words) => {
@@ -115,7 +115,7 @@ describe('the walks', () => {
       await start(SETTINGS, own);
       await clock.advance(5 * MINUTE);
       expect(log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-        `panel main: ${words}; last error: GET /api/client answered 500`,
+        `panel main: ${words}; last error: GET /api/client returned 500`,
       ]);
     },
   );
@@ -287,7 +287,7 @@ describe('more servers than max_servers', () => {
     ]);
     await clock.advance(30 * MINUTE);
     expect(warnings()).toEqual([
-      expect.stringContaining('panel main: listing too long: 3 servers left out (max_servers: 2)'),
+      expect.stringContaining('panel main: server list too long: 3 servers left out (max_servers: 2)'),
     ]);
   });
 
@@ -462,7 +462,7 @@ describe('servers with the same identifier', () => {
     await start();
     expect(names()).toEqual(['first', 'server-2']);
     expect(discovery.reading).toMatchObject({ servers: 2, ambiguous: 1 });
-    const detail = `1 server not observed, because another UUID begins with the same 8 characters; first: second (${uuidOf(1).slice(0, -1)}b)`;
+    const detail = `1 server not monitored, because another UUID begins with the same 8 characters; first: second (${uuidOf(1).slice(0, -1)}b)`;
     expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail }]);
     await clock.advance(30 * MINUTE);
     expect(warned()).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
@@ -497,7 +497,7 @@ describe('a listing that only adds data to configured servers', () => {
   const FACTS: ListingSettings = { intervalMs: 5 * MINUTE };
   const configured = [target({ id: '00000001', name: 'mine' }), target({ id: 'ffffffff', name: 'unlisted' })];
   const refused = (status: number) =>
-    new PanelError({ cause: 'key_refused', detail: `GET /api/client answered ${status}` }, { status });
+    new PanelError({ cause: 'key_refused', detail: `GET /api/client returned ${status}` }, { status });
   const of = (level: string) =>
     log.lines.filter((line) => line.level === level).map(({ message }) => message);
 
@@ -509,7 +509,7 @@ describe('a listing that only adds data to configured servers', () => {
     expect(found.at(-1)?.[1]).toEqual(configured[1]);
     expect(of('warn')).toEqual([]);
     expect(of('info')).toEqual([
-      "panel main: 1 of 2 servers are missing from the listing of the key's account, so only their configured limits are known; first: unlisted",
+      "panel main: 1 of 2 servers are missing from the server list of the key's account, so only their configured limits are known; first: unlisted",
     ]);
   });
 
@@ -521,14 +521,14 @@ describe('a listing that only adds data to configured servers', () => {
       await clock.advance(30 * MINUTE);
       expect(asked).toHaveLength(7);
       expect(of('warn')).toEqual([
-        `panel main: listing rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying; last error: GET /api/client answered ${status}`,
+        `panel main: server list rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying; last error: GET /api/client returned ${status}`,
       ]);
       expect(discovery.targets).toEqual(configured);
       expect(discovery.problems).toEqual([]);
       pages = [[listed(1, { limits: { cpuCores: 2 } })]];
       await clock.advance(5 * MINUTE);
       expect(discovery.targets[0]?.limits).toEqual({ cpuCores: 2 });
-      expect(of('info')).toContain('panel main: listing available again');
+      expect(of('info')).toContain('panel main: server list available again');
     },
   );
 

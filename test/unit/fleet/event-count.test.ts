@@ -50,7 +50,7 @@ describe('the events of a kind', () => {
       ['fra-1'],
     ],
     [
-      "1 more server can't be observed (server-1): node timed out; retrying",
+      "1 more server can't be monitored (server-1): node timed out; retrying",
       { event: 'failing', cause: 'node_timeout' },
       1,
     ],

@@ -109,21 +109,21 @@ describe('the nodes', () => {
 
 describe('a failure', () => {
   it('is logged once, with what to do, and so is its end', async () => {
-    problem = { cause: 'forbidden', detail: 'answered 403' };
+    problem = { cause: 'forbidden', detail: 'returned 403' };
     await start();
     await clock.advance(20 * MINUTE);
     problem = undefined;
     await clock.advance(10 * MINUTE);
     expect(log.lines.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^panel main: reading its nodes failed: answered 403; the key in nodes.api_key_file needs/,
+        /^panel main: reading its nodes failed: returned 403; the key in nodes.api_key_file needs/,
       ),
       'panel main: its nodes are read again',
     ]);
   });
 
   it('that says how long to wait is obeyed', async () => {
-    problem = { cause: 'rate_limited', detail: 'answered 429', retryAfterMs: 8 * MINUTE };
+    problem = { cause: 'rate_limited', detail: 'returned 429', retryAfterMs: 8 * MINUTE };
     await start();
     await clock.advance(8 * MINUTE - 2);
     expect(asked).toHaveLength(1);

@@ -164,7 +164,7 @@ describe('the servers of a node', () => {
   it('are polled at once when the panel reaches it again', async () => {
     gateway.socketsFail('n1', SILENT);
     gateway.answerResources = () =>
-      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no answer from the node' }));
+      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no response from the node' }));
     for (const socket of sockets) socket.drops();
     await clock.advance(10 * MINUTE);
     expect(ofNode('n1')).toEqual(times(3, 'failing'));

@@ -286,7 +286,7 @@ describe('a failed query', () => {
     answer = () => Promise.resolve(TWELVE);
     await passTime(10 * MINUTE, record);
     expect(log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)).toEqual([
-      'server survival answers queries again',
+      'server survival responds to queries again',
     ]);
     expect(warnings()).toHaveLength(1);
   });

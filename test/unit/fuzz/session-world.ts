@@ -287,14 +287,14 @@ export class SessionWorld {
 }
 
 const PROBLEMS: Partial<Record<(typeof PANEL_BEHAVIORS)[number], Problem>> = {
-  hangs: { cause: 'timeout', detail: 'no answer within 25 s' },
-  fails: { cause: 'panel_error', detail: 'answered 500' },
-  'refuses the key': { cause: 'key_refused', detail: 'answered 401' },
-  'denies the console': { cause: 'key_console_permission', detail: 'answered 403' },
-  forbids: { cause: 'forbidden', detail: 'answered 403' },
-  suspended: { cause: 'suspended', detail: 'answered 409: "suspended"' },
-  'shows a challenge page': { cause: 'challenge_page', detail: 'answered 403: "Just a moment..."' },
-  limits: { cause: 'rate_limited', detail: 'answered 429', retryAfterMs: 90_000 },
+  hangs: { cause: 'timeout', detail: 'no response within 25 s' },
+  fails: { cause: 'panel_error', detail: 'returned 500' },
+  'refuses the key': { cause: 'key_refused', detail: 'returned 401' },
+  'denies the console': { cause: 'key_console_permission', detail: 'returned 403' },
+  forbids: { cause: 'forbidden', detail: 'returned 403' },
+  suspended: { cause: 'suspended', detail: 'returned 409: "suspended"' },
+  'shows a challenge page': { cause: 'challenge_page', detail: 'returned 403: "Just a moment..."' },
+  limits: { cause: 'rate_limited', detail: 'returned 429', retryAfterMs: 90_000 },
 };
 
 /** Violations of what holds for every status. */

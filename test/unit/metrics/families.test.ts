@@ -331,9 +331,9 @@ test('panel_up shows whether a panel is up', () => {
 
 test('a panel has one series for each cause among its problems', () => {
   const problems = [
-    { cause: 'challenge_page', detail: 'GET /api/client answered 403 with a page' },
+    { cause: 'challenge_page', detail: 'GET /api/client returned 403 with a page' },
     { cause: 'rate_limited', detail: 'no calls for 30 s' },
-    { cause: 'challenge_page', detail: 'GET /api/client/… answered 403 with a page' },
+    { cause: 'challenge_page', detail: 'GET /api/client/… returned 403 with a page' },
   ] as const;
   const panels = [panelReading({ name: 'main' }), panelReading({ name: 'other', problems })];
   expect([...renderFleet(fleetReading([], panels), clock)].join('')).toContain(

@@ -108,7 +108,7 @@ describe('refusalError', () => {
     [refuse(302, ''), 'redirect to no address', /Set url to the panel's address/],
   ])('quotes the answer, and its cause says what to do: %s', (error, words, remedy) => {
     expect(error.message).toContain(words);
-    expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources answered \d{3}[^\n]*$/);
+    expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources returned \d{3}[^\n]*$/);
     expect(error.message).toBe(error.problem.detail);
     expect(CAUSES[error.problem.cause].remedy).toMatch(remedy);
   });
@@ -178,7 +178,7 @@ describe('transportError', () => {
     const { problem } = transportError({ ...destination, endpoint: 'resources' }, failure('DEADLINE'));
     expect(problem).toEqual({
       cause: 'node_silent',
-      detail: 'GET /api/client: no answer from panel.example.com within 25 s',
+      detail: 'GET /api/client: no response from panel.example.com within 25 s',
     });
     expect(statusLabel(problem.cause)).toBe('timeout');
   });
@@ -207,16 +207,16 @@ describe('transportError', () => {
 
 describe('unreadableError', () => {
   it.each([
-    [{ isPage: false }, 'bad_answer', 'GET /api/client answered 200: the body is not JSON'],
+    [{ isPage: false }, 'bad_answer', 'GET /api/client returned 200: the body is not JSON'],
     [
       { isPage: true, words: 'Sign in' },
       'login_page',
-      'GET /api/client answered 200: the body is not JSON: "Sign in"',
+      'GET /api/client returned 200: the body is not JSON: "Sign in"',
     ],
     [
       { isPage: true, words: 'Just a moment...' },
       'challenge_page',
-      'GET /api/client answered 200: the body is not JSON: "Just a moment..."',
+      'GET /api/client returned 200: the body is not JSON: "Just a moment..."',
     ],
   ])('with %j is %s', (body, cause, detail) => {
     const asked = { request: 'GET /api/client', status: 200 };

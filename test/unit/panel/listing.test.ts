@@ -97,7 +97,7 @@ describe('walkListing', () => {
     const walk = await walkListing(read);
     expect(asked).toHaveLength(1_000);
     expect(walk).toMatchObject({ complete: false, pages: 1_000, failure: undefined });
-    expect(walk.problem?.message).toBe('the listing is longer than 1000 pages or 100000 servers');
+    expect(walk.problem?.message).toBe('the server list is longer than 1000 pages or 100000 servers');
   });
 
   it('keeps not many more than 100,000 servers', async () => {

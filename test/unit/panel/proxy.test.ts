@@ -112,9 +112,9 @@ describe('an error of a proxy', () => {
     ],
     [
       'HPE_HEADER_OVERFLOW',
-      'the proxy http://a:1 answered CONNECT with headers of more than 16 KiB: check proxy_url, and that an HTTP proxy listens there',
+      'the proxy http://a:1 responded to CONNECT with headers of more than 16 KiB: check proxy_url, and that an HTTP proxy listens there',
     ],
-    ['ETIMEDOUT', 'the proxy http://a:1 did not answer in time: check proxy_url, and that the proxy is up'],
+    ['ETIMEDOUT', 'the proxy http://a:1 did not respond in time: check proxy_url, and that the proxy is up'],
   ])('that cannot be used: %s', (code, words) => {
     const cause = failing(code);
     const error = proxyUnreachable(proxyOf('http://me:secret@a:1'), cause);

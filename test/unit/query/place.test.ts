@@ -44,16 +44,16 @@ describe('the address to query', () => {
   });
 
   it.each([
-    ['there is no allocation', [], 'the listing has no default allocation'],
+    ['there is no allocation', [], 'the server list has no default allocation'],
     [
       'the allocation is 0.0.0.0',
       [none, none, ':25565'],
-      'the default allocation is 0.0.0.0 or ::, without an alias, and the listing has no address of the node',
+      'the default allocation is 0.0.0.0 or ::, without an alias, and the server list has no address of the node',
     ],
     [
       'the configured address has no port, and there is no allocation',
       ['a.example.com'],
-      'query.address has no port, and the listing has no default allocation',
+      'query.address has no port, and the server list has no default allocation',
     ],
   ])('is missing if %s', (_, addresses, detail) => {
     expect(queryPlace(target(addresses))).toEqual({ cause: 'query_address_missing', detail });

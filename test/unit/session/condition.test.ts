@@ -245,7 +245,7 @@ describe('the log line of a condition', () => {
     [
       'fails',
       { condition: 'failing', problem: SOCKET },
-      `warn: server survival can't be observed: no connection. ${CAUSES.node_connection.remedy}`,
+      `warn: server survival can't be monitored: no connection. ${CAUSES.node_connection.remedy}`,
     ],
     [
       'is blocked',
@@ -264,7 +264,7 @@ describe('the log line of a condition', () => {
     [
       'fails because of the key',
       { condition: 'failing', problem: KEY },
-      `debug: server survival can't be observed: Unauthenticated. ${CAUSES.key_refused.remedy}`,
+      `debug: server survival can't be monitored: Unauthenticated. ${CAUSES.key_refused.remedy}`,
     ],
   ])('of a server that %s', (_, status, line) => {
     expect(logged(status)).toEqual([line]);

@@ -150,7 +150,7 @@ describe('upgradeFailure', () => {
     ['CERT_HAS_EXPIRED', 'certificate has expired', 'node_tls_expired', 'node_tls_expired'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'node_tls_unknown_ca', 'node_tls_unknown_ca'],
     ['ETIMEDOUT', 'connect ETIMEDOUT 203.0.113.7:8080', 'node_timeout', 'node_timeout'],
-    ['ERR_PROXY', 'the proxy answered 407', 'node_proxy', 'node_proxy'],
+    ['ERR_PROXY', 'the proxy returned 407', 'node_proxy', 'node_proxy'],
     ['ERR_SOCKET_ADDRESS', '"node" resolves to ::1', 'socket_address_local', 'socket_address_local'],
   ])('recognizes the cause of %s, and repeats the message', (code, message, cause, throughProxy) => {
     const failure = failed(code, message);

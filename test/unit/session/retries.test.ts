@@ -9,7 +9,7 @@ import {
 } from '../../../src/session/machine-model.ts';
 
 const timeouts = { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 };
-const DOWN: Problem = { cause: 'panel_error', detail: 'the panel answered 500' };
+const DOWN: Problem = { cause: 'panel_error', detail: 'the panel returned 500' };
 const ORIGIN: Problem = { cause: 'origin', detail: 'the node rejected the socket upgrade (403)' };
 
 /** A machine whose random numbers are just below 1, so that every wait has its maximum. */

@@ -12,7 +12,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
-const DOWN: Problem = { cause: 'upgrade_error', detail: 'the node answered 502' };
+const DOWN: Problem = { cause: 'upgrade_error', detail: 'the node returned 502' };
 
 let clock: ManualClock;
 let panel: FakeGateway;
@@ -250,7 +250,7 @@ describe('when the circuit closes', () => {
 
   it('a server whose polls failed is polled at once', async () => {
     panel.answerResources = () =>
-      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no answer from the node' }));
+      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no response from the node' }));
     await start({ mode: 'poll' });
     await clock.advance(10 * MINUTE);
     expect(condition()).toBe('failing');

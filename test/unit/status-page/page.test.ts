@@ -21,7 +21,7 @@ test('the page shows name, version, links and each server', async () => {
         target: { name: 'creative' },
         condition: 'blocked',
         blocked: 'suspended',
-        problem: { cause: 'suspended', detail: "suspended according to the panel's listing" },
+        problem: { cause: 'suspended', detail: "suspended according to the panel's server list" },
       }),
     ]),
   );
@@ -32,7 +32,7 @@ test('the page shows name, version, links and each server', async () => {
     '<tr><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
   );
   expect(text).toContain(
-    '<tr><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>suspended according to the panel&#39;s listing. Unsuspend the server in the panel',
+    '<tr><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>suspended according to the panel&#39;s server list. Unsuspend the server in the panel',
   );
 });
 

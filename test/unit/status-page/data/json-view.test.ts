@@ -117,7 +117,7 @@ describe('the JSON view', () => {
   );
 
   it('shows that a server streams although the listing says that it is suspended, without advice', () => {
-    const detail = "suspended according to the panel's listing, but the console socket streams";
+    const detail = "suspended according to the panel's server list, but the console socket streams";
     const changes = { condition: 'streaming', problem: { cause: 'suspended', detail } } as const;
     const [server] = view([streamingReading({ ...changes, target: { blocked: 'suspended' } })]).servers;
     expect(server).toMatchObject({ condition: 'streaming', cause: 'suspended', trouble: detail });

@@ -163,13 +163,13 @@ describe('a problem', () => {
   });
 
   it('is a fact and not a fault if the server is suspended', () => {
-    const problem = { cause: 'suspended', detail: "suspended according to the panel's listing" } as const;
+    const problem = { cause: 'suspended', detail: "suspended according to the panel's server list" } as const;
     const { server } = seen(serverReading({ condition: 'blocked', blocked: 'suspended', problem }));
     expect(problemAt(server)).toMatchObject({ severity: 'fact', remedy: CAUSES.suspended.remedy });
   });
 
   it('of a streaming server that is listed as suspended is the contradiction, without advice', () => {
-    const detail = "suspended according to the panel's listing, but the console socket streams";
+    const detail = "suspended according to the panel's server list, but the console socket streams";
     const { fleet, server } = seen(streamingReading({ problem: { cause: 'suspended', detail } }));
     expect(fleet.troubleWords(server)).toBe(detail);
   });

@@ -31,7 +31,7 @@ const stop = (reason: StopReason, exit_code?: number, timestamp_seconds = NOW): 
   exit_code,
 });
 
-const ORIGIN = explained({ cause: 'origin', detail: 'GET https://fra-1:8080 answered 403' });
+const ORIGIN = explained({ cause: 'origin', detail: 'GET https://fra-1:8080 returned 403' });
 
 const titleAndAction = (facts: Partial<TroubleFacts>) => {
   const trouble = troubleOf({ ...NOTHING, ...facts }, NOW);
