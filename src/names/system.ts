@@ -23,14 +23,19 @@ export type FindService = (
 /** The name servers are asked directly, so this uses none of the threads for lookups. */
 const SERVICE_RESOLVER = new dns.promises.Resolver({ timeout: 2_000, tries: 1 });
 
-export const systemService: FindService = async (name, signal) => {
-  const records = await untilAborted(
-    SERVICE_RESOLVER.resolveSrv(name).catch(() => []),
-    signal,
-  );
-  const [first] = records.toSorted((a, b) => a.priority - b.priority);
-  return first && { host: first.name, port: first.port };
-};
+export const systemService = serviceFinder(SERVICE_RESOLVER);
+
+/** Looks up services with this resolver. */
+export function serviceFinder(resolver: Pick<dns.promises.Resolver, 'resolveSrv'>): FindService {
+  return async (name, signal) => {
+    const records = await untilAborted(
+      resolver.resolveSrv(name).catch(() => []),
+      signal,
+    );
+    const [first] = records.toSorted((a, b) => a.priority - b.priority);
+    return first && { host: first.name, port: first.port };
+  };
+}
 
 /** The size of libuv's thread pool unless `UV_THREADPOOL_SIZE` says otherwise, and its limits. */
 const DEFAULT_POOL = 4;

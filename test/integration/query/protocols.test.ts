@@ -197,9 +197,10 @@ describe('an unusual answer is understood', () => {
     const family = FAMILIES.find(({ type }) => type === 'armagetronadvanced');
     let isKnown = false;
     await using server = await Answerer.udp((incoming) => {
-      if (incoming.datagram[1] === 0x34) incoming.reply(Buffer.alloc(8));
-      else if (isKnown && family !== undefined && 'udp' in family) family.udp(incoming);
-      isKnown = true;
+      if (incoming.datagram[1] === 0x34) {
+        isKnown = true;
+        incoming.reply(Buffer.alloc(8));
+      } else if (isKnown && family !== undefined && 'udp' in family) family.udp(incoming);
     });
     expect(await ask('armagetronadvanced', server.port)).toEqual(counted(SEATS));
   });

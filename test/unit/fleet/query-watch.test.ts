@@ -323,6 +323,15 @@ describe('a failed query', () => {
     expect(shown(record)?.problem?.cause).toBe('query_address_not_allowed');
   });
 
+  it('is made at every address of a name, IPv6 and IPv4, up to four', async () => {
+    resolve = () =>
+      Promise.resolve(['2001:db8::7', '203.0.113.1', '203.0.113.2', '203.0.113.3', '203.0.113.4']);
+    watch.start();
+    await passTime(INTERVAL, observe({ address: 'play.example.com:25565' }));
+    const otherIps = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
+    expect(queried).toMatchObject([{ ip: '2001:db8::7', otherIps }]);
+  });
+
   it('is repeated where the service of its name is, if the name has no address', async () => {
     const asked: string[] = [];
     services = (name) => {
