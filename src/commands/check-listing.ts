@@ -18,7 +18,7 @@ import { allowanceOf, neededPerMinute, rateWarning } from './fleet-needs.ts';
 import { panelApi } from './panel-api.ts';
 import { type Cells, columns, indent } from './text-table.ts';
 
-/** What the panels' listings reveal about the rules of `discover`. */
+/** What the panels' server lists reveal about the rules of `discover`. */
 export interface ListingReport {
   /** The number of listed servers that each rule of each panel covers. */
   readonly text: string;
@@ -26,7 +26,7 @@ export interface ListingReport {
   readonly warnings: readonly { readonly panel: string; readonly warning: string }[];
 }
 
-/** Reads the listings of the panels with discovery; throws a CommandFailure if one can't be read. */
+/** Reads the server lists of the panels with discovery; throws a CommandFailure if one can't be read. */
 export async function describeListings(panels: readonly PanelConfig[]): Promise<ListingReport> {
   const clock = new SystemClock();
   const described = await Promise.all(

@@ -52,7 +52,7 @@ function unreachedRules({ listing }: PanelConfig): readonly string[] {
 const NAMED_SERVERS = 5;
 
 /**
- * Without the listing, limits are known only from the configuration, except for the memory limit of a server with a console
+ * Without the server list, limits are known only from the configuration, except for the memory limit of a server with a console
  * socket.
  */
 function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
@@ -76,7 +76,7 @@ function named(servers: readonly Pick<ServerTarget, 'name'>[]): string {
   return `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-/** The rate of discovered servers can be judged only with the listing. */
+/** The rate of discovered servers can be judged only with the server list. */
 function lowRate(panel: PanelConfig): readonly string[] {
   const { requestsPerMinute: perMinute, servers } = panel;
   if (perMinute === undefined) return highNeed(panel);

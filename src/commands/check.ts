@@ -85,7 +85,7 @@ function warningLine(text: string): string {
   return `warning: ${text}\n`;
 }
 
-/** A configuration in text and tables, with defaults filled in and without secrets; `isListed` if the listings follow. */
+/** A configuration in text and tables, with defaults filled in and without secrets; `isListed` if the server lists follow. */
 function describeConfig(config: Config, isListed: boolean): string {
   const { panels, log, compatibility } = config;
   const rest = [
@@ -235,7 +235,7 @@ function anyHost(panelUrl: string): string {
     : 'any public host that the panel names';
 }
 
-/** The API budget needed for the configured servers; discovered servers are known only from the listing. */
+/** The API budget needed for the configured servers; discovered servers are known only from the server list. */
 function needsRow(panel: PanelConfig, isListed: boolean): readonly Cells[] {
   const { servers, listing } = panel;
   const where = isListed ? 'see the server list below' : 'see --listing';

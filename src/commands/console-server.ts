@@ -93,7 +93,7 @@ async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig
   return { ...panel, servers: [...panel.servers, ...servers] };
 }
 
-/** The servers in a panel's listing; throws a CommandFailure if it can't be read. */
+/** The servers in a panel's server list; throws a CommandFailure if it can't be read. */
 async function listing(panel: PanelConfig, clock: Clock): Promise<readonly ListedServer[]> {
   const api = panelApi(panel, clock);
   try {

@@ -25,7 +25,7 @@ interface DemoFlags extends LogFlags {
   readonly controlPort: number;
 }
 
-/** `demo`: a simulated panel and the exporter that observes it, in one process. */
+/** `demo`: a simulated panel and the exporter that monitors it, in one process. */
 export function demoCommand(): Command {
   const port = wholeNumber(0, MAX_PORT);
   return new Command('demo')

@@ -33,7 +33,7 @@ interface DoctorFlags extends DoctorSelection {
 
 type Write = (text: string) => void;
 
-/** `doctor`: tries every panel and server once and says what is wrong and what to change. */
+/** `doctor`: tries every panel and server once and shows what is wrong and what to change. */
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('test every panel and server once, step by step, and report problems and how to fix them')
@@ -178,7 +178,7 @@ function doctorPanel(
 type ReadListing = (listed: readonly ListedServer[]) => void;
 
 /**
- * The servers that the daemon would observe, based on one walk through the listing, which also shows the addresses of games;
+ * The servers that the daemon would monitor, based on one walk through the server list, which also shows the addresses of games;
  * undefined if neither is needed.
  */
 function listingOf({ name, servers, listing }: PanelConfig, read: ReadListing): ListingScope | undefined {

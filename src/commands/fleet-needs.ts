@@ -7,7 +7,7 @@ import { type Allowance, budgetProblem, type Needs, needsOf } from '../fleet/nee
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 import { allowedOf } from '../panel/rate-limit.ts';
 
-/** The calls per minute needed to observe these servers of a panel as configured. */
+/** The calls per minute needed to monitor these servers of a panel as configured. */
 export function neededPerMinute(panel: PanelConfig, servers: readonly ServerTarget[]): number {
   return needsFor(panel, servers).callsPerMinute;
 }

@@ -297,7 +297,7 @@ interface Seen {
   readonly account: Account | undefined;
 }
 
-/** Tries the panel and the key, and reads the listing and the account. */
+/** Tries the panel and the key, and reads the server list and the account. */
 async function look(panel: PanelConfig, signal: AbortSignal): Promise<Seen> {
   const clock = new SystemClock();
   let servers: readonly ListedServer[] = [];

@@ -108,7 +108,7 @@ export function portProblem(code: 'EADDRINUSE' | 'EACCES'): string {
   return code === 'EADDRINUSE' ? 'is already in use' : 'may not be opened by this user';
 }
 
-/** An exporter configuration that observes everything on a simulated panel. */
+/** An exporter configuration that monitors everything on a simulated panel. */
 export function simulatorConfig(panel: Simulator): string {
   const lines = [
     `# simulated panel: ${panel.url}`,

@@ -57,7 +57,7 @@ export interface PanelConfig {
   readonly tls?: TlsConfig;
   /** May contain a username and a password: must not be logged as it is. */
   readonly proxyUrl?: string;
-  /** Absent if the panel's listing isn't used. */
+  /** Absent if the panel's server list isn't used. */
   readonly listing?: ListingSettings;
   /** Absent if backups aren't requested. */
   readonly backups?: IntervalSettings;

@@ -145,7 +145,7 @@ function orSwitch<T extends z.ZodType>(settings: T) {
     .meta({ type: ['object', 'boolean'] });
 }
 
-/** `discover` of a panel: true, or which of the servers in its listing are observed. */
+/** `discover` of a panel: true, or which of the servers in its server list are monitored. */
 export const discover = orSwitch(discoverSettings);
 
 /** `backups` of a panel: true, or how often they are requested. */

@@ -140,7 +140,7 @@ function resolveTls(
   };
 }
 
-/** How often the listing is read if it only adds facts about the configured servers. */
+/** How often the server list is read if it only adds facts about the configured servers. */
 const LIMITS_INTERVAL_MS = 5 * 60_000;
 
 function resolveListing({ discover, limits_from_listing: adds }: PanelShape): ListingSettings | undefined {

@@ -71,7 +71,7 @@ function checkTls(panel: TreeMap, path: Path): readonly SettingProblem[] {
     }));
 }
 
-/** Does the panel have any servers to observe, listed here or discovered? */
+/** Does the panel have any servers to monitor, listed here or discovered? */
 function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const { discover, servers } = panel;
   if (isTreeMap(discover)) return checkLabels(discover, [...path, 'discover']);
@@ -82,7 +82,7 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   return [{ path: [...path, 'servers'], message, at: 'value' }];
 }
 
-/** Without the listing, only the file can say where a game is queried. */
+/** Without the server list, only the file can say where a game is queried. */
 function checkQueries(panel: TreeMap, path: Path): readonly SettingProblem[] {
   if (panel['limits_from_listing'] !== 'false' || panel['discover'] !== undefined) return [];
   const message =

@@ -68,7 +68,7 @@ const nodes = section('a map with api_key_file', {
 });
 
 /**
- * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its answer. With less, its
+ * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its response. With less, its
  * series would come and go.
  */
 const SHORTEST_STALENESS = '20s';

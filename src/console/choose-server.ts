@@ -53,7 +53,7 @@ function isCalled(target: ServerTarget, wanted: string): boolean {
   return target.name === wanted || hasId(target, wanted);
 }
 
-/** A server may be both in the configuration and in the listing. */
+/** A server may be both in the configuration and in the server list. */
 function isSame<Panel>(one: Chosen<Panel>, other: Chosen<Panel>): boolean {
   return one.panel === other.panel && hasId(one.target, other.target.id);
 }

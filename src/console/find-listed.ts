@@ -4,7 +4,7 @@ import type { PanelApi } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { walkListing } from '../panel/listing.ts';
 
-/** The servers in a panel's listing; rejects with a PanelError. */
+/** The servers in a panel's server list; rejects with a PanelError. */
 export async function listedServers(
   api: Pick<PanelApi, 'listing'>,
   type: ListingType | undefined,

@@ -4,7 +4,7 @@ import { NODE_CAUSES } from './node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
 import { EXPORTER_CAUSES, SERVER_CAUSES } from './server-causes.ts';
 
-/** How serious a cause is: a fact is normal, a warning limits what is observed, an error stops it. */
+/** How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it. */
 export type Severity = 'fact' | 'warning' | 'error';
 
 /** What is known about a cause, independent of where it occurs. */
@@ -49,12 +49,12 @@ export function shortTitle(code: CauseCode): string {
   return title.startsWith(`${scope} `) ? title.slice(scope.length + 1) : title;
 }
 
-/** What was observed, and what to do. */
+/** What happened, and what to do. */
 export function withRemedy({ cause, detail }: Problem): string {
   return withAdvice(detail, CAUSES[cause].remedy);
 }
 
-/** A problem on one line that begins with the name of its subject: what happened, what was observed, and what to do. */
+/** A problem on one line that begins with the name of its subject: what happened, the detail, and what to do. */
 export function problemLine(problem: Problem): string {
   return `${shortTitle(problem.cause)}: ${withRemedy(problem)}`;
 }

@@ -56,14 +56,14 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | 200 without data | works | works | fails | |
  * | 403 or 409 about one server | works | works | | fails (`/websocket`, 403) |
  * | 404 of one server | missing | | | |
- * | 404 of the listing | fails | fails | | |
+ * | 404 of the server list | fails | fails | | |
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
  * | the key is refused (address, second factor, application key) | refused | fails (listing) | | |
  * | the node's answer, or that it gave none, in the panel's own form | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | fails | |
- * | no answer to `/resources` in time | fails | fails | fails | |
- * | no connection, no answer, an answer of something else | fails | fails | | |
+ * | no response to `/resources` in time | fails | fails | fails | |
+ * | no connection, no response, a response of something else | fails | fails | | |
  * | 400, 429 | | | | |
  */
 export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: CallEnd): Verdict {

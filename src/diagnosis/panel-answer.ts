@@ -72,7 +72,7 @@ export function foreignCause(status: number, detail = ''): CauseCode {
 }
 
 /**
- * The state or refusal that prevents a server from being observed until someone changes it; undefined for every other cause. A
+ * The state or refusal that prevents a server from being monitored until someone changes it; undefined for every other cause. A
  * problem of the panel or its API key blocks no server: it is reported once, for the panel.
  */
 export function blockedReason(cause: CauseCode): BlockedReason | undefined {

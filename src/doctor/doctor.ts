@@ -52,7 +52,7 @@ const SHORT_ID = /^[0-9a-f]{8}$/i;
 
 /**
  * The panels with the selected servers, or a message about why there are none. A server that isn't in the configuration is looked
- * up in the listings of the panels with discovery.
+ * up in the server lists of the panels with discovery.
  */
 export function select(
   panels: readonly DoctorPanel[],
@@ -101,7 +101,7 @@ function isListed({ problem, steps }: PanelReport): boolean {
   return problem === undefined && isRead && result !== 'skipped';
 }
 
-/** The listing, of which only the wanted servers are tried. */
+/** The server list, of which only the wanted servers are tried. */
 function selecting(
   listing: ListingScope,
   wanted: (targets: readonly ServerTarget[]) => readonly ServerTarget[],

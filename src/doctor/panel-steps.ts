@@ -14,7 +14,7 @@ export interface ReachedBy {
 }
 
 /**
- * Whether the panel itself answers. `panelWide` is a problem with the whole panel, including its API key; `cut` is why the calls
+ * Whether the panel itself responds. `panelWide` is a problem with the whole panel, including its API key; `cut` is why the calls
  * have no result, if they were canceled.
  */
 export function reachFinding(
@@ -39,27 +39,27 @@ export function keyFinding(problems: readonly Problem[], isAccepted: boolean): F
 
 const isOfKey = ({ cause }: Problem) => CAUSES[cause].scope === 'key';
 
-/** What a panel's listing is read for. */
+/** What a panel's server list is read for. */
 export interface ListingScope {
   /** It is searched for servers in addition to those in the configuration; otherwise, it only shows the addresses of games. */
   readonly discovers: boolean;
   readonly type?: ListingType;
-  /** The servers to try, given the servers found in the listing. */
+  /** The servers to try, given the servers found in the server list. */
   readonly select: (walk: Pick<ListingWalk, 'servers' | 'surplusEntries'>) => ListingSelection;
 }
 
-/** What a listing leads to. */
+/** What a server list leads to. */
 export interface ListingSelection {
   /** All servers to try. */
   readonly targets: readonly ServerTarget[];
-  /** Set if the listing holds more servers than the limit, or none that `discover` includes. */
+  /** Set if the server list holds more servers than the limit, or none that `discover` includes. */
   readonly problem?: Problem | undefined;
 }
 
-/** Answers in the panel's own format that refuse the listing: if other calls accept the key, the key isn't the problem. */
+/** Responses in the panel's own format that reject the request for the list: if other calls accept the key, the key isn't the problem. */
 const REFUSALS: ReadonlySet<CauseCode> = new Set(['key_refused', 'unauthorized', 'forbidden', 'not_found']);
 
-/** The finding about the listing of a panel that accepts the key, and the selected servers. */
+/** The finding about the server list of a panel that accepts the key, and the selected servers. */
 export function listingFinding(
   { servers, failure }: ListingWalk,
   { targets, problem }: ListingSelection,
@@ -121,7 +121,7 @@ function limitWords({ known, pinned, perMinute }: LimitFacts): string {
 /** A larger difference between two clocks can't be explained by a call's delay, and is visible in the metrics' timestamps. */
 const TOLERANCE_MS = 30_000;
 
-/** When a call was made and answered, in Unix milliseconds. */
+/** When a call was made and its response received, in Unix milliseconds. */
 export interface CallSpan {
   readonly from: number;
   readonly to: number;

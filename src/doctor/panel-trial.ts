@@ -39,12 +39,12 @@ export interface DoctorPanel {
   readonly url: string;
   /** The servers in the configuration. */
   readonly targets: readonly ServerTarget[];
-  /** False to try only the panel and its listing. */
+  /** False to try only the panel and its server list. */
   readonly triesServers?: false;
-  /** Set if the listing is read. */
+  /** Set if the server list is read. */
   readonly listing?: ListingScope;
   readonly pinnedPerMinute?: number;
-  /** Judges whether the servers can be observed with this many calls per minute; absent if not all servers are tried. */
+  /** Judges whether the servers can be monitored with this many calls per minute; absent if not all servers are tried. */
   readonly shortfall?: (servers: readonly ServerTarget[], perMinute: number) => Problem | undefined;
   readonly queries: QueryTools;
   readonly api: Omit<PanelApiOptions, 'telemetry' | 'clock'>;
@@ -62,7 +62,7 @@ export interface Tools {
 /** The deadline of calls that nothing should overtake. */
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
-/** One of each kind: a page of the listing, a console, a poll. */
+/** One of each kind: a page of the server list, a console, a poll. */
 const CALLS_TO_JUDGE = 3;
 
 /** Causes that a wrong address may lead to. */
@@ -193,7 +193,7 @@ export class PanelTrial {
     return this.#gateway.budget().limitPerMinute;
   }
 
-  /** Finds out whether the panel answers and accepts the key; returns the reason if that was canceled first. */
+  /** Finds out whether the panel responds and accepts the key; returns the reason if that was canceled first. */
   async #judge(listingError: unknown): Promise<unknown> {
     const verify = (signal: AbortSignal) => untilAborted(this.#gateway.verify(), signal);
     const cut: unknown =
@@ -205,7 +205,7 @@ export class PanelTrial {
   }
 
   /**
-   * A panel answers an unknown path like an unknown key or server: if nothing below a path shows that the panel works, but it does
+   * A panel responds to an unknown path as to an unknown key or server: if nothing below a path shows that the panel works, but it does
    * at the root of its host, then `url` is wrong.
    */
   async #lookAtRoot(): Promise<void> {
@@ -309,7 +309,7 @@ export class PanelTrial {
     }
   }
 
-  /** Reads all pages of the listing; servers found before a failed page are kept. */
+  /** Reads all pages of the server list; servers found before a failed page are kept. */
   async #walk(scope: ListingScope): Promise<ListingWalk> {
     return walkListing(({ page, perPage }) =>
       this.#bounded(1, (signal) =>

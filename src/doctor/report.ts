@@ -24,7 +24,7 @@ export type StepResult = 'ok' | 'warning' | 'failed' | 'skipped';
 export interface Finding<Step extends string = PanelStep | ServerStep> {
   readonly step: Step;
   readonly result: StepResult;
-  /** A description of what was observed, what is wrong, or why nothing was tried; never contains a secret. */
+  /** A description of what happened, what is wrong, or why nothing was tried; never contains a secret. */
   readonly detail: string;
   /** Set for warnings and failures. */
   readonly cause?: CauseCode;

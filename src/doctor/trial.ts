@@ -45,7 +45,7 @@ export interface TrialResult {
   readonly step: TrialStep;
   /** Why that step failed or was canceled; undefined if the session has data. */
   readonly problem: Problem | Canceled | undefined;
-  /** Whether the panel answered the call. */
+  /** Whether the panel responded to the call. */
   readonly isAnswered: boolean;
   readonly credentials: Credentials | undefined;
   /** Undefined if it was not reported. */
@@ -64,7 +64,7 @@ const STEPS: Readonly<Record<Exclude<SocketState, 'none'>, ConsoleStep>> = {
 const INTERVALS = { pollIntervalMs: 60_000, stalenessMs: 60_000 };
 
 /**
- * Observes one server by one way, with a session like the exporter's, until the first sample or the first failure. The only
+ * Monitors one server by one way, with a session like the exporter's, until the first sample or the first failure. The only
  * messages it sends are `auth` and `send stats`.
  */
 export class Trial {
@@ -79,7 +79,7 @@ export class Trial {
   #end: (problem: Problem | undefined) => void = () => undefined;
 
   constructor(target: ServerTarget, way: 'socket' | 'poll', options: TrialOptions) {
-    // Whatever the listing says, the server's own calls show whether the panel blocks it.
+    // Whatever the server list shows, the server's own calls show whether the panel blocks it.
     const { blocked: _, ...server } = target;
     this.#target = { ...server, mode: way };
     this.#options = options;

@@ -25,7 +25,7 @@ const STEMS = new Set(
  */
 export const API_KEY_FORM = String.raw`\b(?:(?:${[...STEMS].join('|')})[a-z]_[\w-]+|(?:${API_KEY_PREFIXES.either.join('|')})[\w-]{20,})`;
 
-/** Whether the key's prefix says that it is for the application API. */
+/** Whether the key's prefix shows that it is for the application API. */
 export function isApplicationKey(key: string): boolean {
   return hasPrefix(key, 'application');
 }

@@ -3,7 +3,7 @@ import type { Secret } from './secret.ts';
 import type { CollectionMode, Expect } from './server.ts';
 
 /**
- * Which servers the listing contains: the key account's own, those that it sees only as an admin, or all servers of the panel.
+ * Which servers the server list contains: the key account's own, those that it sees only as an admin, or all servers of the panel.
  */
 export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;
 export type ListingType = (typeof LISTING_TYPES)[number];
@@ -27,7 +27,7 @@ export interface QueryRule {
   readonly query: QuerySettings;
 }
 
-/** Which of the listed servers are observed, and how. */
+/** Which of the listed servers are monitored, and how. */
 export interface DiscoverRules {
   /** A server has to match every key given here. */
   readonly include: ServerGlobs;
@@ -39,19 +39,19 @@ export interface DiscoverRules {
   readonly query?: readonly QueryRule[];
   readonly labels: Readonly<Record<string, string>>;
   readonly mode: CollectionMode;
-  /** The maximum number of discovered servers that are observed. */
+  /** The maximum number of discovered servers that are monitored. */
   readonly maxServers: number;
 }
 
 /** The default of `maxServers`. */
 export const DEFAULT_MAX_SERVERS = 15_000;
 
-/** What a panel's listing is used for. */
+/** What a panel's server list is used for. */
 export interface ListingSettings {
   /** Every server that the account has access to, if absent. */
   readonly type?: ListingType;
   readonly intervalMs: number;
-  /** If absent, the listing only adds facts about the configured servers. */
+  /** If absent, the server list only adds facts about the configured servers. */
   readonly discover?: DiscoverRules;
 }
 

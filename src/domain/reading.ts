@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Problem } from './problem.ts';
 import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
 
-/** How a server is being observed, in one word; the `condition` label of the self-metrics. */
+/** How a server is being monitored, in one word; the `condition` label of the self-metrics. */
 export const CONDITIONS = [
   'waiting',
   'connecting',
@@ -14,7 +14,7 @@ export const CONDITIONS = [
 ] as const;
 
 /**
- * How a server is being observed:
+ * How a server is being monitored:
  * `waiting` for its first call, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying without fresh data),
  * `blocked` for a reason that only a person can lift, `stopped`.
  */
@@ -83,15 +83,15 @@ export interface LastStop {
 /** A value that is read once per interval stays valid for this many, so that one read may fail. */
 export const VALID_INTERVALS = 2.5;
 
-/** How long a server was observed, and what it did during that time; in seconds that only increase. */
+/** How long a server was monitored, and what it did during that time; in seconds that only increase. */
 export interface Durations {
-  /** Observed without a gap of more than a minute. */
+  /** Monitored without a gap of more than a minute. */
   readonly observed: number;
   readonly running: number;
   /** At the CPU limit, from `SATURATED_FROM` on; undefined if it has none. */
   readonly cpuSaturated: number | undefined;
   readonly memorySaturated: number | undefined;
-  /** CPU time used while it was observed; undefined before the first sample with a CPU usage. */
+  /** CPU time used while it was monitored; undefined before the first sample with a CPU usage. */
   readonly cpu: number | undefined;
 }
 
@@ -131,7 +131,7 @@ export interface SchedulesReading {
 
 /** The result of the newest query of a server's game. */
 export interface QueryReading {
-  /** Why it failed; absent if the game answered. */
+  /** Why it failed; absent if the game responded. */
   readonly problem?: Problem;
   /** Without bots, if the game tells them apart; absent if the query failed, or if the game hides its players. */
   readonly players?: number;
@@ -139,7 +139,7 @@ export interface QueryReading {
   readonly bots?: number;
   /** Absent if the game reports no limit. */
   readonly playersMax?: number;
-  /** Where the game answered, such as `203.0.113.7, UDP port 2457 (valve)`; absent if the query failed. */
+  /** Where the game responded, such as `203.0.113.7, UDP port 2457 (valve)`; absent if the query failed. */
   readonly answeredAt?: string;
   readonly durationSeconds: number;
   /** From this monotonic instant on, it is too old to be shown. */
@@ -213,7 +213,7 @@ export interface Snapshot extends Measures {
   /** The instant. */
   readonly timestamp_seconds: number;
   readonly target: ServerTarget;
-  /** The node's name in the listing, else the host and port of its console socket. */
+  /** The node's name in the server list, else the host and port of its console socket. */
   readonly node: string | undefined;
   /** `unknown` without a fresh sample. */
   readonly state: ServerState;
@@ -232,7 +232,7 @@ export interface Snapshot extends Measures {
   /** The share of the last ten minutes at the CPU limit; undefined without a limit. */
   readonly cpu_saturated_share: number | undefined;
   readonly uptime_milliseconds: number | undefined;
-  /** The memory limit that the node reports, which configuration and listing may override. */
+  /** The memory limit that the node reports, which configuration and server list may override. */
   readonly node_memory_limit_bytes: number | undefined;
   /** Empty if they aren't read. */
   readonly schedules: readonly ScheduleReading[];
@@ -311,7 +311,7 @@ export interface BudgetReading {
 
 /** What the configuration requires of a panel, and what its rate limit and the process allow: arithmetic, not a schedule. */
 export interface NeedsReading {
-  /** API calls per minute that it takes to stream and poll every server as configured, with the listing and backups. */
+  /** API calls per minute that it takes to stream and poll every server as configured, with the server list and backups. */
   readonly requiredCallsPerMinute: number;
   /** Servers that should stream. */
   readonly requiredSockets: number;
@@ -321,32 +321,32 @@ export interface NeedsReading {
   readonly polls: number;
 }
 
-/** The state of a panel's listing. */
+/** The state of a panel's server list. */
 export interface DiscoveryReading {
-  /** The listing hasn't been read yet; the first time may take half a minute. */
+  /** The server list hasn't been read yet; the first time may take half a minute. */
   readonly isPending: boolean;
-  /** Discovered servers (observed because the listing contains them). */
+  /** Discovered servers (monitored because the server list contains them). */
   readonly servers: number;
-  /** Servers and entries of the listing beyond the admitted maximum. */
+  /** Servers and entries of the server list beyond the admitted maximum. */
   readonly leftOut: number;
-  /** Listed servers that are not observed because another one has the same 8-character identifier. */
+  /** Listed servers that are not monitored because another one has the same 8-character identifier. */
   readonly ambiguous: number;
   /** When every page was last read, in Unix milliseconds; undefined before the first time. */
   readonly succeededUnixMs: number | undefined;
-  /** Walks through the listing that missed a page or an entry. */
+  /** Walks through the server list that missed a page or an entry. */
   readonly failures: number;
 }
 
 /** The state of one node of a panel. */
 export interface NodeReading {
   readonly name: string;
-  /** Can its servers be observed? */
+  /** Can its servers be monitored? */
   readonly up: boolean;
   /** The reason if not. */
   readonly problem?: Problem | undefined;
 }
 
-/** What a panel's application API says about one of its nodes. */
+/** What a panel's application API reports about one of its nodes. */
 export interface NodeCapacity {
   readonly name: string;
   /** What servers may have in total without overallocation; absent if unlimited. */
@@ -364,17 +364,17 @@ export interface NodeCapacity {
 /** All that is known about one panel. */
 export interface PanelReading {
   readonly name: string;
-  /** Does the panel's API answer and accept the API key? */
+  /** Does the panel's API respond and accept the API key? */
   readonly up: boolean;
   /** Problems of the panel or its API key as a whole, or of single paths of a panel that is up; empty if there are none. */
   readonly problems: readonly Problem[];
   /** The known nodes, as of this instant. */
   nodes(now: number): readonly NodeReading[];
-  /** What its application API says about its nodes, while that is fresh; empty if it isn't read. */
+  /** What its application API reports about its nodes, while that is fresh; empty if it isn't read. */
   capacities(now: number): readonly NodeCapacity[];
   readonly budget: BudgetReading;
   readonly needs: NeedsReading;
-  /** Absent if the listing isn't used. */
+  /** Absent if the server list isn't used. */
   readonly discovery?: DiscoveryReading;
 }
 

@@ -1,6 +1,6 @@
 import type { QuerySettings } from './query.ts';
 
-/** A limit from the configuration or the listing; `unlimited` if there is none. */
+/** A limit from the configuration or the server list; `unlimited` if there is none. */
 export type Limit = number | 'unlimited';
 
 /** Panels give limits of memory and disk in MiB. */
@@ -14,9 +14,9 @@ export interface Limits {
   readonly memoryBytes?: Limit;
   readonly diskBytes?: Limit;
   readonly cpuCores?: Limit;
-  /** Known only from a listing; 0 if there is no swap. */
+  /** Known only from a server list; 0 if there is no swap. */
   readonly swapBytes?: Limit;
-  /** Weight of the server's block I/O, 10 to 1000; known only from a listing. */
+  /** Weight of the server's block I/O, 10 to 1000; known only from a server list. */
   readonly ioWeight?: number;
   /**
    * The listing's memory limit; it applies if neither the configuration nor the node gives one, because nodes grant slightly
@@ -26,8 +26,8 @@ export interface Limits {
 }
 
 /**
- * The memory limit to show, in bytes: the configuration or an "unlimited" in the listing takes precedence, then the limit
- * reported by the node (0 means that its socket never saw the server run), then the number in the listing.
+ * The memory limit to show, in bytes: the configuration or an "unlimited" in the server list takes precedence, then the limit
+ * reported by the node (0 means that its socket never saw the server run), then the number in the server list.
  */
 export function memoryLimitOf(
   { memoryBytes, listedMemoryBytes }: Pick<Limits, 'memoryBytes' | 'listedMemoryBytes'>,
@@ -78,22 +78,22 @@ export interface ServerTarget {
   readonly uuid?: string;
   readonly node?: string;
   readonly egg?: string;
-  /** `host:port` where players reach it according to the listing; IPv6 in brackets. */
+  /** `host:port` where players reach it according to the server list; IPv6 in brackets. */
   readonly address?: string;
   /**
    * Its default allocation if no `address` follows from it: `host:port` of an address that can be reached only from its own
    * machine or network segment, or of its node, or `:port` if it has no host.
    */
   readonly allocation?: string;
-  /** The one of its other ports that a variable of the server names as the query port, according to the listing. */
+  /** The one of its other ports that a variable of the server names as the query port, according to the server list. */
   readonly namedPort?: number;
-  /** The ports of its other allocations at the same IP address, according to the listing. */
+  /** The ports of its other allocations at the same IP address, according to the server list. */
   readonly otherPorts?: readonly number[];
   /** Absent if the game isn't queried for its players. */
   readonly query?: QuerySettings;
-  /** Why it can't be monitored according to the listing. */
+  /** Why it can't be monitored according to the server list. */
   readonly blocked?: BlockedReason;
-  /** The listing allows it no backups. */
+  /** The server list allows it no backups. */
   readonly withoutBackups?: true;
 }
 
@@ -146,7 +146,7 @@ const KNOWN: ReadonlySet<string> = new Set(SERVER_STATES);
 
 /**
  * The state for a word on the wire; `unknown` for any other word. Daemons never send `stopped`: panels write it, with 0 for every
- * number, for a server about which the daemon says nothing, as they do for one that is off (`StatsTransformer` in their sources).
+ * number, for a server about which the daemon reports nothing, as they do for one that is off (`StatsTransformer` in their sources).
  */
 export function parseServerState(word: string): ServerState {
   if (word === 'stopped') return 'offline';
@@ -159,7 +159,7 @@ export function isOff(state: ServerState): boolean {
 }
 
 /**
- * The content of one `stats` frame or one resources answer about a server, in base units. A field that the panel didn't send, or
+ * The content of one `stats` frame or one resources response about a server, in base units. A field that the panel didn't send, or
  * sent in an unusable form, is absent.
  */
 export interface Sample {

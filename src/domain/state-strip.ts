@@ -5,7 +5,7 @@ export const STRIP_POINTS = 60;
 /** What a server did during a point of its strip, from the least to the most serious: the worst state of the two minutes is kept. */
 export const STRIP_STATES = ['unknown', 'running', 'changing', 'off', 'down'] as const;
 
-/** `changing` while it starts or stops; `off` if nothing says that it should be running, otherwise `down`. */
+/** `changing` while it starts or stops; `off` if nothing shows that it should be running, otherwise `down`. */
 export type StripState = (typeof STRIP_STATES)[number];
 
 /** A stretch of a strip with one state. */

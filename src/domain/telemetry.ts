@@ -5,7 +5,7 @@ export const OPTIONAL_ENDPOINTS = ['schedules', 'nodes'] as const;
 /** All of them, plus the account endpoint, which only `init` calls. */
 export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | (typeof OPTIONAL_ENDPOINTS)[number] | 'account';
 
-/** Why a frame or an answer could not be used, wholly or in part: the `kind` label. */
+/** Why a frame or a response could not be used, wholly or in part: the `kind` label. */
 export const BAD_MESSAGE_KINDS = ['not_json', 'bad_shape', 'bad_field', 'binary', 'oversize'] as const;
 export type BadMessageKind = (typeof BAD_MESSAGE_KINDS)[number];
 
@@ -29,7 +29,7 @@ export interface PanelTelemetry {
   message(event: string): void;
   badMessage(kind: BadMessageKind): void;
   reconnect(reason: ReconnectReason): void;
-  /** A call ended; `status` is the HTTP status, or the kind of failure if there was no answer. */
+  /** A call ended; `status` is the HTTP status, or the kind of failure if there was no response. */
   request(endpoint: ApiEndpoint, status: string, seconds: number): void;
 }
 

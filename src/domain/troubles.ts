@@ -17,7 +17,7 @@ export const LOOP_CRASHES = 3;
  */
 export const LOOP_STOPS = 5;
 
-/** A game may take this long to load before its queries are answered. */
+/** A game may take this long to load before it responds to queries. */
 export const LOADING_SECONDS = 600;
 
 /** The age from which on the newest successful backup is too old. */

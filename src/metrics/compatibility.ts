@@ -28,7 +28,7 @@ function percent(cores: number | undefined): number | undefined {
   return cores === undefined ? undefined : Math.round(cores * 100 * PERCENT_STEPS) / PERCENT_STEPS;
 }
 
-/** A limit in the notation of the panel's listing; dashboards look for the word `unlimited`. */
+/** A limit in the notation of the panel's server list; dashboards look for the word `unlimited`. */
 function listed(
   limit: Limit | undefined,
   unlimited: number,
@@ -39,7 +39,7 @@ function listed(
 }
 
 /**
- * The memory limit as pterodactyl_exporter shows it: the same rule, except that the listing's number takes precedence over the
+ * The memory limit as pterodactyl_exporter shows it: the same rule, except that the server list's number takes precedence over the
  * node's, which includes some overhead.
  */
 function listedMemoryLimit(

@@ -8,7 +8,7 @@ import {
   type ReconnectReason,
 } from '../domain/telemetry.ts';
 
-/** Events that a panel's daemon is known to send: first those of its protocol, then those observed in the field. */
+/** Events that a panel's daemon is known to send: first those of its protocol, then those seen in the field. */
 export const KNOWN_EVENTS: readonly string[] = [
   'auth success',
   'status',

@@ -90,7 +90,7 @@ export const SELF_FAMILIES = {
     stability: 'stable',
     help: "Duration of calls to the panel's API, in seconds.",
     labels: ['panel', 'endpoint'],
-    // A panel answers from its cache in about 50 ms, or after up to 20 s if a node doesn't answer; 25 s is the timeout.
+    // A panel responds from its cache in about 50 ms, or after up to 20 s if a node doesn't respond; 25 s is the timeout.
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
   },
   reloadSuccessful: {
@@ -147,7 +147,7 @@ function panelGauge(name: string, help: string, read: PanelGauge['read']): Panel
   };
 }
 
-/** The state of each panel's API budget and listing, and what the configuration requires of the panel. */
+/** The state of each panel's API budget and server list, and what the configuration requires of the panel. */
 export const PANEL_GAUGES: readonly PanelGauge[] = [
   panelGauge(
     'api_budget_limit_calls_per_minute',

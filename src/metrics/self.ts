@@ -63,7 +63,7 @@ export class SelfMetrics {
     return this.#countsOf(panel);
   }
 
-  /** The number of this panel's API calls answered with this status since the start. */
+  /** The number of this panel's API calls that ended with this status since the start. */
   answered(panel: string, status: string): number {
     const counts = this.#panels.get(panel)?.requests.values() ?? [];
     return [...counts].reduce((sum, byStatus) => sum + (byStatus.get(status)?.n ?? 0), 0);

@@ -68,7 +68,7 @@ export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
   return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
 }
 
-/** Is it a state of the server, which the listing knows as well? */
+/** Is it a state of the server, which the server list knows as well? */
 export function isListedReason(reason: BlockedReason | undefined): boolean {
   return reason !== undefined && !mayBeOfPanel(reason) && reason !== 'forbidden';
 }

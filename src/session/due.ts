@@ -27,7 +27,7 @@ export interface Need {
 /** What the need depends on; instants are monotonic milliseconds. */
 export interface Situation {
   readonly mode: CollectionMode;
-  /** The listing says that the panel blocks the server. */
+  /** The server list shows that the panel blocks the server. */
   readonly blocked: BlockedReason | undefined;
   /** The process has a file descriptor for its socket. */
   readonly hasSlot: boolean;

@@ -78,7 +78,7 @@ export class Session implements StreamerOwner {
     this.wakePolls();
   }
 
-  /** The listing was read, and doesn't say that the panel blocks the server: an answer that did may be outdated. */
+  /** The server list was read, and doesn't show that the panel blocks the server: a response that did may be outdated. */
   listedAsFree(): void {
     const { machine } = this.#streamer;
     if (machine.name === 'blocked' && isListedReason(machine.refused.reason)) this.#streamer.wake();
@@ -224,7 +224,7 @@ export class Session implements StreamerOwner {
 
 function blockedByListing(reason: BlockedReason, machine: MachineState): CollectionStatus {
   const detail = `${reason} according to the panel's server list`;
-  // A streaming server isn't blocked, whatever the listing says.
+  // A streaming server isn't blocked, whatever the server list shows.
   return isLive(machine)
     ? {
         condition: 'streaming',

@@ -253,7 +253,7 @@ export class Streamer {
     this.dispatch(event);
   }
 
-  /** A token for a node whose sockets may be tried: only the token shows the node, if the listing didn't. */
+  /** A token for a node whose sockets may be tried: only the token shows the node, if the server list didn't. */
   async #usableToken(purpose: TokenPurpose, signal: AbortSignal): Promise<Token> {
     const { addressProblem, panel } = this.#context;
     for (;;) {
