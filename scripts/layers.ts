@@ -34,7 +34,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'diagnosis',
     contains:
-      'the causes of problems as data, and pure functions that classify evidence (errors, answers, close codes)',
+      'the causes of problems as data, and pure functions that classify evidence (errors, responses, close codes)',
     mayImport: ['domain'],
   },
   {

@@ -22,7 +22,7 @@ const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
     'vintagestory',
   ],
   'requires an account or a token on the server': ['farmingsimulator', 'nadeo', 'palworld', 'terraria'],
-  'a short answer can keep the library busy for minutes': ['battlefield', 'mumble'],
+  'a short response can keep the library busy for minutes': ['battlefield', 'mumble'],
   'the library reports wrong player counts': ['kspdmp'],
 };
 
@@ -59,7 +59,7 @@ export function renderQueryTypes(): string {
     ([type, { name, options }]) =>
       `| \`${type}\` | ${name} | ${options.port ?? '–'} | ${queryPort(options)} |`,
   );
-  return ['| type | game | players connect to | answers queries |', '|---|---|---|---|', ...rows].join('\n');
+  return ['| type | game | players connect to | query port |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 function queryPort({ port, port_query, port_query_offset }: Game['options']): string {
