@@ -11,8 +11,8 @@ export interface Admitted<Server> {
 }
 
 /**
- * Admits at most `most` of these distinct servers; pure. Servers that are already observed stay; the remaining places go to the
- * others in order of UUID, so the choice depends on neither the order of the listing nor chance.
+ * Admits at most `most` of these distinct servers; pure. Servers that are already monitored stay; the remaining places go to the
+ * others in order of UUID, so the choice depends on neither the order of the server list nor chance.
  */
 export function admit<Server extends Pick<ListedServer, 'uuid'>>(
   servers: readonly Server[],
@@ -39,7 +39,7 @@ export interface Surplus {
 export const NO_SURPLUS: Surplus = { servers: 0, firstNames: [] };
 
 /**
- * The problem of a listing that holds more servers than are admitted; `entries` counts those on pages that were never requested.
+ * The problem of a server list that holds more servers than are admitted; `entries` counts those on pages that were never requested.
  */
 export function surplusProblem(
   { servers, firstNames }: Surplus,
@@ -59,7 +59,7 @@ export function surplusProblem(
 
 /** The rules by which listed servers are admitted. */
 export interface AdmissionRules {
-  /** The maximum number of discovered servers (observed because the listing contains them). */
+  /** The maximum number of discovered servers (monitored because the server list contains them). */
   readonly maxServers: number;
   readonly configured: readonly ServerTarget[];
   /** Would the server be discovered if it isn't configured? */
@@ -69,7 +69,7 @@ export interface AdmissionRules {
 }
 
 /**
- * Decides which listed servers are remembered over one walk of the listing. Configured servers and servers that aren't observed
+ * Decides which listed servers are remembered over one walk of the server list. Configured servers and servers that aren't monitored
  * here are remembered too, since another configuration may need them at once: each kind has its own places.
  */
 export class Admission {
@@ -83,7 +83,7 @@ export class Admission {
     this.#configured = new Set(rules.configured.map(identityOf));
   }
 
-  /** The servers left out so far that would be observed if there were places for them. */
+  /** The servers left out so far that would be monitored if there were places for them. */
   get surplus(): Surplus {
     return { servers: this.#leftOut.size, firstNames: this.#names };
   }

@@ -8,11 +8,11 @@ export interface CensusEntry {
   readonly missed: number;
 }
 
-/** All servers known to be in the listing, by UUID. */
+/** All servers known to be in the server list, by UUID. */
 export type Census = ReadonlyMap<string, CensusEntry>;
 
 /**
- * A server is gone once this many walks in a row did not find it. The listing has no stable order and pages shift while they are
+ * A server is gone once this many walks in a row did not find it. The server list has no stable order and pages shift while they are
  * read, so a single walk can miss a server.
  */
 const WALKS_TO_VANISH = 3;

@@ -32,7 +32,7 @@ export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode'> {
   judge(server: ListedServer): DiscoveryVerdict;
 }
 
-/** The servers of a panel that are to be observed. */
+/** The servers of a panel that are to be monitored. */
 export interface MergedTargets {
   /** The configured servers in their order, then the discovered ones by name. */
   readonly targets: readonly ServerTarget[];
@@ -42,9 +42,9 @@ export interface MergedTargets {
 }
 
 /**
- * Merges the configured servers, completed from the listing, with the listed servers that the rules add; without rules none is
+ * Merges the configured servers, completed from the server list, with the listed servers that the rules add; without rules none is
  * added. No identifier occurs twice, since it distinguishes the series: among servers that share one, the configured one wins,
- * then one that is already observed, then the first by UUID.
+ * then one that is already monitored, then the first by UUID.
  */
 export function mergeTargets(
   configured: readonly ServerTarget[],
@@ -96,7 +96,7 @@ function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []):
   return twins.length === 1 ? twins[0] : undefined;
 }
 
-/** Sorted by precedence for observation; independent of the order of the listing. */
+/** Sorted by precedence for observation; independent of the order of the server list. */
 function ranked(
   servers: readonly ListedServer[],
   isObserved: (uuid: string) => boolean,
@@ -114,7 +114,7 @@ export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | 
   return { cause: 'same_identifier', detail };
 }
 
-/** The configured servers that are missing from a listing with these UUIDs. */
+/** The configured servers that are missing from a server list with these UUIDs. */
 export function unlistedIn(
   configured: readonly ServerTarget[],
   uuids: Iterable<string>,
@@ -123,7 +123,7 @@ export function unlistedIn(
   return configured.filter((target) => !listed.has(identityOf(target)));
 }
 
-/** Which configured servers are missing from a listing that was read completely; undefined if none are. */
+/** Which configured servers are missing from a server list that was read completely; undefined if none are. */
 export function unlistedWords(configured: readonly ServerTarget[], census: Census): string | undefined {
   const unlisted = unlistedIn(configured, census.keys());
   if (unlisted.length === 0) return undefined;
@@ -131,7 +131,7 @@ export function unlistedWords(configured: readonly ServerTarget[], census: Censu
   return `${unlisted.length} of ${configured.length} servers are missing from the server list of the key's account, so only their configured limits are known; first: ${names.join(', ')}`;
 }
 
-/** Has the configuration given the server no name, so that the listing may name it? */
+/** Has the configuration given the server no name, so that the server list may name it? */
 export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === identityOf(target);
 }
@@ -234,7 +234,7 @@ function limitsOf({ limits }: ListedServer): Complete<Limits> {
   };
 }
 
-/** Why a server can't be monitored, according to its flags in the listing. */
+/** Why a server can't be monitored, according to its flags in the server list. */
 export function blockedByListing(server: ListedServer): BlockedReason | undefined {
   if (server.suspended) return 'suspended';
   if (server.transferring) return 'transferring';
@@ -243,7 +243,7 @@ export function blockedByListing(server: ListedServer): BlockedReason | undefine
   return server.underMaintenance ? 'maintenance' : undefined;
 }
 
-/** The server as it is observed if the listing isn't current: its own calls show whether it is blocked. */
+/** The server as it is monitored if the server list isn't current: its own calls show whether it is blocked. */
 export function unblocked(target: ServerTarget): ServerTarget {
   return { ...target, blocked: undefined };
 }

@@ -32,7 +32,7 @@ import {
   standingAfter,
 } from './listing-standing.ts';
 
-/** How long configured servers wait for the listing to name them, so that their series don't change names at every start. */
+/** How long configured servers wait for the server list to name them, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
 
 /** How many unobserved servers are remembered when discovery is off: one of them may be added to the configuration. */
@@ -59,13 +59,13 @@ export interface DiscoveryOptions {
   readonly notFound: () => ReadonlySet<string>;
   /** Does the server belong to this shard? */
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
-  /** Called with the servers to observe, whenever they may have changed. */
+  /** Called with the servers to monitor, whenever they may have changed. */
   readonly found: (targets: readonly ServerTarget[]) => void;
   /** The whole listing was read, and its targets were passed to `found`. */
   readonly allRead: () => void;
 }
 
-/** Reads a panel's listing periodically and determines which servers to observe. */
+/** Reads a panel's server list periodically and determines which servers to monitor. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #walks: Repeat;
@@ -77,7 +77,7 @@ export class Discovery {
   /** Of a census that may be older. */
   #ports: { readonly census: Census; readonly listed: ListedPorts } | undefined;
   /**
-   * Servers that were removed from the configuration when discovery began: the listing has yet to show whether they are
+   * Servers that were removed from the configuration when discovery began: the server list has yet to show whether they are
    * discovered.
    */
   #undecided: readonly ServerTarget[] = [];
@@ -96,12 +96,12 @@ export class Discovery {
     this.#log = new ListingLog(options.panel, options.log);
   }
 
-  /** The servers to observe, as far as they are known yet. */
+  /** The servers to monitor, as far as they are known yet. */
   get targets(): readonly ServerTarget[] {
     return this.#merged.targets;
   }
 
-  /** Does a port of the server's address belong to another server, as far as the listing shows? */
+  /** Does a port of the server's address belong to another server, as far as the server list shows? */
   isTaken(server: ServerTarget, port: number): boolean {
     const census = this.#census;
     if (this.#ports?.census !== census) {
@@ -110,14 +110,14 @@ export class Discovery {
     return this.#ports.listed.isTaken(server, port);
   }
 
-  /** Calls a minute that the listing makes. */
+  /** Calls a minute that the server list makes. */
   get callsPerMinute(): number {
     return this.#settings === undefined
       ? 0
       : (this.#standing.pages * 60_000) / this.#pace(this.#settings).intervalMs;
   }
 
-  /** Undefined if the listing isn't used. */
+  /** Undefined if the server list isn't used. */
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
     const { discovered, ambiguous } = this.#merged;
@@ -132,7 +132,7 @@ export class Discovery {
     };
   }
 
-  /** Why servers of the listing that should be observed are not. */
+  /** Why servers of the server list that should be monitored are not. */
   get problems(): readonly Problem[] {
     return this.#problems(this.#standing.surplusEntries);
   }
@@ -149,7 +149,7 @@ export class Discovery {
   }
 
   /**
-   * Applies new configured servers and new settings for the listing (undefined if it isn't used), then publishes the servers to
+   * Applies new configured servers and new settings for the server list (undefined if it isn't used), then publishes the servers to
    * observe.
    */
   configure(
@@ -159,7 +159,7 @@ export class Discovery {
     const isSame = JSON.stringify(settings) === JSON.stringify(this.#settings);
     this.#configured = configured;
     if (!isSame) {
-      // Servers that are already observed by their ids are not dropped to wait for a name.
+      // Servers that are already monitored by their ids are not dropped to wait for a name.
       if (this.#isRunning) this.#isNamed = true;
       this.#settings = settings;
       const rules = settings?.discover;
@@ -190,7 +190,7 @@ export class Discovery {
     this.#cancelAll();
   }
 
-  /** Reads the listing at once, because it may have changed completely. */
+  /** Reads the server list at once, because it may have changed completely. */
   restart(): void {
     if (this.#isRunning) this.#begin();
   }
@@ -257,7 +257,7 @@ export class Discovery {
       this.#logUnlisted();
     const { intervalMs, repeatMs } = this.#pace(settings, walk.pages);
     const { surplus } = admission;
-    // Without discovery, no server is missing from what is observed.
+    // Without discovery, no server is missing from what is monitored.
     const surplusEntries = optional ? 0 : walk.surplusEntries;
     const ended = { ...walk, surplus, surplusEntries };
     const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
@@ -298,7 +298,7 @@ export class Discovery {
     if (words !== undefined) this.#log.info(words);
   }
 
-  /** The names from the listing are known, or the wait for them is over. */
+  /** The names from the server list are known, or the wait for them is over. */
   #publish(): void {
     this.#cancelPatience();
     this.#isNamed = true;
@@ -334,7 +334,7 @@ export class Discovery {
   }
 }
 
-/** Did the panel or a firewall deny the account access to the listing, or does the panel have none? */
+/** Did the panel or a firewall deny the account access to the server list, or does the panel have none? */
 function isRefusal(error: unknown): boolean {
   return error instanceof PanelError && REFUSALS.has(error.status ?? 0);
 }

@@ -7,7 +7,7 @@ const MAX_OBSERVED_GAP_MS = 60_000;
 /** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */
 const MAX_SATURATED_GAP_MS = 5_000;
 
-/** Counts how long one server was observed, was running, used the CPU, and was at its limits, on the monotonic clock. */
+/** Counts how long one server was monitored, was running, used the CPU, and was at its limits, on the monotonic clock. */
 export class DurationCounter {
   #observedMs = 0;
   #runningMs = 0;
@@ -24,7 +24,7 @@ export class DurationCounter {
   #memorySaturatedFrom = Number.NaN;
   #wasRunning = false;
 
-  /** Records that the server was observed, and whether it is running. */
+  /** Records that the server was monitored, and whether it is running. */
   observed(now: number, isRunning: boolean): void {
     const gapMs = now - this.#observedAt;
     if (gapMs <= MAX_OBSERVED_GAP_MS) {

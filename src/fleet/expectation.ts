@@ -4,7 +4,7 @@ import type { StopReason } from '../domain/reading.ts';
 const RESTART_MS = 60_000;
 
 /**
- * Whether one server should be running, judged by what was observed: from when it runs until someone stops it, or until it exits
+ * Whether one server should be running, judged by what happened: from when it runs until someone stops it, or until it exits
  * by itself and the node doesn't restart it.
  */
 export class Expectation {

@@ -9,7 +9,7 @@ interface PortOwner extends Pick<ServerAtAddress, 'uuid' | 'node'> {
   readonly host: string;
 }
 
-/** The ports that a listing gives to servers, as far as it shows. */
+/** The ports that a server list gives to servers, as far as it shows. */
 export class ListedPorts {
   readonly #owners = new Map<number, PortOwner[]>();
 

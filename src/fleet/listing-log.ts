@@ -5,7 +5,7 @@ import type { CauseCode, Problem } from '../domain/problem.ts';
 import { problemOf } from '../panel/errors.ts';
 import type { ListingWalk } from '../panel/listing.ts';
 
-/** What is logged when a problem of the listing has ended. */
+/** What is logged when a problem of the server list has ended. */
 const ENDED: Partial<Record<CauseCode, string>> = {
   nothing_listed: 'servers are discovered again',
   all_excluded: 'servers are discovered again',
@@ -17,7 +17,7 @@ const ENDED: Partial<Record<CauseCode, string>> = {
 export interface WalkCircumstances {
   /** Servers are to be discovered, not only described. */
   readonly discovers: boolean;
-  /** The account may not see the listing. */
+  /** The account may not see the server list. */
   readonly isRefused: boolean;
   /** Some servers are known. */
   readonly knowsServers: boolean;
@@ -53,7 +53,7 @@ export class ListingLog {
     }
   }
 
-  /** The listing isn't used any more, or for something else. */
+  /** The server list isn't used any more, or for something else. */
   forget(): void {
     this.#problems = [];
   }

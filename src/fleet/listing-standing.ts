@@ -4,7 +4,7 @@ import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk } from '../panel/listing.ts';
 import { NO_SURPLUS, type Surplus } from './admission.ts';
 
-/** What the walks so far show about a panel's listing as a whole. */
+/** What the walks so far show about a panel's server list as a whole. */
 export interface ListingStanding {
   readonly hasWalked: boolean;
   /** When the last complete walk ended, in monotonic milliseconds; undefined if there was none. */
@@ -33,17 +33,17 @@ export const NEVER_READ: ListingStanding = {
   surplusEntries: 0,
 };
 
-/** How old a listing that fails may be, unless it is read less often, before blocked servers are asked themselves. */
+/** How old a server list that fails may be, unless it is read less often, before blocked servers are asked themselves. */
 const BELIEVED_MS = 300_000;
 
-/** When a walk ended, how often the listing is read, and whether discovery includes a server. */
+/** When a walk ended, how often the server list is read, and whether discovery includes a server. */
 export interface WalkContext {
   readonly now: number;
   readonly intervalMs: number;
   readonly isIncluded: (server: ListedServer) => boolean;
 }
 
-/** The parts of a walk's result that matter for the listing as a whole, and the servers that the walk left out. */
+/** The parts of a walk's result that matter for the server list as a whole, and the servers that the walk left out. */
 export type StandingWalk = Pick<
   ListingWalk,
   'complete' | 'servers' | 'problem' | 'pages' | 'surplusEntries'
@@ -73,7 +73,7 @@ export function standingAfter(
   };
 }
 
-/** The problem of a listing from which no server is discovered; one with unreadable entries has another problem. */
+/** The problem of a server list from which no server is discovered; one with unreadable entries has another problem. */
 function emptiness(listed: number, problem: ListingWalk['problem']): Problem | undefined {
   if (problem !== undefined) return undefined;
   return listed === 0 ? NOTHING_LISTED : allExcluded(listed);
@@ -91,7 +91,7 @@ export function allExcluded(listed: number): Problem {
 const LISTING_SHARE = 0.1;
 
 /**
- * Calls a minute for a listing that only adds facts about configured servers, unless their own pages need more: an account may
+ * Calls a minute for a server list that only adds facts about configured servers, unless their own pages need more: an account may
  * see thousands of other servers.
  */
 const FACTS_CALLS_PER_MINUTE = 1;
@@ -99,14 +99,14 @@ const FACTS_CALLS_PER_MINUTE = 1;
 /** Delay before repeating a walk that failed or that missed a known server. */
 const REPEAT_MS = 60_000;
 
-/** How often a listing is read. */
+/** How often a server list is read. */
 export interface ListingPace {
   readonly intervalMs: number;
   /** After a walk that failed or missed a server. */
   readonly repeatMs: number;
 }
 
-/** How often a listing of so many pages is read, if this many servers are configured and so many calls a minute are allowed. */
+/** How often a server list of so many pages is read, if this many servers are configured and so many calls a minute are allowed. */
 export function paceOf(
   { intervalMs, discover }: ListingSettings,
   pages: number,

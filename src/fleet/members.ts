@@ -41,7 +41,7 @@ export class Members {
   }
 
   /**
-   * Observes these servers from now on. A server that was already observed keeps its session, socket and record, even if its
+   * Monitors these servers from now on. A server that was already monitored keeps its session, socket and record, even if its
    * description changed; applying the same list again costs next to nothing.
    */
   observe(targets: readonly ServerTarget[]): TargetChanges {
@@ -86,7 +86,7 @@ export class Members {
     }
   }
 
-  /** The listing was read completely: what it says is free may be tried. */
+  /** The server list was read completely: what it says is free may be tried. */
   listed(): void {
     for (const { session, record } of this.#members)
       if (record.target.blocked === undefined) session.listedAsFree();

@@ -53,7 +53,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
     };
   }
 
-  /** What keeps some servers from being observed as configured, from the moment at which it is logged: a limit may still be unknown. */
+  /** What keeps some servers from being monitored as configured, from the moment at which it is logged: a limit may still be unknown. */
   get problems(): readonly Problem[] {
     return this.#logged === undefined ? [] : this.#problemsOf(this.current);
   }
@@ -109,7 +109,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   }
 }
 
-/** How the servers are observed; servers that the panel blocks are neither streamed nor polled. */
+/** How the servers are monitored; servers that the panel blocks are neither streamed nor polled. */
 function collectionOf(servers: number, { sockets, polls }: Needs): string {
   if (servers === 1 && sockets === 1) return '1 server, with its own console socket';
   const all = `${servers} ${servers === 1 ? 'server' : 'servers'}`;

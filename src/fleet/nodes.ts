@@ -8,7 +8,7 @@ interface ServerOfNode {
 }
 
 /**
- * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is observed; it may have one,
+ * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is monitored; it may have one,
  * such as sockets that fail, while its servers are polled.
  */
 export function nodeReadings(

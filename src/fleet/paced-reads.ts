@@ -125,7 +125,7 @@ export class PacedReads<Reading> {
     else this.#repeat.start((signal) => this.#readNext(settings, signal), this.#gapMs);
   }
 
-  /** Between the starts of two reads, because an answer takes time. */
+  /** Between the starts of two reads, because a response takes time. */
   get #gapMs(): number {
     const perMinute = this.wantedPerMinute(this.#options.records().map(({ target }) => target));
     return Math.min(LONGEST_GAP_MS, 60_000 / perMinute);

@@ -55,7 +55,7 @@ export interface PanelContext extends SocketAccess {
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
 }
 
-/** What to observe on a panel: its configured servers, and what else is requested. */
+/** What to monitor on a panel: its configured servers, and what else is requested. */
 export interface PanelSelection {
   readonly servers: readonly ServerTarget[];
   readonly listing?: ListingSettings;
@@ -66,10 +66,10 @@ export interface PanelSelection {
   readonly queryHosts?: readonly string[];
 }
 
-/** How long sessions wait for the first walk through the listing. */
+/** How long sessions wait for the first walk through the server list. */
 const LISTED_WITHIN_MS = 3_000;
 
-/** The servers of one panel, configured and discovered: a session for each, the listing, backups and queries. */
+/** The servers of one panel, configured and discovered: a session for each, the server list, backups and queries. */
 export class PanelFleet {
   readonly #context: PanelContext;
   readonly #serverLog: ServerLog;
@@ -127,7 +127,7 @@ export class PanelFleet {
       gateway.onChange(() => this.#needs.follow()),
     ];
     this.#discovery.start();
-    // The listing shows which servers share a node, so that not each of them has to fail by itself.
+    // The server list shows which servers share a node, so that not each of them has to fail by itself.
     const waitMs = this.#listing === undefined ? 0 : LISTED_WITHIN_MS;
     if (waitMs === 0) this.#beginAll();
     else this.#cancelBegin = this.#context.clock.schedule(waitMs, () => this.#beginAll());
@@ -177,7 +177,7 @@ export class PanelFleet {
     this.#followServers();
   }
 
-  /** The gateway uses another API key: retries what the old key was refused, and reads the listing again. */
+  /** The gateway uses another API key: retries what the old key was refused, and reads the server list again. */
   keyChanged(): void {
     // Before the circuits close, which would wake them: a call that is withdrawn counts as a call for a token.
     if (this.#isRunning) this.#members.retryRefused();
@@ -343,7 +343,7 @@ export class PanelFleet {
   /** The servers changed, and so what they need of the panel and the process. */
   #followServers(): void {
     const { gateway } = this.#context;
-    // Servers that the panel blocks according to the listing need no calls.
+    // Servers that the panel blocks according to the server list need no calls.
     const asking = this.records.filter(({ target }) => target.blocked === undefined);
     const idsOf = (records: readonly ServerRecord[]) => records.map(({ target }) => target.id);
     const listing = this.#listing;

@@ -67,7 +67,7 @@ export class PowerHistory {
     return this.#state === 'unknown' ? undefined : this.#changedAt;
   }
 
-  /** Is the server expected to be running, judged by what was observed? Undefined while unknown. */
+  /** Is the server expected to be running, judged by what happened? Undefined while unknown. */
   isExpected(now: number): boolean | undefined {
     return this.#expectation.read(now);
   }

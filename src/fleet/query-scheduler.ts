@@ -5,17 +5,17 @@ import { bounded } from '../domain/until-aborted.ts';
 /** Concurrent queries, across all panels. */
 export const QUERY_SEATS = 32;
 
-/** Seats for servers that didn't answer their last query: unresponsive servers must never delay the others. */
+/** Seats for servers that didn't respond to their last query: unresponsive servers must never delay the others. */
 export const SILENT_SEATS = QUERY_SEATS / 4;
 
-/** A server that doesn't answer is queried less and less often, down to once in this time. */
+/** A server that doesn't respond is queried less and less often, down to once in this time. */
 export const LONGEST_BACKOFF_MS = 5 * 60_000;
 
 /** A game may load for minutes: at the beginning of a run, it is queried at least once in this time. */
 export const LOADING_MS = 20 * 60_000;
 const LONGEST_LOADING_BACKOFF_MS = 60_000;
 
-/** A query that takes longer than this, and than a multiple of the last answer's time, is repeated in a seat for silent servers. */
+/** A query that takes longer than this, and than a multiple of the last response's time, is repeated in a seat for silent servers. */
 const SHORTEST_PATIENCE_MS = 1_000;
 const PATIENCE_FACTOR = 4;
 
@@ -39,15 +39,15 @@ interface History {
   readonly run: number | undefined;
   /** When the run was first seen. */
   readonly since: number;
-  /** Consecutive queries without an answer. */
+  /** Consecutive queries without a response. */
   failures: number;
   /** Intervals without a query that are left. */
   rests: number;
-  /** How long the last answer took, in milliseconds. */
+  /** How long the last response took, in milliseconds. */
   tookMs: number;
 }
 
-/** Queries each server once per interval, beginning at a random point within it, and servers that don't answer less often. */
+/** Queries each server once per interval, beginning at a random point within it, and servers that don't respond less often. */
 export class QueryScheduler {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -91,7 +91,7 @@ export class QueryScheduler {
     }
   }
 
-  /** Queries the server, and once more in a seat for silent servers if the answer takes unusually long. */
+  /** Queries the server, and once more in a seat for silent servers if the response takes unusually long. */
   async #query(task: QueryTask, history: History, signal: AbortSignal): Promise<void> {
     const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
     let end: AttemptEnd = 'overdue';
@@ -129,7 +129,7 @@ export class QueryScheduler {
 interface Attempt {
   readonly task: QueryTask;
   readonly history: History;
-  /** Undefined if the answer is awaited as long as the query lasts. */
+  /** Undefined if the response is awaited as long as the query lasts. */
   readonly patienceMs?: number;
   readonly signal: AbortSignal;
 }
@@ -141,7 +141,7 @@ function newHistory(run: number | undefined, since: number): History {
   return { run, since, failures: 0, rests: 0, tookMs: 0 };
 }
 
-/** How many intervals pass without a query after this many consecutive queries without an answer. */
+/** How many intervals pass without a query after this many consecutive queries without a response. */
 export function restsAfter(failures: number, intervalMs: number, longestMs: number): number {
   const most = Math.max(1, Math.floor(longestMs / intervalMs));
   return Math.min(2 ** (failures - 1), most) - 1;

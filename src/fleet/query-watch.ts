@@ -27,9 +27,9 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly panelUrl: string;
   /** The current servers. */
   readonly records: () => readonly ServerRecord[];
-  /** Does a port of the server's address belong to another server, according to the listing? */
+  /** Does a port of the server's address belong to another server, according to the server list? */
   readonly isTaken: (server: ServerTarget, port: number) => boolean;
-  /** Is the listing, which contains the default allocations, still unread? */
+  /** Is the server list, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
 }
 
@@ -40,7 +40,7 @@ interface Watched {
   readonly task: QueryTask;
 }
 
-/** Queries the servers of a panel that should be queried, while they are running, and stores the answers in their records. */
+/** Queries the servers of a panel that should be queried, while they are running, and stores the responses in their records. */
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
   readonly #watched = new Map<ServerRecord, Watched>();
@@ -134,7 +134,7 @@ export class QueryWatch {
     return problem === undefined ? 'answered' : 'failed';
   }
 
-  /** Logs the first failure, and the first answer after it. */
+  /** Logs the first failure, and the first response after it. */
   #report(record: ServerRecord, problem: Problem | undefined): void {
     const { log } = this.#options;
     const { name } = record.target;

@@ -18,7 +18,7 @@ export interface Regrouping {
   /** Those that are no longer in the list. */
   readonly left: readonly Member[];
   readonly changes: TargetChanges;
-  /** The members, their order, or how they may be observed changed. */
+  /** The members, their order, or how they may be monitored changed. */
   readonly isRegrouped: boolean;
 }
 
@@ -36,7 +36,7 @@ export function regroup(
     : rearrange(current, targets, create);
 }
 
-// Most listings change nothing, and then ten thousand ids need no map.
+// Most server lists change nothing, and then ten thousand ids need no map.
 function isSameRoster(current: readonly Member[], targets: readonly ServerTarget[]): boolean {
   return (
     current.length === targets.length &&
@@ -127,7 +127,7 @@ const SCALARS = Object.keys({
   withoutBackups: true,
 } satisfies Record<Scalar, true>) as readonly Scalar[];
 
-/** Are both descriptions of a server the same? A listing compares ten thousand servers at once. */
+/** Are both descriptions of a server the same? A server list compares ten thousand servers at once. */
 function sameTarget(one: ServerTarget, other: ServerTarget): boolean {
   if (one === other) return true;
   for (const key of SCALARS) if (one[key] !== other[key]) return false;

@@ -43,7 +43,7 @@ export class ServerSamples {
     this.#noteLimits();
   }
 
-  /** Replaces the limits of the configuration or listing. */
+  /** Replaces the limits of the configuration or server list. */
   limit(limits: Limits): void {
     this.#limits = limits;
     this.#noteLimits();

@@ -44,7 +44,7 @@ export interface PanelApiOptions extends ConnectionOptions {
   readonly telemetry: PanelTelemetry;
 }
 
-/** One server's answer is a few hundred bytes. */
+/** One server's response is a few hundred bytes. */
 const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
@@ -123,7 +123,7 @@ export class PanelApi {
   }
 
   /**
-   * Requests a path that depends on the server's daemon on some panels. The panel says so in its listing, or when it refuses the path:
+   * Requests a path that depends on the server's daemon on some panels. The panel shows it in its server list, or when it refuses the path:
    * the right one is then requested at once, which happens once per server.
    */
   async #getBelowDaemon<T>(

@@ -26,7 +26,7 @@ export interface PanelDialect {
   readonly nodes: (page: number) => PanelRequest<NodesPage>;
   /** Decodes the body of an error answer of this panel in any form. Never throws. */
   readonly decodeErrorBody: (text: string, contentType: string, panel: string) => ErrorBody;
-  /** Why the panel refused a call, in an answer whose form is not `foreign`. */
+  /** Why the panel refused a call, in a response whose form is not `foreign`. */
   readonly refusalCause: (refusal: PanelRefusal) => CauseCode;
   readonly socket: SocketCodec;
 }
@@ -41,15 +41,15 @@ export interface ApiKeyForms {
   readonly isOwn: (key: string) => boolean;
 }
 
-/** A GET request and the decoder of its answer. */
+/** A GET request and the decoder of its response. */
 export interface PanelRequest<T> {
   /** Path and query below the panel's base address. */
   readonly path: string;
-  /** Throws a ShapeError if the answer has another shape. */
+  /** Throws a ShapeError if the response has another shape. */
   readonly decode: (body: unknown) => T;
 }
 
-/** An answer that is JSON but doesn't have the shape that the contract specifies; the message says what was expected. */
+/** A response that is JSON but doesn't have the shape that the contract specifies; the message says what was expected. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
@@ -61,7 +61,7 @@ export interface Account {
   readonly isAdmin: boolean;
 }
 
-/** Which page of the listing to request, and of whose servers. */
+/** Which page of the server list to request, and of whose servers. */
 export interface ListingQuery {
   readonly page: number;
   /** At most 100. */
@@ -86,7 +86,7 @@ export interface Credentials {
   readonly lifetimeMs: number;
 }
 
-/** One server as the panel's listing describes it. */
+/** One server as the panel's server list describes it. */
 export interface ListedServer {
   /** The short id. */
   readonly identifier: string;
@@ -116,7 +116,7 @@ export interface ListedServer {
   readonly limits: Limits;
 }
 
-/** One page of the listing. */
+/** One page of the server list. */
 export interface ListingPage {
   readonly servers: readonly ListedServer[];
   readonly totalPages: number;
@@ -164,7 +164,7 @@ export interface NodesPage {
 
 /** What the panel says about its own call to a node. */
 export interface NodeAnswer {
-  /** The HTTP status of the node's answer, if the panel says it. */
+  /** The HTTP status of the node's response, if the panel says it. */
   readonly status?: number;
 }
 
@@ -177,16 +177,16 @@ export interface ErrorBody {
   readonly form: 'envelope' | 'message' | 'foreign';
   /** The class of the panel's error. */
   readonly code?: string;
-  /** The panel asked the server's node and passes on its answer, or reports that there was none. */
+  /** The panel asked the server's node and passes on its response, or reports that there was none. */
   readonly fromNode?: NodeAnswer;
   /** The panel has this path of the server only below the name of this daemon. */
   readonly daemon?: string;
-  /** The answer is one of a family of panels that isn't supported. */
+  /** The response is one of a family of panels that isn't supported. */
   readonly isUnsupported?: boolean;
   readonly detail?: string;
 }
 
-/** A call that the panel refused, and what its answer says. */
+/** A call that the panel refused, and what its response says. */
 export interface PanelRefusal extends ErrorBody {
   readonly endpoint: ApiEndpoint;
   readonly status: number;

@@ -15,11 +15,11 @@ import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-headers.t
 
 /** What is known about a failed call besides its problem; a key is absent if unknown. */
 export interface PanelErrorFacts {
-  /** HTTP status, if there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number;
   /** Whether the panel itself answered, in one of its JSON forms, and not a proxy in front of it. */
   readonly fromPanel?: boolean;
-  /** The `X-RateLimit-Limit` of the answer, in calls per minute. */
+  /** The `X-RateLimit-Limit` of the response, in calls per minute. */
   readonly limitPerMinute?: number;
   /** The path is below the name of this daemon. */
   readonly daemon?: string;
@@ -52,7 +52,7 @@ export function problemOf(error: unknown): Problem {
   return { cause: 'unexpected', detail: printable(words) };
 }
 
-/** An answer other than success, with what is needed to explain it. */
+/** A response other than success, with what is needed to explain it. */
 export interface HttpRefusal {
   /** The panel's name. */
   readonly panel: string;
@@ -74,7 +74,7 @@ export interface HttpRefusal {
 /** The parts of the panel's dialect that are needed to read a refusal. */
 type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody' | 'refusalCause'>;
 
-/** The error for an answer other than success. */
+/** The error for a response other than success. */
 export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): PanelError {
   const { apiKey, panel, request, status, rate, location } = refusal;
   const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
@@ -96,7 +96,7 @@ export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): Panel
   });
 }
 
-/** Only an answer in the panel's own form says anything about a server. */
+/** Only a response in the panel's own form says anything about a server. */
 function causeOf(refusal: HttpRefusal, body: ErrorBody, { apiKeys, refusalCause }: ErrorDialect): CauseCode {
   const { endpoint, status, apiKey } = refusal;
   if (body.isUnsupported === true && body.form === 'foreign' && status !== 429) return 'unsupported_panel';
@@ -114,7 +114,7 @@ function redirectTarget(location: string | undefined, panel: string): string {
   return address === '' ? 'no address' : address;
 }
 
-/** The error for an answer with a success status that can't be used. */
+/** The error for a response with a success status that can't be used. */
 export function unreadableError(
   { request, status }: { readonly request: string; readonly status: number },
   problem: Error,
@@ -133,7 +133,7 @@ export interface Destination extends PanelWay {
   readonly timeoutMs: number;
 }
 
-/** The error for a call that ended without an answer. */
+/** The error for a call that ended without a response. */
 export function transportError(destination: Destination, error: unknown): PanelError {
   const { request, host, timeoutMs } = destination;
   const read = readTransportError(error);
@@ -155,7 +155,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
   return new PanelError({ cause, detail: `${request}: ${words()}` }, { cause: error });
 }
 
-/** The `status` label for a call without an answer. */
+/** The `status` label for a call without a response. */
 export function statusLabel(cause: CauseCode): string {
   if (cause === 'node_silent') return 'timeout';
   if (cause === 'dns' || cause === 'timeout' || cause === 'bad_answer') return cause;

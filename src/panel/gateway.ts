@@ -43,7 +43,7 @@ export type PanelCalls = Pick<
 export interface Ask {
   /** The server's node, if that is known by then. */
   readonly node: () => string | undefined;
-  /** By when the answer is needed, in monotonic milliseconds: calls with earlier deadlines go first. */
+  /** By when the response is needed, in monotonic milliseconds: calls with earlier deadlines go first. */
   readonly deadline: number;
   /** Did the server fail alone several times, so that this call probably fails as well? */
   readonly isRetry?: () => boolean;
@@ -399,7 +399,7 @@ export class Gateway {
   #asPanels(endpoint: ApiEndpoint, problem: Problem): Problem | undefined {
     const { cause, detail } = problem;
     if (cause !== 'not_found') return problem;
-    // Without a listing, nothing tells a wrong address from servers that were deleted, unless there was no panel before either.
+    // Without a server list, nothing tells a wrong address from servers that were deleted, unless there was no panel before either.
     const isOfServer = endpoint !== 'listing' && this.#judge.isProven && this.#use.listing === 'none';
     return isOfServer ? undefined : { cause: 'not_a_panel', detail };
   }

@@ -18,12 +18,12 @@ import {
 } from './gate.ts';
 import { PanelLog, type PanelLogOptions } from './panel-log.ts';
 
-/** Does the panel's API answer and accept the API key? `unknown` until a call has shown it. */
+/** Does the panel's API respond and accept the API key? `unknown` until a call has shown it. */
 export type PanelHealth = 'unknown' | 'up' | 'down';
 
 /** How a panel is used: how many servers a problem must affect depends on it. */
 export interface PanelUse {
-  /** `optional` if servers can be observed without it. */
+  /** `optional` if servers can be monitored without it. */
   readonly listing: 'none' | 'optional' | 'required';
   /** Servers that make calls. */
   readonly servers: number;
@@ -68,7 +68,7 @@ const WHOLE_PANEL = 'panel';
 /** Calls for servers of so many nodes have to fail if a single node can cause it. */
 const NODES_NEEDED = 2;
 
-/** The subject of calls for the listing. */
+/** The subject of calls for the server list. */
 export const LISTING = 'listing';
 
 /** Decides from the outcomes of calls what is in trouble: the panel, a path, a node, or the account's consoles. */
@@ -128,7 +128,7 @@ export class Judge {
   /** The problem of a path that fails although the panel works. */
   pathProblem(endpoint: ApiEndpoint): Problem | undefined {
     const circuit = this.#options.gate.circuit(pathKey(endpoint));
-    // Servers can be observed without an optional listing, and discovery reports that it failed.
+    // Servers can be monitored without an optional listing, and discovery reports that it failed.
     if (endpoint === 'listing' && this.#options.use().listing !== 'required') return undefined;
     const isOfPath = circuit.state === 'open' && (this.#provenAt ?? circuit.openedAt) > circuit.openedAt;
     const problem = isOfPath ? this.pathHold(endpoint) : undefined;
@@ -346,12 +346,12 @@ function ofPath(endpoint: ApiEndpoint, problem: Problem): Problem {
   return isOfListing ? { ...problem, cause: 'listing_refused' } : withoutNode(problem);
 }
 
-/** The problem of calls that no single node explains: an answer that didn't come. */
+/** The problem of calls that no single node explains: a response that didn't come. */
 function withoutNode(problem: Problem): Problem {
   return problem.cause === 'node_silent' ? { ...problem, cause: 'timeout' } : problem;
 }
 
-/** The problem of a node whose servers' calls the panel answers with an error of its own. */
+/** The problem of a node whose servers' calls the panel responds to with an error of its own. */
 function ofNode(problem: Problem | undefined): Problem | undefined {
   if (problem === undefined || CAUSES[problem.cause].scope === 'node') return problem;
   return { cause: 'node_error', detail: `for servers of this node only: ${problem.detail}` };

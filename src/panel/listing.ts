@@ -16,7 +16,7 @@ const REDUCTION_STEP = 1_000;
 const SLICE_MS = 5;
 const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Reads one page of a listing. */
+/** Reads one page of a server list. */
 export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>;
 
 /** Whose servers a walk lists, and when it ends before the last page. */
@@ -38,7 +38,7 @@ export interface ListingReduction {
   readonly reduce: (servers: readonly ListedServer[]) => readonly ListedServer[];
 }
 
-/** The result of a walk through the pages of a listing. */
+/** The result of a walk through the pages of a server list. */
 export interface ListingWalk {
   /** One entry per UUID, with printable texts; without the servers that were reduced away. */
   readonly servers: readonly ListedServer[];
@@ -57,7 +57,7 @@ export interface ListingWalk {
 }
 
 /**
- * Reads every page of a listing, one after the other. Pages have no stable order, so a server may be on two of them: it counts
+ * Reads every page of a server list, one after the other. Pages have no stable order, so a server may be on two of them: it counts
  * once. Never rejects: what was found before a failure is kept.
  */
 export async function walkListing(

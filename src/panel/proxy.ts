@@ -87,7 +87,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The error for a proxy that didn't answer. */
+/** The error for a proxy that didn't respond. */
 export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): ProxyError {
   const { kind, code, message } = readTransportError(cause);
   const isUp = url.protocol === 'https:' ? 'is up and uses TLS' : 'is up';

@@ -1,4 +1,4 @@
-/** The rate limit headers of an answer, as received. */
+/** The rate limit headers of a response, as received. */
 export interface RateHeaders {
   readonly limit?: string;
   readonly remaining?: string;

@@ -27,7 +27,7 @@ export function allowedOf(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
 }
 
-/** What an answer's headers say about the rate limit, in calls per minute. */
+/** What a response's headers say about the rate limit, in calls per minute. */
 export interface RateFacts {
   readonly limitPerMinute?: number | undefined;
   readonly remaining?: number | undefined;
@@ -69,7 +69,7 @@ export class RateLimit {
     return (this.#pinned ?? allowedOf(this.#known)) * this.#share;
   }
 
-  /** The panel's own limit; undefined until an answer reports it. */
+  /** The panel's own limit; undefined until a response reports it. */
   get knownPerMinute(): number | undefined {
     return this.#known;
   }
@@ -118,7 +118,7 @@ export class RateLimit {
     if (this.readyAt > now) notify(this.#waitListeners);
   }
 
-  /** Learns from an answer; returns whether the panel's limit changed. */
+  /** Learns from a response; returns whether the panel's limit changed. */
   answered(endpoint: ApiEndpoint, { limitPerMinute: limit, remaining }: RateFacts): boolean {
     if (limit === undefined || !isOfAccount(endpoint, limit)) return false;
     const isNew = limit !== this.#known;

@@ -96,7 +96,7 @@ function tunnelConnector(
   return (target, callback) => void begin(target, callback);
 }
 
-// A panel that misses the client certificate says so after the handshake and then closes the connection. undici receives both,
+// A panel that misses the client certificate reports it after the handshake and then closes the connection. undici receives both,
 // and would report only the latter.
 function keepingFirstError(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>
@@ -164,7 +164,7 @@ export interface Exchange {
   readonly clock: Clock;
 }
 
-/** An answer with its whole body as text; of an error's body, only what arrived and is worth reading. */
+/** A response with its whole body as text; of an error's body, only what arrived and is worth reading. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
@@ -187,7 +187,7 @@ class ExchangeError extends Error {
 /** The most that is read of an error page. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** The answer to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
+/** The response to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
 export async function exchange(dispatcher: Dispatcher, request: Exchange): Promise<Reply> {
   request.signal.throwIfAborted();
   const late = () => new ExchangeError(OWN_CODES.deadline, 'the deadline passed');

@@ -116,7 +116,7 @@ function answerTo(request: ClientRequest): Promise<{ readonly status: number; re
       resolve({ status: answer.statusCode ?? 0, socket });
     });
     request.on('error', reject);
-    // Closed without an answer and without an error.
+    // Closed without a response and without an error.
     request.once('close', () =>
       reject(new TunnelError('ECONNRESET', 'the connection ended before the response')),
     );

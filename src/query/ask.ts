@@ -86,7 +86,7 @@ async function targetOf(
     port,
     isQueryPort,
     ...(!isQueryPort && { isTaken: (candidate) => isTaken?.(server, candidate) ?? false }),
-    // The listing's ports are those of the listing's address.
+    // The server list's ports are those of the server list's address.
     ...(found === undefined &&
       !isQueryPort && { namedPort: server.namedPort, otherPorts: server.otherPorts }),
   };

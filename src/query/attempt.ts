@@ -7,11 +7,11 @@ import { requestOver } from './http-request.ts';
 import { type HttpParameters, MAX_ANSWER_BYTES, type News, type Order, type RunProtocol } from './network.ts';
 import type { Way } from './types.ts';
 
-/** A datagram without an answer is sent again after this time, because datagrams get lost. */
+/** A datagram without a response is sent again after this time, because datagrams get lost. */
 const RESEND_MS = 1_000;
 const RESENDS = 2;
 
-/** After this time without a datagram, an answer of any number of datagrams counts as complete, and an optional one as omitted. */
+/** After this time without a datagram, a response of any number of datagrams counts as complete, and an optional one as omitted. */
 const SILENCE_MS = 800;
 
 /** What one attempt accepts from a server. */
@@ -54,7 +54,7 @@ export class Attempt {
   #hasSilence = false;
   #received = { bytes: 0, datagrams: 0, pieces: 0 };
   #isConnected = false;
-  /** The protocol understood an answer, and went on. */
+  /** The protocol understood a response, and went on. */
   #isRead = false;
   #isOver = false;
   /** Where the protocol asks, in words. */

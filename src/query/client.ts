@@ -7,13 +7,13 @@ export interface QueryTarget {
   readonly type: string;
   /** The address as a literal: the caller has resolved and checked it. Nothing is sent anywhere else. */
   readonly ip: string;
-  /** Further addresses of the same name, which are queried if this one doesn't answer. */
+  /** Further addresses of the same name, which are queried if this one doesn't respond. */
   readonly otherIps?: readonly string[];
   /** The name that resolved to the address. Minecraft proxies and web servers distinguish servers by it. */
   readonly hostname?: string | undefined;
   readonly port: number;
   /**
-   * The port was given as the one that answers queries, so only this port is queried. Otherwise it is the port that players
+   * The port was given as the one that responds to queries, so only this port is queried. Otherwise it is the port that players
    * connect to, and the ports derived from it by the game's own rule and the server's other ports are queried as well.
    */
   readonly isQueryPort: boolean;
@@ -26,9 +26,9 @@ export interface QueryTarget {
 
 /** The causes of failed queries, the most informative first. */
 export const QUERY_FAILURES = [
-  /** An answer began but wasn't complete in time. */
+  /** A response began but wasn't complete in time. */
   'query_timed_out',
-  /** The answer isn't in the game's protocol, or makes no sense. */
+  /** The response isn't in the game's protocol, or makes no sense. */
   'query_wrong_protocol',
   /** Nothing was received: over UDP, something may listen nevertheless. */
   'query_no_answer',

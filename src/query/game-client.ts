@@ -17,7 +17,7 @@ import { type Way, waysOf } from './types.ts';
 /** Queries that begin within this time begin together: waking the decoding thread costs more than what it is woken for. */
 const GATHER_MS = 100;
 
-/** While one protocol is awaited at a port, the next one is tried after this time, so that its server's answer isn't late. */
+/** While one protocol is awaited at a port, the next one is tried after this time, so that its server's response isn't late. */
 const NEXT_PROTOCOL_MS = 400;
 
 /** The number of servers whose successful way is remembered. */
@@ -35,11 +35,11 @@ interface KnownWay extends Way {
 
 /**
  * Queries games in the ways of their types. Ports are tried one after another, each for its share of the time, so that a port that
- * may belong to another server never answers in place of a slow one.
+ * may belong to another server never responds in place of a slow one.
  */
 export class GameClient implements QueryClient {
   readonly #options: AttemptOptions;
-  /** The way that succeeded for servers that don't answer the first one. */
+  /** The way that succeeded for servers that don't respond to the first one. */
   readonly #known = new Map<string, KnownWay>();
   #gathering: Promise<void> | undefined;
 
@@ -73,7 +73,7 @@ export class GameClient implements QueryClient {
     return this.#gathering;
   }
 
-  /** Queries a port of an address in several ways; the first answer ends it. */
+  /** Queries a port of an address in several ways; the first response ends it. */
   #queryPlace(
     target: QueryTarget,
     { ip, ways }: Place,

@@ -1,6 +1,6 @@
 // The package has no types; these cover only what is used.
 declare module 'gamedig' {
-  /** One query with one protocol: `run` sends requests through methods of its base class and decodes the answers. */
+  /** One query with one protocol: `run` sends requests through methods of its base class and decodes the responses. */
   export interface Protocol {
     run(state: object): Promise<void>;
     /** Returns a reader of bytes at a position; the number of remaining bytes is negative beyond the end. */
@@ -13,7 +13,7 @@ declare module 'gamedig' {
       readonly protocol: string;
       /** The port that players connect to, by default. */
       readonly port?: number;
-      /** The port that answers queries, by default. */
+      /** The port that responds to queries, by default. */
       readonly port_query?: number;
       /** Alternatively, what is added to `port` to get it. */
       readonly port_query_offset?: number | readonly number[];

@@ -10,7 +10,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
  * The body of one HTTP request as an attempt may make it, instead of the library's own client: over a connection to the attempt's
  * address, wherever the URL points. Redirects are not followed, and nothing is decompressed; the attempt limits what is received.
  *
- * @throws Unreadable if the answer is anything but a 200 in plain text
+ * @throws Unreadable if the response is anything but a 200 in plain text
  */
 export async function requestOver(
   connection: Socket,

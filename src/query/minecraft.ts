@@ -7,7 +7,7 @@ import { type Network, type Server, Unreadable } from './network.ts';
 const PROTOCOL_VERSION = 47;
 const STATUS = 1;
 
-/** For Java Edition, which answers with JSON. A server may leave its players out of it. */
+/** For Java Edition, which responds with JSON. A server may leave its players out of it. */
 export async function queryJava(network: Network, { ip, hostname = ip, port }: Server) {
   const name = Buffer.from(hostname);
   const handshake = [
@@ -70,7 +70,7 @@ const PING = Buffer.concat([Buffer.from([1]), TIME, MAGIC, Buffer.alloc(8)]);
 const [MAGIC_AT, TEXT_AT] = [17, 35];
 const PONG = 0x1c;
 
-/** For Bedrock Edition, which answers with fields that end with semicolons; a backslash escapes a character. */
+/** For Bedrock Edition, which responds with fields that end with semicolons; a backslash escapes a character. */
 export async function queryBedrock(network: Network) {
   const pong = await network.udpSend(PING, (datagram) => {
     const isPong = datagram[0] === PONG && datagram.subarray(1, 9).equals(TIME);

@@ -1,6 +1,6 @@
 import type { Players, QueryTarget } from './client.ts';
 
-/** What is read of a server's answers to one attempt. A player list of several hundred names needs a quarter of it. */
+/** What is read of a server's responses to one attempt. A player list of several hundred names needs a quarter of it. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** The server that a protocol queries. */
@@ -52,10 +52,10 @@ export interface Start {
   readonly server: Server;
 }
 
-/** Runs a protocol where an answer can't harm the program; the returned function takes what the protocol is told. */
+/** Runs a protocol where a response can't harm the program; the returned function takes what the protocol is told. */
 export type RunProtocol = (start: Start, hear: (order: Order) => void) => (news: News) => void;
 
-/** The answer isn't in the game's protocol. The message is in the exporter's own words: nothing that the server sent. */
+/** The response isn't in the game's protocol. The message is in the exporter's own words: nothing that the server sent. */
 export class Unreadable extends Error {
   constructor(words = "the response can't be read") {
     super(words);

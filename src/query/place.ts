@@ -21,7 +21,7 @@ export interface QueryPolicy {
 
 /** Where a server is queried. */
 export interface QueryPlace extends Required<Endpoint> {
-  /** The port was configured as the one that answers queries; otherwise it is the one that players connect to. */
+  /** The port was configured as the one that responds to queries; otherwise it is the one that players connect to. */
   readonly isQueryPort: boolean;
 }
 

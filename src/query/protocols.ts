@@ -44,7 +44,7 @@ const askShortFirst: Methods = ({ udpSend }) => ({
   },
 });
 
-/** netPanzer leaves the number of an answer's part out. */
+/** netPanzer leaves the number of a response's part out. */
 const withQueryIds: Methods = ({ udpSend }) => ({
   udpSend: (request: string, onDatagram: (datagram: Buffer) => unknown) =>
     udpSend(request, (datagram) =>
@@ -151,7 +151,7 @@ async function playersOf(asked: Promise<Counts> | undefined): Promise<Players> {
 type Implementation = new () => Protocol;
 type Read = (state: State) => Counts;
 
-/** A protocol of the library, and what its answer contains; `methods` replace further ones of its own. */
+/** A protocol of the library, and what its response contains; `methods` replace further ones of its own. */
 function plain(Library: Implementation, read: Read = number, methods: Methods = () => ({})): AskProtocol {
   return async (network, { ip, hostname, port }) => {
     const protocol = new Library();
@@ -180,7 +180,7 @@ function plain(Library: Implementation, read: Read = number, methods: Methods = 
   };
 }
 
-/** A protocol with numbers at fixed positions in the answer. The library reads zeros beyond its end. */
+/** A protocol with numbers at fixed positions in the response. The library reads zeros beyond its end. */
 function positional(library: Implementation, read: Read = number, methods?: Methods): AskProtocol {
   const checked = (state: State) => {
     if (state.isShort) throw new Unreadable('the response is too short');
@@ -202,7 +202,7 @@ function newState() {
     players: [] as unknown[],
     bots: [] as unknown[],
     reader: undefined as ReturnType<Protocol['reader']> | undefined,
-    /** The number of players was first read beyond the end of the answer. */
+    /** The number of players was first read beyond the end of the response. */
     isShort: false,
     get numplayers(): unknown {
       return count;

@@ -48,7 +48,7 @@ interface Running {
 }
 
 /**
- * Queries game servers, with their protocols in a thread of its own, which starts with the first query: whatever an answer does to
+ * Queries game servers, with their protocols in a thread of its own, which starts with the first query: whatever a response does to
  * its decoder, only this thread has to be replaced. The attempt whose answer was decoded last then fails, and the others start again.
  */
 export class QueryThread extends GameClient {
@@ -126,7 +126,7 @@ export class QueryThread extends GameClient {
     void this.#end();
     const culprit = Atomics.load(state, DECODED);
     for (const [id, { start, hear }] of this.#running) {
-      // Without any answer, it isn't an answer that ends the thread, and the next one would end as well.
+      // Without any response, it isn't a response that ends the thread, and the next one would end as well.
       if (culprit === 0) hear({ do: 'crash' });
       else if (id === culprit) hear({ do: 'fail', words: 'decoding the response takes too much' });
       else {

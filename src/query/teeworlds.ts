@@ -40,7 +40,7 @@ const NO_TOKEN = Buffer.alloc(4, 0xff);
 const HEADER_BYTES_7 = 7;
 const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 
-/** The length of token requests, so that they are no shorter than the answer that they trigger. */
+/** The length of token requests, so that they are no shorter than the response that they trigger. */
 const TOKEN_REQUEST_BYTES = 512;
 
 /** For servers of version 0.7, which answer only clients that have fetched a token from them. */

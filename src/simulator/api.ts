@@ -99,7 +99,7 @@ export interface Simulator {
   /** Suspends a server: it stops without `stopping`, and its sockets are dropped. */
   suspend(server: string): void;
   unsuspend(server: string): void;
-  /** Sets the state for which the panel answers 409, without touching sockets. */
+  /** Sets the state for which the panel responds with 409, without touching sockets. */
   setConflict(server: string, conflict: Conflict | undefined): void;
   /** Takes a server's node down: no sockets, and resources according to the setting `unreachable`. */
   setNodeDown(server: string, down: boolean): void;

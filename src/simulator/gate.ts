@@ -87,7 +87,7 @@ export class ApiGate {
       : this.#applyFault(fault, context, sendLimited, endpoint);
   }
 
-  /** What answers before the limit is checked, in this order; its answers don't show the limit. */
+  /** What responds before the limit is checked, in this order; its responses don't show the limit. */
   #refuse(context: Context<{ Bindings: HttpBindings }>, target: CallTarget): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
     const refuse = (status: number, detail?: string, code?: string) =>
@@ -213,7 +213,7 @@ export class ApiGate {
         break;
     }
     context.env.incoming.socket.destroy();
-    // Never sent, because the connection is closed; it must not count as an answer in the record either.
+    // Never sent, because the connection is closed; it must not count as a response in the record either.
     return new Response(null, { status: 500 });
   }
 }

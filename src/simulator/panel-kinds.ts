@@ -26,7 +26,7 @@ export interface ListingEntry {
   readonly daemonType: DaemonType;
 }
 
-/** What distinguishes the answers of a kind of panel from Pterodactyl's (app/Transformers/Api/Client of each). */
+/** What distinguishes the responses of a kind of panel from Pterodactyl's (app/Transformers/Api/Client of each). */
 interface KindOfPanel {
   /** The attributes of the account. */
   readonly account: (isAdmin: boolean) => object;
@@ -104,7 +104,7 @@ const STATUS_WORDS: ReadonlySet<Conflict | undefined> = new Set<Conflict>([
   'restoring_backup',
 ]);
 
-/** One server as an item of the listing, or as the answer of its own endpoint. */
+/** One server as an item of the server list, or as the response of its own endpoint. */
 export function serverDocument(kind: PanelKind, server: ListingEntry, includeEgg: boolean) {
   const { serverExtras, limitsExtras, featureExtras } = PANEL_KINDS[kind];
   const { conflict } = server;

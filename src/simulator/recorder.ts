@@ -16,7 +16,7 @@ export interface CallRecord {
   /** Arrival, in milliseconds of the simulator's clock. */
   readonly at: number;
   readonly endpoint: PanelEndpoint | 'other';
-  /** The server's UUID, or the requested id if there is no such server; absent for the listing. */
+  /** The server's UUID, or the requested id if there is no such server; absent for the server list. */
   readonly server?: string;
   readonly method: string;
   readonly status: number;
@@ -121,7 +121,7 @@ export class Recorder {
     push(this.#frames, frame, this.#capacity);
   }
 
-  /** Records the arrival of a call; returns a function that records the status of the answer. */
+  /** Records the arrival of a call; returns a function that records the status of the response. */
   call(call: Omit<CallRecord, 'status'>): (status: number) => void {
     const entry = { ...call, status: 0 };
     push(this.#calls, entry, this.#capacity);

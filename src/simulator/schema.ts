@@ -107,7 +107,7 @@ export const serverSpecSchema = z.strictObject({
   consoleLinesPerSecond: z.number().min(0).optional(),
   /** How long a run lasts before the server crashes by itself, in milliseconds. */
   crashEveryMs: positive.optional(),
-  /** The exit state of such a crash; without it, the daemon says nothing, and always restarts the server. */
+  /** The exit state of such a crash; without it, the daemon reports nothing, and always restarts the server. */
   death: z.union([exitStateSchema, z.literal('disk full')]).optional(),
   backups: z.array(backupSchema).optional(),
   schedules: z.array(scheduleSchema).optional(),

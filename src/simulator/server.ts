@@ -27,7 +27,7 @@ import type { Settings } from './settings.ts';
 
 /** The memory limit that the socket of an unlimited server reports: the host's RAM. */
 const HOST_MEMORY_BYTES = 64 * 1_024 * MIB;
-/** Nodes allow this much more than the limit in the listing, for the runtime's own needs. */
+/** Nodes allow this much more than the limit in the server list, for the runtime's own needs. */
 const MEMORY_OVERHEAD = 1.05;
 const LONGEST_UPTIME_MS = 3 * 86_400_000;
 const DEFAULT_BACKUP_LIMIT = 3;
@@ -66,7 +66,7 @@ export interface SimulatedServer {
   /** The node whose port its sockets are on. */
   node: 0 | 1;
   nodeDown: boolean;
-  /** The node's name in the listing, if the spec contains one. */
+  /** The node's name in the server list, if the spec contains one. */
   readonly nodeName: string | undefined;
   advertised: string | undefined;
   /** The cached resources answer, and when it was created. */

@@ -38,7 +38,7 @@ export const settingsSchema = z.strictObject({
   tokenPermissions: z.array(z.string()),
   /** How often tokens are checked, in milliseconds; 0 derives it from the lifetime. */
   tokenCheckMs: z.number().min(0),
-  /** The maximum page size of the listing and of backups. */
+  /** The maximum page size of the server list and of backups. */
   maxPerPage: z.int().min(1).max(100),
   resourcesCacheMs: z.number().min(0),
   resourceObject: z.enum(['stats', 'server_resource']),

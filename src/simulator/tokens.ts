@@ -7,7 +7,7 @@ export interface IssuedClaims {
   readonly expiresAtMs: number;
 }
 
-/** The result of a node's check: the token's claims, or what the node answers. */
+/** The result of a node's check: the token's claims, or what the node responds with. */
 export type TokenVerdict =
   | { readonly ok: true; readonly claims: IssuedClaims; readonly permissions: readonly string[] }
   | { readonly ok: false; readonly event: 'jwt error' | 'daemon error'; readonly text: string };

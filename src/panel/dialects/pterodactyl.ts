@@ -137,7 +137,7 @@ function decodeJson(body: Fields): ErrorBody {
 }
 
 /**
- * The class of the error with which a panel passes on a node's answer, or reports that there was none (Pterodactyl,
+ * The class of the error with which a panel passes on a node's response, or reports that there was none (Pterodactyl,
  * app/Exceptions/Http/Connection). Other classes with similar names concern the panel's own database and cache.
  */
 const FROM_NODE = 'DaemonConnectionException';

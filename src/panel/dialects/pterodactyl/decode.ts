@@ -102,7 +102,7 @@ export function decodeStats(payload: unknown, sample: SampleNumbers): number {
 }
 
 /**
- * The sample in an answer of the resources endpoint; a state of `missing` means no data.
+ * The sample in a response of the resources endpoint; a state of `missing` means no data.
  *
  * @throws ShapeError if the body holds no resources at all
  */
@@ -131,7 +131,7 @@ export function decodeResources(body: unknown): Resources {
 }
 
 /**
- * The account in an answer of the account endpoint.
+ * The account in a response of the account endpoint.
  *
  * @throws ShapeError if it has no name
  */
@@ -144,7 +144,7 @@ export function decodeAccount(body: unknown): Account {
 }
 
 /**
- * The token and the address in an answer of the credentials endpoint.
+ * The token and the address in a response of the credentials endpoint.
  *
  * @throws ShapeError if either is missing
  */
@@ -208,7 +208,7 @@ function nested(value: unknown, count: BadFieldCount): Fields | undefined {
 const PERCENT_PER_CORE = 100;
 
 /**
- * The servers on one page of the listing, in the panel's order. If a page has more than `perPage` entries, only the first
+ * The servers on one page of the server list, in the panel's order. If a page has more than `perPage` entries, only the first
  * `perPage` are decoded: a page of 8 MiB can hold 100,000.
  *
  * @throws ShapeError if the body holds no list
@@ -227,13 +227,13 @@ export function decodeListingPage(body: unknown, perPage: number): ListingPage {
   };
 }
 
-/** The daemons of Hydrodactyl, as its paths and its listing name them (app/Enums/Daemon/DaemonType.php). */
+/** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
 export const DAEMONS = ['wings', 'elytra'] as const;
 
 function decodeServer(entry: unknown): ListedServer | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const given = { uuid: asText(attributes?.['uuid']), identifier: asText(attributes?.['identifier']) };
-  // Either one identifies the server. An entry without a UUID isn't observed, but isn't missing from the listing either.
+  // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing from the server list either.
   const uuid = given.uuid ?? given.identifier;
   const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
   if (attributes === undefined || identifier === undefined || uuid === undefined) return undefined;
@@ -322,7 +322,7 @@ function decodeBackup(entry: unknown): Backup | undefined {
 
 /**
  * The server's schedules in the panel's order (`ScheduleTransformer` of Pterodactyl and Pelican). Entries without a number or a
- * name are left out. Without its tasks in the answer, a schedule counts as having some.
+ * name are left out. Without its tasks in the response, a schedule counts as having some.
  *
  * @throws ShapeError if the body holds no list
  */

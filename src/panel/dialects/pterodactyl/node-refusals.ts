@@ -6,7 +6,7 @@ export function upgradeCause(status: number, body: string): CauseCode {
   if (status === 407) return 'node_proxy';
   if (status === 403) return 'origin';
   if (status === 400) return 'too_many_sockets';
-  // The answer of a daemon that doesn't know the server (wings, router/middleware).
+  // The response of a daemon that doesn't know the server (wings, router/middleware).
   if (status === 404 && /does not exist on this instance/i.test(body)) return 'server_not_on_node';
   if (status >= 300 && status < 400) return 'upgrade_redirected';
   return status >= 500 ? 'upgrade_error' : 'upgrade_refused';
@@ -29,7 +29,7 @@ const TIMES =
 /** Errors are sentences; a node may send longer texts endlessly. */
 const MAX_WORDS = 1_024;
 
-/** Daemons prefix an error that answers a message with a random identifier, which would make every server's error different. */
+/** Daemons prefix an error that responds to a message with a random identifier, which would make every server's error different. */
 const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
 
 /** The message of a `jwt error` or `daemon error` without the identifier. */

@@ -10,7 +10,7 @@ const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
   [/install/i, 'installing'],
 ];
 
-/** Why the panel refused a call, in an answer of its own form. */
+/** Why the panel refused a call, in a response of its own form. */
 export function refusalCause({
   endpoint,
   status,
@@ -25,7 +25,7 @@ export function refusalCause({
     case 400:
       return /two-?factor/i.test(`${code} ${detail}`) ? 'key_two_factor' : 'bad_request';
     case 401:
-      // Some panels answer 401 to an account that lacks a permission; only the listing needs none.
+      // Some panels respond with 401 to an account that lacks a permission; only the server list needs none.
       return isListing || code === 'AuthenticationException' ? 'key_refused' : 'unauthorized';
     case 403:
       if (/\bIP address\b/i.test(detail)) return 'key_address';
@@ -48,7 +48,7 @@ export function refusalCause({
 }
 
 /**
- * Panels report a node's answer with its status in the message, or with the status of their own answer: one of 500 or more is the
+ * Panels report a node's response with its status in the message, or with the status of their own answer: one of 500 or more is the
  * panel's, because it got none.
  */
 function nodeAnswerCause({ status }: NodeAnswer, panelStatus: number): CauseCode {

@@ -9,7 +9,7 @@ const MAX_RELATED = 1_000;
 const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
 
 /**
- * Where a server of the listing can be reached (`AllocationTransformer`, `EggVariableTransformer` and `sftp_details` of each panel). Panels list all
+ * Where a server of the server list can be reached (`AllocationTransformer`, `EggVariableTransformer` and `sftp_details` of each panel). Panels list all
  * allocations of a server, or only the default one if the account may not see the others; and the variables that its users may
  * see, or none.
  */
