@@ -165,7 +165,7 @@ describe("a server that can't be queried", () => {
       await shown.until('gameserver_players', SERVER, 12);
       expect((await serverObject(shown))['cause']).toBeUndefined();
       expect(lines()).toHaveLength(1);
-      expect(shown.lines.filter(({ message }) => /answers queries again/.test(message))).toHaveLength(1);
+      expect(shown.lines.filter(({ message }) => /responds to queries again/.test(message))).toHaveLength(1);
     },
   );
 });

@@ -217,7 +217,7 @@ describe('an unusual answer is understood', () => {
     await using server = await Answerer.tcp(
       (connection) => void connection.once('data', () => connection.end()),
     );
-    const detail = expect.stringContaining('closed without an answer, as with enable-status=false');
+    const detail = expect.stringContaining('closed without a response, as with enable-status=false');
     expect(await ask('minecraft', server.port)).toMatchObject({
       problem: { cause: 'query_wrong_protocol', detail },
     });
