@@ -44,13 +44,13 @@ export const TROUBLES = {
   },
   down: {
     title: 'off, but expected to run',
-    action: 'Check its console, then start it; or set expect: any if it may be off.',
+    action: 'Check its console, then start it. If it may be off, set expect: any.',
     severity: 'error',
   },
   crash_loop: { title: 'crash loop', action: 'Check its console for the cause.', severity: 'warning' },
   no_data: { title: 'no data', action: 'Check the server and its node in the panel.', severity: 'error' },
   not_answering: {
-    title: 'running, but not answering queries',
+    title: 'running, but not responding',
     action: 'Try to join the game.',
     severity: 'warning',
   },
