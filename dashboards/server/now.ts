@@ -79,7 +79,7 @@ export const now: Section = {
       thresholds: UPTIME,
     }),
     tile(unlessOff(uptimeOf30Days()), {
-      title: '30-day uptime',
+      title: '30 days',
       description: 'Uptime of the last 30 days. Requires the recording rules.',
       unit: 'percentunit',
       decimals: 2,
@@ -92,7 +92,7 @@ export const now: Section = {
       mappings: [SOURCE_WORDS],
     }),
     tile(sampleAge(), {
-      title: 'Newest sample',
+      title: 'Data age',
       description: 'Age of the newest sample when Prometheus scraped it.',
       unit: 's',
       decimals: 0,

@@ -320,7 +320,7 @@ const MAY_BE_GRAY = new Set([
   'Last stop',
   'Exit code',
   'Uptime',
-  '30-day uptime',
+  '30 days',
   'Data',
   'Disk full in',
 ]);
