@@ -101,7 +101,7 @@ function configFor(panel: Simulator): Config {
 
 function welcome(panel: Simulator, url: string): string {
   return `A simulated panel with ${panel.servers.length} game servers runs at ${panel.url}
-The exporter observes them and serves at      ${url}
+The exporter monitors them and serves at      ${url}
 
   Open   ${url}/          status of every server
          ${url}/metrics   what Prometheus scrapes

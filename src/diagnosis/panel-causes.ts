@@ -206,7 +206,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   all_excluded: {
     ...NOTICE,
     severity: 'error',
-    title: 'discover excludes all servers',
+    title: 'all servers excluded',
     meaning: 'The panel lists servers, but the rules of discover exclude all of them.',
     remedy:
       'Check discover.include and discover.exclude. A pattern without * must be equal to the whole name, id, node or egg.',

@@ -21,7 +21,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     title: 'server suspended',
     meaning: 'The server is suspended in the panel.',
     remedy:
-      'Unsuspend the server in the panel. If it is meant to stay suspended, set expect: any for it, or stop monitoring it: remove it from servers, or add it to discover.exclude.',
+      'Unsuspend the server in the panel. If it is meant to stay suspended, set expect: any for it, or exclude it (discover.exclude).',
   },
   installing: {
     ...STATE,

@@ -83,8 +83,11 @@ const NOTHING_LISTED: Problem = { cause: 'nothing_listed', detail: 'the server l
 
 /** The problem of rules that include none of the listed servers. */
 export function allExcluded(listed: number): Problem {
-  const servers = listed === 1 ? 'the only listed server' : `all ${listed} listed servers`;
-  return { cause: 'all_excluded', detail: `discover excludes ${servers}` };
+  const detail =
+    listed === 1
+      ? 'discover excludes the only listed server'
+      : `discover excludes all ${listed} listed servers`;
+  return { cause: 'all_excluded', detail };
 }
 
 /** The maximum share of the budget for the listing: a long one is read less often. */

@@ -155,6 +155,8 @@ function PlainRow({ server, hasPanels }: { readonly server: Snapshot; readonly h
   const condition = blocked === undefined ? server.condition : `${server.condition}: ${blocked}`;
   const age = seconds === undefined ? NOTHING : `${span(seconds)} ago`;
   const problem = explainedOf(server);
+  const trouble = serverTrouble(server);
+  const shown = problem === undefined ? trouble && troubleText(trouble) : problemText(problem);
   return (
     <tr>
       {hasPanels ? <td>{target.panel}</td> : null}
@@ -162,7 +164,7 @@ function PlainRow({ server, hasPanels }: { readonly server: Snapshot; readonly h
       <td>{state}</td>
       <td>{condition}</td>
       <td>{age}</td>
-      <td>{problem === undefined ? '' : problemText(problem)}</td>
+      <td>{shown ?? ''}</td>
     </tr>
   );
 }

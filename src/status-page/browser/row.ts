@@ -153,7 +153,14 @@ function sinceWords(
   server: LiveServer,
 ): { readonly at: number; readonly text: string } | undefined {
   const since = troubleSince(server);
-  if (since !== undefined) return { at: since, text: ago(since, fleet.time) };
+  if (since !== undefined) {
+    // The last sample may be older than the cause.
+    const isDataAge = server.attention === 'no_data';
+    return {
+      at: since,
+      text: isDataAge ? `no data for ${span(fleet.time - since)}` : ago(since, fleet.time),
+    };
+  }
   const crash = fleet.crashBeside(server);
   return crash && { at: crash.at, text: `${crash.title} ${ago(crash.at, fleet.time)}` };
 }

@@ -109,6 +109,8 @@ export class Viewers {
   #remove(viewer: Viewer): void {
     viewer.release();
     this.#viewers.delete(viewer);
+    // Nobody is sent what changes from now on, so nothing else would forget it.
+    if (this.#viewers.size === 0) this.#fullEvent = undefined;
   }
 
   #catchUp(viewer: Viewer): void {

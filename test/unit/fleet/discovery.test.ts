@@ -383,7 +383,7 @@ describe('a listing without servers', () => {
     ]);
     expect(lines()).toEqual([
       expect.stringMatching(
-        /^panel main: discover excludes all servers: discover excludes all 2 listed servers\./,
+        /^panel main: all servers excluded: discover excludes all 2 listed servers\./,
       ),
     ]);
     pages = [[listed(1), listed(3, { name: 'survival' })]];

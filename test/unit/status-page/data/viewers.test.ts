@@ -79,6 +79,14 @@ describe('viewers', () => {
     expect(held.size).toBe(0);
   });
 
+  it('get the present state after all others have left', async () => {
+    const { viewers } = setUp();
+    const one = watch(viewers);
+    await one.next();
+    await one.leave();
+    expect(await watch(viewers).next()).toBe('whole 2');
+  });
+
   it('get the complete state if there is no update', async () => {
     const { viewers } = setUp();
     const one = watch(viewers);
