@@ -382,9 +382,7 @@ describe('a listing without servers', () => {
       { cause: 'all_excluded', detail: 'discover excludes all 2 listed servers' },
     ]);
     expect(lines()).toEqual([
-      expect.stringMatching(
-        /^panel main: all servers excluded: discover excludes all 2 listed servers\./,
-      ),
+      expect.stringMatching(/^panel main: all servers excluded: discover excludes all 2 listed servers\./),
     ]);
     pages = [[listed(1), listed(3, { name: 'survival' })]];
     await clock.advance(5 * MINUTE);
