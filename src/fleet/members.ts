@@ -86,7 +86,7 @@ export class Members {
     }
   }
 
-  /** The server list was read completely: what it says is free may be tried. */
+  /** The server list was read completely: servers that it shows as free may be tried. */
   listed(): void {
     for (const { session, record } of this.#members)
       if (record.target.blocked === undefined) session.listedAsFree();

@@ -10,7 +10,7 @@ export interface Notice {
   readonly title: string;
   /** What to do; may be empty. */
   readonly remedy: string;
-  /** What was observed; empty if several have the problem. */
+  /** What happened; empty if several have the problem. */
   readonly detail: string;
 }
 
@@ -59,15 +59,8 @@ function finding(
   severity: Severity,
 ): Finding {
   const { remedy = '', detail = '' } = known ?? {};
-  if (known === undefined) return { what, name, problem: '', severity, remedy, detail };
-  return {
-    what,
-    name,
-    problem: what === 'problem' ? known.title : shortTitle(known.cause),
-    severity,
-    remedy,
-    detail,
-  };
+  const problem = known && (what === 'problem' ? known.title : shortTitle(known.cause));
+  return { what, name, problem: problem ?? '', severity, remedy, detail };
 }
 
 function titleOf(findings: readonly Finding[]): string {
