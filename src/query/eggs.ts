@@ -5,8 +5,8 @@ export const AUTO = 'auto';
 
 /**
  * Types of games by the names of their eggs: the first words, in lower case and without anything between them. An egg that is named
- * like a type has that type. The names are from pterodactyl/panel and pelican-dev/panel (`database/Seeders/eggs`), the repositories of
- * pelican-eggs, parkervcp/eggs, and the player counter in pelican-dev/plugins (`PlayerCounterSeeder.php`), which also knows the tags
+ * like a type has that type. The names are from pterodactyl/panel and pelican/panel (`database/Seeders/eggs`), the repositories of
+ * pelican-eggs, parkervcp/eggs, and the player counter in pelican/plugins (`PlayerCounterSeeder.php`), which also knows the tags
  * `minecraft`, `bedrock` and `source`: the client API shows no tags, so their eggs are listed by name. Some common names of games are
  * added. Games that the library doesn't know by name have the type of a game with the same protocol and ports.
  */
