@@ -96,11 +96,13 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
     for (const stop of stops) await stop();
   });
 
-  async function until(condition: string): Promise<void> {
-    await vi.waitFor(async () => expect(await prometheus.query(condition)).not.toEqual([]), {
-      timeout: MAX_WAIT_MS,
-      interval: 100,
-    });
+  function until(condition: string): Promise<void> {
+    return eventually(async () => expect(await prometheus.query(condition)).not.toEqual([]));
+  }
+
+  /** A trend shows its last value for two more steps, and rules follow at their next evaluation. */
+  function eventually(holds: () => Promise<void>): Promise<void> {
+    return vi.waitFor(holds, { timeout: MAX_WAIT_MS, interval: 200 });
   }
 
   const chosen = (job: string): Choices => ({ ...ALL, job: [job] });
@@ -133,27 +135,21 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 
   describe('for a healthy fleet', () => {
     it.each(shown)('%s: nothing in "%s" is a warning', async (_file, title, panel) => {
-      await vi.waitFor(
-        async () => {
-          const colors = await colorsIn(panel, chosen('healthy'));
-          const bad = colors.filter(({ color }) => [TROUBLE, WARNING, 'yellow', 'dark-red'].includes(color));
-          expect(bad).toEqual([]);
-          if (panel.type === 'stat' && !MAY_BE_GRAY.has(title)) {
-            expect(colors.map(({ color }) => color)).not.toContain(NO_DATA);
-          }
-        },
-        { timeout: MAX_WAIT_MS, interval: 500 },
-      );
+      await eventually(async () => {
+        const colors = await colorsIn(panel, chosen('healthy'));
+        const bad = colors.filter(({ color }) => [TROUBLE, WARNING, 'yellow', 'dark-red'].includes(color));
+        expect(bad).toEqual([]);
+        if (panel.type === 'stat' && !MAY_BE_GRAY.has(title)) {
+          expect(colors.map(({ color }) => color)).not.toContain(NO_DATA);
+        }
+      });
     });
 
     it.each(HEALTHY)('%s: "%s" is %s', async (file, title, ...expected) => {
-      await vi.waitFor(
-        async () => {
-          const colors = await colorsIn(panelNamed(file, title), chosen('healthy'));
-          expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
-        },
-        { timeout: MAX_WAIT_MS, interval: 500 },
-      );
+      await eventually(async () => {
+        const colors = await colorsIn(panelNamed(file, title), chosen('healthy'));
+        expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
+      });
     });
 
     it('there are no problems', async () => {
@@ -164,25 +160,28 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 
   describe('for an exporter that died', () => {
     it.each(shown)('%s: nothing in "%s" is green', async (_file, _title, panel) => {
-      const colors = await colorsIn(panel, chosen('dead'));
-      expect(colors.filter(({ color }) => /green/.test(color))).toEqual([]);
-      if (panel.type === 'stat') {
-        expect(colors).not.toEqual([]);
-        for (const { color } of colors) expect([NO_DATA, TROUBLE]).toContain(color);
-      }
+      await eventually(async () => {
+        const colors = await colorsIn(panel, chosen('dead'));
+        expect(colors.filter(({ color }) => /green/.test(color))).toEqual([]);
+        if (panel.type === 'stat') {
+          expect(colors).not.toEqual([]);
+          for (const { color } of colors) expect([NO_DATA, TROUBLE]).toContain(color);
+        }
+      });
     });
 
     it('the exporter is shown as down, in red', async () => {
-      const colors = await colorsIn(panelNamed('fleet.json', 'Exporters up'), chosen('dead'));
-      expect(colors).toEqual([
-        { field: 'up', text: '0', color: TROUBLE },
-        { field: 'down', text: '1', color: TROUBLE },
-      ]);
+      await eventually(async () =>
+        expect(await colorsIn(panelNamed('fleet.json', 'Exporters up'), chosen('dead'))).toEqual([
+          { field: 'up', text: '0', color: TROUBLE },
+          { field: 'down', text: '1', color: TROUBLE },
+        ]),
+      );
     });
 
     it('the exporter is the only problem', async () => {
-      const rows = await problems(chosen('dead'));
-      expect(rows).toEqual([`1 exporter_down: ${await instanceOf('dead')}`]);
+      const expected = [`1 exporter_down: ${await instanceOf('dead')}`];
+      await eventually(async () => expect(await problems(chosen('dead'))).toEqual(expected));
     });
   });
 
@@ -200,23 +199,16 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 
   describe('for a fleet with problems', () => {
     it('the table of problems lists what is down, then a row for each server', async () => {
-      await vi.waitFor(
-        async () => expect(await problems(chosen('troubled'))).toEqual(NEEDS_ATTENTION.toSorted()),
-        {
-          timeout: MAX_WAIT_MS,
-          interval: 500,
-        },
+      await eventually(async () =>
+        expect(await problems(chosen('troubled'))).toEqual(NEEDS_ATTENTION.toSorted()),
       );
     });
 
     it.each(IN_TROUBLE)('%s: "%s" is %s', async (file, title, ...expected) => {
-      await vi.waitFor(
-        async () => {
-          const colors = await colorsIn(panelNamed(file, title), chosen('troubled'));
-          expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
-        },
-        { timeout: MAX_WAIT_MS, interval: 500 },
-      );
+      await eventually(async () => {
+        const colors = await colorsIn(panelNamed(file, title), chosen('troubled'));
+        expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
+      });
     });
 
     it('the states start with the servers that have problems, and list each server once', async () => {
@@ -240,32 +232,40 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
         'looping',
       ];
       const others = ['fine', 'viking', 'full', 'hungry', 'slow', 'mute', 'season', 'unpaid'];
-      await vi.waitFor(
-        async () => expect(await listed(settled())).toEqual([trouble.toSorted(), others.toSorted()]),
-        { timeout: 60_000, interval: 500 },
+      await eventually(async () =>
+        expect(await listed(settled())).toEqual([trouble.toSorted(), others.toSorted()]),
       );
     });
 
     it("nodes have the sums of their servers' usage and limits", async () => {
       const panel = panelNamed('fleet.json', 'Nodes');
-      const found = await Promise.all(
-        (panel.targets ?? []).map(async (target) => {
-          const series = await askFor(prometheus.url, queryOf(panel, target), chosen('troubled'), settled());
-          const node = series.find(({ metric }) => metric['node'] === 'node-1' && metric['panel'] === 'main');
-          return [`${target.refId} ${fieldName(panel, target)}`, Number(node?.value?.[1])] as const;
-        }),
-      );
-      // Eleven have samples; eight of them run, and one has almost no memory left.
-      expect(Object.fromEntries(found)).toMatchObject({
-        'A Status': 1,
-        'B Servers': 14,
-        'C Running': 8,
-        'D Memory': 10 * 1e9 + 3.9e9,
-        'E Memory limits': 11 * 4e9,
-        'F Memory %': expect.closeTo(13.9 / 44),
-        'G CPU': expect.closeTo(11 * 1.53217),
-        'H CPU limits': 11 * 4,
-        'I CPU %': expect.closeTo(1.53217 / 4),
+      await eventually(async () => {
+        const found = await Promise.all(
+          (panel.targets ?? []).map(async (target) => {
+            const series = await askFor(
+              prometheus.url,
+              queryOf(panel, target),
+              chosen('troubled'),
+              settled(),
+            );
+            const node = series.find(
+              ({ metric }) => metric['node'] === 'node-1' && metric['panel'] === 'main',
+            );
+            return [`${target.refId} ${fieldName(panel, target)}`, Number(node?.value?.[1])] as const;
+          }),
+        );
+        // Eleven have samples; eight of them run, and one has almost no memory left.
+        expect(Object.fromEntries(found)).toMatchObject({
+          'A Status': 1,
+          'B Servers': 14,
+          'C Running': 8,
+          'D Memory': 10 * 1e9 + 3.9e9,
+          'E Memory limits': 11 * 4e9,
+          'F Memory %': expect.closeTo(13.9 / 44),
+          'G CPU': expect.closeTo(11 * 1.53217),
+          'H CPU limits': 11 * 4,
+          'I CPU %': expect.closeTo(1.53217 / 4),
+        });
       });
     });
 
