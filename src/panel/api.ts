@@ -207,7 +207,7 @@ export class PanelApi {
 
   async #read<T>(
     endpoint: ApiEndpoint,
-    { path, decode }: PanelRequest<T>,
+    { path, decode, decodeEntry }: PanelRequest<T>,
     reply: Reply,
   ): Promise<PanelAnswer<T>> {
     const { apiKey, baseUrl, clock, dialect, panel, telemetry } = this.#options;
@@ -220,7 +220,7 @@ export class PanelApi {
       throw error;
     }
     try {
-      const value = decode(await parseBody(reply, panel));
+      const value = decode(await parseBody(reply, panel, decodeEntry));
       this.#hasAnswered = true;
       return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
     } catch (error) {
@@ -246,14 +246,18 @@ class NotJsonError extends ShapeError {}
 
 // The exporter doesn't request compression, and no panel compresses anyway. Decompressing would let a few kilobytes fill the
 // memory.
-async function parseBody({ contentEncoding, text }: Reply, panel: string): Promise<unknown> {
+async function parseBody(
+  { contentEncoding, text }: Reply,
+  panel: string,
+  decodeEntry: PanelRequest<unknown>['decodeEntry'],
+): Promise<unknown> {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
     throw new NotJsonError(
       `the body is compressed (${printable(contentEncoding, panel)}), although compression was not requested`,
     );
   }
   try {
-    return await parseJson(text);
+    return await parseJson(text, decodeEntry);
   } catch (error) {
     if (error instanceof ShapeError) throw error;
     throw new NotJsonError(/^\s*</.test(text) ? 'the body is a page, not JSON' : 'the body is not JSON');

@@ -1,34 +1,37 @@
 import { setImmediate as afterEvents } from 'node:timers/promises';
 import { ShapeError } from './dialect.ts';
 
-/**
- * The longest JSON, in UTF-16 units, that is parsed at once. A hostile text takes a hundred times as long as a usual one of the
- * same length, so this limits how long it blocks the event loop.
- */
-export const MAX_PIECE = 256 * 1024;
+/** The longest JSON, in UTF-16 units, that is parsed at once. */
+export const MAX_PIECE = 128 * 1024;
 
-/** More than a list may have. The others are only counted: they have the value 0. */
+/**
+ * The most objects, lists and members of objects in such a piece, which limits how long parsing blocks the event loop: objects with
+ * keys of their own take a hundred times as long as a text of that length. A server with 1,000 allocations has as many.
+ */
+const MAX_NODES = 10_000;
+
+/** A text of this length contains fewer, so they aren't counted. */
+const SHORT = 16 * 1024;
+
+/** More than a list may have. The others are only counted. */
 const MAX_ENTRIES = 1_000;
 
-/**
- * More objects and lists than the entries of a real text contain: 250 allocations for each of 100 servers. Entries are kept until
- * the text is complete, and each of a million objects would be moved by the garbage collector, which blocks the event loop.
- */
-const MAX_NESTED = 50_000;
-
 /** What is read of a long text before the event loop has its turn. */
-const SLICE = 64 * 1024;
+const SLICE = 32 * 1024;
 
 /**
  * Parses JSON without blocking the event loop for long. In a long text, each entry of a list in the outermost object is parsed on
- * its own, and then the rest.
+ * its own, and then the rest. An entry is decoded at once: only what is needed of it is kept until the text is complete.
  *
- * @throws ShapeError if one of these pieces is too long, or if the entries contain too many objects
+ * @throws ShapeError if one of these pieces is too long, or consists of too many parts
  * @throws SyntaxError if the text isn't JSON
  */
-export async function parseJson(text: string): Promise<unknown> {
-  if (text.length <= MAX_PIECE) return JSON.parse(text);
-  const reader = new PieceReader(text);
+export async function parseJson(
+  text: string,
+  decodeEntry: (entry: unknown) => unknown = (entry) => entry,
+): Promise<unknown> {
+  if (text.length <= SHORT) return withEntries(JSON.parse(text), decodeEntry);
+  const reader = new PieceReader(text, decodeEntry);
   for (let end = SLICE; end < text.length + SLICE; end += SLICE) {
     reader.readTo(Math.min(end, text.length));
     await afterEvents();
@@ -36,30 +39,46 @@ export async function parseJson(text: string): Promise<unknown> {
   return reader.whole();
 }
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+/** The JSON with the entries of each list in its outermost object replaced. */
+export function withEntries(json: unknown, replace: (entry: unknown) => unknown): unknown {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return json;
+  const replaced = Object.entries(json).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.map(replace) : value,
+  ]);
+  return Object.fromEntries(replaced);
+}
+
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The depth of entries of a list in the outermost object. */
-const ENTRY_DEPTH = 3;
+/** The depth of a list in the outermost object. */
+const LIST_DEPTH = 2;
 
 /** Stands for an entry in what is left of the text. */
 const ENTRY = 0;
 
 class PieceReader {
   readonly #text: string;
+  readonly #decodeEntry: (entry: unknown) => unknown;
   readonly #entries: unknown[] = [];
+  /** The number of entries that were only counted, for each list. */
+  readonly #surplus: number[] = [];
   /** The text without its entries, up to the start of an entry or of what follows one. */
   #rest = '';
   #at = 0;
   #pieceStart = 0;
   #depth = 0;
-  /** The objects and lists inside entries that are kept. */
-  #nested = 0;
+  /** The entries of the present list so far. */
+  #inList = 0;
+  /** The objects, lists and members since an entry began or ended. */
+  #nodes = 0;
   #isQuoted = false;
   #isInList = false;
 
-  constructor(text: string) {
+  constructor(text: string, decodeEntry: (entry: unknown) => unknown) {
     this.#text = text;
+    this.#decodeEntry = decodeEntry;
   }
 
   readTo(end: number): void {
@@ -71,46 +90,60 @@ class PieceReader {
       } else if (unit === QUOTE) this.#isQuoted = true;
       else if (unit === OPEN_LIST || unit === OPEN_OBJECT) this.#open(unit === OPEN_LIST);
       else if (unit === CLOSE_LIST || unit === CLOSE_OBJECT) this.#close();
+      else if (unit === COLON) this.#count();
     }
   }
 
   whole(): unknown {
     this.#rest += this.#text.slice(this.#pieceStart);
-    const value = parsePiece(this.#rest) as object | null;
-    let next = 0;
-    for (const list of Object.values(value ?? {})) {
-      if (!Array.isArray(list)) continue;
-      for (const [index, entry] of list.entries()) {
-        if (entry !== ENTRY || next >= this.#entries.length) continue;
-        list[index] = this.#entries[next];
-        next += 1;
-      }
-    }
+    const entries = this.#entries.values();
+    const value = withEntries(parsePiece(this.#rest), (entry) =>
+      entry === ENTRY ? entries.next().value : this.#decodeEntry(entry),
+    );
+    const lists = Object.values(value ?? {}).filter(Array.isArray);
+    for (const [index, list] of lists.entries()) list.length += this.#surplus[index] ?? 0;
     return value;
   }
 
   #open(isList: boolean): void {
     this.#depth += 1;
-    if (this.#depth === ENTRY_DEPTH - 1) this.#isInList = isList;
-    if (this.#depth > ENTRY_DEPTH && this.#isInList && this.#entries.length < MAX_ENTRIES) this.#nested += 1;
-    if (this.#nested > MAX_NESTED)
-      throw new ShapeError(`expected at most ${MAX_NESTED} objects and lists in the entries`);
-    if (this.#depth !== ENTRY_DEPTH || !this.#isInList) return;
+    this.#count();
+    if (this.#depth === LIST_DEPTH) this.#isInList = isList;
+    if (this.#depth !== LIST_DEPTH + 1 || !this.#isInList) return;
+    this.#inList += 1;
+    this.#nodes = 0;
+    if (this.#inList > MAX_ENTRIES) return;
     this.#rest += this.#text.slice(this.#pieceStart, this.#at) + ENTRY;
     this.#pieceStart = this.#at;
+    requirePiece(this.#rest);
   }
 
   #close(): void {
-    if (this.#depth === ENTRY_DEPTH && this.#isInList) {
-      if (this.#entries.length < MAX_ENTRIES)
-        this.#entries.push(parsePiece(this.#text.slice(this.#pieceStart, this.#at + 1)));
-      this.#pieceStart = this.#at + 1;
+    if (this.#depth === LIST_DEPTH + 1 && this.#isInList) {
+      const end = this.#at + 1;
+      if (this.#inList <= MAX_ENTRIES)
+        this.#entries.push(this.#decodeEntry(parsePiece(this.#text.slice(this.#pieceStart, end))));
+      this.#pieceStart = end;
+      this.#nodes = 0;
+    } else if (this.#depth === LIST_DEPTH && this.#isInList) {
+      this.#surplus.push(Math.max(0, this.#inList - MAX_ENTRIES));
+      this.#inList = 0;
     }
     this.#depth -= 1;
+  }
+
+  #count(): void {
+    this.#nodes += 1;
+    if (this.#nodes > MAX_NODES && this.#inList <= MAX_ENTRIES)
+      throw new ShapeError(`expected entries of at most ${MAX_NODES} objects, lists and members`);
   }
 }
 
 function parsePiece(text: string): unknown {
-  if (text.length > MAX_PIECE) throw new ShapeError(`expected entries of at most ${MAX_PIECE} characters`);
+  requirePiece(text);
   return JSON.parse(text);
+}
+
+function requirePiece(text: string): void {
+  if (text.length > MAX_PIECE) throw new ShapeError(`expected entries of at most ${MAX_PIECE} characters`);
 }

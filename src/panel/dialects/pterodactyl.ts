@@ -12,12 +12,16 @@ import { isCalagopusAnswer } from './calagopus.ts';
 import {
   DAEMONS,
   decodeAccount,
+  decodeBackup,
   decodeBackupsPage,
   decodeCredentials,
   decodeListingPage,
+  decodeNode,
   decodeNodesPage,
   decodeResources,
+  decodeSchedule,
   decodeSchedules,
+  decodeServer,
 } from './pterodactyl/decode.ts';
 import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
 import { refusalCause } from './pterodactyl/panel-refusals.ts';
@@ -41,14 +45,17 @@ export const PTERODACTYL: PanelDialect = {
   account: () => ({ path: '/api/client/account', decode: decodeAccount }),
   backups: (server, page, daemon) => ({
     path: `${serverPath(server, daemon)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
+    decodeEntry: decodeBackup,
     decode: decodeBackupsPage,
   }),
   schedules: (server, daemon) => ({
     path: `${serverPath(server, daemon)}/schedules`,
+    decodeEntry: decodeSchedule,
     decode: decodeSchedules,
   }),
   nodes: (page) => ({
     path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
+    decodeEntry: decodeNode,
     decode: decodeNodesPage,
   }),
   decodeErrorBody,
@@ -87,7 +94,11 @@ function daemonIn(detail = ''): string | undefined {
 function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPage> {
   const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
   if (type !== undefined) query.set('type', type);
-  return { path: `/api/client?${query.toString()}`, decode: (body) => decodeListingPage(body, perPage) };
+  return {
+    path: `/api/client?${query.toString()}`,
+    decodeEntry: decodeServer,
+    decode: (body) => decodeListingPage(body, perPage),
+  };
 }
 
 /** A page's title is near its start; the rest isn't scanned. */

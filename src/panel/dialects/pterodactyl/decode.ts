@@ -208,29 +208,41 @@ function nested(value: unknown, count: BadFieldCount): Fields | undefined {
 const PERCENT_PER_CORE = 100;
 
 /**
- * The servers on one page of the server list, in the panel's order. If a page has more than `perPage` entries, only the first
- * `perPage` are decoded: a page of 8 MiB can hold 100,000.
+ * What the request's `decodeEntry` made of the entries of the body's list: undefined for those that can't be used.
+ *
+ * @throws ShapeError if the body holds no list
+ */
+function entriesOf(body: unknown): readonly unknown[] {
+  const data = asFields(body)?.['data'];
+  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
+  return data;
+}
+
+const isUsable = (entry: unknown): boolean => entry !== undefined;
+
+/**
+ * The servers on one page of the server list, in the panel's order. If a page has more than `perPage` entries, the others are only
+ * counted: a page of 8 MiB can hold 100,000.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
-  const page = asFields(body);
-  const data = page?.['data'];
-  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
-  const entries: readonly unknown[] = data.slice(0, perPage);
-  const servers = entries.map(decodeServer).filter((server) => server !== undefined);
+  const entries = entriesOf(body);
+  const requested = entries.slice(0, perPage);
+  const servers = requested.filter(isUsable) as readonly ListedServer[];
   return {
     servers,
-    totalPages: pageCount(page),
-    badEntries: entries.length - servers.length,
-    surplusEntries: data.length - entries.length,
+    totalPages: pageCount(body),
+    badEntries: requested.length - servers.length,
+    surplusEntries: entries.length - requested.length,
   };
 }
 
 /** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
 export const DAEMONS = ['wings', 'elytra'] as const;
 
-function decodeServer(entry: unknown): ListedServer | undefined {
+/** A server in the list; undefined if the entry doesn't identify one. */
+export function decodeServer(entry: unknown): ListedServer | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const given = { uuid: asText(attributes?.['uuid']), identifier: asText(attributes?.['identifier']) };
   // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing from the server list either.
@@ -291,23 +303,20 @@ function swapLimit(value: unknown): Limit | undefined {
 }
 
 /**
- * The completed backups on one page of a server's list, in the panel's order. A failed backup stays in the list until someone
- * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
- * or when they give up waiting for a report (after 6 hours by default).
+ * The completed backups on one page of a server's list, in the panel's order.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeBackupsPage(body: unknown): BackupsPage {
-  const page = asFields(body);
-  const data = page?.['data'];
-  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
-  return {
-    backups: data.map(decodeBackup).filter((backup) => backup !== undefined),
-    totalPages: pageCount(page),
-  };
+  return { backups: entriesOf(body).filter(isUsable) as readonly Backup[], totalPages: pageCount(body) };
 }
 
-function decodeBackup(entry: unknown): Backup | undefined {
+/**
+ * A backup in a server's list; undefined while it isn't complete. A failed backup stays in the list until someone
+ * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
+ * or when they give up waiting for a report (after 6 hours by default).
+ */
+export function decodeBackup(entry: unknown): Backup | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const completedAt = asText(attributes?.['completed_at']);
   const isSuccessful = attributes?.['is_successful'];
@@ -321,18 +330,19 @@ function decodeBackup(entry: unknown): Backup | undefined {
 }
 
 /**
- * The server's schedules in the panel's order (`ScheduleTransformer` of Pterodactyl and Pelican). Entries without a number or a
- * name are left out. Without its tasks in the response, a schedule counts as having some.
+ * The server's schedules in the panel's order.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeSchedules(body: unknown): readonly Schedule[] {
-  const data = asFields(body)?.['data'];
-  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
-  return data.map(decodeSchedule).filter((schedule) => schedule !== undefined);
+  return entriesOf(body).filter(isUsable) as readonly Schedule[];
 }
 
-function decodeSchedule(entry: unknown): Schedule | undefined {
+/**
+ * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined without a number or a name. Without its
+ * tasks in the response, it counts as having some.
+ */
+export function decodeSchedule(entry: unknown): Schedule | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const id = attributes?.['id'];
   const name = asText(attributes?.['name']);
@@ -355,19 +365,19 @@ function instant(value: unknown): number | undefined {
 }
 
 /**
- * The nodes on one page of the application API's list, in the panel's order (`NodeTransformer` of Pterodactyl and Pelican, which
- * also contains what the daemons' configuration needs). Nodes without a name are left out.
+ * The nodes on one page of the application API's list, in the panel's order.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeNodesPage(body: unknown): NodesPage {
-  const page = asFields(body);
-  const data = page?.['data'];
-  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
-  return { nodes: data.map(decodeNode).filter((node) => node !== undefined), totalPages: pageCount(page) };
+  return { nodes: entriesOf(body).filter(isUsable) as readonly NodeCapacity[], totalPages: pageCount(body) };
 }
 
-function decodeNode(entry: unknown): NodeCapacity | undefined {
+/**
+ * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
+ * configuration needs); undefined without a name.
+ */
+export function decodeNode(entry: unknown): NodeCapacity | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const name = asText(attributes?.['name']);
   if (attributes === undefined || name === undefined) return undefined;
@@ -398,8 +408,8 @@ function overallocation(value: unknown): number | undefined {
 const MAX_PAGES = 10_000;
 
 /** How many pages a paged list reports; 1 if it reports none. */
-export function pageCount(body: Fields | undefined): number {
-  const pages = asFields(asFields(body?.['meta'])?.['pagination'])?.['total_pages'];
+export function pageCount(body: unknown): number {
+  const pages = asFields(asFields(asFields(body)?.['meta'])?.['pagination'])?.['total_pages'];
   if (typeof pages !== 'number' || !(pages >= 1)) return 1;
   return Math.min(Math.floor(pages), MAX_PAGES);
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiEndpoint, NO_TELEMETRY } from '../../../../src/domain/telemetry.ts';
-import type { PanelDialect } from '../../../../src/panel/dialect.ts';
+import type { PanelRequest } from '../../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
 import { refusalError } from '../../../../src/panel/errors.ts';
+import { decoded } from '../../../support/decoded.ts';
 import {
   plain,
   type RecordedAnswer,
@@ -12,18 +13,14 @@ import {
 } from '../../../support/recorded-panels.ts';
 
 /** The endpoint of a command's path, and the request that reads its answer. */
-const ENDPOINTS: readonly (readonly [
-  RegExp,
-  ApiEndpoint,
-  (dialect: PanelDialect) => (body: unknown) => unknown,
-])[] = [
-  [/\/account"/, 'account', (dialect) => dialect.account().decode],
-  [/\/websocket"/, 'websocket', (dialect) => dialect.credentials('server').decode],
-  [/\/resources"/, 'resources', (dialect) => dialect.resources('server').decode],
-  [/\/backups["?]/, 'backups', (dialect) => dialect.backups('server', 1).decode],
-  [/\/schedules"/, 'schedules', (dialect) => dialect.schedules('server').decode],
-  [/\/nodes[?"]/, 'nodes', (dialect) => dialect.nodes(1).decode],
-  [/\/api\/client[?"]/, 'listing', (dialect) => dialect.listing({ page: 1, perPage: 100 }).decode],
+const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
+  [/\/account"/, 'account', PTERODACTYL.account()],
+  [/\/websocket"/, 'websocket', PTERODACTYL.credentials('server')],
+  [/\/resources"/, 'resources', PTERODACTYL.resources('server')],
+  [/\/backups["?]/, 'backups', PTERODACTYL.backups('server', 1)],
+  [/\/schedules"/, 'schedules', PTERODACTYL.schedules('server')],
+  [/\/nodes[?"]/, 'nodes', PTERODACTYL.nodes(1)],
+  [/\/api\/client[?"]/, 'listing', PTERODACTYL.listing({ page: 1, perPage: 100 })],
 ];
 
 function endpointOf({ command }: RecordedAnswer) {
@@ -32,10 +29,10 @@ function endpointOf({ command }: RecordedAnswer) {
 
 /** What the decoders make of the answer. */
 function readAnswer(answer: RecordedAnswer): unknown {
-  const [, endpoint, decoder] = endpointOf(answer) ?? [];
-  if (endpoint === undefined || decoder === undefined) throw new Error(`no decoder for ${answer.command}`);
+  const [, endpoint, request] = endpointOf(answer) ?? [];
+  if (endpoint === undefined || request === undefined) throw new Error(`no decoder for ${answer.command}`);
   const body = plain(answer.body);
-  if (answer.status === 200) return decoder(PTERODACTYL)(body);
+  if (answer.status === 200) return decoded(request, body);
   const { problem } = refusalError(
     {
       panel: 'main',

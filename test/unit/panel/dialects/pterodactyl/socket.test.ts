@@ -114,8 +114,8 @@ describe('decodeFrame', () => {
 it('a frame that is too long to be parsed at once is ignored', () => {
   const frame = (length: number) =>
     Buffer.from(JSON.stringify({ event: 'status', args: ['x'.repeat(length)] }));
-  expect(decodeFrame(frame(262_000))).toMatchObject({ event: 'status' });
-  expect(decodeFrame(frame(262_144))).toEqual({ bad: 'oversize' });
+  expect(decodeFrame(frame(131_000))).toMatchObject({ event: 'status' });
+  expect(decodeFrame(frame(131_072))).toEqual({ bad: 'oversize' });
 });
 
 describe('isConsoleFrame', () => {
