@@ -6,14 +6,14 @@ const PAGE = readFileSync('SECURITY.md', 'utf8');
 /** The tests that the page names: a file, then the names of the suites and of the test. */
 const named = [...PAGE.matchAll(/`(test\/[^`]+)`/g)].map(([, reference = '']) => reference);
 
-it('SECURITY.md names a test for every claim', () => {
+it('SECURITY.md refers to a test for every claim', () => {
   const rows = PAGE.split('\n').filter((line) => /^\| (?!It can't|They can't|---)/.test(line));
   expect(rows).not.toEqual([]);
   expect(rows.filter((row) => !/`test\/[^`]+ › [^`]+` \|$/.test(row))).toEqual([]);
 });
 
 // The linter rejects tests that are skipped or empty, and with `CI=true` one that skips itself is a failure.
-it.each([...new Set(named)])('the test that SECURITY.md names exists: %s', (reference) => {
+it.each([...new Set(named)])('the test that SECURITY.md refers to exists: %s', (reference) => {
   const [file = '', ...names] = reference.split(' › ');
   const source = readFileSync(file, 'utf8');
   expect(names.filter((name) => !source.includes(name))).toEqual([]);

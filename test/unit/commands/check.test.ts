@@ -212,7 +212,7 @@ test.each([
   expect(out).toContain(`  ${shown}, cpu 1 core `);
 });
 
-test('says that a panel on this machine may use sockets to this machine', async () => {
+test('shows that a panel on this machine may use sockets to this machine', async () => {
   const { out } = await check(
     panel('discover: true').replace('https://panel.example.com', 'http://127.0.0.1:8080'),
   );

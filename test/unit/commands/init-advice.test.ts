@@ -12,7 +12,7 @@ function remedyFor(cause: CauseCode): string {
 
 describe('the advice of init', () => {
   it.each([...CAUSES_BY_SCOPE.panel, ...CAUSES_BY_SCOPE.key])(
-    'names no setting that has a flag: %s',
+    'mentions no setting that has a flag: %s',
     (cause) => {
       const remedy = remedyFor(cause);
       expect(remedy).not.toMatch(/(?<!--)\burl\b|api_key|allow_insecure|proxy_url/);
@@ -36,7 +36,7 @@ describe('the advice of init', () => {
       'tls_client_certificate',
       'Set tls_config.cert_file and key_file to a certificate that it accepts. There is no flag for this: copy config.example.yaml, and edit the copy.',
     ],
-  ])('on %s names flags', (cause, remedy) => {
+  ])('on %s mentions flags', (cause, remedy) => {
     expect(remedyFor(cause)).toBe(remedy);
   });
 });

@@ -269,7 +269,7 @@ test('no way of printing the configuration shows a secret', async () => {
   }
 });
 
-test('if the file is missing, the message says how to create one', async () => {
+test('if the file is missing, the message shows how to create one', async () => {
   const file = join(directory, 'none.yaml');
   const result = await loadConfig(file, {});
   expect(result.ok ? '' : formatIssues(result.issues)).toBe(

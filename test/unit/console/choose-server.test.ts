@@ -87,7 +87,7 @@ describe('choosePanels', () => {
   });
 });
 
-it('an unknown server is answered with a list of at most ten servers', () => {
+it('an unknown server produces a list of at most ten servers', () => {
   expect(noSuchServer([BACKUP], 'x')).toBe('no server "x" in the configuration (servers: lobby, d3aac109)');
   expect(noSuchServer([panel('empty', [])], 'x')).toBe('no server "x" in the configuration (it lists none)');
   const many = panel(

@@ -228,14 +228,14 @@ describe('explainProblem', () => {
     ['node_token_mismatch', false],
     ['token_version', false],
     ['console_limit', false],
-  ])('%s: says what to do, and names the source of the key: %s', (cause, namesKey) => {
+  ])('%s: shows what to do, and the source of the key: %s', (cause, namesKey) => {
     const { remedy } = CAUSES[cause];
     expect(explainProblem({ cause, detail: 'no' }, 'KEY')).toBe(
       `no. ${remedy}${namesKey ? ' The API key is from KEY.' : ''}`,
     );
   });
 
-  it('names the permission that a console needs', () => {
+  it('shows the permission that a console needs', () => {
     const problem = { cause: 'no_console_permission', detail: 'GET … returned 403' } as const;
     expect(explainProblem(problem, 'KEY')).toContain('websocket.connect');
   });

@@ -43,13 +43,13 @@ describe.each([
     expect([...modules.keys()].filter((file) => file.startsWith('console/'))).toEqual([]);
   });
 
-  it('names no message that changes a server', () => {
+  it('contains no message that changes a server', () => {
     expect(ENCODERS.filter((file) => !modules.has(file))).toEqual([]);
     expect(modulesThatName(modules)).toEqual([]);
   });
 });
 
-it('only the console names messages that change a server', () => {
+it('only the console contains messages that change a server', () => {
   expect(modulesThatName(reachable('commands/console.ts')).sort()).toEqual([
     'console/console-run.ts',
     'console/conversation.ts',

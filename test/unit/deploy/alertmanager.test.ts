@@ -34,7 +34,7 @@ const alerts = new Set(
 );
 
 describe('alertmanager.yml', () => {
-  it('names only existing alerts in its routes and inhibitions', () => {
+  it('refers only to existing alerts in its routes and inhibitions', () => {
     const text = readText(`${FOLDER}/alertmanager.yml`);
     const named = [...text.matchAll(/alertname = (\w+)/g)].map(([, name = '']) => name);
     const alternatives = [...text.matchAll(/alertname [=!]~ "(\w+)\((?:Many\)\?Crashed|([\w|]+)\))"/g)];

@@ -72,7 +72,7 @@ test('every test is about an existing alert', () => {
 });
 
 test.each(alerts)(
-  '$name ($severity) says what is wrong and how much, and links to its runbook',
+  '$name ($severity) shows what is wrong and how much, and links to its runbook',
   ({ name, severity, annotations }) => {
     expect(['critical', 'warning', 'info']).toContain(severity);
     const { summary, description, runbook_url: link = '', dashboard_url: dashboard = '' } = annotations ?? {};

@@ -155,7 +155,7 @@ describe('the workflow release', () => {
     expect(jobs['npm']?.needs).toBe('build');
   });
 
-  it('signs only in jobs that neither check out nor build anything', () => {
+  it("signs only in jobs that don't check out or build anything", () => {
     expect(signers.map(([name]) => name)).toEqual(['npm', 'image-attestation']);
     for (const [name, { steps, permissions }] of signers) {
       expect(permissions?.['contents'], name).toBeUndefined();

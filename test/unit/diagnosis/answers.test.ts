@@ -6,7 +6,7 @@ import {
   unreadableCause,
 } from '../../../src/diagnosis/panel-answer.ts';
 
-describe('an answer in a foreign form never concerns a server', () => {
+describe('a response in a foreign form never concerns a server', () => {
   it.each<[number, string, string]>([
     [403, 'Attention Required! | Cloudflare', 'challenge_page'],
     [403, '403 Forbidden', 'challenge_page'],

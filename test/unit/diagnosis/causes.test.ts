@@ -28,7 +28,7 @@ it('causes of a single server, such as suspended, not found and forbidden, never
   expect(ALL.filter(isPanelWide).every(({ scope }) => scope === 'panel' || scope === 'key')).toBe(true);
 });
 
-it('the advice on a game that answers nothing, or something else, names the type of its query', () => {
+it('the advice on a game that responds with nothing, or something else, shows the type of its query', () => {
   for (const cause of ['query_no_answer', 'query_wrong_protocol'] as const)
     expect(CAUSES[cause].remedy).toContain('query.type');
 });

@@ -76,7 +76,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
   ['a call for which there was no file descriptor', end('listing', 'descriptors', FOREIGN), NOTHING],
 ];
 
-describe('what an outcome says', () => {
+describe('what an outcome shows', () => {
   it.each(ROWS)('%s', (_what, call, verdict) => {
     expect(verdictOf(call)).toEqual(verdict);
   });

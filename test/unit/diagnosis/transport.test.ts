@@ -93,7 +93,7 @@ describe('a transport error', () => {
     }
   });
 
-  it('that cuts plain HTTP before the first answer means that https is needed, but not later', () => {
+  it('that cuts plain HTTP before the first response means that https is needed, but not later', () => {
     const cut = readTransportError(error('ECONNRESET'));
     const plain = { ...HTTPS, protocol: 'http:' };
     expect(panelTransportCause(cut, plain)).toBe('https_needed');

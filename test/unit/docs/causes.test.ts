@@ -47,7 +47,7 @@ function columnCodes(text: string): readonly string[] {
   return codes;
 }
 
-describe('every cause code that a page names exists', () => {
+describe('every cause code that a page mentions exists', () => {
   it.each(documents())('in $path', ({ text }) => {
     expect(codesIn(text).filter((code) => !CODES.has(code))).toEqual([]);
   });
@@ -78,7 +78,7 @@ it('the symptoms cover all causes of the key', () => {
   for (const code of CAUSES_BY_SCOPE.key) expect(symptoms).toContain(`\`${code}\``);
 });
 
-it('the runbook of the rejected key says to check its allowed addresses', () => {
+it('the runbook of the rejected key suggests checking its allowed addresses', () => {
   const page = documents().find(({ path }) => path.endsWith('gameserver-panel-key-refused.md'))?.text ?? '';
   const [, steps = ''] = page.split('## What to do');
   expect(steps).toMatch(/`key_address`.*allowed addresses/);

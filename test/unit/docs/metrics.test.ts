@@ -40,7 +40,7 @@ const RULES = readFileSync(
   'utf8',
 );
 
-describe('every metric that a page names exists', () => {
+describe('every metric that a page mentions exists', () => {
   it.each(documents())('in $path', ({ text }) => {
     const recorded = text.match(RECORDED) ?? [];
     expect(

@@ -67,12 +67,12 @@ describe('the selection of servers', () => {
     expect(chosen(selection)).toEqual(expected);
   });
 
-  it('searches the listings if the configuration has no server of that name', () => {
+  it('searches the server lists if the configuration has no server of that name', () => {
     expect(chosen({ server: 'lobby' }, DISCOVERING)).toEqual([['found', [], ['eeeeeeee']]]);
     expect(chosen({ server: 'd3aac109' }, DISCOVERING)).toEqual([['main', ['d3aac109']]]);
   });
 
-  it('applies to the targets that a listing completes', () => {
+  it('applies to the targets that a server list completes', () => {
     const targets = [target({ id: 'aaaaaaaa', name: 'one' }), target({ id: 'bbbbbbbb', name: 'two' })];
     const listing = { discovers: false, select: () => ({ targets }) };
     const panels = [{ ...unused, name: 'main', targets, listing }];
@@ -80,7 +80,7 @@ describe('the selection of servers', () => {
   });
 });
 
-describe('a server that was looked up in listings', () => {
+describe('a server that was looked up in server lists', () => {
   const finding = (cause: CauseCode) => (steps: PanelReport['steps']) =>
     steps.map((step) => (step.step === 'listing' ? failed('listing', cause, 'said so') : step));
   const panel = (name: string, listing?: CauseCode, servers: PanelReport['servers'] = []): PanelReport => {

@@ -159,7 +159,7 @@ Problems found: the panel failed, 150 servers not tested (7 calls in 3 s).
     );
   });
 
-  it('says that it was stopped', () => {
+  it('shows that it was stopped', () => {
     const report = { ...ALL_WELL, stopped: true };
     expect(renderReport(report, plain)).toContain('Incomplete: interrupted');
   });

@@ -35,7 +35,7 @@ describe('admit', () => {
     );
   });
 
-  it('never leaves out an observed server in favor of a new one', () => {
+  it('never leaves out a monitored server in favor of a new one', () => {
     fc.assert(
       fc.property(admission, ({ shown, observed, most }) => {
         const result = admitted(shown, observed, most);
@@ -45,7 +45,7 @@ describe('admit', () => {
     );
   });
 
-  it('orders servers of equal priority by UUID, whatever the order of the listing', () => {
+  it('orders servers of equal priority by UUID, whatever the order of the server list', () => {
     fc.assert(
       fc.property(admission, ({ shown, observed, most }) => {
         const result = admitted(shown, observed, most);
@@ -62,7 +62,7 @@ describe('admit', () => {
 });
 
 describe('an admission over one walk', () => {
-  it('has the same result however the listing is divided into pages', () => {
+  it('has the same result however the server list is divided into pages', () => {
     const pages = fc.array(numbers, { maxLength: 8 });
     fc.assert(
       fc.property(pages, numbers, fc.integer({ min: 1, max: 20 }), (shown, before, most) => {
@@ -86,7 +86,7 @@ describe('an admission over one walk', () => {
     );
   });
 
-  it('counts configured servers, and servers that are not observed here, separately', () => {
+  it('counts configured servers, and servers that are not monitored here, separately', () => {
     const walk = new Admission({
       maxServers: 2,
       configured: [1, 2, 3].map((n) => target({ id: uuidOf(n).slice(0, 8) })),

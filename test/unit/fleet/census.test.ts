@@ -88,7 +88,7 @@ describe('afterWalk', () => {
     ['an incomplete walk is not enough', [complete(1, 2)], partial(1), [1, 2]],
     ['a walk that finds it keeps it', [complete(1, 2)], complete(1, 2), [1, 2]],
     ['an unreadable entry keeps it', [complete(1, 2)], withUnreadable(2)(1), [1, 2]],
-  ])('for a server that answers 404: %s', (_what, walks, last, expected) => {
+  ])('for a server whose calls return 404: %s', (_what, walks, last, expected) => {
     const notFound = new Set([uuidOf(2).slice(0, 8)]);
     expect(known(afterWalk(after(...walks), last, notFound))).toEqual(expected);
   });

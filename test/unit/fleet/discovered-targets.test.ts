@@ -29,7 +29,7 @@ const merged = (
 ) => mergeTargets(configured, census(...servers), rules).targets;
 
 describe('a discovered server', () => {
-  it('is identified by its UUID, with the data from the listing', () => {
+  it('is identified by its UUID, with the data from the server list', () => {
     const server = listed(7, {
       name: 'survival',
       node: 'fra-1',
@@ -116,7 +116,7 @@ describe('for listed servers with the same identifier', () => {
     }
   });
 
-  it('a configured server gets only its own data from the listing', () => {
+  it('a configured server gets only its own data from the server list', () => {
     const listing = [
       { ...one, node: 'fra-1' },
       { ...two, node: 'fra-2' },
@@ -125,7 +125,7 @@ describe('for listed servers with the same identifier', () => {
     expect(merged([byShortId], listing, undefined)).toEqual([byShortId]);
   });
 
-  it('no identifier is observed twice, and every selected server is observed or reported', () => {
+  it('no identifier is monitored twice, and every selected server is monitored or reported', () => {
     const uuids = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3 }));
     fc.assert(
       fc.property(
@@ -147,7 +147,7 @@ describe('for listed servers with the same identifier', () => {
   });
 });
 
-describe('a configured server in the listing', () => {
+describe('a configured server in the server list', () => {
   const short = uuidOf(7).slice(0, 8);
   const server = listed(7, {
     name: 'listed',
@@ -159,7 +159,7 @@ describe('a configured server in the listing', () => {
     ['by its short id', short],
     ['by its UUID', uuidOf(7)],
     ['in upper case', short.toUpperCase()],
-  ])('configured %s appears once, whatever the rules say', (_what, id) => {
+  ])('configured %s appears once, whatever the rules are', (_what, id) => {
     for (const rules of [ALL, NONE]) {
       const configured = target({ id, name: short, ...(id.length > 8 && { uuid: id }) });
       expect(merged([configured], [server], rules)).toEqual([
@@ -184,12 +184,12 @@ describe('a configured server in the listing', () => {
     });
   });
 
-  it('gets its data from the listing, but not its name, if discovery is disabled', () => {
+  it('gets its data from the server list, but not its name, if discovery is disabled', () => {
     const result = mergeTargets([target({ id: short, name: short })], census(server, listed(8)), undefined);
     expect(result).toMatchObject({ targets: [{ id: short, name: short, node: 'fra-1' }], discovered: 0 });
   });
 
-  it('has the address from the listing, with or without discovery', () => {
+  it('has the address from the server list, with or without discovery', () => {
     const moved = { ...server, address: 'play.example.com:25565' };
     for (const rules of [ALL, NONE, undefined]) {
       const { targets } = mergeTargets([target({ id: short })], census(moved), rules);
@@ -349,7 +349,7 @@ describe('the query of a discovered server', () => {
     });
   });
 
-  it('has the type of the egg, if the rule says so and the game is known', () => {
+  it('has the type of the egg, if the rule requires it and the game is known', () => {
     const auto = { type: 'auto', intervalMs: 30_000 };
     const all = compileRules('main', {
       include: {},

@@ -109,7 +109,7 @@ describe('the walks', () => {
     ['a page was read', [[listed(1)], failedPage], [], 'server list incomplete: keeping the known servers'],
     ['servers are configured', [failedPage], [target()], 'server list incomplete: keeping the known servers'],
   ])(
-    'that fail are logged once with what is observed meanwhile, if %s',
+    'that fail are logged once with what is monitored meanwhile, if %s',
     async (_what, answers, own, words) => {
       pages = answers;
       await start(SETTINGS, own);
@@ -131,7 +131,7 @@ describe('the walks', () => {
     expect(names()).toEqual(['server-1', 'server-2']);
   });
 
-  it('remove a server after a single walk without it if its own calls are answered with 404', async () => {
+  it('remove a server after a single walk without it if its own calls return 404', async () => {
     await start();
     pages[1] = [];
     notFound = new Set(['00000003']);
@@ -173,7 +173,7 @@ describe('the walks', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('are less frequent if the listing is long and the budget small', async () => {
+  it('are less frequent if the server list is long and the budget small', async () => {
     pages = Array.from({ length: 40 }, (_, n) => [listed(n)]);
     perMinute = 40;
     await start();
@@ -207,7 +207,7 @@ describe('configured servers', () => {
   const named = target({ id: '00000001', name: 'mine' });
   const unnamed = target({ id: '00000002', name: '00000002' });
 
-  it('with a name are observed immediately, others after the listing names them', async () => {
+  it('with a name are monitored immediately, others after the server list provides their names', async () => {
     discovery.configure([named, unnamed], SETTINGS);
     expect(discovery.targets).toEqual([named]);
     discovery.start();
@@ -215,7 +215,7 @@ describe('configured servers', () => {
     expect(names()).toEqual(['mine', 'server-2', 'server-3']);
   });
 
-  it('wait up to half a minute for their names, and are then observed by their ids', async () => {
+  it('wait up to half a minute for their names, and are then monitored by their ids', async () => {
     answer = () => new Promise(() => {});
     await start(SETTINGS, [unnamed]);
     await clock.advance(29_000);
@@ -224,7 +224,7 @@ describe('configured servers', () => {
     expect(names()).toEqual(['00000002']);
   });
 
-  it('are all observed immediately if nothing is discovered', () => {
+  it('are all monitored immediately if nothing is discovered', () => {
     discovery.configure([unnamed], { intervalMs: MINUTE });
     expect(discovery.targets).toEqual([unnamed]);
     discovery.configure([unnamed], undefined);
@@ -233,7 +233,7 @@ describe('configured servers', () => {
   });
 });
 
-describe('the first reading of the listing', () => {
+describe('the first reading of the server list', () => {
   it.each([
     ['with rules', SETTINGS],
     ['for data of configured servers', { intervalMs: 5 * MINUTE }],
@@ -291,7 +291,7 @@ describe('more servers than max_servers', () => {
     ]);
   });
 
-  it('wait for a place: observed servers keep theirs, even if a walk misses them', async () => {
+  it('wait for a place: monitored servers keep theirs, even if a walk misses them', async () => {
     pages = [[listed(8), listed(9)]];
     await start(limited(2));
     pages = [[listed(1), listed(9)]];
@@ -355,11 +355,11 @@ describe('more servers than max_servers', () => {
   });
 });
 
-describe('a listing without servers', () => {
+describe('an empty server list', () => {
   const EMPTY = { cause: 'nothing_listed', detail: 'the server list is empty' };
   const lines = () => log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
 
-  it('is a problem until it names a server, and is logged when it begins and ends', async () => {
+  it('is a problem until it contains a server, and is logged when it begins and ends', async () => {
     pages = [[]];
     await start();
     expect(discovery.problems).toEqual([EMPTY]);
@@ -422,10 +422,10 @@ describe('a listing without servers', () => {
   });
 });
 
-describe('a server that the listing shows as suspended', () => {
+describe('a server that the server list shows as suspended', () => {
   const blocked = () => (found.at(-1) ?? []).map((server) => server.blocked);
 
-  it('is asked itself once the listing has failed and is five minutes old, and until it is read again', async () => {
+  it('is checked with its own calls once the server list has failed and is five minutes old, until it is read again', async () => {
     pages = [[listed(1, { suspended: true }), listed(2)]];
     await start();
     await clock.advance(5 * MINUTE);
@@ -466,7 +466,7 @@ describe('servers with the same identifier', () => {
     expect(warned()).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
   });
 
-  it('take the place of one that is removed, while an observed one keeps its place', async () => {
+  it('take the place of one that is removed, while a monitored one keeps its place', async () => {
     pages = [[twin(1, 'second', 'b')]];
     await start();
     pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b')]];
@@ -482,7 +482,7 @@ describe('servers with the same identifier', () => {
     );
   });
 
-  it('are reported only by the shard that would observe them', async () => {
+  it('are reported only by the shard that would monitor them', async () => {
     isOurs = ({ id }) => !id.startsWith('00000001');
     pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b')]];
     await start();
@@ -491,7 +491,7 @@ describe('servers with the same identifier', () => {
   });
 });
 
-describe('a listing that only adds data to configured servers', () => {
+describe('a server list that only adds data to configured servers', () => {
   const FACTS: ListingSettings = { intervalMs: 5 * MINUTE };
   const configured = [target({ id: '00000001', name: 'mine' }), target({ id: 'ffffffff', name: 'unlisted' })];
   const refused = (status: number) =>
@@ -550,7 +550,7 @@ describe('a listing that only adds data to configured servers', () => {
     expect(own.map(({ within }) => within)).toEqual([AT_ONCE, ...others]);
   });
 
-  it("is the panel's whole listing if the key is an administrator's who lacks a configured server", async () => {
+  it("is the panel's whole server list if the key is an administrator's who lacks a configured server", async () => {
     answer = ({ type }) => {
       const servers = type === 'admin-all' ? [listed(1), listed(2, { installing: true })] : [listed(1)];
       return Promise.resolve({ servers, totalPages: 1, badEntries: 0, surplusEntries: 0 });
@@ -610,7 +610,7 @@ describe('a listing that only adds data to configured servers', () => {
 });
 
 describe('a configuration change', () => {
-  it('of the rules applies immediately, and the listing is read again', async () => {
+  it('of the rules applies immediately, and the server list is read again', async () => {
     await start();
     const rules = { ...RULES, exclude: { name: ['server-2'] } };
     const targets = discovery.configure([], { ...SETTINGS, discover: rules });
@@ -626,7 +626,7 @@ describe('a configuration change', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('that enables discovery keeps servers that are observed by their ids', async () => {
+  it('that enables discovery keeps servers that are monitored by their ids', async () => {
     const unnamed = target({ id: '00000002', name: '00000002' });
     await start(undefined, [unnamed]);
     discovery.stop();
@@ -635,7 +635,7 @@ describe('a configuration change', () => {
     expect(discovery.configure([unnamed], SETTINGS)).toEqual([unnamed]);
   });
 
-  it('that leaves configured servers to discovery keeps them until the listing is read', async () => {
+  it('that leaves configured servers to discovery keeps them until the server list is read', async () => {
     const [kept, gone] = [target({ id: '00000002', name: 'two' }), target({ id: '00000009', name: 'nine' })];
     discovery.configure([kept, gone], undefined);
     discovery.start();

@@ -145,7 +145,7 @@ describe('one fault', () => {
     ['nothing', 'hang', 'timeout'],
     ['a closed connection', 'cut', 'connection_cut'],
   ] as const)(
-    'of every call, answered with %s, is the panel’s only problem',
+    'of every call, with the response %s, is the panel’s only problem',
     async (_what, effect, cause) => {
       for (const fromMinute of [0, 3]) {
         const seen = await play(
@@ -270,7 +270,7 @@ describe('one fault', () => {
     }
   });
 
-  it('of a lowered limit costs at most five answers of 429', async () => {
+  it('of a lowered limit costs at most five responses with 429', async () => {
     const world = startWorld({ limit: 240, groups: fleetOf(400) });
     await watchWorld(world, 5);
     world.panel.limit = 60;
@@ -281,7 +281,7 @@ describe('one fault', () => {
   });
 });
 
-describe('servers that take turns, because there are too few calls', () => {
+describe('servers that rotate, because there are too few calls', () => {
   it('are unknown within their staleness if their node dies', async () => {
     const faults: readonly Fault[] = [
       { ...fault('refused', 'socket', 'n0'), fromMinute: 10, toMinute: 30 },

@@ -27,7 +27,7 @@ describe('a fleet with more servers than the process can open sockets', () => {
     return counts;
   };
 
-  it('streams as many servers as there is room for, polls the others, and says what to raise', async () => {
+  it('streams as many servers as there is room for, polls the others, and shows what to raise', async () => {
     fleet.start();
     await bench.clock.advance(120_000);
     expect(bench.sockets).toHaveLength(4);

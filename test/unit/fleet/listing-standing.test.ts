@@ -17,7 +17,7 @@ const walk = (servers: number, problem?: Error) => ({
   surplusEntries: 0,
 });
 
-describe('what the listing says about blocked servers is believed', () => {
+describe('what the server list shows about blocked servers is believed', () => {
   it.each<[boolean, string, Error | undefined, number | undefined, number]>([
     [true, 'if the last walk was complete', undefined, 60, 1],
     [true, 'if the last walk was the first', undefined, undefined, 1],

@@ -57,7 +57,7 @@ const change = (changes: Partial<World>) => {
 };
 const lines = () => log.lines.map(({ level, message }) => `${level} ${message}`);
 
-it('waits ten seconds for the limit, and says nothing of it if the panel reports none', async () => {
+it('waits ten seconds for the limit, and logs nothing about it if the panel reports none', async () => {
   change({ listingPerMinute: 60 });
   await clock.advance(9_999);
   expect(watch.problems).toEqual([]);
@@ -86,13 +86,13 @@ it('is one line as soon as the limit is known, which is not repeated', async () 
   ]);
 });
 
-it('says nothing before the first server is discovered', async () => {
+it('logs nothing before the first server is discovered', async () => {
   change({ servers: [], knownLimitPerMinute: 240 });
   await clock.advance(60_000);
   expect(lines()).toEqual([]);
 });
 
-it('warns about what is missing instead, once, and says when it is no longer missing', () => {
+it('warns about what is missing instead, once, and reports when it is no longer missing', () => {
   watch = watchWith(true);
   change({ listingPerMinute: 60 });
   expect(watch.problems.map(({ cause }) => cause)).toEqual(['budget_too_small']);

@@ -88,7 +88,7 @@ describe('file descriptors', () => {
   it.each([
     [5, '1 server has none'],
     [20, '16 servers have none'],
-  ])('that leave %i servers without a socket are a problem that says what to raise', (sockets, without) => {
+  ])('that leave %i servers without a socket are a problem that shows what to raise', (sockets, without) => {
     expect(descriptorProblem(needs({ sockets }), 4, limits)).toEqual({
       cause: 'descriptors',
       detail: `the limit of 256 open files leaves room for 4 console sockets; ${without} and can only be polled; required limit: 1200`,

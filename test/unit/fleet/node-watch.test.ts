@@ -100,7 +100,7 @@ describe('the nodes', () => {
     expect(read()).toEqual([]);
   });
 
-  it('are forgotten when they are no longer wanted', async () => {
+  it('are forgotten when they are no longer needed', async () => {
     await start();
     watch.configure(undefined);
     expect([read(), open]).toEqual([[], 0]);
@@ -122,7 +122,7 @@ describe('a failure', () => {
     ]);
   });
 
-  it('that says how long to wait is obeyed', async () => {
+  it('that includes how long to wait is obeyed', async () => {
     problem = { cause: 'rate_limited', detail: 'returned 429', retryAfterMs: 8 * MINUTE };
     await start();
     await clock.advance(8 * MINUTE - 2);

@@ -101,7 +101,7 @@ describe('a fleet', () => {
     expect(fleet.reading().up).toBe(true);
   });
 
-  it('keeps its sockets when the limit changes, and says what a smaller one means', async () => {
+  it('keeps its sockets when the limit changes, and reports what a smaller one means', async () => {
     start(servers(10), { ratePinned: true });
     await clock.advance(1_000);
     gateway.allows(0.5);

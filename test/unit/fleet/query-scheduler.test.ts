@@ -109,7 +109,7 @@ class World {
 
 const gapsOf = (times: readonly number[]) => times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
-describe('a server that answers', () => {
+describe('a server that responds', () => {
   it('is queried once per interval', async () => {
     const world = new World();
     const [server] = world.add(1, 50);
@@ -134,7 +134,7 @@ describe('a server that answers', () => {
   });
 });
 
-describe('a server that does not answer', () => {
+describe('a server that does not respond', () => {
   it('is queried less and less often: up to every minute while it may be loading, then every five minutes', async () => {
     const world = new World();
     const [server] = world.add(1, undefined);
@@ -148,7 +148,7 @@ describe('a server that does not answer', () => {
     expect(new Set(gaps.slice(loading.length))).toEqual(new Set([300]));
   });
 
-  it('is queried at its interval again after it answers', async () => {
+  it('is queried at its interval again after it responds', async () => {
     const world = new World();
     const [server] = world.add(1, undefined);
     await world.clock.advance(30 * MINUTE);
@@ -257,7 +257,7 @@ describe('dead servers', () => {
     for (const { asked } of dead) expect(asked.length).toBeGreaterThanOrEqual(5);
   });
 
-  it('are not confused with slow servers, whose answers are awaited', async () => {
+  it('are not confused with slow servers, whose responses are awaited', async () => {
     const world = new World();
     world.add(100, undefined);
     const slow = world.add(20, 3_000);

@@ -107,7 +107,7 @@ function shown(record: ServerRecord, at = clock.now()) {
 const warnings = () => log.lines.filter(({ level }) => level === 'warn');
 
 describe('a running server', () => {
-  it('is queried with the ports that the listing gives to others, unless its query port is configured', async () => {
+  it('is queried with the ports that the server list gives to others, unless its query port is configured', async () => {
     taken = [25_566];
     watch.start();
     const record = observe();
@@ -122,7 +122,7 @@ describe('a running server', () => {
     expect(isTaken.get(true)).toBeUndefined();
   });
 
-  it('is queried at its default allocation, and shows the answer', async () => {
+  it('is queried at its default allocation, and shows the response', async () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
@@ -183,7 +183,7 @@ describe('nothing is queried or shown', () => {
     expect(queried).toHaveLength(length);
   });
 
-  it('for a stopping server, from the first event that says so', async () => {
+  it('for a stopping server, from the first event that shows it', async () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
@@ -204,7 +204,7 @@ describe('nothing is queried or shown', () => {
     expect(shown(record)).toBeUndefined();
   });
 
-  it('from an answer that arrives after the end of the run', async () => {
+  it('from a response that arrives after the end of the run', async () => {
     let finish: (outcome: Asked) => void = () => undefined;
     answer = () => new Promise((ended) => (finish = ended));
     watch.start();
@@ -217,7 +217,7 @@ describe('nothing is queried or shown', () => {
     expect(shown(record)).toBeUndefined();
   });
 
-  it('from an answer older than its staleness', async () => {
+  it('from a response older than its staleness', async () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
@@ -247,7 +247,7 @@ describe('a failed query', () => {
     },
   );
 
-  it('removes the players immediately, and remains a problem until the next query is answered', async () => {
+  it('removes the players immediately, and remains a problem until the next query succeeds', async () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
@@ -261,7 +261,7 @@ describe('a failed query', () => {
   });
 
   it.each([{ namedPort: 25_570 }, { otherPorts: [25_571] }])(
-    'is repeated within an interval when the listing changes to %j',
+    'is repeated within an interval when the server list changes to %j',
     async (ports) => {
       answer = () => Promise.resolve(SILENT);
       watch.start();
@@ -275,7 +275,7 @@ describe('a failed query', () => {
     },
   );
 
-  it('is logged once, and so is the first answer after it', async () => {
+  it('is logged once, and so is the first response after it', async () => {
     answer = () => Promise.resolve(SILENT);
     watch.start();
     const record = observe();
@@ -364,7 +364,7 @@ describe('a failed query', () => {
     });
   });
 
-  it('ends even if the client never answers', async () => {
+  it('ends even if the client never responds', async () => {
     answer = () => new Promise(() => undefined);
     watch.start();
     const record = observe();
@@ -381,7 +381,7 @@ describe('a failed query', () => {
   });
 });
 
-describe('the listing', () => {
+describe('the server list', () => {
   it('is awaited before an address is reported as missing', async () => {
     isListingPending = true;
     watch.start();
@@ -399,7 +399,7 @@ describe('the listing', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('can change the address, and the previous answer is then dropped', async () => {
+  it('can change the address, and the previous response is then dropped', async () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
@@ -438,7 +438,7 @@ describe('a configuration change', () => {
     expect(new Set(queried.map(({ type }) => type))).toEqual(new Set(['valheim']));
   });
 
-  it('of other settings keeps the answer', async () => {
+  it('of other settings keeps the response', async () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);

@@ -63,7 +63,7 @@ describe('a server that is identified differently', () => {
   );
 
   it.each<Partial<ServerTarget>>([{ address: '203.0.113.7:25565' }, { node: 'ams-2' }, { egg: 'Paper' }])(
-    'gets a new description if the listing changes to %j',
+    'gets a new description if the server list changes to %j',
     (change) => {
       const before = create(FORMS['the listing alone']);
       const next = { ...FORMS['the listing alone'], ...change };

@@ -104,7 +104,7 @@ describe('charts', () => {
     expect(record.snapshot(at(), clock).network_receive_bytes_per_second).toBeUndefined();
   });
 
-  it('have the players of a game that is queried, with gaps where it does not answer', () => {
+  it('have the players of a game that is queried, with gaps where it does not respond', () => {
     stream(5);
     expect(record.history(at(), clock).series).not.toHaveProperty('players');
     const staleAt = Number.POSITIVE_INFINITY;

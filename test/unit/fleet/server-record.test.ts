@@ -493,7 +493,7 @@ describe('frozen statistics', () => {
   const ASKED_AFTER = 15 * SECOND;
   const isFresh = () => record.isFresh(now);
 
-  it('leave a running server without a fresh sample after two answers with the same uptime', () => {
+  it('leave a running server without a fresh sample after two responses with the same uptime', () => {
     frame(running(1_000, 5_000));
     const { startedAt } = record;
     frame(running(1_000, 5_000), ASKED_AFTER);
@@ -694,7 +694,7 @@ describe('the expectation', () => {
     ['restoring', 0],
     ['suspended', 1],
     ['maintenance', 1],
-  ])('auto for a server blocked as %s, by the listing or by its answers, is %s', (reason, expected) => {
+  ])('auto for a server blocked as %s, by the server list or by its own calls, is %s', (reason, expected) => {
     for (const one of [create('auto', reason), create('auto')]) {
       one.socketBegan();
       one.stateHint('running', now);

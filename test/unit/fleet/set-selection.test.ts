@@ -183,7 +183,7 @@ describe('a new list of servers', () => {
 });
 
 describe('changed intervals', () => {
-  it('apply to servers that are already observed', async () => {
+  it('apply to servers that are already monitored', async () => {
     await start([named('a'), named('b', { mode: 'poll' })]);
     await clock.advance(MINUTE);
     fleet.setIntervals({ pollIntervalMs: 5 * MINUTE, stalenessMs: 20 * MINUTE });

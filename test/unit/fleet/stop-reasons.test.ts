@@ -169,7 +169,7 @@ describe('a full disk', () => {
     expect(reasons.counts).toEqual({ ...NO_STOPS, disk_full: 1 });
   });
 
-  it('explains neither a later stop nor a second one', () => {
+  it("doesn't explain a later stop or a second one", () => {
     reasons.daemonWords(DISK, AT - 90_001);
     stop(AT, { wasStopping: true });
     reasons.daemonWords(DISK, AT);

@@ -36,7 +36,7 @@ test.each([
   expect(() => parseListenAddress(text)).toThrow(ListenAddressError);
 });
 
-test('the error quotes the text and says what is expected', () => {
+test('the error quotes the text and shows what is expected', () => {
   expect(() => parseListenAddress('10317')).toThrow(
     '--web.listen-address "10317": expected [host]:port with a port of 0 to 65535, ' +
       'such as ":10317", "127.0.0.1:10317" or "[::1]:10317"',

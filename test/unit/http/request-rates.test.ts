@@ -36,7 +36,7 @@ test('a bucket never allows more than the burst plus one request per interval', 
 
 const LIMIT = { intervalMs: 1_000, burst: 2 };
 
-test('requests of unauthenticated clients use up neither the rate of authenticated ones nor of each other', () => {
+test("requests of unauthenticated clients don't use up the rate of authenticated ones or of each other", () => {
   const rates = new RequestRates(new ManualClock());
   const unauthenticated = [1, 2, 3].map(() => rates.takeUnauthenticated(LIMIT, 'a'));
   expect(unauthenticated).toEqual([true, true, false]);

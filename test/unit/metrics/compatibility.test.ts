@@ -241,7 +241,7 @@ test('rendering the compatibility metrics of 10,000 servers yields to the event 
   expect(turns).toBeGreaterThan(2 * (SERVER_FAMILIES.length + FAMILIES.length));
 });
 
-test('every compatibility metric names its replacement, if there is one', () => {
+test('every compatibility metric refers to its replacement, if there is one', () => {
   const known = new Set([...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name));
   for (const { name, replacedBy, translation } of FAMILIES) {
     expect([name, translation === undefined]).toEqual([name, replacedBy === undefined]);

@@ -212,7 +212,7 @@ test.each(BLOCKED_REASONS)('a blocked server has the reason %s', (blocked) => {
   expect(lines).toEqual([...WITHOUT_SAMPLE, `blocked{reason="${blocked}"} 1`]);
 });
 
-test('a streaming server is not blocked, whatever the listing says', () => {
+test('a streaming server is not blocked, whatever the server list shows', () => {
   const streams = {
     status: { condition: 'streaming' } as const,
     target: { blocked: 'maintenance' } as const,
@@ -404,7 +404,7 @@ describe('a queried game', () => {
     ]);
   });
 
-  test('has no players if it does not answer', () => {
+  test('has no players if it does not respond', () => {
     const problem = { cause: 'query_no_answer', detail: 'no answer' } as const;
     expect(ofQuery({ query: { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY } })).toEqual([
       'query_up 0',

@@ -69,7 +69,7 @@ describe('a round of canaries', () => {
     expect(failed).toEqual([DOWN]);
   });
 
-  it('names a refused key rather than anything else', async () => {
+  it('reports a refused key rather than anything else', async () => {
     all = [canary('listing', DOWN), canary('websocket', REFUSED)];
     void canaries.ask();
     await clock.advance(1_000);

@@ -106,7 +106,7 @@ describe('refusalError', () => {
       /Set url to the panel's address/,
     ],
     [refuse(302, ''), 'redirect to no address', /Set url to the panel's address/],
-  ])('quotes the answer, and its cause says what to do: %s', (error, words, remedy) => {
+  ])('quotes the response, and its cause shows what to do: %s', (error, words, remedy) => {
     expect(error.message).toContain(words);
     expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources returned \d{3}[^\n]*$/);
     expect(error.message).toBe(error.problem.detail);
@@ -118,14 +118,14 @@ describe('refusalError', () => {
     [' (code: 404) (request_id: 3a1ad8a2)', 'server_not_on_node'],
     [' (code: 500) (request_id: 3a1ad8a2)', 'node_error'],
     ['', 'node_unreachable'],
-  ])('attributes a forwarded answer%s to the node, not to the server or the key', (words, cause) => {
+  ])('attributes a forwarded response%s to the node, not to the server or the key', (words, cause) => {
     for (const endpoint of ['resources', 'websocket', 'listing'] as const) {
       const text = envelope(`There was an error.${words}`, 'DaemonConnectionException');
       expect(refuse(504, text, { endpoint }).problem.cause).toBe(cause);
     }
   });
 
-  it('repeats neither the key nor the query string of a redirect', () => {
+  it("doesn't repeat the key or the query string of a redirect", () => {
     const echo = refuse(401, envelope(`Bad key ${KEY}, ${KEY}`));
     const redirect = refuse(302, '', { location: '/login?ticket=s3cret' });
     expect(JSON.stringify([echo.message, echo.problem])).not.toContain(KEY);

@@ -201,7 +201,7 @@ describe('the seats of polls', () => {
     expect(bench.admitted).toEqual(['n0', 'n1', 'n2', 'n3', 'm0']);
   });
 
-  it('are three for nodes that have not answered, and one for each of these', async () => {
+  it('are three for nodes that have not responded, and one for each of these', async () => {
     const bench = new Bench();
     for (const node of ['a', 'b', 'c', 'd']) for (const index of [0, 1]) bench.poll(`${node}${index}`, node);
     await bench.settle();

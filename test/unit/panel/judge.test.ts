@@ -123,7 +123,7 @@ describe('the panel', () => {
     expect(causes()).toEqual(['key_refused']);
   });
 
-  it('counts as down after two rounds if every call for a server is answered with 401, without a listing', async () => {
+  it('counts as down after two rounds if every call for a server returns 401, without a server list', async () => {
     use(SERVERS, 'none');
     fail({ own: 'unauthorized', status: 401 });
     keepAsking('websocket');
@@ -183,7 +183,7 @@ describe('the panel', () => {
     );
   });
 
-  it('is up while half of all its answers are 502', async () => {
+  it('is up while half of all its responses are 502', async () => {
     let count = 0;
     panel.decide = () => ((count += 1) % 2 === 0 ? BAD_GATEWAY : 'success');
     keepPolling();
@@ -198,7 +198,7 @@ describe('the panel', () => {
     ['with a listing', 'optional'],
     ['without a listing', 'none'],
   ])(
-    'has a wrong address if it answers every call with its own 404, and blames no server, %s',
+    'has a wrong address if it responds to every call with its own 404, and blames no server, %s',
     async (_what, how) => {
       use(SERVERS, how);
       fail(OWN_404);
@@ -251,7 +251,7 @@ describe('a path that fails while the panel works', () => {
     ['is silent', 'silence'],
     ['answers 502', BAD_GATEWAY],
     ['is blocked by a firewall', FIREWALL],
-  ])('has one problem that names it, which is logged once, if it %s', async (_what, outcome) => {
+  ])('has one problem that shows it, which is logged once, if it %s', async (_what, outcome) => {
     fail(outcome, (endpoint) => endpoint === 'websocket');
     keepPolling();
     keepAsking('websocket');
@@ -275,7 +275,7 @@ describe('a path that fails while the panel works', () => {
     expect(logged('info').at(-1)?.message).toContain('responds to websocket calls again');
   });
 
-  it('is not said to respond again when the whole panel fails', async () => {
+  it('is not reported to respond again when the whole panel fails', async () => {
     keepPolling();
     await clock.advance(20_000);
     fail(BAD_GATEWAY, (endpoint) => endpoint === 'websocket');
@@ -314,7 +314,7 @@ describe('a path that fails while the panel works', () => {
     expect(logged('error')).toEqual([]);
   });
 
-  it("isn't shown if it is a listing that isn't needed", async () => {
+  it("isn't shown if it is a server list that isn't needed", async () => {
     fail(FIREWALL, (endpoint) => endpoint === 'listing');
     keepPolling();
     void gateway.listing({ page: 1, perPage: 100 }, 0, never()).catch(() => undefined);
@@ -328,7 +328,7 @@ describe('a node', () => {
   const isOfNode = (node: string) => (_endpoint: ApiEndpoint, server: string) =>
     server !== '' && nodeOf(server) === node;
 
-  it("has an error of its own if only its servers' calls are answered with 500 in the panel's own form", async () => {
+  it("has an error of its own if only its servers' calls return 500 in the panel's own form", async () => {
     fail(OWN_500, isOfNode('n1'));
     keepPolling();
     keepAsking('websocket');

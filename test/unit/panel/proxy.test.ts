@@ -135,11 +135,11 @@ describe('an error of a proxy', () => {
       'rejected the connection to node:8080 (403): allow it in the proxy, or set another one in proxy_url',
     ],
     ['http://a:1', 503, "can't connect to node:8080 (503): check that address, and what the proxy can reach"],
-  ])('%s that answers %i', (url, status, words) => {
+  ])('%s that responds with %i', (url, status, words) => {
     expect(proxyRefused(proxyOf(url), 'node:8080', status).message).toBe(`the proxy http://a:1 ${words}`);
   });
 
-  it('names the environment variable that configured the proxy', () => {
+  it('shows the environment variable that configured the proxy', () => {
     vi.stubEnv('https_proxy', 'http://a:1');
     const proxy = find(PANEL);
     expect(proxy && proxyRefused(proxy, 'node:8080', 403).message).toContain(

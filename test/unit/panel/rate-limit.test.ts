@@ -36,7 +36,7 @@ describe('the allowed rate', () => {
     expect(limit.knownPerMinute).toBe(known);
   });
 
-  it('tells its listeners when it changes, but not when an answer repeats it', () => {
+  it('tells its listeners when it changes, but not when a response repeats it', () => {
     const { limit } = limitOf();
     const listener = vi.fn<() => void>();
     limit.onRate(listener);
@@ -89,7 +89,7 @@ describe('the window', () => {
 });
 
 describe('a 429', () => {
-  it('pauses all calls for as long as it says', () => {
+  it('pauses all calls for as long as it requires', () => {
     const world = limitOf();
     world.limit.throttled(7_000);
     expect(waitMs(world)).toBe(7_000);
@@ -119,7 +119,7 @@ describe('an account that somebody else uses as well', () => {
     expect(waitMs(world)).toBe(15_000);
   });
 
-  it('gets calls again once an answer shows that more remains', () => {
+  it('gets calls again once a response shows that more remains', () => {
     const world = limitOf();
     world.limit.answered('listing', { limitPerMinute: 100 });
     world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
@@ -127,7 +127,7 @@ describe('an account that somebody else uses as well', () => {
     expect(waitMs(world)).toBe(0);
   });
 
-  it('gets calls again a minute after an answer last showed what remains: that minute is over', async () => {
+  it('gets calls again a minute after a response last showed what remains: that minute is over', async () => {
     const world = limitOf();
     world.limit.answered('listing', { limitPerMinute: 100 });
     world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
@@ -142,7 +142,7 @@ describe('an account that somebody else uses as well', () => {
     expect(waitMs(world)).toBe(0);
   });
 
-  it('leaves a tenth of the limit to others even if answers are late', () => {
+  it('leaves a tenth of the limit to others even if responses are late', () => {
     const world = limitOf();
     world.limit.answered('listing', { limitPerMinute: 100 });
     world.limit.answered('listing', { limitPerMinute: 100, remaining: 13 });

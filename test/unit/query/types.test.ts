@@ -112,7 +112,7 @@ describe('the ways to query a server', () => {
     expect(waysAs('ase', 7779)).toEqual(['valve 7779']);
   });
 
-  it("use only the given port if it is known to answer queries, or is the players' port", () => {
+  it("use only the given port if it is known to respond to queries, or is the players' port", () => {
     expect(waysAs('rust', 28_015)).toEqual(['valve 28015']);
     expect(waysAs('valheim', 2457, true)).toEqual(['valve 2457']);
     expect(waysAs('ase', 7777, true)).toEqual(['valve 7777']);

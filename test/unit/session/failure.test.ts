@@ -170,7 +170,7 @@ describe('upgradeFailure', () => {
   });
 
   // For a name with several addresses, Node.js combines their errors into one with a code but no message.
-  it.each(['ECONNREFUSED', 'EPROTO'])("has a message if none of a name's addresses answers (%s)", (code) => {
+  it.each(['ECONNREFUSED', 'EPROTO'])("has a message if none of a name's addresses responds (%s)", (code) => {
     const each = ['203.0.113.7', '2001:db8::7'].map((host) =>
       Object.assign(new Error(`connect ${code} ${host}:8080`), { code }),
     );

@@ -116,7 +116,7 @@ describe('a token that was renewed in the second in which the node revoked the p
     expect(machine.done).toContain('closeSocket');
   });
 
-  it.each(['the next one too', 'only the first'])('may also be answered with a daemon error: %s', (which) => {
+  it.each(['the next one too', 'only the first'])('may also be followed by a daemon error: %s', (which) => {
     const machine = streaming();
     const refuse = () => {
       const failure = () => daemonFailure('an unexpected error', 'main');

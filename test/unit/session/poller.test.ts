@@ -61,13 +61,13 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0, 30_000, 60_000, 90_000]);
     });
 
-    it('waits until polling is planned', async () => {
+    it('waits until polling is required', async () => {
       poller.follow({ ...ALWAYS, from: startedAt + 12_000 });
       await clock.advance(50_000);
       expect(askedAfter).toEqual([12_000, 42_000]);
     });
 
-    it('measures the interval from the start of a poll, however long the answer takes', async () => {
+    it('measures the interval from the start of a poll, however long the response takes', async () => {
       poll = taking(20_000, 'answered');
       poller.follow(ALWAYS);
       await clock.advance(60_000);
@@ -213,7 +213,7 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0, 10_000]);
     });
 
-    it('does not poll before polling is planned, or if polling is off', async () => {
+    it('does not poll before polling is required, or if polling is off', async () => {
       poller.wake();
       await clock.advance(0);
       poller.follow({ ...ALWAYS, from: startedAt + 12_000 });

@@ -153,7 +153,7 @@ describe('an attempt after a wake', () => {
     expect(session.effect('fetchToken')).toEqual({ type: 'fetchToken', priority: 'connect' });
   });
 
-  it('is not required for that, since a rejected old token says nothing about a new one', () => {
+  it('is not required for that, since a rejected old token means nothing for a new one', () => {
     const session = lost().do(retry);
     rejectToken(session);
     expect(session.effect('fetchToken')).toEqual({ type: 'fetchToken', priority: 'connect' });

@@ -163,7 +163,7 @@ describe("while the circuit of its node's sockets is open", () => {
     expect(tokens()).toBeGreaterThan(2);
   });
 
-  it('its trial is one connect, with the token that it has, and says how it ended', async () => {
+  it('its trial is one connect, with the token that it has, and reports how it ended', async () => {
     refusal = 502;
     await start();
     nodeOpens();
@@ -262,7 +262,7 @@ describe('when the circuit closes', () => {
 });
 
 describe('a server that fails alone', () => {
-  it('says so after three failures, so that its calls count as trials', async () => {
+  it('reports it after three failures, so that its calls count as trials', async () => {
     panel.answerResources = () => Promise.reject(new PanelError({ cause: 'node_error', detail: '500' }));
     await start({ mode: 'poll' });
     await clock.advance(4 * MINUTE);
@@ -287,13 +287,13 @@ describe('a server that fails alone', () => {
   });
 });
 
-describe('a server that the listing says is suspended', () => {
+describe('a server that the server list shows as suspended', () => {
   const suspend = (blocked: ServerTarget['blocked']) => {
     record.target = target({ id: 's', node: 'n1', ...(blocked !== undefined && { blocked }) });
     session.follow();
   };
 
-  it('makes no call, and says why', async () => {
+  it('makes no call, and reports why', async () => {
     await start({ blocked: 'suspended' });
     await clock.advance(30 * MINUTE);
     expect(panel.calls).toEqual([]);
@@ -322,7 +322,7 @@ describe('a server that the listing says is suspended', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it('streams as soon as the listing says that it is not', async () => {
+  it('streams as soon as the server list no longer shows it as suspended', async () => {
     await start({ blocked: 'suspended' });
     suspend(undefined);
     await clock.advance(10);

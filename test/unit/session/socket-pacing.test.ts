@@ -102,7 +102,7 @@ describe('Heartbeat', () => {
     heartbeat = new Heartbeat(clock, { ping: () => said.push('ping'), lost: () => said.push('lost') });
   });
 
-  it('pings a quiet connection every 30 s while pings are answered', async () => {
+  it('pings a quiet connection every 30 s while pings receive pongs', async () => {
     heartbeat.start();
     await clock.advance(29_999);
     expect(said).toEqual([]);

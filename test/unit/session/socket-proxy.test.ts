@@ -26,7 +26,7 @@ describe('proxyAgents', () => {
     expect(proxyAgents(undefined)(NODE)).toBeUndefined();
   });
 
-  it('uses the configured proxy, whatever the environment says', () => {
+  it('uses the configured proxy, whatever the environment contains', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://other:3128');
     vi.stubEnv('NO_PROXY', '*');
     const agentFor = proxyAgents('http://proxy:3128');

@@ -63,7 +63,7 @@ describe('a server', () => {
     expect(play(server, events).passed).toEqual(passed);
   });
 
-  it('restarts after a crash if its traits say so, unless it is stopped first', () => {
+  it('restarts after a crash if its traits require it, unless it is stopped first', () => {
     const traits = { ...TRAITS, reviveMs: 5_000 };
     expect(play(running(), ['crash', 'due', 'due'], traits).passed).toEqual([
       'offline',

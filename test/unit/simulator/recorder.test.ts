@@ -9,7 +9,7 @@ describe('recorder', () => {
     expect(recorder.frames.map(({ at }) => at)).toEqual([47, 48, 49, 50, 51, 52, 53, 54, 55, 56]);
   });
 
-  it('records the status of a call when it is answered', () => {
+  it('records the status of a call when the response is sent', () => {
     const recorder = new Recorder();
     const answered = recorder.call({ at: 1, endpoint: 'listing', method: 'GET' });
     expect(recorder.calls).toMatchObject([{ status: 0 }]);

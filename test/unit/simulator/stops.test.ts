@@ -79,7 +79,7 @@ describe('a server that stops', () => {
     expect(received.slice(5)).toEqual(['starting', 'running', 'offline', ...REPORT]);
   });
 
-  it('without crash detection stays off, and the daemon says why', async () => {
+  it('without crash detection stays off, and the daemon reports why', async () => {
     open({ crashDetection: false });
     server = add({ name: 'survival' });
     fleet.crash(server, { code: 1 });

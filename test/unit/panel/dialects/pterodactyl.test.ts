@@ -61,7 +61,7 @@ describe('decodeErrorBody', () => {
     ['ServerException', 'OOM command not allowed', undefined],
     ['QueryException', 'SQLSTATE[HY000] [2002] Connection refused', undefined],
     ['DecryptException', 'The MAC is invalid.', undefined],
-  ])("only a daemon's exception passes on a node's answer: %s, %s", (code, detail, fromNode) => {
+  ])("only a daemon's exception passes on a node's response: %s, %s", (code, detail, fromNode) => {
     const text = JSON.stringify({ errors: [{ code, status: '504', detail }] });
     expect(decodeErrorBody(text, 'application/json', 'main').fromNode).toEqual(fromNode);
   });

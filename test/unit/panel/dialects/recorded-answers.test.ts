@@ -89,11 +89,11 @@ function causeOf({ frames, close, refused }: RecordedDialogue): string {
   return socket.jwtErrorCause(last?.args?.[0] ?? '', {});
 }
 
-describe.each(recordedPanels())('the decoders read what %s answered', (_name, { answers, sockets }) => {
+describe.each(recordedPanels())('the decoders read what %s sent', (_name, { answers, sockets }) => {
   const read = answers.filter((answer) => answer.read !== undefined || answer.cause !== undefined);
 
   it.runIf(read.length > 0).each(read.map((answer) => [answer.name, answer] as const))(
-    'answer: %s',
+    'response: %s',
     (_entry, answer) => {
       const result = readAnswer(answer);
       if (answer.cause !== undefined) expect(result).toBe(answer.cause);

@@ -116,7 +116,7 @@ describe('the JSON view', () => {
     },
   );
 
-  it('shows that a server streams although the listing says that it is suspended, without advice', () => {
+  it('shows that a server streams although the server list shows it as suspended, without advice', () => {
     const detail = "suspended according to the panel's server list, but the console socket streams";
     const changes = { condition: 'streaming', problem: { cause: 'suspended', detail } } as const;
     const [server] = view([streamingReading({ ...changes, target: { blocked: 'suspended' } })]).servers;
@@ -133,7 +133,7 @@ describe('the JSON view', () => {
     expect(server?.['advice']).toEqual(advice);
   });
 
-  it('shows why a server needs attention, and its last stop', () => {
+  it('shows the problem of a server, and its last stop', () => {
     const last_stop = { timestamp_seconds: 1_700_000_940, reason: 'out_of_memory', exit_code: 137 } as const;
     const [server] = view([
       streamingReading({ state: 'offline', last_stop, off_reason: 'out_of_memory' }),
@@ -207,7 +207,7 @@ describe('the JSON view', () => {
     ]);
   });
 
-  it('shows the node of the socket if there is none in the listing', () => {
+  it('shows the node of the socket if there is none in the server list', () => {
     const [server] = view([streamingReading({ node: 'node-1.example.com:8080' })]).servers;
     expect(server?.['node']).toBe('node-1.example.com:8080');
   });

@@ -27,7 +27,7 @@ const titles = (...panels: readonly PanelTroubles[]) => noticesOf(panels).map(({
 describe('the notices', () => {
   it('are absent while all is well', () => expect(noticesOf([panel('main')])).toEqual([]));
 
-  it('have a title, what to do, and what was observed', () => {
+  it('have a title, what to do, and what was seen', () => {
     expect(noticesOf([down('main')])).toEqual([
       {
         severity: 'error',

@@ -56,7 +56,7 @@ describe('the list of targets', () => {
   it.each([
     ['short', '1A7CE997'],
     ['full', UUID],
-  ])('names a server by its identifier if the configuration has a %s id', (_what, id) => {
+  ])('refers to a server by its identifier if the configuration has a %s id', (_what, id) => {
     expect(groupsOf({ target: { id, address: 'a:1' } })).toMatchObject([
       { labels: { __meta_gameserver_server_id: '1a7ce997' } },
     ]);
@@ -117,7 +117,7 @@ it.each([
   ['has been read', [false], false],
   ['of another panel is being read for the first time', [false, true], true],
   ['is not used', [undefined], false],
-])('the list is pending if the listing %s', (_what, panels, expected) => {
+])('the list is pending if the server list %s', (_what, panels, expected) => {
   const readings = panels.map((isPending) => {
     if (isPending === undefined) return panelReading();
     return panelReading({

@@ -97,7 +97,7 @@ describe('the trouble in a row', () => {
     ],
   ])('is correct for %j', (facts, title, action) => expect(titleAndAction(facts)).toEqual([title, action]));
 
-  it('is what to do about the query of a game that does not answer, not about another problem', () => {
+  it('is what to do about the query of a game that does not respond, not about another problem', () => {
     const query = {
       ...ORIGIN,
       cause: 'query_dns',

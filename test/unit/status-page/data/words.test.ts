@@ -73,7 +73,7 @@ describe('the text of a page without servers', () => {
     ['after the wait for the listing', over, false, 'failed'],
     ['once it was read', read, false, 'read'],
     ['once it was read, if the panel went down', read, true, 'read'],
-  ] as const)('depends on the listing: %s', (_when, discovery, hasProblem, expected) => {
+  ] as const)('depends on the server list: %s', (_when, discovery, hasProblem, expected) => {
     expect(listingStatus(discovery, hasProblem)).toBe(expected);
   });
 
@@ -82,7 +82,7 @@ describe('the text of a page without servers', () => {
     [['off', 'read'], /rules of discover/],
     [['read', 'pending'], /waiting for the server list/],
     [['off', 'read', 'pending', 'failed'], /could not be read/],
-  ] as const)('for %j says what to do: %s', (listings, expected) => {
+  ] as const)('for %j shows what to do: %s', (listings, expected) => {
     expect(noServersText(listings)).toMatch(expected);
     // Discovery is suggested only if it is off.
     expect(noServersText(listings).includes('set discover')).toBe(listings.every((one) => one === 'off'));

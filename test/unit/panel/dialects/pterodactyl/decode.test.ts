@@ -36,7 +36,7 @@ const FIELD_FRAME = {
 };
 
 describe('decodeStats', () => {
-  it("reads a panel's word for a server about which the node says nothing as the state of one that is off", () => {
+  it("reads a panel's word for a server about which the node reports nothing as the state of one that is off", () => {
     expect(decodeStats({ state: 'stopped' }).sample).toEqual({ state: 'offline' });
   });
 
@@ -143,7 +143,7 @@ describe('decodeResources', () => {
     uptimeMs: 5_000,
   };
 
-  it.each(['stats', 'server_resource'])('reads an answer with the object type %s', (object) => {
+  it.each(['stats', 'server_resource'])('reads a response with the object type %s', (object) => {
     expect(
       decodeResources(body({ current_state: 'running', is_suspended: false, resources }, object)),
     ).toEqual({

@@ -16,7 +16,7 @@ describe('a node', () => {
     [407, '', 'node_proxy'],
     [301, '', 'upgrade_redirected'],
     [502, '', 'upgrade_error'],
-  ])('that answers the upgrade with %d %s: %s', (status, body, cause) => {
+  ])('that responds to the upgrade with %d %s: %s', (status, body, cause) => {
     expect(upgradeCause(status, body)).toBe(cause);
   });
 
@@ -66,7 +66,7 @@ describe('a jwt error is fixed by a new token', () => {
     'jwt: exp claim is invalid',
     'jwt: iat claim is invalid',
     'jwt: nbf claim is invalid',
-  ])('if it says: %s', (text) => {
+  ])('if it contains: %s', (text) => {
     expect(readJwtError(text).isFixable).toBe(true);
   });
 
@@ -77,7 +77,7 @@ describe('a jwt error is fixed by a new token', () => {
     'jwt: server uuid mismatch',
     'jwt: aud claim is invalid',
     'an unexpected error was encountered while handling this request',
-  ])('but not if it says: %s', (text) => {
+  ])('but not if it contains: %s', (text) => {
     expect(readJwtError(text).isFixable).toBe(false);
   });
 });

@@ -64,7 +64,7 @@ describe("the panel's own database and cache are its own problem, on every path"
   });
 });
 
-describe("a node's answer that the panel forwards says nothing about the key or access to the server", () => {
+describe("a node's response that the panel forwards means nothing for the key or access to the server", () => {
   it.each<[number, number | undefined, string]>([
     [504, 401, 'node_token_mismatch'],
     [504, 403, 'node_token_mismatch'],
@@ -79,7 +79,7 @@ describe("a node's answer that the panel forwards says nothing about the key or 
     [403, undefined, 'node_token_mismatch'],
     [404, undefined, 'server_not_on_node'],
     [422, undefined, 'node_error'],
-  ])('%d about the answer %s', (status, answer, cause) => {
+  ])('%d about the response %s', (status, answer, cause) => {
     const fromNode = answer === undefined ? {} : { status: answer };
     expect(refusalCause(refusal({ status, fromNode }))).toBe(cause);
   });
