@@ -135,7 +135,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelKeyRefused'] }]));
   });
 
-  it('sends one page for an exporter that is down, whatever it observes', async () => {
+  it('sends one page for an exporter that is down, whatever it monitors', async () => {
     const shards = { alertname: 'GameserverShardMissing', severity: 'critical', ...JOB };
     const instance = { ...EXPORTER_DOWN, severity: 'warning', instance: 'a' };
     const others = [PANEL_DOWN, shards, instance].map((labels) => ({ labels }));

@@ -180,7 +180,7 @@ describe.concurrent('an invalid configuration', () => {
 });
 
 describe('check', () => {
-  it('names the next command as the user would type it', async () => {
+  it('shows the next command as the user would type it', async () => {
     const file = await configFile(YAML);
     const started = await outcome(['check', file], { env: { npm_lifecycle_event: 'start' } });
     expect(started.stdout).toMatch(/ npm start -- doctor --config \S+\n$/);

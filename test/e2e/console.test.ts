@@ -156,7 +156,7 @@ describe('console on a pipe', () => {
 });
 
 describe('the key of a console', () => {
-  it("is the exporter's if there is no other, and the console says so", async () => {
+  it("is the exporter's if there is no other, and the console shows this", async () => {
     const { code, stderr } = await outcome(['survival', '--send', 'list']);
     expect(code).toBe(0);
     expect(stderr).toContain(

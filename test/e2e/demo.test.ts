@@ -85,7 +85,7 @@ describe('a port in use', () => {
     ['demo', '--control-port', ['--port', '--panel-port']],
     ['simulate', '--port', ['--control-port']],
     ['simulate', '--control-port', ['--port']],
-  ])('of %s ends it with one line that names %s', async (command, flag, others) => {
+  ])('of %s ends it with one line that contains %s', async (command, flag, others) => {
     occupant = createServer().listen(0, '127.0.0.1');
     await once(occupant, 'listening');
     const { port } = occupant.address() as AddressInfo;

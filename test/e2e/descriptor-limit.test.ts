@@ -50,7 +50,7 @@ async function statusOfScrape(url: string): Promise<number | undefined> {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-it('a process with few file descriptors answers every scrape, observes every server, and says which limit to raise', async () => {
+it('a process with few file descriptors responds to every scrape, monitors every server, and reports which limit to raise', async () => {
   const servers = Array.from({ length: SERVERS }, (_, index) => ({
     name: `server-${index}`,
     profile: 'steady' as const,

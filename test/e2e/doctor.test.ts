@@ -44,7 +44,7 @@ describe('doctor', () => {
     expect(stdout + stderr).not.toMatch(/ptlc_|eyJ/);
   });
 
-  it('ends with 1 if something failed, and says what to change', async () => {
+  it('ends with 1 if something failed, and shows what to change', async () => {
     const panel = await simulated({ expectedOrigin: 'https://games.example.com' });
     const file = await configFile(configFor(panel));
     const { code, stdout } = await outcome(['--config', file]);
@@ -91,7 +91,7 @@ describe('doctor', () => {
     });
   });
 
-  it('looks a server up in the listings of all panels, and reports on its panel alone', async () => {
+  it('finds a server in the server lists of all panels, and reports on its panel alone', async () => {
     const panels = [await simulated(), await simulated({ servers: [{ name: 'elsewhere' }] })];
     const yaml = panels.map(({ url, apiKey }, index) =>
       [`  - name: panel-${index}`, `    url: ${url}`, `    api_key: ${apiKey}`, '    discover: true'].join(

@@ -80,7 +80,7 @@ describe('the egg', () => {
     return { hash, env };
   };
 
-  it('installs, starts as the panel recognizes, serves, and stops on the signal that it names', async () => {
+  it('installs, starts as the panel recognizes, serves, and stops on the configured signal', async () => {
     expect(await install()).toContain('gameserver-exporter, version ');
 
     const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', '--api-key', 'ptlc_egg']);
@@ -118,7 +118,7 @@ describe('the egg', () => {
       'installs gameserver-exporter@\\S+ only',
     ],
     ['another package', { EXPORTER_PACKAGE: 'somebody-elses' }, 'installs gameserver-exporter@\\S+ only'],
-  ])('installs nothing for %s, and says so', async (_what, variables, reason) => {
+  ])('installs nothing for %s, and reports why', async (_what, variables, reason) => {
     const { env } = await withRegistry();
     await rm(join(folder, 'node_modules'), { recursive: true, force: true });
     const { code, stdout } = await tryInstall({ ...env, ...variables });

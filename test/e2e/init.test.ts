@@ -111,13 +111,16 @@ Wrote config.yaml and panel-key (readable only by you)
   it.each([
     ['a device', '--key-file /dev/zero', '"/dev/zero"'],
     ['standard input', '--key-file - < /dev/zero', 'standard input'],
-  ])('reads an endless key from %s up to a limit, and says what is expected', async (_what, key, shown) => {
-    const program = initInShell(key);
-    expect((await program.ended).code).toBe(1);
-    expect(program.stderr).toContain(
-      `--key-file: ${shown} can't be read: larger than 4 KiB, expected only the API key in it`,
-    );
-  });
+  ])(
+    'reads an endless key from %s up to a limit, and reports what is expected',
+    async (_what, key, shown) => {
+      const program = initInShell(key);
+      expect((await program.ended).code).toBe(1);
+      expect(program.stderr).toContain(
+        `--key-file: ${shown} can't be read: larger than 4 KiB, expected only the API key in it`,
+      );
+    },
+  );
 
   it('stops on a signal while it waits for a key on standard input', async () => {
     // A pipe that is open for reading and writing never ends.
@@ -193,7 +196,7 @@ Wrote config.yaml and panel-key (readable only by you)
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(panel.url);
   });
 
-  it('writes nothing if the panel rejects the key, and says what to do', async () => {
+  it('writes nothing if the panel rejects the key, and shows what to do', async () => {
     await writeFile(join(folder, 'given'), 'ptlc_TopSecretKeyOfNobody');
     const { code, stdout, stderr } = await init('--key-file', 'given');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -205,7 +208,7 @@ Wrote config.yaml and panel-key (readable only by you)
     expect(await written()).toEqual([]);
   });
 
-  it("writes nothing for a Calagopus panel, and says that it isn't supported yet", async () => {
+  it("writes nothing for a Calagopus panel, and reports that it isn't supported yet", async () => {
     const calagopus = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"errors":["route not found"]}');
     });

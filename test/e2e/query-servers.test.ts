@@ -119,7 +119,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
-it('ddnet-server reports more players than the usual answer of version 0.6 can count', async (context) => {
+it('ddnet-server reports more players than the usual response of version 0.6 can count', async (context) => {
   const server = await startDdnet(64);
   if (server === undefined) return context.skip();
   const leaves: (() => Promise<void>)[] = [];
@@ -147,7 +147,7 @@ describe('/metrics', () => {
     await until('players_max', name, max === undefined ? [] : [max]);
   });
 
-  it('reports the number of players of each server, and later that it no longer answers', async () => {
+  it('reports the number of players of each server, and later that it no longer responds', async () => {
     const leaves = new Map<string, () => Promise<void>>();
     const joined = new Map([...running.keys()].map((name, index) => [name, (index % 3) + 1]));
     for (const [name, server] of running) {

@@ -81,7 +81,7 @@ describe('a release made in a repository', () => {
 
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('has a package that names the repository, which npm requires for provenance', async () => {
+  it("has a package that contains the repository's address, which npm requires for provenance", async () => {
     const { stdout } = await at('tar', ['-xzOf', join(release, PACKAGE), 'package/package.json']);
     const { homepage, bugs, repository } = JSON.parse(stdout) as NamedManifest;
     expect({ homepage, bugs, repository }).toEqual({
@@ -199,7 +199,7 @@ describe('a release made in a repository', () => {
     expect(changes).not.toMatch(/^## /m);
   });
 
-  it('has its version in every file that names one, set by one command', async () => {
+  it('has its version in every file that contains one, set by one command', async () => {
     const fresh = join(root, 'fresh');
     await copyProject(fresh);
     const pattern = `(gameserver-exporter[-@:]|newTag: )${version}`;

@@ -197,7 +197,7 @@ describe('the program', () => {
     expect(check.stderr).toContain(process.stderr.replace('error: ', ''));
   });
 
-  it('ends with 1 if one address is in use, and names it', async () => {
+  it('ends with 1 if one address is in use, and shows which', async () => {
     const config = await configFile(configFor(panel));
     const { port } = new URL(panel.url);
     const listen = ['--web.listen-address', '127.0.0.1:0', '--web.listen-address', `127.0.0.1:${port}`];

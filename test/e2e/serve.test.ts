@@ -46,7 +46,7 @@ describe('serve', () => {
     );
   });
 
-  it('answers soon after its start even if the panel is down', async () => {
+  it('responds soon after its start even if the panel is down', async () => {
     const startedAt = performance.now();
     const { scrape, until } = await serveProgram({ yaml: YAML });
     await scrape();

@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium)('problems', () => {
       .toMatch(/\S+ \S+/);
   });
 
-  it('say in the row why a server is off that should run', async () => {
+  it('show in the row why a server that should run is off', async () => {
     await untilUrgent();
     expect(await row('forgotten').locator('td.trouble').textContent()).toBe(
       'off, but expected to runThe exporter did not see it stop. Start it, or set expect: any if it may be off.',

@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('survives a restart of the exporter: it says so, reconnects, and shows new data', async () => {
+  it('survives a restart of the exporter: it reports the lost connection, reconnects, and shows new data', async () => {
     await start();
     const page = await open();
     await row(page, 'survival').click();

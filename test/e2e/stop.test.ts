@@ -110,7 +110,7 @@ describe('a signal', () => {
 });
 
 describe('a scrape during a stop', () => {
-  it('is answered in full', async () => {
+  it('receives its full response', async () => {
     const exporter = await serveProgram({ yaml: manyServers() });
     const { socket, begun } = await slowScrape(exporter.url);
     exporter.process.kill('SIGTERM');

@@ -64,7 +64,7 @@ const ROWS: readonly { what: string; fault: RestFault; cause: CauseCode }[] = [
 ];
 
 it.each(ROWS)(
-  'a listing with $what is reported in one clear line, and the next call works',
+  'a server list with $what is reported in one clear line, and the next call works',
   async ({ fault, cause }) => {
     panel.failRest({ ...fault, endpoint: 'listing', times: 1 });
     const ask = () => api.listing({ page: 1, perPage: 50 }, new AbortController().signal);

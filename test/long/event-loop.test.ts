@@ -88,7 +88,7 @@ it.each([
     serversWith(`"node":${texts[0]},"status":${texts[1]},"identifier":${texts[2]}`),
   ],
 ])(
-  "a hostile listing doesn't block the event loop of the built program: %s",
+  "a hostile server list doesn't block the event loop of the built program: %s",
   async (_, page) => {
     let isHostile = false;
     const panel = await startListingPanel(() => (isHostile ? page : serversWith('"node":"one"')));

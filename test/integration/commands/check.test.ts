@@ -128,13 +128,13 @@ panel main: 5 servers listed, 4 of them monitored
     expect(hosted).toMatch(/QUERIED AT.*\n +the host of query\.address +1\n +the host of query.address, at/);
   });
 
-  it("fails with the reason if a listing can't be read", async () => {
+  it("fails with the reason if a server list can't be read", async () => {
     await expect(check('discover: {}', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
       /^panel main: GET .*returned 401/,
     );
   });
 
-  it('says so if no panel discovers servers', async () => {
+  it('reports that no panel discovers servers', async () => {
     expect(await check('servers: [{ id: d3aac109 }]')).toContain('no panel uses discover');
   });
 
@@ -169,7 +169,7 @@ panel main: 5 servers listed, 4 of them monitored
     );
   });
 
-  it("says in its first line what to do if a listing can't be read", async () => {
+  it("shows in its first line what to do if a server list can't be read", async () => {
     await expect(check('discover: true', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
       /^panel main: GET [^\n]*\. Create a client API key in the panel/,
     );

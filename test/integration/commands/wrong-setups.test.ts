@@ -220,7 +220,7 @@ function settled(text: string): string {
     .replaceAll(/\d+ calls? in\s\d+ s/g, '4 calls in 1 s');
 }
 
-describe('the first line of check and doctor says how to fix the setup', () => {
+describe('the first line of check and doctor shows how to fix the setup', () => {
   it.each(SETUPS)('$name', async ({ name, arrange, fix, seenByCheck = false }) => {
     const { url, key, lines = [] } = await arrange();
     const file = join(folder, 'config.yaml');

@@ -88,7 +88,7 @@ describe('an endless file', () => {
     return loaded.ok ? '' : formatIssues(loaded.issues);
   };
 
-  it('is refused as configuration, and wherever a configuration names a file', async () => {
+  it('is refused as configuration, and wherever a configuration refers to a file', async () => {
     expect(await problemsOf(loadConfig('/dev/zero', {}))).toBe(
       "/dev/zero: can't be read: larger than 16 MiB, expected only settings in YAML in it; create it with init, copy config.example.yaml there, or name another file with --config",
     );
@@ -100,7 +100,7 @@ describe('an endless file', () => {
     );
   });
 
-  it('is refused as web configuration, and where that names a file', async () => {
+  it('is refused as web configuration, and where that refers to a file', async () => {
     expect(await problemsOf(loadWebConfig('/dev/zero', {}))).toContain("can't be read: larger than 16 MiB");
     const file = join(folder, 'web.yaml');
     await writeFile(file, 'tls_server_config:\n  cert_file: /dev/zero\n  key_file: /dev/zero\n');

@@ -132,7 +132,7 @@ describe('a console', () => {
     expect(opened.lines.length).toBeGreaterThan(150);
   });
 
-  it('reconnects after a dropped connection, and names the command that may be lost', async () => {
+  it('reconnects after a dropped connection, and shows the command that may be lost', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
@@ -148,7 +148,7 @@ describe('a console', () => {
     expect(await opened.outcome).toEqual({ code: 1 });
   });
 
-  it('names a command that was sent over a dead connection', async () => {
+  it('shows a command that was sent over a dead connection', async () => {
     await start();
     stage.time.speed = FAST;
     const opened = stage.open({ readsInput: true });
@@ -161,7 +161,7 @@ describe('a console', () => {
     expect(await opened.outcome).toEqual({ code: 1 });
   });
 
-  it('loses at most one command when a connection drops, and names it', async () => {
+  it('loses at most one command when a connection drops, and shows which', async () => {
     await start();
     const commands = Array.from({ length: 10 }, (_, i) => `say ${i}`);
     const opened = stage.open({ commands });
@@ -294,7 +294,7 @@ describe('a power action', () => {
     expect(frames()).toEqual([['set state', action, true]]);
   });
 
-  it("isn't sent if the server already has the wanted state", async () => {
+  it("isn't sent if the server already has the requested state", async () => {
     await start();
     const opened = stage.open({ power: 'start' });
     expect(await opened.outcome).toEqual({ code: 0 });

@@ -53,7 +53,7 @@ async function find(
 const listings = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'listing').length;
 
 describe("a server that isn't in the configuration", () => {
-  it('is found by its name, on any page of the listing', async () => {
+  it('is found by its name, on any page of the server list', async () => {
     const { uuid } = panel.server('survival');
     const here = { panel: 'main', id: uuid, key: panel.apiKey };
     expect(await find('survival', [entry('main', DISCOVER)])).toEqual(here);
@@ -63,7 +63,7 @@ describe("a server that isn't in the configuration", () => {
     );
   });
 
-  it('is found on page 150 of a long listing, as serve finds it', async () => {
+  it('is found on page 150 of a long server list, as serve finds it', async () => {
     await panel.stop();
     const others = Array.from({ length: 149 }, (_, n) => ({ name: `server-${n}` }));
     panel = await startSimulator({
@@ -76,7 +76,7 @@ describe("a server that isn't in the configuration", () => {
     expect(listings()).toBe(150);
   });
 
-  it("isn't searched for in a listing that isn't used, or if the configuration names it", async () => {
+  it("isn't searched for in a server list that isn't used, or if the configuration contains it", async () => {
     const servers = `    servers: [{ id: ${panel.server('survival').identifier}, name: mine }]`;
     await expect(find('survival', [entry('main', servers)])).rejects.toThrow('(servers: mine)');
     const { identifier } = panel.server('survival');
@@ -140,7 +140,7 @@ describe("a server that isn't in the configuration", () => {
     expect(panel.record.calls).toEqual([]);
   });
 
-  it("needs no --panel with the user's key if the configuration of one panel names it", async () => {
+  it("needs no --panel with the user's key if the configuration of one panel contains it", async () => {
     const two = [entry('main', DISCOVER), entry('other', '    servers: [{ id: deadbeef, name: mine }]')];
     const mine = { panel: 'other', id: 'deadbeef', key: OWN_KEY };
     expect(await find('mine', two, { own: true })).toEqual(mine);
@@ -148,7 +148,7 @@ describe("a server that isn't in the configuration", () => {
     expect(panel.record.calls).toEqual([]);
   });
 
-  it("isn't found if the panel doesn't answer, and the error says so", async () => {
+  it("isn't found if the panel doesn't respond, and the error shows this", async () => {
     panel.failRest({ kind: 'refuse', endpoint: 'listing', status: 500 });
     await expect(find('survival', [entry('main', DISCOVER)])).rejects.toThrow(
       /^panel main: GET \/api\/client\S* returned 500/,

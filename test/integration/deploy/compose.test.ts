@@ -112,7 +112,7 @@ describe('the compose file', () => {
     }
   });
 
-  it('names every image that it does not build by its digest', () => {
+  it('refers to every image that it does not build by its digest', () => {
     const images = [...services.values()]
       .filter(({ build }) => build === undefined)
       .map(({ image }) => image);

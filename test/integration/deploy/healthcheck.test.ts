@@ -58,7 +58,7 @@ describe('the health check of the image', () => {
     expect(await check(address)).toEqual({ code: 1, stderr: `${address}: /-/healthy answers ${status}\n` });
   });
 
-  it("reports a server that doesn't answer as unhealthy", async () => {
+  it("reports a server that doesn't respond as unhealthy", async () => {
     const address = await listen(createServer(() => undefined));
     expect(await check(address)).toEqual({ code: 1, stderr: `${address}: no response within 4 s\n` });
   });

@@ -42,7 +42,7 @@ describe('the systemd unit', () => {
     expect(valuesOf('WantedBy')).toEqual(['multi-user.target']);
   });
 
-  it('passes the key as a credential, as the installation guide says', () => {
+  it('passes the key as a credential, as the installation guide describes', () => {
     expect(valuesOf('LoadCredential')).toEqual(['panel-key:/etc/gameserver-exporter/panel-key']);
     const guide = readText('docs/install.md');
     expect(guide).toContain('api_key_file: ${CREDENTIALS_DIRECTORY}/panel-key');

@@ -69,7 +69,7 @@ describe('the socket address from a panel on another machine', () => {
     expect(panel.upgrades).toEqual([]);
   });
 
-  it('is tried if socket_hosts names it', async () => {
+  it('is tried if socket_hosts contains it', async () => {
     const panel = await panelWith({ name: 'survival' });
     const settings = [SKIP, 'socket_hosts: [panel.test]', 'allow_insecure: true'];
     const yaml = panel.yaml(`https://panel.test:${panel.port}`, ...settings);
@@ -111,7 +111,7 @@ async function proxyThatAnswersNodes(status: number, panelPort: number): Promise
 }
 
 describe('a proxy that forwards calls to the panel but no sockets', () => {
-  it.each([407, 502])('is reported as node_proxy or upgrade_error if it answers %i', async (status) => {
+  it.each([407, 502])('is reported as node_proxy or upgrade_error if it responds with %i', async (status) => {
     const panel = await panelWith({ name: 'survival', socket: 'wss://node.example.com/ws' });
     const proxy = await proxyThatAnswersNodes(status, panel.port);
     const yaml = panel.yaml(`https://panel.test:${panel.port}`, SKIP, `proxy_url: ${proxy}`);

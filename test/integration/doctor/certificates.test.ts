@@ -82,7 +82,7 @@ describe.each(TROUBLES)('%s: %s', (trouble, _what, options) => {
 });
 
 describe('a panel and nodes with a private CA', () => {
-  it('are reachable if ca_file names it', async () => {
+  it('are reachable if ca_file contains it', async () => {
     const panel = await startSimulator({ servers: 1, tls: good });
     closers.push(() => panel.stop());
     const report = await examined({

@@ -455,7 +455,7 @@ describe('a problem of a panel', () => {
 });
 
 describe('a single failing server, which puts the key in doubt', () => {
-  it('is distinguished from a rejected key by other servers if the panel has no listing', async () => {
+  it('is distinguished from a rejected key by other servers if the panel has no server list', async () => {
     const panel = await simulated({ servers: 3 });
     const [first] = panel.servers;
     panel.failRest({ kind: 'refuse', status: 404, endpoint: 'listing' });
@@ -468,7 +468,7 @@ describe('a single failing server, which puts the key in doubt', () => {
     ).toBe(true);
   });
 
-  it('is distinguished from an unresponsive panel by the listing', async () => {
+  it('is distinguished from an unresponsive panel by the server list', async () => {
     const panel = await simulated({ servers: 2 });
     const [first] = panel.servers;
     panel.failRest({ kind: 'hang', endpoint: 'resources', server: first?.uuid });
@@ -483,7 +483,7 @@ describe('a single failing server, which puts the key in doubt', () => {
 });
 
 describe('a firewall that blocks one path of a panel', () => {
-  it('fails the listing, while the configured servers are tried and are fine', async () => {
+  it("fails the server list's step, while the configured servers are tried and are fine", async () => {
     const panel = await simulated();
     const body = '<html><head><title>Attention Required! | Cloudflare</title></head></html>';
     const headers = { 'content-type': 'text/html' };
@@ -564,7 +564,7 @@ describe('a url with a path', () => {
     ['like an unknown server', json(404, NOT_FOUND)],
     ['with a page', page(200)],
     ['with a page and status 404', page(404)],
-  ])('is wrong if the panel is at the root and answers there %s', async (_what, wrong) => {
+  ])('is wrong if the panel is at the root and responds there %s', async (_what, wrong) => {
     const host = await hostWhere('/games', wrong);
     const report = await examined({ yaml: yamlFor(`${host}/games`) });
     expect(panelFinding(report, 'reach')).toMatchObject({

@@ -52,7 +52,7 @@ async function examineServer(query: string, spec: ServerSpec = SPEC, settings: r
 const MINECRAFT = ', query: { type: minecraft }';
 
 describe('the query step', () => {
-  it('passes if the game answers at the default allocation', async () => {
+  it('passes if the game responds at the default allocation', async () => {
     const report = await examineServer(MINECRAFT);
     expect(serverFinding(report, 'query')).toEqual({
       step: 'query',
@@ -79,7 +79,7 @@ describe('the query step', () => {
     expect(serverFinding(report, 'query')?.result).toBe('ok');
   });
 
-  it('reads no listing if the address is configured', async () => {
+  it('reads no server list if the address is configured', async () => {
     await examineServer(', query: { type: valheim, address: "203.0.113.9:2457" }');
     expect(queried[0]).toMatchObject({ ip: '203.0.113.9', port: 2_457, isQueryPort: true });
     // Only the first call, which checks the key.

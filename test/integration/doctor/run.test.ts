@@ -141,7 +141,7 @@ describe('stopping doctor', () => {
     expect(servers.flatMap(({ steps }) => steps).some(({ result }) => result === 'failed')).toBe(false);
   });
 
-  it('before the panel answers reports no failure', async () => {
+  it('before the panel responds reports no failure', async () => {
     const panel = await simulated({ servers: 1 });
     panel.failRest({ kind: 'hang' });
     const stop = new AbortController();
@@ -159,7 +159,7 @@ describe('a panel with discovery', () => {
   const discovering = (panel: Simulator, settings: readonly string[]) =>
     configFor(panel, settings).split('\n    servers:')[0] ?? '';
 
-  it('has its listing read, and its servers tried', async () => {
+  it('has its server list read, and its servers tried', async () => {
     const panel = await simulated({ servers: 120 });
     const report = await examined({ yaml: discovering(panel, ['discover: { type: owner, mode: poll }']) });
     expect(panelFinding(report, 'listing')).toMatchObject({
@@ -171,7 +171,7 @@ describe('a panel with discovery', () => {
     expect(callsTo(panel, 'listing').length).toBe(2);
   });
 
-  it('is limited to the wanted servers and those in the configuration', async () => {
+  it('is limited to the selected servers and those in the configuration', async () => {
     const panel = await simulated({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });
     const own = panel.server('b-1');
     const yaml = `${discovering(panel, ['discover: { type: owner, include: { name: ["a-*"] } }'])}
@@ -237,7 +237,7 @@ describe('a panel with discovery', () => {
     expect(seen).toEqual([undefined, 'budget_too_small']);
   });
 
-  it('has the known servers tried if a page of the listing fails', async () => {
+  it('has the known servers tried if a page of the server list fails', async () => {
     const panel = await simulated({ servers: 101 });
     const yaml = discovering(panel, ['discover: { type: owner, mode: poll }']);
     panel.failRest({ kind: 'delay', ms: 20_000, endpoint: 'listing' });

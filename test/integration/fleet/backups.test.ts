@@ -103,7 +103,7 @@ it('reads backups every interval, and rarely or never if there is nothing to rep
   expect(panel.record.counters.panelLimited).toBe(0);
 });
 
-it('requires calls for the listing and for backups', async () => {
+it('requires calls for the server list and for backups', async () => {
   const { exporter } = await start(['backups: { interval: 10m }']);
   // Four sockets, three servers with backups, one page of the listing.
   const required = 4 / 8 + 3 / 10 + 1 / 5;

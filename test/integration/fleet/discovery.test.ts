@@ -82,7 +82,7 @@ async function listings(panel: Simulator, more: number): Promise<void> {
 }
 
 describe('discovery', () => {
-  it("observes the account's servers with their names, node, egg and limits, and expects a server to run once it was seen running", async () => {
+  it("monitors the account's servers with their names, node, egg and limits, and expects a server to run once it was seen running", async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, ['discover: { type: owner }']);
     await untilNames(exporter, ['lobby', 'survival']);
@@ -110,14 +110,14 @@ describe('discovery', () => {
     ['include: { node: [FRA-*] }', ['survival']],
     ['exclude: { egg: [velocity], name: [nobody] }', ['survival']],
     [`include: { id: [${LOBBY.slice(0, 8)}] }`, ['lobby']],
-  ])('with %s, it observes %j', async (setting, names) => {
+  ])('with %s, it monitors %j', async (setting, names) => {
     const panel = await panelWith({ servers: SERVERS, admin: setting.includes('admin') });
     const exporter = await observe(panel, [`discover: { ${setting} }`]);
     await untilNames(exporter, names);
     expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(names.length);
   });
 
-  it('prefers the configuration to the listing, and adds servers from it', async () => {
+  it('prefers the configuration to the server list, and adds servers from it', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, [
       'discover: { exclude: { name: [lobby] }, labels: { from: panel }, expect: [{ match: { name: [surv*] } }] }',
@@ -149,7 +149,7 @@ describe('discovery', () => {
     expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
   });
 
-  it('keeps every server when a page of the listing fails', async () => {
+  it('keeps every server when a page of the server list fails', async () => {
     const panel = await panelWith({ servers: SERVERS, maxPerPage: 1 });
     const exporter = await observe(panel, ['discover: { interval: 1m }']);
     await untilNames(exporter, ['lobby', 'survival']);
@@ -225,7 +225,7 @@ describe('discovery', () => {
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
   });
 
-  it('observes one of two duplicate server identifiers, and names the other', async () => {
+  it('monitors one of two servers with the same identifier, and reports the other', async () => {
     const second = SURVIVAL.replace(/1$/, '2');
     const panel = await panelWith({
       servers: [
@@ -307,7 +307,7 @@ describe('discovery', () => {
     }
   });
 
-  it('says what to check when the listing is empty', async () => {
+  it('shows what to check when the server list is empty', async () => {
     const panel = await panelWith({ servers: [{ name: 'survival' }] });
     const exporter = await observe(panel, ['discover: { type: admin }']);
     await vi.waitFor(
@@ -334,7 +334,7 @@ describe('limits_from_listing', () => {
   });
 
   it.each([401, 403, 404])(
-    'is all that is lost on a panel that refuses the listing with %i',
+    'is all that is lost on a panel that refuses the server list with %i',
     async (status) => {
       const panel = await panelWith({ servers: SERVERS });
       panel.failRest({ kind: 'refuse', status, shape: 'errors', endpoint: 'listing' });

@@ -81,7 +81,7 @@ async function serverObject({ url }: ExporterUnderTest): Promise<Record<string, 
 }
 
 describe('a server with a query', () => {
-  it("reports the game's answer in the metrics and in the JSON", async () => {
+  it("shows the game's response in the metrics and in the JSON", async () => {
     const shown = await observe();
     await shown.until('gameserver_players', SERVER, 12);
     expect(await shown.value('gameserver_players_max', SERVER)).toBe(40);
@@ -260,7 +260,7 @@ describe('discovered servers', () => {
     expect(queried[0]).toMatchObject({ ip: '203.0.113.9', port: 25_571, isQueryPort: false });
   });
 
-  it('are queried at the port that a variable names, and at their other ports', async () => {
+  it('are queried at the port that a variable contains, and at their other ports', async () => {
     const rust: ServerSpec = {
       ...PAPER,
       egg: 'Rust',

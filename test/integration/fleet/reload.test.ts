@@ -138,7 +138,7 @@ describe('a reload', () => {
     });
   });
 
-  it('of an invalid configuration changes nothing, says why, and is reported as failed until one succeeds', async () => {
+  it('of an invalid configuration changes nothing, shows why, and is reported as failed until one succeeds', async () => {
     const yaml = yamlOf({ servers: [server('survival')] });
     await start(yaml);
     await streaming('survival');

@@ -19,7 +19,7 @@ async function serversOf(exporter: ExporterUnderTest): Promise<string[]> {
   );
 }
 
-it('shards observe each server exactly once, and divide the limit of their shared key', async () => {
+it('shards monitor each server exactly once, and divide the limit of their shared key', async () => {
   const panel = await startSimulator({ servers: 12, clock: fastClock(), rateLimitPerMinute: 240 });
   stops.push(() => panel.stop());
   const shards = await Promise.all(

@@ -4,7 +4,7 @@ import { watchPanel } from '../../support/panel-watch.ts';
 
 const MINUTE_MS = 60_000;
 
-it('a server that is unsuspended while the listing fails is observed again, although the listing shows it as suspended', async () => {
+it('a server that is unsuspended while the server list fails is monitored again, although the list shows it as suspended', async () => {
   const settings = ['discover: { interval: 2m }'];
   const before = (panel: Simulator) => panel.suspend(panel.servers[0]?.name ?? '');
   await watchPanel({ panel: { servers: 4 }, settings, before }, async (watch) => {
@@ -19,7 +19,7 @@ it('a server that is unsuspended while the listing fails is observed again, alth
   });
 });
 
-it('a server that was suspended between two walks through the listing is observed again after the second', async () => {
+it('a server that was suspended between two readings of the server list is monitored again after the second', async () => {
   const settings = ['discover: { interval: 2m }'];
   await watchPanel({ panel: { servers: 4 }, settings }, async (watch) => {
     await watch.until(() => expect(watch.streaming).toBe(4), 2 * MINUTE_MS);

@@ -46,7 +46,7 @@ async function observe(yaml: string): Promise<ExporterUnderTest> {
 const loudLines = ({ lines }: ExporterUnderTest) =>
   lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message);
 
-describe('a panel that answers every path with its own 404', () => {
+describe('a panel that responds to every path with its own 404', () => {
   it.each<[string, readonly string[], number]>([
     ['with discover', ['discover: true'], 4],
     ['with servers', listed(4), 4],

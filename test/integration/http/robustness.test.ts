@@ -85,7 +85,7 @@ async function expectScrape(fleetSize = FLEET_SIZE): Promise<void> {
 }
 
 describe('many scrapers', () => {
-  it('50 at once all receive full answers, plain and compressed', async () => {
+  it('50 at once all receive full responses, plain and compressed', async () => {
     await serve();
     const scrapes = await Promise.all(
       Array.from({ length: 50 }, (_, index) => scrapeWhole(index % 2 === 0 ? 'gzip' : 'identity')),
@@ -104,7 +104,7 @@ describe('many scrapers', () => {
     expect(readers.some(({ closed }) => closed)).toBe(false);
   });
 
-  it('slow ones receive their whole answer at their own pace', async () => {
+  it('slow ones receive their whole response at their own pace', async () => {
     await serve();
     const readers = await Promise.all(Array.from({ length: 10 }, stuck));
     await expectScrape();
@@ -120,7 +120,7 @@ describe('many scrapers', () => {
 });
 
 describe('memory held for slow readers', () => {
-  it('is limited: the oldest readers are disconnected, and a new one is answered', async () => {
+  it('is limited: the oldest readers are disconnected, and a new one gets a response', async () => {
     await serve({ heldBytes: 16 * MIB });
     expect(await scrapeBytes()).toBeGreaterThan(4 * MIB);
     const readers: RawClient[] = [];
@@ -336,14 +336,14 @@ describe('malformed or unusual requests', () => {
     '/\\..\\',
     '*',
     '//',
-  ])('for the path %s are answered in plain text or refused', async (path) => {
+  ])('for the path %s receive plain text or are refused', async (path) => {
     await serve({ fleetSize: 10 });
     const client = await ask(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect([400, 404]).toContain(client.statuses[0]);
     await expectScrape(10);
   });
 
-  it('are answered in order if they are pipelined, without keeping each answer in memory', async () => {
+  it('get responses in order if they are pipelined, without keeping each response in memory', async () => {
     await serve();
     const eachBytes = await scrapeBytes();
     const client = await connect();

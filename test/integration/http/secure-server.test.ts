@@ -243,7 +243,7 @@ describe('passwords', () => {
     expect(JSON.stringify(logger.lines)).not.toMatch(/alice|secret/);
   });
 
-  test("are answered with 429 after a client's eight checks, and known users still get in", async () => {
+  test("receive 429 after a client's eight checks, and known users still get in", async () => {
     const { url } = await serve(settings);
     const right = { headers: basic('alice', 'secret') };
     expect(await statusOf(url, right)).toBe(200);
@@ -260,7 +260,7 @@ describe('passwords', () => {
   });
 });
 
-test("configured headers are added to every answer, and weaken none of the server's own", async () => {
+test("configured headers are added to every response, and weaken none of the server's own", async () => {
   const own = { 'X-Frame-Options': 'DENY', 'Content-Security-Policy': "default-src 'none'" };
   const routes: Routes = { fetch: () => new Response('', { headers: own }) };
   const headers = {
@@ -281,7 +281,7 @@ test("configured headers are added to every answer, and weaken none of the serve
   });
 });
 
-test('requests beyond the rate limit are answered with 429', async () => {
+test('requests beyond the rate limit receive 429', async () => {
   const clock = new ManualClock();
   const rateLimit = { intervalMs: 1_000, burst: 2 };
   const { url } = await serve({ users: new Map(), headers: {}, rateLimit }, { clock });

@@ -144,7 +144,7 @@ describe('/metrics', () => {
     expect(answer.headers['content-encoding']).toBeUndefined();
   });
 
-  test('answers HEAD with headers only, without rendering', async () => {
+  test('responds to HEAD with headers only, without rendering', async () => {
     const { scrape } = held();
     const { status, headers, body } = await ask(await serve({ scrape }), '/metrics', { method: 'HEAD' });
     expect([status, headers['content-type'], body.length]).toEqual([
@@ -155,7 +155,7 @@ describe('/metrics', () => {
     expect(scrape).not.toHaveBeenCalled();
   });
 
-  test('answers 500 without details if rendering fails, and logs the error', async () => {
+  test('responds with 500 and no details if rendering fails, and logs the error', async () => {
     const scrape = () => Promise.reject(new Error('inner detail'));
     const at = await serve({ scrape });
     const { status, headers, body } = await ask(at, '/metrics');
@@ -189,7 +189,7 @@ describe('/metrics', () => {
     expect(servers).toHaveBeenCalledTimes(2);
   });
 
-  test('lets other requests be answered while 10,000 servers are rendered', async () => {
+  test('lets other requests through while 10,000 servers are rendered', async () => {
     const at = await serve({}, largeFleet(10_000));
     const order: string[] = [];
     const scrape = ask(at, '/metrics').then(({ body }) => {
@@ -268,7 +268,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
   },
 );
 
-test('an HTTP/1.0 client without a Host header is answered', async () => {
+test('an HTTP/1.0 client without a Host header gets a response', async () => {
   const { socket, received } = await open(await serve());
   socket.write('GET /-/healthy HTTP/1.0\r\n\r\n');
   await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\n$/));
@@ -308,7 +308,7 @@ describe('start', () => {
 });
 
 describe('stop', () => {
-  test('answers the current scrape, closes its connection, and accepts no new one', async () => {
+  test('responds to the current scrape, closes its connection, and accepts no new one', async () => {
     const { scrape, end } = held();
     const at = await serve({ scrape });
     const agent = new Agent({ keepAlive: true });
@@ -349,7 +349,7 @@ describe('stop', () => {
     await vi.waitFor(() => expect([used.socket.closed, unused.socket.closed]).toEqual([true, true]));
   });
 
-  test('waits at most 2 s for an answer that never ends', async () => {
+  test('waits at most 2 s for a response that never ends', async () => {
     const { scrape } = held();
     const clock = new ManualClock();
     const at = await serve({ scrape, clock });

@@ -67,7 +67,7 @@ const SERVERS = [
   { name: 'x-words', allocation: { ip: 'here?', alias: 'there:1/', port: 25_565 } },
 ];
 
-describe('the targets for the observed servers', () => {
+describe('the targets for the monitored servers', () => {
   it('are the default allocations, with labels for what is known of each server', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const url = await discoveryOf(discovering(panel, ['discover: { labels: { team: games } }']));
@@ -107,7 +107,7 @@ describe('the targets for the observed servers', () => {
     });
   });
 
-  it('follow the listing', async () => {
+  it('follow the server list', async () => {
     const panel = await panelWith({ servers: SERVERS.slice(0, 1) });
     const url = await discoveryOf(discovering(panel));
     await untilTargets(url, ['play.example.com:25565']);
@@ -118,14 +118,14 @@ describe('the targets for the observed servers', () => {
     expect((await groupsAt(url))[0]?.labels).toMatchObject({ __meta_gameserver_server_id: identifier });
   });
 
-  it('are empty without a listing', async () => {
+  it('are empty without a server list', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const yaml = configFor(panel, ['limits_from_listing: false']);
     expect(await groupsAt(await discoveryOf(yaml))).toEqual([]);
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   it('is valid JSON for Prometheus, plain and compressed, without the key', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const url = await discoveryOf(discovering(panel));
@@ -140,7 +140,7 @@ describe('the answer', () => {
     }
   });
 
-  it('is 503 until the listing has been read, so that Prometheus keeps its targets', async () => {
+  it('is 503 until the server list has been read, so that Prometheus keeps its targets', async () => {
     const panel = await panelWith({ servers: SERVERS });
     panel.failRest({ kind: 'hang', endpoint: 'listing' });
     const url = await discoveryOf(discovering(panel));

@@ -38,7 +38,7 @@ const find = (port: number) => {
   return serviceFinder(resolver)(NAME, new AbortController().signal);
 };
 
-it('a service is where the record with the lowest priority says', async () => {
+it('a service is at the target of the record with the lowest priority', async () => {
   await using server = await nameServer(
     service(10, 25_566, 'b.example.com'),
     service(5, 25_570, 'a.example.com'),

@@ -206,7 +206,7 @@ describe.skipIf(!hasProxy)('a missing client certificate behind a proxy', () => 
   });
 });
 
-describe('a proxy that accepts a tunnel and never answers', () => {
+describe('a proxy that accepts a tunnel and never responds', () => {
   it('is named if it is between the exporter and the nodes, and no connections pile up', async () => {
     const panel = await stage.panel(tlsOf(good), false);
     panel.sendSocketsTo('node.test');

@@ -40,7 +40,7 @@ function ask(baseUrl: string, more: Partial<PanelApiOptions> = {}) {
 const answered = { value: { suspended: false } };
 
 describe('TLS', () => {
-  it('rejects a certificate of an unknown CA, and says what to set', async () => {
+  it('rejects a certificate of an unknown CA, and shows what to set', async () => {
     const error = await ask((await panel(ours)).url).catch((reason: PanelError) => reason);
     expect(error).toMatchObject({ problem: { cause: 'tls_unknown_ca' } });
     expect((error as PanelError).message).toMatch(
@@ -184,7 +184,7 @@ describe('a proxy', () => {
     await expect(ask(server.url)).resolves.toMatchObject(answered);
   });
 
-  it('that accepts a tunnel and never answers is given up after the connect timeout', async () => {
+  it('that accepts a tunnel and never responds is given up after the connect timeout', async () => {
     const server = await panel(ours);
     const hanging = await tunnel(() => {});
     const options = { proxyUrl: hanging.url, connectTimeoutMs: 100, requestTimeoutMs: 20_000 };

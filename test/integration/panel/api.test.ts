@@ -85,7 +85,7 @@ describe('a call', () => {
     });
   });
 
-  it('returns the answer, and what its headers say about the limit', async () => {
+  it('returns the response, and what its headers contain about the limit', async () => {
     const server = await serve(
       json(200, RESOURCES, { 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '239' }),
     );
@@ -110,7 +110,7 @@ describe('a call', () => {
     expect(telemetry.calls).toEqual(['resources 200']);
   });
 
-  it('requests a page of the listing, below the path of the base address', async () => {
+  it('requests a page of the server list, below the path of the base address', async () => {
     const server = await serve(json(200, { data: [], meta: { pagination: { total_pages: 2 } } }));
     const { api, telemetry } = apiOf(`${server.url}/panel`);
     await expect(api.listing({ page: 2, perPage: 100, type: 'admin' }, never())).resolves.toEqual({
@@ -141,7 +141,7 @@ describe('a call', () => {
   });
 });
 
-describe('an unsuccessful answer', () => {
+describe('an unsuccessful response', () => {
   const flat = { error: 'Trouble', message: 'in the words of the panel' };
   const forms = [
     ['the envelope', (status: number) => json(status, envelope('in the words of the panel')), true],
@@ -226,7 +226,7 @@ describe('an unsuccessful answer', () => {
   });
 });
 
-describe('an unusable successful answer', () => {
+describe('an unusable successful response', () => {
   it.each([
     ['a page', page(200), 'the body is a page, not JSON', 'not_json'],
     ['text', json(200, undefined), 'the body is not JSON', 'not_json'],
@@ -258,7 +258,7 @@ describe('an unusable successful answer', () => {
     expect(telemetry.calls).toEqual(['resources 200']);
   });
 
-  it('is cut off at 1 MiB, or at 8 MiB in the listing', async () => {
+  it('is cut off at 1 MiB, or at 8 MiB in the server list', async () => {
     const body = { data: Array.from({ length: 20 }, () => ({ filler: 'x'.repeat(100_000) })) };
     const server = await serve(json(200, body));
     const { api, telemetry } = apiOf(server.url);
@@ -293,7 +293,7 @@ describe('an unusable successful answer', () => {
   });
 });
 
-describe('a call without an answer', () => {
+describe('a call without a response', () => {
   it("reports a name that can't be resolved", async () => {
     const { api, telemetry } = apiOf('http://does-not-exist.invalid');
     const error = await failureOf(api.resources('ab', never()));

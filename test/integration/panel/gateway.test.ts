@@ -98,7 +98,7 @@ function pollMany(count: number): { readonly answered: () => number } {
 }
 
 describe('the first call to a panel', () => {
-  it('is for one entry of the listing, and others wait for its answer', async () => {
+  it('is for one entry of the server list, and others wait for its response', async () => {
     const held: (() => void)[] = [];
     answer = except(isListing, (response, request) => {
       held.push(() => healthy()(response, request));
@@ -239,7 +239,7 @@ describe('a 429', () => {
     'Retry-After': '30',
   });
 
-  it('pauses all calls for as long as it says, is shown with its end, and is repeated', async () => {
+  it('pauses all calls for as long as it requires, is shown with its end, and is repeated', async () => {
     await connect('a');
     const pauses: number[] = [];
     gateway.onPause((ms) => pauses.push(ms));
@@ -304,7 +304,7 @@ describe('a firewall in front of the panel', () => {
   });
 });
 
-it('a path whose connections are closed without an answer is the one problem of a panel that works', async () => {
+it('a path whose connections are closed without a response is the one problem of a panel that works', async () => {
   answer = except(isCredentials, (response) => void response.destroy());
   await Promise.allSettled(['a', 'b', 'c'].map((server) => connect(server)));
   await clock.advance(1_000);

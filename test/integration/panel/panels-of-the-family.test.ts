@@ -52,7 +52,7 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     ...panel.servers.map(({ identifier, name }) => `  - { id: ${identifier}, name: ${name} }`),
   ];
 
-  it('tells the daemon in its first answer, which is not asked for again', async () => {
+  it('identifies the daemon in its first response, which is not requested again', async () => {
     for (const name of ['on-wings', 'on-elytra', 'also-on-wings', 'on-elytra']) {
       const { value } = await api.credentials(idOf(name), never());
       expect(value.socketUrl).toContain(panel.server(name).uuid);
@@ -69,7 +69,7 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     expect(telemetry.calls.at(-1)).toBe('backups 200');
   });
 
-  it('tells it in the listing', async () => {
+  it('identifies it in the server list', async () => {
     await api.listing({ page: 1, perPage: 100 }, never());
     for (const { uuid, identifier } of panel.servers) {
       await api.credentials(uuid, never());
@@ -149,7 +149,7 @@ describe('Calagopus, which has another API', () => {
     await api.close();
   });
 
-  it('is recognized by its API key, whatever it answers', async () => {
+  it('is recognized by its API key, whatever it responds', async () => {
     panel = await scriptedServer(page(404));
     const key = 'c7sp_0123456789';
     const api = new PanelApi(apiOptions(panel.url, { apiKey: () => key, dialect: dialectOf(key) }));

@@ -242,7 +242,7 @@ describe('a problem of one node', () => {
     [404, 'server_not_on_node'],
     [500, 'node_error'],
   ])(
-    "%i, passed on by the panel, is shown as %s, and says nothing about the key or a server's access",
+    "%i, passed on by the panel, is shown as %s, and means nothing for the key or a server's access",
     async (status, cause) => {
       const body = JSON.stringify({
         errors: [{ code: 'DaemonConnectionException', status: '504', detail: `No. (code: ${status})` }],
@@ -270,7 +270,7 @@ describe('a problem of one node', () => {
 describe('a problem of one path', () => {
   const DISCOVER = ['discover: { type: owner }'];
 
-  it('that blocks the listing is shown while credentials pass, and everything streams', async () => {
+  it('that blocks the server list is shown while credentials pass, and everything streams', async () => {
     await watchPanel({ settings: DISCOVER }, async (watch) => {
       await watch.until(all(watch), MINUTE_MS);
       watch.panel.failRest({ ...CHALLENGE, endpoint: 'listing' });
@@ -287,7 +287,7 @@ describe('a problem of one path', () => {
     });
   });
 
-  it('that blocks credentials is shown while the listing passes, and servers are polled', async () => {
+  it('that blocks credentials is shown while the server list passes, and servers are polled', async () => {
     await watchPanel({ panel: { servers: 6 } }, async (watch) => {
       await watch.until(all(watch), MINUTE_MS);
       watch.panel.failRest({ ...CHALLENGE, endpoint: 'websocket' });

@@ -76,7 +76,7 @@ function drip(connection: Socket): void {
 }
 
 describe('a server', () => {
-  it('that answers after the deadline is reported as unresponsive', async () => {
+  it('that responds after the deadline is reported as unresponsive', async () => {
     const late: Incoming[] = [];
     await using server = await Answerer.udp((incoming) => void late.push(incoming));
     const outcome = await ask('rust', server.port);
@@ -125,7 +125,7 @@ describe('a server', () => {
   });
 });
 
-describe('an invalid answer', () => {
+describe('an invalid response', () => {
   it.each(['rust', 'q3a', 'battlefield2', 'mumble', 'gtasam', 'mbe', 'teeworlds', 'ventrilo', 's2ats'])(
     'from a server of the type %s is reported as another protocol',
     async (type) => {
@@ -190,7 +190,7 @@ describe('an invalid answer', () => {
   });
 });
 
-describe('an answer that never ends', () => {
+describe('a response that never ends', () => {
   const part = Buffer.alloc(40_000, '\\a');
 
   it.each([
@@ -245,7 +245,7 @@ describe('over HTTP', () => {
     expect(reached).toBe(false);
   });
 
-  it('a compressed answer is not unpacked', async () => {
+  it('a compressed response is not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`;
     await using server = await writing(head, bomb);
@@ -269,7 +269,7 @@ describe('a query', () => {
     expect(asked).toMatch(words);
   });
 
-  it('uses no port that an answer contains', async () => {
+  it('uses no port that a response contains', async () => {
     let reached = false;
     await using other = await Answerer.udp(() => {
       reached = true;
@@ -297,7 +297,7 @@ describe('a query', () => {
     expect(await ask('valheim', server.port, { isQueryPort: false })).toEqual(counted(1, 10));
   });
 
-  it('asks the port that a variable names before all others, and the other ports last', async () => {
+  it('queries the port that a variable contains before all others, and the other ports last', async () => {
     const server = await replying(valveInfo(1, 10));
     const another = await replying(valveInfo(2, 10));
     await using silent = await Answerer.udp(() => {});
@@ -308,7 +308,7 @@ describe('a query', () => {
     expect(countsOf(await queryHere({ ...target, port: silent.port }, clock))).toEqual(counted(1, 10));
   });
 
-  it('uses every address of a name, and first the one that answered last time', async () => {
+  it('uses every address of a name, and first the one that responded last time', async () => {
     const server = await replying(valveInfo(1, 10));
     const target = { type: 'rust', ip: '::1', otherIps: [LOOPBACK], port: server.port, isQueryPort: true };
     expect(countsOf(await queryHere(target, clock))).toEqual(counted(1, 10));

@@ -66,7 +66,7 @@ describe('the number of players is reported', () => {
     );
   });
 
-  it('by satisfactory, which answers over UDP and over HTTPS with its own certificate', async () => {
+  it('by satisfactory, which responds over UDP and over HTTPS with its own certificate', async () => {
     await using state = await Answerer.udp(
       ({ datagram, reply }) =>
         reply(Buffer.concat([datagram.subarray(0, 2), Buffer.from([1, 1]), Buffer.alloc(40)])),
@@ -107,7 +107,7 @@ describe('the number of players is reported', () => {
   });
 });
 
-it('an answer tells where it is from', async () => {
+it('a response shows where it is from', async () => {
   const [valve] = FAMILIES;
   if (valve === undefined) throw new Error('expected a family');
   await using server = await serve(valve);
@@ -115,7 +115,7 @@ it('an answer tells where it is from', async () => {
   expect(await queryHere(target)).toMatchObject({ answeredAt: `127.0.0.1, UDP port ${server.port} (valve)` });
 });
 
-describe('an unusual answer is understood', () => {
+describe('an unusual response is understood', () => {
   const players = (more: object) => ({ ...more, durationSeconds: expect.any(Number) });
   const quake = (text: string) => Buffer.from(`\xff\xff\xff\xff${text}`, 'latin1');
   const bedrock =
@@ -166,7 +166,7 @@ describe('an unusual answer is understood', () => {
     expect(await ask('mbe', server.port)).toMatchObject(WRONG);
   });
 
-  it('with more clients than the usual answer of Teeworlds 0.6 can count, as DDNet sends them', async () => {
+  it('with more clients than the usual response of Teeworlds 0.6 can count, as DDNet sends them', async () => {
     await using server = await Answerer.udp(({ datagram, reply }) => {
       const isExtended = datagram.subarray(0, 2).toString() === 'xe';
       if (datagram.length !== 15 || (datagram[0] !== 0xff && !isExtended)) return;
@@ -193,7 +193,7 @@ describe('an unusual answer is understood', () => {
     expect(await ask('teeworlds', server.port)).toEqual(players({ players: 40, playersMax: 64 }));
   });
 
-  it('of Armagetron, which answers only after the shorter request', async () => {
+  it('of Armagetron, which responds only after the shorter request', async () => {
     const family = FAMILIES.find(({ type }) => type === 'armagetronadvanced');
     let isKnown = false;
     await using server = await Answerer.udp((incoming) => {

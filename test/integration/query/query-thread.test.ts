@@ -69,7 +69,7 @@ function watchMemory(): () => number {
 
 describe('the thread that queries games', () => {
   it.each(['battlefield2', 'minecraft'])(
-    'is replaced if a short answer to a query of the type %s needs too much memory, and other queries are answered',
+    'is replaced if a short response to a query of the type %s needs too much memory, and other queries get their responses',
     async (type) => {
       thread = new QueryThread();
       await using hostile = await Answerer.udp(expand);
@@ -85,7 +85,7 @@ describe('the thread that queries games', () => {
   );
 
   it.each([['loop'], ['fill'], ['fill', 'fill']])(
-    'is replaced if an answer makes a decoder %s, and another one %s',
+    'is replaced if a response makes a decoder %s, and another one %s',
     async (...words) => {
       thread = new QueryThread(POISONED);
       const waiting: Incoming[] = [];
@@ -159,7 +159,7 @@ describe('the thread that queries games', () => {
     await stopped;
   });
 
-  it('remembers the port that answered, for longer than a thread', async () => {
+  it('remembers the port that responded, for longer than a thread', async () => {
     thread = new QueryThread(POISONED);
     await using players = await Answerer.udp(() => {});
     await using server = await Answerer.udp(answer, LOOPBACK, players.port + 1);

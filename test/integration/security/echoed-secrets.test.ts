@@ -122,7 +122,7 @@ afterAll(async () => {
 });
 
 describe('a panel that repeats the key and the token, in any form', () => {
-  it('reveals neither in the log, metrics, page or JSON', async () => {
+  it("doesn't reveal them in the log, metrics, page or JSON", async () => {
     const text = await shown();
     expect(text).toContain('<secret>');
     const remaining = KINDS.filter((echoed) => text.includes(echoed));

@@ -196,7 +196,7 @@ describe('a node that sends too much', () => {
     await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
 
-  it("can't fill the heap with pings whose answers it doesn't read", async () => {
+  it("can't fill the heap with pings whose responses it doesn't read", async () => {
     const pings = Buffer.concat(Array.from({ length: 20_000 }, () => wire(PING, 'x'.repeat(125))));
     const port = await startNode((request, socket) => {
       sending()(request, socket);
@@ -222,7 +222,7 @@ describe('a node that sends too much', () => {
       `HTTP/1.1 101 So\r\n${Array.from({ length: 50_000 }, (_, n) => `X-${n}: a\r\n`).join('')}\r\n`,
     ],
     ["bytes that aren't HTTP", '\u0000\u0001\u0002'.repeat(1_000)],
-  ])('is refused if its answer to the upgrade is %s', async (_what, answer) => {
+  ])('is refused if its response to the upgrade is %s', async (_what, answer) => {
     const events = connect(
       `ws://127.0.0.1:${await startNode((_request, socket) => void socket.write(answer))}/ws`,
     );

@@ -59,7 +59,7 @@ async function expectAllCut(proxy: EndlessProxy): Promise<void> {
   for (const bytes of proxy.sent) expect(bytes).toBeLessThan(32 * MIB);
 }
 
-describe('a proxy whose answer to CONNECT is too long', () => {
+describe('a proxy whose response to CONNECT is too long', () => {
   it.each(FORMS)(
     'because of endless %s causes an error, and is disconnected',
     async (_what, start, more, words) => {
@@ -107,7 +107,7 @@ describe('a proxy whose answer to CONNECT is too long', () => {
 });
 
 describe('a tunnel', () => {
-  it('starts with what the proxy sent together with its answer', async () => {
+  it('starts with what the proxy sent together with its response', async () => {
     const hostile = await endless(`${OK}\r\nhello `, 'hello ');
     const proxy = proxyFor('https://node.test', hostile.url, () => false);
     if (proxy === undefined) throw new Error('expected a proxy');

@@ -54,7 +54,7 @@ const PATHS = [
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 describe('a page of another site, in the browser of a user who can reach the exporter', () => {
-  it.each(PATHS)('can neither read nor embed %s', async (path) => {
+  it.each(PATHS)("can't read or embed %s", async (path) => {
     const { headers, body } = await fetch(`${url}${path}`, {
       headers: { Origin: 'https://evil.example.com' },
     });
@@ -96,7 +96,7 @@ describe('a scraper', () => {
     '/assets/page.js?CANARY',
   ];
 
-  it('finds nothing of its request in an answer or in the log', async () => {
+  it('finds nothing of its request in a response or in the log', async () => {
     const answers: string[] = [];
     for (const path of CANARIES) {
       const client = await connectRaw(port, clients);

@@ -69,7 +69,7 @@ async function panelOf(servers: number, name: string, tokenOf: (index: number) =
 }
 
 describe('a panel whose tokens begin alike, and whose servers are named like them', () => {
-  it('neither blocks the event loop nor changes what another panel shows', async () => {
+  it("doesn't block the event loop or change what another panel shows", async () => {
     const common = 'a'.repeat(3_900);
     const servers = 150;
     const hostile = await panelOf(servers, `ä${'a'.repeat(1_599)}`, (index) => `${common}${index}`);

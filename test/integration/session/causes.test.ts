@@ -205,7 +205,7 @@ const refusing = (status: number, body = '') => {
   return (_request: IncomingMessage, socket: Duplex) => void socket.end(head + body);
 };
 
-describe('"daemon error" in answer to the token', () => {
+describe('"daemon error" in response to the token', () => {
   const MISMATCH = {
     cause: 'node_token_mismatch',
     detail:
@@ -282,7 +282,7 @@ describe('"daemon error" in answer to the token', () => {
   });
 });
 
-describe('"jwt error" in answer to a new token', () => {
+describe('"jwt error" in response to a new token', () => {
   it.each<[string, readonly string[] | undefined, CauseCode]>([
     ['jwt: server uuid mismatch', ['websocket.connect'], 'token_wrong_server'],
     ['jwt: missing connect permission', ['control.start'], 'no_console_permission'],
@@ -324,7 +324,7 @@ describe('a refused upgrade', () => {
     expect(stage.passedMs).toBe(0);
   });
 
-  it('because of its Origin names the Origin that was sent', async () => {
+  it('because of its Origin shows the Origin that was sent', async () => {
     stage.upgrade = refusing(403, 'Forbidden\n');
     stage.session.start();
     await stage.until({
@@ -347,7 +347,7 @@ describe('a refused upgrade', () => {
     await stage.until({ problem: { cause: 'upgrade_refused' } });
   });
 
-  it('with a huge answer is recognized at once', async () => {
+  it('with a huge response is recognized at once', async () => {
     stage.upgrade = (_request, socket) => {
       socket.write('HTTP/1.1 404 Not Found\r\n\r\n');
       socket.write(Buffer.alloc(8 * 1_048_576, 'x'));
@@ -408,14 +408,14 @@ describe('a failed connection', () => {
   });
 });
 
-describe('a server that is suspended according to the listing', () => {
+describe('a server that is suspended according to the server list', () => {
   /** What the panel's listing says from now on. */
   function list(blocked: BlockedReason | undefined): void {
     stage.record.target = target({ ...(blocked !== undefined && { blocked }) });
     stage.session.follow();
   }
 
-  it('keeps streaming while its socket does, with a problem that names the contradiction', async () => {
+  it('keeps streaming while its socket does, with a problem that shows the contradiction', async () => {
     stage.session.start();
     await stage.until({ condition: 'streaming' });
     list('suspended');

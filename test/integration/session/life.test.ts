@@ -237,7 +237,7 @@ describe('a lost socket', () => {
 });
 
 describe('a failed handshake', () => {
-  it('because of a wrong Origin names the cause; the server is polled', async () => {
+  it('because of a wrong Origin shows the cause, and the server is polled', async () => {
     await startBoth({ expectedOrigin: 'https://panel.example.com' });
     await exporter.until('gameserver_collection_up', SURVIVAL, 1);
     expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(0);

@@ -178,16 +178,13 @@ describe('the upgrade', () => {
     expect(types()).toEqual(['opened']);
   });
 
-  it.each([200, 400, 401, 403, 404, 409, 429, 500, 502])(
-    'that is answered with %i is refused',
-    async (status) => {
-      const port = await startNode(answerUpgrade(status));
-      connect(`ws://127.0.0.1:${port}/ws`);
-      expect(await onlyReport()).toMatchObject({ type: 'refused', status });
-    },
-  );
+  it.each([200, 400, 401, 403, 404, 409, 429, 500, 502])('that receives %i is refused', async (status) => {
+    const port = await startNode(answerUpgrade(status));
+    connect(`ws://127.0.0.1:${port}/ws`);
+    expect(await onlyReport()).toMatchObject({ type: 'refused', status });
+  });
 
-  describe('that is answered with 404', () => {
+  describe('that receives 404', () => {
     const UNKNOWN = '{"error":"The requested resource does not exist on this instance.","request_id":"1"}';
     const head = (length: number | 'endless') =>
       `HTTP/1.1 404 Not Found\r\n${length === 'endless' ? '' : `Content-Length: ${length}\r\n`}Connection: close\r\n\r\n`;
@@ -283,7 +280,7 @@ describe('the upgrade', () => {
     expect(refused).not.toHaveProperty('status');
   });
 
-  it('that is answered with a wrong key is refused', async () => {
+  it('that receives a wrong key is refused', async () => {
     const port = await startNode((_request, socket) => {
       socket.write(
         'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n',
@@ -397,7 +394,7 @@ describe('incoming frames', () => {
     expect((await closed)[0]).toBe(1009);
   });
 
-  it("that arrive with the upgrade's answer are reported after the opening", async () => {
+  it("that arrive with the upgrade's response are reported after the opening", async () => {
     const greet = (ws: WebSocket) => ws.send('{"event":"daemon message"}');
     await open({}, acceptUpgrade({ greet }));
     await until(() => expect(types()).toEqual(['opened', 'message']));
@@ -428,7 +425,7 @@ describe('a close by the node', () => {
 });
 
 describe('the heartbeat', () => {
-  it('keeps a socket whose pings are answered', async () => {
+  it('keeps a socket whose pings receive pongs', async () => {
     const [, ws] = await open();
     for (let beat = 0; beat < 4; beat += 1) {
       const pinged = once(ws, 'ping');
@@ -440,7 +437,7 @@ describe('the heartbeat', () => {
     expect(types()).toEqual(['opened']);
   });
 
-  it("closes a socket whose ping isn't answered", async () => {
+  it('closes a socket whose ping receives no pong', async () => {
     const [, ws] = await open({}, acceptUpgrade({ autoPong: false }));
     const pinged = once(ws, 'ping');
     await clock.advance(30_000);
@@ -464,7 +461,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("cuts a connection that doesn't answer within a second", async () => {
+  it("cuts a connection that doesn't respond within a second", async () => {
     const [socket, ws] = await open();
     ws.pause();
     const gone = vi.fn<() => void>();

@@ -138,7 +138,7 @@ describe('a refusal for one server', () => {
     await expectOthersUntouched();
   });
 
-  it('with 401 by the authentication neither blocks it nor means a rejected key', async () => {
+  it("with 401 by the authentication doesn't block it or mean a rejected key", async () => {
     await startPanel();
     panel.failRest({ kind: 'refuse', status: 401, shape: 'errors', server: 'survival' });
     await observe();
@@ -160,7 +160,7 @@ describe('a refusal for one server', () => {
     ["a proxy's page with 404", { status: 404, shape: 'html' }, 'not_a_panel'],
     ['a page without a title with 401', { status: 401, body: '<html></html>' }, 'login_page'],
   ] as const)(
-    'such as %s says nothing about the server, and never blocks it',
+    'such as %s means nothing for the server, and never blocks it',
     async (_what, answer, cause) => {
       await startPanel();
       panel.failRest({ kind: 'refuse', server: 'survival', ...answer });
@@ -213,7 +213,7 @@ describe('a refusal for one server', () => {
   });
 });
 
-describe('a faulty answer of the panel, for one server', () => {
+describe('a faulty response of the panel, for one server', () => {
   const faults: readonly [string, RestFault][] = [
     ...(['errors', 'message', 'html'] as const).map(
       (shape) =>
@@ -238,7 +238,7 @@ describe('a faulty answer of the panel, for one server', () => {
     await expectOthersUntouched();
   });
 
-  it("is the node's silence if resources time out, and says nothing about the panel", async () => {
+  it("is the node's silence if resources time out, and means nothing for the panel", async () => {
     await startPanel();
     panel.failRest({ kind: 'hang', endpoint: 'resources', server: 'survival' });
     await observe(
@@ -340,7 +340,7 @@ describe('a problem of the whole panel', () => {
     await exporter.until('gameserver_panel_up', PANEL, 1);
   });
 
-  it('with 429 pauses all calls for as long as the panel says, without losing any', async () => {
+  it('with 429 pauses all calls for as long as the panel requires, without losing any', async () => {
     await startPanel();
     panel.failRest({
       kind: 'refuse',

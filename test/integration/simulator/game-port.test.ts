@@ -35,7 +35,7 @@ it('players of a simulated game come and go, up to its limit', async () => {
   expect(new Set(counts).size).toBeGreaterThan(20);
 });
 
-it('a simulated game answers nothing while its server is off', async () => {
+it('a simulated game sends nothing while its server is off', async () => {
   panel = await startSimulator({ servers: [{ name: 'survival', profile: 'offline', players: { max: 40 } }] });
   expect(await query(panel)).toMatchObject({ problem: {} });
 });

@@ -137,7 +137,7 @@ describe.each(recordedPanels())('the simulator plays what %s does', (_name, reco
   const sockets = recorded.sockets.filter(({ notSimulated }) => notSimulated === undefined);
 
   it.runIf(answers.length > 0).each(answers.map((answer) => [answer.name, answer] as const))(
-    'answer: %s',
+    'response: %s',
     async (_entry, answer) => {
       const response = await run(answer, await startAs(recorded, answer));
       const body = await response.text();

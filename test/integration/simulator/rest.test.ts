@@ -84,7 +84,7 @@ describe('resources', () => {
     });
   });
 
-  it('answer 504, or `missing` with zeros, when the node is down', async () => {
+  it('respond with 504, or `missing` with zeros, when the node is down', async () => {
     panel = await startSimulator({ servers: SERVERS });
     panel.setNodeDown('survival', true);
     expect((await ask(panel, resources)).status).toBe(504);
@@ -122,7 +122,7 @@ describe('an error', () => {
     ["a server's name instead of its id", '/servers/survival/resources', 404],
     ["a page that isn't a number", '?page=x', 400],
     ['bad percent-encoding', '/servers/%ZZ/resources', 400],
-  ])('is answered for %s', async (_name, path, status) => {
+  ])('is the response for %s', async (_name, path, status) => {
     panel = await startSimulator({ servers: SERVERS });
     expect((await ask(panel, path)).status).toBe(status);
   });
@@ -135,7 +135,7 @@ describe('an error', () => {
 });
 
 describe('rate limits', () => {
-  it('count down with every answer, then answer 429 with every hint', async () => {
+  it('count down with every response, then respond with 429 and every hint', async () => {
     panel = await startSimulator({
       servers: SERVERS,
       rateLimitPerMinute: 2,
@@ -162,7 +162,7 @@ describe('rate limits', () => {
     expect(panel.record.counters.panelLimited).toBe(1);
   });
 
-  it('say when to retry only in the configured ways', async () => {
+  it('show when to retry only in the configured ways', async () => {
     panel = await startSimulator({ servers: SERVERS, rateLimitPerMinute: 1, rateLimitHints: ['message'] });
     await ask(panel, resources);
     const { headers, text } = await ask(panel, resources);
@@ -187,7 +187,7 @@ describe('rate limits', () => {
   });
 });
 
-describe('the listing', () => {
+describe('the server list', () => {
   it('returns the demo in pages, with eggs on request', async () => {
     panel = await startSimulator();
     const { text } = await ask(panel, '?page=2&per_page=5&include=egg');

@@ -23,7 +23,7 @@ async function start(options: SimulatorOptions = {}): Promise<void> {
 }
 
 describe('authentication', () => {
-  it('is answered with success, the state, and stats every tick while the server runs', async () => {
+  it('is followed by success, the state, and stats every tick while the server runs', async () => {
     await start();
     const client = await attach(panel, 'survival');
     await until(() => expect(client.stats.length).toBeGreaterThan(3));
@@ -45,7 +45,7 @@ describe('authentication', () => {
     await until(() => expect(client.stats).toHaveLength(2));
   });
 
-  it('on an authenticated socket is answered with success only', async () => {
+  it('on an authenticated socket is followed by success only', async () => {
     await start();
     const client = await attach(panel, 'asleep');
     await until(() => expect(client.stats).toHaveLength(1));
@@ -163,7 +163,7 @@ describe('the upgrade', () => {
 });
 
 describe('tokens', () => {
-  it('are announced before they expire and answered with jwt errors afterwards, on a socket that stays open', async () => {
+  it('are announced before they expire and rejected with jwt errors afterwards, on a socket that stays open', async () => {
     await start({ tokenLifetimeSeconds: 0.4 });
     const client = await attach(panel, 'survival');
     await until(() => expect(client.events.at(-1)).toBe('jwt error jwt: exp claim is invalid'));
@@ -254,7 +254,7 @@ describe('the power state', () => {
     ]);
   });
 
-  it('skips `stopping` in a crash, and recovers if the profile says so', async () => {
+  it('skips `stopping` in a crash, and recovers if the profile requires it', async () => {
     await start({
       servers: [{ name: 'shaky', profile: 'crashing', consoleLinesPerSecond: 0, crashEveryMs: 60 }],
       reviveMs: 20,
@@ -316,7 +316,7 @@ describe("a client's frames", () => {
     expect(panel.record.frames.map(({ event }) => event)).toEqual(['auth', '(unreadable)', 'send stats']);
   });
 
-  it('are counted and answered if they are pings', async () => {
+  it('are counted, and receive pongs if they are pings', async () => {
     await start();
     const client = await connect(panel, 'survival');
     client.socket.ping();
@@ -357,7 +357,7 @@ describe('a fault of open sockets', () => {
     expect(panel.record.sockets(UUID)).toMatchObject({ open: 0, opened: 2, lastCloseCode: undefined });
   });
 
-  it('leaves a half-open socket that answers nothing', async () => {
+  it('leaves a half-open socket that never responds', async () => {
     await start();
     const client = await attach(panel, 'survival');
     const other = await attach(panel, 'survival');

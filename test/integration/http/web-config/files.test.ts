@@ -49,7 +49,7 @@ describe('loading', () => {
     return formatIssues(loaded.issues).replaceAll(`${folder}/`, '');
   }
 
-  test('reads the files it names relative to its own folder', async () => {
+  test('reads the files it refers to relative to its own folder', async () => {
     const loaded = await loadWebConfig(await files({ 'web.yml': TLS, ...pair(first) }), {});
     expect(loaded).toMatchObject({ ok: true, settings: { tls: { context: first } }, warnings: [] });
     expect(loaded.files.map((file) => file.replace(`${folder}/`, ''))).toEqual([
