@@ -42,7 +42,7 @@ describe('what servers need, in the log', () => {
     await fleet.stop();
   });
 
-  it('reports how many servers have no console WebSocket of their own', async () => {
+  it('reports how many servers have no console socket of their own', async () => {
     const [first, ...others] = servers(3);
     const polled = [{ ...(first ?? expect.fail()), mode: 'poll' as const }, ...others];
     const fleet = bench.create(polled);

@@ -7,7 +7,7 @@ const RESERVE = 64;
 
 const ignore = () => undefined;
 
-describe('the console WebSockets of a process', () => {
+describe('the console sockets of a process', () => {
   it.each([100, 256, 1_024, 65_536])(
     'with %i descriptors leave a reserve for scrapes and calls',
     (descriptors) => {
