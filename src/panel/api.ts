@@ -29,7 +29,7 @@ import {
   type Reply,
 } from './transport.ts';
 
-/** A decoded answer, and what its headers say about the rate limit. */
+/** A decoded response, and what its headers show about the rate limit. */
 export interface PanelAnswer<T> extends RateFacts {
   readonly value: T;
 }
@@ -57,7 +57,7 @@ export class PanelApi {
   readonly #dispatcher: Dispatcher;
   readonly #closing = new AbortController();
   readonly #isProxied: boolean;
-  /** The panel has answered before, in its own form. */
+  /** The panel has responded before, in its own form. */
   #hasAnswered = false;
   /** The daemons of servers, by both ids, if the panel's paths name them. */
   readonly #daemons = new Map<string, string>();

@@ -96,7 +96,7 @@ export class Canaries {
     }
     const problems = await Promise.all(ends);
     if (problems.includes(undefined)) return undefined;
-    // A panel that refuses the key is one, whatever else it answers.
+    // A panel that refuses the key is one, whatever else it responds.
     return problems.find((problem) => problem !== undefined && mayBeOfKey(problem)) ?? problems[0];
   }
 

@@ -24,7 +24,7 @@ export interface PanelDialect {
   readonly schedules: (server: string, daemon?: string) => PanelRequest<readonly Schedule[]>;
   /** One page of the panel's nodes, for a key that may read the application API; pages count from 1. */
   readonly nodes: (page: number) => PanelRequest<NodesPage>;
-  /** Decodes the body of an error answer of this panel in any form. Never throws. */
+  /** Decodes the body of an error response of this panel in any form. Never throws. */
   readonly decodeErrorBody: (text: string, contentType: string, panel: string) => ErrorBody;
   /** Why the panel refused a call, in a response whose form is not `foreign`. */
   readonly refusalCause: (refusal: PanelRefusal) => CauseCode;
@@ -71,7 +71,7 @@ export interface ListingQuery {
   readonly type?: ListingType;
 }
 
-/** What the resources endpoint says about a server. */
+/** What the resources endpoint reports about a server. */
 export interface Resources {
   /** Undefined if the panel has no data, which is not the same as zeros. */
   readonly sample: Sample | undefined;
@@ -111,7 +111,7 @@ export interface ListedServer {
   readonly address?: string;
   /** The rest of an otherwise unusable allocation: `host:port` of a link-local address or of its node, or `:port`. */
   readonly allocation?: string;
-  /** The one of its other ports that a variable names as the query port. */
+  /** The one of its other ports that a variable contains as the query port. */
   readonly namedPort?: number;
   /** The ports of its other allocations at the same IP address. */
   readonly otherPorts?: readonly number[];
@@ -134,7 +134,7 @@ export interface Backup {
   readonly isSuccessful: boolean;
   /** When it completed, in Unix milliseconds. */
   readonly completedAtMs: number;
-  /** Absent if the panel doesn't say. */
+  /** Absent if the panel doesn't report it. */
   readonly bytes?: number;
 }
 
@@ -164,9 +164,9 @@ export interface NodesPage {
   readonly totalPages: number;
 }
 
-/** What the panel says about its own call to a node. */
+/** What the panel reports about its own call to a node. */
 export interface NodeAnswer {
-  /** The HTTP status of the node's response, if the panel says it. */
+  /** The HTTP status of the node's response, if the panel reports it. */
   readonly status?: number;
 }
 
@@ -188,7 +188,7 @@ export interface ErrorBody {
   readonly detail?: string;
 }
 
-/** A call that the panel refused, and what its response says. */
+/** A call that the panel refused, and what its response shows. */
 export interface PanelRefusal extends ErrorBody {
   readonly endpoint: ApiEndpoint;
   readonly status: number;
@@ -196,7 +196,7 @@ export interface PanelRefusal extends ErrorBody {
   readonly isApplicationKey: boolean;
 }
 
-/** What a daemon says on a server's console about the end of a run. */
+/** What a daemon prints on a server's console about the end of a run. */
 export type DaemonWords =
   | { readonly kind: 'crash detected' }
   | { readonly kind: 'exit code'; readonly code: number }
@@ -210,13 +210,13 @@ export interface TokenClaims {
   readonly permissions?: readonly string[];
 }
 
-/** What a node says about a token. */
+/** How a node responds to a token. */
 export interface JwtError {
   /** The same for every server. */
   readonly words: string;
   /** A new token would be accepted. */
   readonly isFixable: boolean;
-  /** It answers a token, and doesn't replace an event that was withheld. */
+  /** It responds to a token, and doesn't replace an event that was withheld. */
   readonly answersToken: boolean;
 }
 
@@ -234,11 +234,11 @@ export interface SocketCodec {
   /** Reads one frame and calls the handler; never throws because of the frame's content. */
   readonly handleFrame: (frame: Buffer, isBinary: boolean, handler: FrameHandler) => void;
   /**
-   * What the daemon says about a stop in a frame with a console line; undefined if it says nothing. Unless a stop needs an
+   * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. Unless a stop needs an
    * explanation, only the line about a full disk is recognized, because that one precedes the stop.
    */
   readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | undefined;
-  /** Why a node, or a proxy in front of it, answered with this status instead of opening a socket. */
+  /** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
   readonly upgradeCause: (status: number, body: string) => CauseCode;
   /** Why the far end closed the socket with this code. */
   readonly closeCause: (code: number) => CauseCode;
@@ -267,7 +267,7 @@ export interface ServerMessage {
 /** A message, or the reason why a frame contains none. */
 export type DecodedFrame = ServerMessage | { readonly bad: BadMessageKind };
 
-/** Receives what a frame says; messages that a session doesn't act on are only counted. */
+/** Receives what a frame contains; messages that a session doesn't act on are only counted. */
 export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
   /** A console line, passed as the raw frame because few lines are ever read. */

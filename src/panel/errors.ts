@@ -17,7 +17,7 @@ import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-headers.t
 export interface PanelErrorFacts {
   /** HTTP status, if there was a response. */
   readonly status?: number;
-  /** Whether the panel itself answered, in one of its JSON forms, and not a proxy in front of it. */
+  /** Whether the panel itself responded, in one of its JSON forms, and not a proxy in front of it. */
   readonly fromPanel?: boolean;
   /** The `X-RateLimit-Limit` of the response, in calls per minute. */
   readonly limitPerMinute?: number;
@@ -96,7 +96,7 @@ export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): Panel
   });
 }
 
-/** Only a response in the panel's own form says anything about a server. */
+/** Only a response in the panel's own form shows anything about a server. */
 function causeOf(refusal: HttpRefusal, body: ErrorBody, { apiKeys, refusalCause }: ErrorDialect): CauseCode {
   const { endpoint, status, apiKey } = refusal;
   if (body.isUnsupported === true && body.form === 'foreign' && status !== 429) return 'unsupported_panel';

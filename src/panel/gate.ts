@@ -353,7 +353,7 @@ export class Gate {
   }
 }
 
-// Whether a node answers polls is unknown before the first one, and a hanging poll costs a seat.
+// Whether a node responds to polls is unknown before the first one, and a hanging poll costs a seat.
 function initial(key: CircuitKey): Circuit {
   return key.startsWith('polls ') ? DOUBTFUL : CLOSED;
 }

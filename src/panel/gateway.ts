@@ -66,9 +66,9 @@ interface Call<T> {
   readonly server?: string;
   readonly node?: () => string;
   readonly make: (signal: AbortSignal) => Promise<PanelAnswer<T>>;
-  /** A failure says nothing about the panel; a success always does. */
+  /** A failure shows nothing about the panel; a success always does. */
   readonly isUnjudged?: boolean;
-  /** The panel answered without data, because it can't reach the server's node. */
+  /** The panel responded without data, because it can't reach the server's node. */
   readonly isNodeSilent?: (value: T) => boolean;
 }
 
@@ -87,7 +87,7 @@ export class Gateway {
   readonly #pauseListeners = new Set<(durationMs: number) => void>();
   readonly #closing = new AbortController();
   #use = UNKNOWN_USE;
-  /** Counts the API keys: the outcome of a call with an earlier key says nothing about the current one. */
+  /** Counts the API keys: the outcome of a call with an earlier key shows nothing about the current one. */
   #keyNumber = 0;
   #hasCalled = false;
   #isThrottling = false;
@@ -351,7 +351,7 @@ export class Gateway {
       if (isOfKey()) this.#judge.ended({ ...about, problem: undefined, fromPanel: true, isNodeSilent });
       return answer.value;
     } catch (error) {
-      // A withdrawn call says nothing.
+      // A withdrawn call shows nothing.
       if (signal.aborted) throw error;
       const fromPanel = error instanceof PanelError && error.fromPanel;
       if (error instanceof PanelError && fromPanel) this.#learn(endpoint, error);
@@ -395,7 +395,7 @@ export class Gateway {
     }
   }
 
-  /** What a canary's failure says about the panel: a 404 that its address is wrong. */
+  /** What a canary's failure shows about the panel: a 404 means that its address is wrong. */
   #asPanels(endpoint: ApiEndpoint, problem: Problem): Problem | undefined {
     const { cause, detail } = problem;
     if (cause !== 'not_found') return problem;

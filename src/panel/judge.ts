@@ -77,7 +77,7 @@ export class Judge {
   readonly #canaries: Canaries;
   readonly #listeners = new Set<() => void>();
   readonly #log: PanelLog;
-  /** Servers whose consoles are refused for a reason of their own, which says nothing about the account. */
+  /** Servers whose consoles are refused for a reason of their own, which shows nothing about the account. */
   readonly #held = new Set<string>();
   /** When a call last showed that the panel works; undefined before. */
   #provenAt: number | undefined;
@@ -128,7 +128,7 @@ export class Judge {
   /** The problem of a path that fails although the panel works. */
   pathProblem(endpoint: ApiEndpoint): Problem | undefined {
     const circuit = this.#options.gate.circuit(pathKey(endpoint));
-    // Servers can be monitored without an optional listing, and discovery reports that it failed.
+    // Servers can be monitored without an optional server list, and discovery reports that it failed.
     if (endpoint === 'listing' && this.#options.use().listing !== 'required') return undefined;
     const isOfPath = circuit.state === 'open' && (this.#provenAt ?? circuit.openedAt) > circuit.openedAt;
     const problem = isOfPath ? this.pathHold(endpoint) : undefined;

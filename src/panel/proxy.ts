@@ -20,7 +20,7 @@ export interface ProxyTrust {
   readonly insecureSkipVerify?: boolean;
 }
 
-/** A problem with a proxy; the message names the proxy without its password, and says what to change. */
+/** A problem with a proxy; the message shows the proxy without its password, and what to change. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
   readonly code = OWN_CODES.proxy;
@@ -50,7 +50,7 @@ export function proxyFor(
   return readProxy(text, name, `the proxy of the environment (${name})`);
 }
 
-/** The variable that names the proxy, in the library's order of precedence. */
+/** The variable that contains the proxy, in the library's order of precedence. */
 function variableFor(address: string): readonly [string, string] | undefined {
   const own = `${new URL(address).protocol.replace(':', '')}_proxy`;
   for (const name of [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY']) {
@@ -106,13 +106,13 @@ export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): Proxy
   return new ProxyError(words(), { cause });
 }
 
-/** The error for a proxy that answered a CONNECT to `target` with a status other than 200. */
+/** The error for a proxy that responded to a CONNECT to `target` with a status other than 200. */
 export function proxyRefused(proxy: Proxy, target: string, status: number): ProxyError {
   return new ProxyError(`the proxy ${proxy.url.origin} ${refusalWords(proxy, printable(target), status)}`);
 }
 
 function refusalWords({ url, authorization, setting }: Proxy, target: string, status: number): string {
-  // Some proxies answer 401 if the username or password is wrong.
+  // Some proxies respond with 401 if the username or password is wrong.
   if (status === 407 || status === 401) {
     return authorization === undefined
       ? `requires a username and password (${status}): add them to ${setting}, as ${url.protocol}//user:password@${url.host}`

@@ -8,10 +8,10 @@ export interface RateHeaders {
   readonly date?: string;
 }
 
-/** How long to wait if the panel doesn't say: its limits are per minute. */
+/** How long to wait if the panel doesn't specify it: its limits are per minute. */
 export const DEFAULT_WAIT_MS = 60_000;
 
-/** The longest wait, whatever the panel says: a wrong header must not stop the exporter for a day. */
+/** The longest wait, whatever the panel requires: a wrong header must not stop the exporter for a day. */
 const MAX_WAIT_MS = 600_000;
 
 /** The shortest wait, because 0 would be a hot loop. */

@@ -11,7 +11,7 @@ export const PART_OF_LIMIT = 0.8;
 export const WINDOW_MS = 60_000;
 
 /**
- * Answers that contain a token may report the limit of that endpoint for one server, which is 5 a minute on Pelican; every limit
+ * Responses that contain a token may report the limit of that endpoint for one server, which is 5 a minute on Pelican; every limit
  * of an account seen in the field is far above this.
  */
 const MAX_CONSOLE_LIMIT = 10;
@@ -27,7 +27,7 @@ export function allowedOf(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
 }
 
-/** What a response's headers say about the rate limit, in calls per minute. */
+/** What a response's headers show about the rate limit, in calls per minute. */
 export interface RateFacts {
   readonly limitPerMinute?: number | undefined;
   readonly remaining?: number | undefined;
@@ -53,9 +53,9 @@ export class RateLimit {
   #known: number | undefined;
   #throttledUntil = Number.NEGATIVE_INFINITY;
   #spareAt = Number.NEGATIVE_INFINITY;
-  /** Calls that the account can spare; infinite while the panel doesn't say. */
+  /** Calls that the account can spare; infinite while the panel reports no limit. */
   #spare = Number.POSITIVE_INFINITY;
-  /** By then, the minute in which the panel said so has ended. */
+  /** By then, the minute in which the panel reported it has ended. */
   #spareUntil = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, pinnedPerMinute, share = 1 }: RateLimitOptions) {
@@ -130,7 +130,7 @@ export class RateLimit {
     return isNew;
   }
 
-  /** The panel answered 429, and asks to wait for so many milliseconds. */
+  /** The panel responded with 429, and requires a wait of so many milliseconds. */
   throttled(waitMs: number): void {
     this.#throttledUntil = Math.max(this.#throttledUntil, this.#clock.now() + waitMs);
     notify(this.#waitListeners);

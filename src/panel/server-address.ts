@@ -58,7 +58,7 @@ function isIn(list: BlockList, host: string): boolean {
 }
 
 function isHost(value: unknown): value is string {
-  // A secret can't be shown in part, and neither can a text that is too long.
+  // A part of a secret, or of a text that is too long, can't be shown.
   return typeof value === 'string' && value.length <= MAX_HOST && isForm(value) && printable(value) === value;
 }
 

@@ -75,7 +75,7 @@ function panelConnector({ tls, connectTimeoutMs, lookup }: ConnectionOptions): b
   );
 }
 
-/** Connects to the panel through a tunnel; if the proxy refuses, the error names the proxy. */
+/** Connects to the panel through a tunnel; if the proxy refuses, the error identifies the proxy. */
 function tunnelConnector(
   proxy: Proxy,
   options: ConnectionOptions,

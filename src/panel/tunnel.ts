@@ -12,7 +12,7 @@ import {
   proxyUnreachable,
 } from './proxy.ts';
 
-/** A proxy's answer to CONNECT is a few lines; a longer one is an attack or a fault. */
+/** A proxy's response to CONNECT is a few lines; a longer one is an attack or a fault. */
 export const MAX_TUNNEL_ANSWER_BYTES = 16_384;
 
 /** How a tunnel is opened. */
@@ -33,7 +33,7 @@ export interface TunnelTarget {
   readonly port: number;
 }
 
-/** Opens a connection to `target` through a proxy, with CONNECT. Rejects with a ProxyError that names the proxy. */
+/** Opens a connection to `target` through a proxy, with CONNECT. Rejects with a ProxyError that identifies the proxy. */
 export async function openTunnel(
   proxy: Proxy,
   target: TunnelTarget,

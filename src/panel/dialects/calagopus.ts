@@ -1,7 +1,7 @@
 import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
 
 /**
- * Whether the body is in the shape of a Calagopus panel: errors are plain texts, and answers have no `attributes` (shared/src/response.rs
+ * Whether the body is in the shape of a Calagopus panel: errors are plain texts, and responses have no `attributes` (shared/src/response.rs
  * and backend/src/routes/api/client).
  */
 export function isCalagopusAnswer(body: Fields): boolean {

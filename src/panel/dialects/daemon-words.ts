@@ -43,7 +43,7 @@ const RESTART_ABORTED =
   /^Aborting automatic restart, last crash occurred less than [1-9]\d{0,9} seconds ago\.$/;
 
 /**
- * What a console line says about the end of a run, if the daemon printed it: exactly one of its sentences, after `[<app_name>
+ * What a console line shows about the end of a run, if the daemon printed it: exactly one of its sentences, after `[<app_name>
  * Daemon]:`. The colors differ between daemons: server/console.go of Wings, `log_daemon_with_prelude` of calagopus/wings.
  */
 export function readDaemonWords(line: string): DaemonWords | undefined {

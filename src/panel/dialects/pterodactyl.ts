@@ -78,7 +78,7 @@ function serverPath(server: string, daemon?: string): string {
   return `/api/client/servers${place}/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
 }
 
-/** What Hydrodactyl answers for a path without a daemon: it has no such route, so any daemon is tried first. */
+/** What Hydrodactyl responds to a path without a daemon: it has no such route, so any daemon is tried first. */
 const NO_ROUTE =
   /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found\.?$/;
 /** The same for a path with another daemon (CheckDaemonType). */
@@ -104,7 +104,7 @@ function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPag
 /** A page's title is near its start; the rest isn't scanned. */
 const MAX_SCANNED = 4_096;
 
-/** The message of an error answer, in any form seen in the field. Never throws. */
+/** The message of an error response, in any form seen in the field. Never throws. */
 function decodeErrorBody(text: string, contentType: string, panel: string): ErrorBody {
   const { detail: words, ...body } = errorBody(text, contentType);
   const detail = words === undefined ? '' : printable(words, panel);
@@ -120,7 +120,7 @@ function errorBody(text: string, contentType: string): ErrorBody {
 }
 
 /**
- * Panels answer with their list of errors, or as the contract says with `error` and `message`. Bot checks and gateways answer with
+ * Panels respond with their list of errors, or as in the contract with `error` and `message`. Bot checks and gateways respond with
  * JSON as well, but with a `message` alone, or another list of errors.
  */
 function decodeJson(body: Fields): ErrorBody {

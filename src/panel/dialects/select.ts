@@ -2,7 +2,7 @@ import { hasPrefix } from '../../domain/api-keys.ts';
 import type { PanelDialect } from '../dialect.ts';
 import { PTERODACTYL } from './pterodactyl.ts';
 
-/** Calagopus has another API, which isn't supported: whatever it answers is reported as that. */
+/** Calagopus has another API, which isn't supported: whatever it responds is reported as that. */
 const CALAGOPUS: PanelDialect = {
   ...PTERODACTYL,
   apiKeys: { ...PTERODACTYL.apiKeys, isOwn: (key) => hasPrefix(key, 'calagopus') },

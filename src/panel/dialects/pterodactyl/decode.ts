@@ -25,7 +25,7 @@ import {
 import { asFields, asText, type Fields } from './fields.ts';
 import { decodePorts } from './ports.ts';
 
-/** The contract says 10 to 15 minutes; the shorter is assumed if the token doesn't say. */
+/** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
 const DEFAULT_LIFETIME_MS = 600_000;
 
 /** A token that claims a longer lifetime is still renewed daily. */

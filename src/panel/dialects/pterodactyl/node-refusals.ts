@@ -1,7 +1,7 @@
 import type { CauseCode } from '../../../domain/problem.ts';
 import type { JwtError, TokenClaims } from '../../dialect.ts';
 
-/** Why a node, or a proxy in front of it, answered with this status instead of opening a socket. */
+/** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
 export function upgradeCause(status: number, body: string): CauseCode {
   if (status === 407) return 'node_proxy';
   if (status === 403) return 'origin';
@@ -22,7 +22,7 @@ export function closeCause(code: number): CauseCode {
   return code === CLOSED_FOR_GOOD ? 'closed_for_good' : 'closed';
 }
 
-/** Daemons say "jwt: exp claim is invalid" and "created too far in past (denylist)", with variations. */
+/** Daemons send "jwt: exp claim is invalid" and "created too far in past (denylist)", with variations. */
 const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
 
@@ -48,7 +48,7 @@ function isFixedByNewToken(words: string): boolean {
   return TIMES.test(words.slice(0, MAX_WORDS));
 }
 
-/** Why a node answered a token with `jwt error`. */
+/** Why a node responded to a token with `jwt error`. */
 export function jwtErrorCause(words: string, claims: TokenClaims = {}): CauseCode {
   if (isFixedByNewToken(words)) return 'token_clock';
   if (/uuid mismatch/i.test(words)) return 'token_wrong_server';

@@ -48,7 +48,7 @@ export function refusalCause({
 }
 
 /**
- * Panels report a node's response with its status in the message, or with the status of their own answer: one of 500 or more is the
+ * Panels report a node's response with its status in the message, or with the status of their own response: one of 500 or more is the
  * panel's, because it got none.
  */
 function nodeAnswerCause({ status }: NodeAnswer, panelStatus: number): CauseCode {
