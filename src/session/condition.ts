@@ -52,8 +52,8 @@ export function collectionStatus(now: Circumstances): CollectionStatus {
 }
 
 /**
- * The problem that says more: of two with the same scope the first, and one of a server or node before one of the panel. That a
- * socket was closed says less than anything that keeps it from being opened again.
+ * The more specific problem: of two with the same scope the first, and one of a server or node before one of the panel. A
+ * closed socket is less specific than anything that keeps it from being opened again.
  */
 function moreExact(one: Problem | undefined, other: Problem | undefined): Problem | undefined {
   if (one === undefined || other === undefined) return one ?? other;
@@ -90,7 +90,7 @@ function refusedStatus(
     const shown = poll.reason === refused.reason ? problem : poll.problem;
     return { ...statusOf('blocked', shown), blocked: poll.reason };
   }
-  // If the resources endpoint may still answer, a server isn't blocked until that has refused as well. The socket's problem is
+  // If the resources endpoint may still respond, a server isn't blocked until that has refused as well. The socket's problem is
   // shown even if a poll fails, because it lasts and is more specific.
   if (refused.reason === undefined || (refused.pollable && now.mode === 'auto'))
     return statusOf('failing', problem);
@@ -117,7 +117,7 @@ export function socketState(machine: MachineState): SocketState {
   }
 }
 
-/** The source through which a change made a server observable again, if it did. */
+/** The source through which a change restored a server's data, if it did. */
 export function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
   const wasLost = before.condition === 'failing' || before.condition === 'blocked';
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
@@ -200,7 +200,7 @@ function troubleText(server: string, { condition, blocked }: CollectionStatus, p
   if (condition === 'failing' && cause === 'closed') return `${server}: ${detail}; reconnecting`;
   if (condition === 'failing') return `${server} can't be monitored: ${withRemedy(problem)}`;
   const reason = blocked ?? shortTitle(cause);
-  // The panel's own message often names the state already.
+  // The panel's own message often contains the state already.
   const isNamed = detail.toLowerCase().includes(reason);
   return `${server} is blocked${isNamed ? '' : ` (${reason})`}: ${withRemedy(problem)}`;
 }

@@ -35,7 +35,7 @@ export interface Situation {
   readonly isSocketHeld: boolean;
   readonly machine: MachineState;
   readonly sampledAt: number | undefined;
-  /** Since when the session has wanted a socket. */
+  /** Since when the session has needed a socket. */
   readonly waitingSince: number;
   readonly pollIntervalMs: number;
 }

@@ -20,7 +20,7 @@ export interface Failure {
 export interface LastingRefusal {
   /** Undefined if the refusal concerns the API key, which the panel reports for all its servers. */
   readonly reason: BlockedReason | undefined;
-  /** Whether the resources endpoint may still answer for this server. */
+  /** Whether the resources endpoint may still respond for this server. */
   readonly pollable: boolean;
 }
 
@@ -47,10 +47,10 @@ export function tokenFailure(error: unknown): Failure {
 /** What is needed to read a text of a node: the name of its panel, and a part of the codec. */
 type NodeWords<Part extends keyof SocketCodec> = { readonly panel: string } & Pick<SocketCodec, Part>;
 
-/** A socket that could not be opened: the status and body of the HTTP answer that came instead, or the error. */
+/** A socket that could not be opened: the status and body of the HTTP response that came instead, or the error. */
 export interface RefusedUpgrade {
   readonly status?: number;
-  /** The beginning of the answer's body. */
+  /** The beginning of the response's body. */
   readonly body?: string;
   readonly error: Error;
 }
@@ -77,7 +77,7 @@ export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way
   const cause = upgradeCause(status, body);
   const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
   const problem = { cause, detail: `the node rejected the socket upgrade (${status})${sent}` };
-  // A token is for one node, so an address that answers as something else may be outdated.
+  // A token is for one node, so an address that responds as something else may be outdated.
   const dropToken = status !== 400 && status !== 403 && status < 500;
   return { reason: 'upgrade_refused', problem, dropToken };
 }
@@ -107,7 +107,7 @@ export function jwtFailure(
   };
 }
 
-/** The failure behind a `daemon error` in answer to a token: the node could not verify its signature (wings, router/websocket). */
+/** The failure behind a `daemon error` in response to a token: the node could not verify its signature (wings, router/websocket). */
 export function daemonFailure(text: string, panel: string): Failure {
   const detail = `the node could not verify the token: "${printable(text, panel)}"`;
   return { reason: 'auth_refused', problem: { cause: 'node_token_mismatch', detail }, dropToken: true };

@@ -34,7 +34,7 @@ export interface Live extends WithToken {
   readonly since: number;
   /** When a token was last accepted on it. */
   readonly authenticatedAt: number;
-  /** Requests for stats that have not been answered. */
+  /** Requests for stats that have had no response. */
   readonly unanswered: number;
   /** Consecutive failed refreshes; absent if none failed. */
   readonly failedRefreshes?: number;
@@ -83,7 +83,7 @@ export type MachineEvent =
       readonly type: 'jwtError';
       readonly epoch: number;
       readonly fixable: boolean;
-      /** It answers one of the exporter's messages, which can only be the token sent last. */
+      /** It responds to one of the exporter's messages, which can only be the token sent last. */
       readonly answersToken?: boolean;
       readonly failure: LazyFailure;
     }
@@ -120,7 +120,7 @@ export interface MachineContext {
   readonly timeouts: SocketTimeouts;
 }
 
-/** How long a node may take to answer a connect, and the token that follows. */
+/** How long a node may take to respond to a connect, and the token that follows. */
 export interface SocketTimeouts {
   readonly connectTimeoutMs: number;
   readonly authTimeoutMs: number;

@@ -136,7 +136,7 @@ function whileAuthenticating(
       return append(stream(state, state.token, context.now, context), { type: 'requestStats' });
     case 'jwtError':
     case 'daemonError':
-      // After a restart, a daemon rejects tokens that it accepted before; that says nothing about a new one.
+      // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one.
       if (state.reused && (event.type === 'daemonError' || event.fixable)) {
         return prepend(
           [CLOSE_SOCKET, { type: 'countReconnect', reason: 'auth_refused' }],
@@ -204,7 +204,7 @@ function whileLive(state: LiveState, event: MachineEvent, context: MachineContex
     case 'jwtError':
       return onJwtError(state, event, context);
     case 'daemonError':
-      // The answer to a token that is signed with another secret.
+      // The response to a token that is signed with another secret.
       return state.name === 'refreshing' && state.next !== undefined
         ? rejectRenewal(state, event.failure(), context)
         : stay(state);

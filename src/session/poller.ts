@@ -20,7 +20,7 @@ export type PollResult = { readonly type: 'none' } | EndedPoll;
 export type PollOutcome = EndedPoll['type'];
 
 /**
- * The result of a poll that the panel answered: a suspended server counts as refused, and without data the node is unreachable.
+ * The result of a poll that the panel responded to: a suspended server counts as refused, and without data the node is unreachable.
  */
 export function resultOfAnswer({ suspended, sample }: Resources): EndedPoll {
   if (suspended) return failedWith({ cause: 'suspended', detail: 'suspended according to the panel' });
@@ -54,7 +54,7 @@ export type Poll = (attempt: PollAttempt) => Promise<PollOutcome>;
 /** After this many failed polls in a row, the next one probably fails as well. */
 const FAILURES_TO_RETRY = 3;
 
-/** Requests one server's resources repeatedly while its policy says so; never two requests at once. */
+/** Requests one server's resources repeatedly while its policy requires it; never two requests at once. */
 export class Poller {
   readonly #clock: Clock;
   readonly #random: () => number;

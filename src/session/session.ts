@@ -16,7 +16,7 @@ import {
 import type { SessionContext, SessionRecord, SessionSlots } from './session-ports.ts';
 import { isLive, isResting, Streamer, type StreamerOwner } from './streamer.ts';
 
-/** Keeps one server observed: by its socket, or by polls while it can't have one. */
+/** Keeps one server monitored: by its socket, or by polls while it can't have one. */
 export class Session implements StreamerOwner {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;

@@ -3,7 +3,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 /** The far end accepts at most two frames a second; bursts have crashed real daemons. */
 export const FRAME_INTERVAL_MS = 500;
 
-/** With more frames waiting than this, the caller is ignoring the answers. */
+/** With more frames waiting than this, the caller is ignoring the responses. */
 const MAX_WAITING = 64;
 
 interface OutgoingFrame {
@@ -101,7 +101,7 @@ export interface Pingable {
 }
 
 /**
- * Pings a connection if nothing arrived for an interval, and reports when it no longer answers. A connection that is active every
+ * Pings a connection if nothing arrived for an interval, and reports when it no longer responds. A connection that is active every
  * second needs no ping to stay open or to prove that it is; with 10,000 sockets this saves 700 messages a second.
  */
 export class Heartbeat {

@@ -30,7 +30,7 @@ export function proxyAgents(
   };
 }
 
-/** Connects sockets through a proxy, and names the proxy in errors. */
+/** Connects sockets through a proxy, and identifies the proxy in errors. */
 class TunnelAgent extends Agent {
   readonly proxy: Proxy;
   readonly #options: ProxyOptions;

@@ -12,13 +12,13 @@ import { Heartbeat, Outbox, type Pingable, ReadReceipts } from './socket-pacing.
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = MIB;
 
-/** How long to wait for the answer to a close frame before the connection is terminated. */
+/** How long to wait for the response to a close frame before the connection is terminated. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The same for a close that the far end began; the option is newer than the types of ws. */
 const CLOSING = { closeTimeout: CLOSE_TIMEOUT_MS };
 
-/** How much of the answer to a refused upgrade is read, and for how long, because it may never end. */
+/** How much of the response to a refused upgrade is read, and for how long, because it may never end. */
 const MAX_ANSWER_BYTES = 512;
 const ANSWER_TIMEOUT_MS = 1_000;
 
@@ -205,7 +205,7 @@ export class ConsoleSocket implements Pingable {
     ws.on('close', (code, reason) => this.#onClose(code, reason));
   }
 
-  /** Reads the relevant part of the HTTP answer that came instead of a socket, and closes the connection. */
+  /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */
   #readAnswer(response: IncomingMessage): void {
     const { statusCode: status = 0 } = response;
     this.#answer = { status };
