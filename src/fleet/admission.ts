@@ -12,7 +12,7 @@ export interface Admitted<Server> {
 
 /**
  * Admits at most `most` of these distinct servers; pure. Servers that are already monitored stay; the remaining places go to the
- * others in order of UUID, so the choice depends on neither the order of the server list nor chance.
+ * others in order of UUID, so the choice doesn't depend on the order of the server list or on chance.
  */
 export function admit<Server extends Pick<ListedServer, 'uuid'>>(
   servers: readonly Server[],
@@ -64,7 +64,7 @@ export interface AdmissionRules {
   readonly configured: readonly ServerTarget[];
   /** Would the server be discovered if it isn't configured? */
   readonly isDiscovered: (server: ListedServer) => boolean;
-  /** Is the server with this UUID observed because it was discovered? */
+  /** Is the server with this UUID monitored because it was discovered? */
   readonly isObserved: (uuid: string) => boolean;
 }
 

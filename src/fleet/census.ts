@@ -24,7 +24,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /**
  * The census after a walk. A server that was found gets its new description. A server stays as it was if an incomplete walk did
- * not find it or if its entry can't be read. `notFound` holds the identities of servers whose own calls are answered with 404:
+ * not find it or if its entry can't be read. `notFound` holds the identities of servers whose own calls return 404:
  * for these, one complete walk without them is enough.
  */
 export function afterWalk(

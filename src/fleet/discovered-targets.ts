@@ -63,7 +63,7 @@ export function mergeTargets(
   for (const [identity, twins] of listed) {
     const owner = taken.get(identity);
     if (owner !== undefined && owner.uuid === undefined) {
-      // The panel answers for one of the servers with this short id and doesn't say which.
+      // The panel responds for one of the servers with this short id, and it is unknown for which.
       if (twins.length > 1) ambiguous.push(...twins);
       continue;
     }
@@ -90,13 +90,13 @@ function byIdentity(census: Census): ReadonlyMap<string, readonly ListedServer[]
   return servers;
 }
 
-/** The listing's entry for a configured server; undefined if there is none or a short id is ambiguous. */
+/** The server list's entry for a configured server; undefined if there is none or a short id is ambiguous. */
 function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
   if (uuid !== undefined) return twins.find((server) => server.uuid === uuid);
   return twins.length === 1 ? twins[0] : undefined;
 }
 
-/** Sorted by precedence for observation; independent of the order of the server list. */
+/** Sorted by precedence; independent of the order of the server list. */
 function ranked(
   servers: readonly ListedServer[],
   isObserved: (uuid: string) => boolean,

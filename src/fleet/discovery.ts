@@ -32,10 +32,10 @@ import {
   standingAfter,
 } from './listing-standing.ts';
 
-/** How long configured servers wait for the server list to name them, so that their series don't change names at every start. */
+/** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
 
-/** How many unobserved servers are remembered when discovery is off: one of them may be added to the configuration. */
+/** How many unmonitored servers are remembered when discovery is off: one of them may be added to the configuration. */
 const FACTS_REMEMBERED = 1_000;
 
 /** The deadline of calls that nothing should overtake. */
@@ -51,17 +51,17 @@ export interface DiscoveryOptions {
   readonly log: Logger;
   /** Reads a page by a deadline in monotonic milliseconds. */
   readonly listing: (query: ListingQuery, deadline: number, signal: AbortSignal) => Promise<ListingPage>;
-  /** Does the panel answer and accept the API key? */
+  /** Does the panel respond and accept the API key? */
   readonly isPanelUp: () => boolean;
   /** Calls a minute that the panel's budget allows. */
   readonly callsPerMinute: () => number;
-  /** Identities of the servers whose own calls are answered with 404. */
+  /** Identities of the servers whose own calls return 404. */
   readonly notFound: () => ReadonlySet<string>;
   /** Does the server belong to this shard? */
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
   /** Called with the servers to monitor, whenever they may have changed. */
   readonly found: (targets: readonly ServerTarget[]) => void;
-  /** The whole listing was read, and its targets were passed to `found`. */
+  /** The whole server list was read, and its targets were passed to `found`. */
   readonly allRead: () => void;
 }
 
@@ -149,8 +149,8 @@ export class Discovery {
   }
 
   /**
-   * Applies new configured servers and new settings for the server list (undefined if it isn't used), then publishes the servers to
-   * observe.
+   * Applies new configured servers and new settings for the server list (undefined if it isn't used), then publishes the servers
+   * to monitor.
    */
   configure(
     configured: readonly ServerTarget[],

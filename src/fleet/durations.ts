@@ -1,7 +1,7 @@
 import type { Durations } from '../domain/reading.ts';
 import { SATURATED_FROM, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
 
-/** A longer gap between observations counts as neither observed nor running time, and no CPU time is assumed for it. */
+/** A longer gap between samples isn't counted as observed or running time, and no CPU time is assumed for it. */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
 /** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */

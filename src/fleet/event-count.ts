@@ -98,7 +98,7 @@ export class EventCount {
   #reason(): string {
     if (this.#cause === undefined) return '';
     const { scope, title } = CAUSES[this.#cause];
-    // The event `closed` says the same as the cause `closed`.
+    // The event `closed` means the same as the cause `closed`.
     const why = this.#event === this.#cause ? '' : `: ${title}`;
     const where = scope === 'node' && this.#nodes.size > 0 ? ` on ${listed([...this.#nodes])}` : '';
     return why + where;

@@ -1,6 +1,6 @@
 import type { StopReason } from '../domain/reading.ts';
 
-/** A node restarts a server that exited by itself within moments, unless its configuration says otherwise. */
+/** A node restarts a server that exited by itself within moments, unless it is configured otherwise. */
 const RESTART_MS = 60_000;
 
 /**

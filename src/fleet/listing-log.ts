@@ -24,7 +24,7 @@ export interface WalkCircumstances {
   readonly isPanelUp: boolean;
 }
 
-/** The log lines about a panel's listing: each problem when it appears or changes, and when it ends. */
+/** The log lines about a panel's server list: each problem when it appears or changes, and when it ends. */
 export class ListingLog {
   readonly #panel: string;
   readonly #log: Logger;

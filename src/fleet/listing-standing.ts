@@ -90,7 +90,7 @@ export function allExcluded(listed: number): Problem {
   return { cause: 'all_excluded', detail };
 }
 
-/** The maximum share of the budget for the listing: a long one is read less often. */
+/** The maximum share of the budget for the server list: a long one is read less often. */
 const LISTING_SHARE = 0.1;
 
 /**

@@ -6,7 +6,7 @@ import type { Session } from '../session/session.ts';
 import { type Member, regroup, type TargetChanges } from './roster.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** Sessions that are told something between two turns of the event loop: less work than a scrape, which should get most of the time. */
+/** Sessions that are notified between two turns of the event loop: less work than a scrape, which should get most of the time. */
 const SLICE = 32;
 
 /** Circuits of calls that no session makes. */

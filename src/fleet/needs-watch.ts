@@ -109,7 +109,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   }
 }
 
-/** How the servers are monitored; servers that the panel blocks are neither streamed nor polled. */
+/** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
 function collectionOf(servers: number, { sockets, polls }: Needs): string {
   if (servers === 1 && sockets === 1) return '1 server, with its own console socket';
   const all = `${servers} ${servers === 1 ? 'server' : 'servers'}`;

@@ -12,7 +12,7 @@ export interface Wishes {
   readonly listsPerMinute: number;
 }
 
-/** What observing a panel's servers as configured takes. */
+/** What monitoring a panel's servers as configured takes. */
 export interface Needs {
   /** Servers that should stream, and servers that are configured to be polled. */
   readonly sockets: number;

@@ -130,7 +130,7 @@ const REFUSED: ReadonlySet<Problem['cause']> = new Set([
   'forbidden',
 ]);
 
-/** Every node once, with its name as in the listing: it is the only label, and panels don't keep it unique. */
+/** Every node once, with its name as in the server list: it is the only label, and panels don't keep it unique. */
 async function allNodes(api: NodesApi, signal: AbortSignal, panel: string): Promise<readonly NodeCapacity[]> {
   const byName = new Map<string, NodeCapacity>();
   let pages = 1;

@@ -1,7 +1,7 @@
 import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import { isOff } from '../domain/server.ts';
 
-/** The maximum age of a resources answer, because the panel caches it (field notes, REST). */
+/** The maximum age of a resources response, because the panel caches it (field notes, REST). */
 export const POLL_CACHE_MS = 20_000;
 
 /** Frames of one socket can overtake each other by at most this much. */

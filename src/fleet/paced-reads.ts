@@ -17,7 +17,7 @@ const REFUSED_RETRY_MS = 24 * 60 * 60_000;
 /** The shortest gap between reads of a server's list because of events: a hostile node can send thousands of events a second. */
 const EVENT_GAP_MS = 60_000;
 
-/** How a read ended: `refused` if the account may not see the list, `failed` if the panel said nothing about the server. */
+/** How a read ended: `refused` if the account may not see the list, `failed` if the outcome shows nothing about the server. */
 type ReadOutcome = 'answered' | 'failed' | 'refused';
 
 /** When a list is needed, in monotonic milliseconds, and how often it is read. */

@@ -138,7 +138,7 @@ export class PanelFleet {
   }
 
   /**
-   * Observes these configured servers, and what else is requested, from now on; anything unchanged isn't touched. A stop whose
+   * Monitors these configured servers, and what else is requested, from now on; anything unchanged isn't touched. A stop whose
    * reason is still pending is decided with what is known.
    */
   setSelection(selection: PanelSelection): TargetChanges {

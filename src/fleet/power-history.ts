@@ -21,7 +21,7 @@ const NEVER_STOPPED = new StopReasons(() => undefined);
 /** Tracks one server's state: counts its starts and its stops by reason, and determines whether it should be running. */
 export class PowerHistory {
   #state: ServerState = 'unknown';
-  /** The latest state that says something; a word that isn't known doesn't end it. */
+  /** The latest known state; an unknown word doesn't end it. */
   #known: ServerState = 'unknown';
   /** The one before it, and when it ended. */
   #before: ServerState = 'unknown';
@@ -210,7 +210,7 @@ export class PowerHistory {
 
   #ownStops(): StopReasons {
     this.#stops ??= new StopReasons((stop) => {
-      // A stop seen only by polls says nothing about anyone's intention, nor does one that a start has followed.
+      // A stop seen only by polls shows nothing about anyone's intention. The same is true if a start has followed it.
       const isTelling = stop.seen !== 'by a poll' && stop.run === this.#starts;
       if (isTelling) this.#expectation.stopped(stop.reason, stop.at);
       this.#listener.stopped(stop);

@@ -44,7 +44,7 @@ interface Watched {
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
   readonly #watched = new Map<ServerRecord, Watched>();
-  /** Servers whose failure was logged and that haven't answered since. */
+  /** Servers whose failure was logged and that haven't responded since. */
   readonly #reported = new WeakSet<ServerRecord>();
   #queryHosts: readonly string[] | undefined;
   #isRunning = false;

@@ -53,7 +53,7 @@ export interface Point {
   readonly memoryBytes: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
-  /** Undefined unless the game is queried and answers. */
+  /** Undefined unless the game is queried and responds. */
   readonly players: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface Point {
 export class HistoryRings {
   /** A ring for each series; undefined before the first point. */
   #points: Float32Array | undefined;
-  /** Undefined until the game has answered. */
+  /** Undefined until the game has responded. */
   #players: Float32Array | undefined;
   #lastStep = Number.NaN;
   /** What is known now counts as known until this instant. */
@@ -171,7 +171,7 @@ export class HistoryRings {
     return this.#strip?.read(now) ?? '';
   }
 
-  /** The last minutes as of this instant; `isFresh` says whether the newest sample is. */
+  /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
   read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
     const end = Math.floor(now / STEP_MS);
     const points = this.#points ?? new Float32Array(0);

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * The log of a panel's servers. The first few events of a kind are logged in full and the others of that minute as one line with
- * their number, so that neither thousands of servers nor their outage fills the disk. Kinds are counted separately, so that no
+ * their number, so that thousands of servers, or their outage, don't fill the disk. Kinds are counted separately, so that no
  * event hides another. At level debug every event is logged.
  */
 export class ServerLog implements Logger {

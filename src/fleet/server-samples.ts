@@ -7,13 +7,13 @@ import { PeakWindow } from './peaks.ts';
 import type { PowerHistory } from './power-history.ts';
 
 /**
- * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the second
- * answer.
+ * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the
+ * second response.
  */
 const FROZEN_AFTER_MS = 20_000;
 
 /**
- * A sample after such a silence was requested: nodes whose statistics died still answer, but no longer send samples on their own.
+ * A sample after such a silence was requested: nodes whose statistics died still respond, but no longer send samples on their own.
  */
 const ASKED_AFTER_MS = 10_000;
 
@@ -78,7 +78,7 @@ export class ServerSamples {
     this.durations.observed(receivedAt, power.state === 'running');
     this.durations.used(receivedAt, next.cpuCores);
     if (isStreamed) this.durations.streamed(receivedAt, next.cpuCores, next.memoryBytes);
-    // An unchanged uptime says nothing about the start.
+    // An unchanged uptime shows nothing about the start.
     if (hasMoved) this.#noteStart(next, restarted, power);
     return true;
   }
@@ -98,7 +98,7 @@ export class ServerSamples {
     const { receivedAt } = next;
     const { memoryLimitBytes } = newest;
     newest.copy(next);
-    // A resources answer doesn't contain the limit, so the value from the socket is kept.
+    // A resources response doesn't contain the limit, so the value from the socket is kept.
     if (Number.isNaN(next.memoryLimitBytes)) newest.memoryLimitBytes = memoryLimitBytes;
     else if (next.memoryLimitBytes !== memoryLimitBytes) this.#noteLimits();
     newest.networkReceiveBytes = this.#received.next(next.networkReceiveBytes, mayReset, receivedAt);

@@ -30,13 +30,13 @@ export interface ObservedStop {
 
 /** A stop whose reason is known or no longer awaited. */
 export interface DecidedStop extends LastStop, Pick<ObservedStop, 'seen' | 'run'> {
-  /** The daemon said that it won't start the server again. */
+  /** The daemon reported that it won't start the server again. */
   readonly isRestartAborted: boolean;
 }
 
 /** A stop that the daemon may still explain. */
 interface PendingStop extends Pick<ObservedStop, 'at' | 'run'> {
-  /** What the daemon said, each kind once. */
+  /** What the daemon reported, each kind once. */
   readonly words: Map<DaemonWords['kind'], DaemonWords>;
   lastWordsAt: number;
 }
@@ -50,7 +50,7 @@ export class StopReasons {
   last: DecidedStop | undefined;
   /** The latest exit code that the daemon reported. */
   lastExitCode: number | undefined;
-  /** The daemon said that it won't start the server again, and it hasn't started since. */
+  /** The daemon reported that it won't start the server again, and it hasn't started since. */
   isRestartAborted = false;
   readonly #onDecided: (stop: DecidedStop) => void;
   /** In the order of the stops: a server that is restarted at once can stop again before the words on its first stop came. */
@@ -95,7 +95,7 @@ export class StopReasons {
   }
 
   /**
-   * Does the daemon say that it gave up restarting the server just after a stop that looked requested? It was then the end of the
+   * Does the daemon report that it gave up restarting the server just after a stop that looked requested? It was then the end of the
    * daemon's own restart.
    */
   isFailedRestart({ kind }: DaemonWords, now: number): boolean {
@@ -109,7 +109,7 @@ export class StopReasons {
       return;
     }
     if (this.isFailedRestart(words, now)) this.isRestartAborted = true;
-    // A daemon says each of its sentences once for each stop.
+    // A daemon prints each of its sentences once for each stop.
     while (this.#pending.length > 1 && this.#pending[0]?.words.has(kind) === true) this.#settleFirst();
     const [stop] = this.#pending;
     if (stop === undefined || now - stop.at > WORDS_MS) return;
