@@ -9,7 +9,7 @@ export interface SimulatedAnswer {
   readonly body: string;
 }
 
-/** An error answered by the panel, without its wire format. */
+/** An error that the panel responds with, without its wire format. */
 export interface SimulatedRefusal {
   readonly status: number;
   /** The class name in the `errors` envelope. */
@@ -44,7 +44,7 @@ const DETAILS: Readonly<Record<number, string>> = {
 
 const NOT_INSTALLED = 'This server has not yet completed its installation process, please try again later.';
 
-/** The panel's message for each state in which it answers 409. */
+/** The panel's message for each state in which it responds with 409. */
 export const CONFLICT_DETAILS: Readonly<Record<Exclude<Conflict, 'reinstall_failed'>, string>> = {
   suspended: 'This server is currently suspended and the functionality requested is unavailable.',
   installing: NOT_INSTALLED,
@@ -81,10 +81,10 @@ export function json(status: number, body: object): SimulatedAnswer {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** The state of a server in a resources answer; `missing` if its node is unreachable. */
+/** The state of a server in a resources response; `missing` if its node is unreachable. */
 export type ResourceState = 'offline' | 'starting' | 'running' | 'stopping' | 'missing';
 
-/** The body of a resources answer. */
+/** The body of a resources response. */
 export function resourcesDocument(
   state: ResourceState,
   usage: GameUsage,

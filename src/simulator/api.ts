@@ -44,7 +44,7 @@ export interface ServerInfo {
   readonly identifier: string;
   readonly name: string;
   readonly profile: ProfileName;
-  /** As in the listing: MiB and percent of a core; 0 = unlimited. */
+  /** As in the server list: MiB and percent of a core; 0 = unlimited. */
   readonly limits: { readonly memory: number; readonly disk: number; readonly cpu: number };
   readonly state: GameState;
   readonly usage: GameUsage;
@@ -80,7 +80,7 @@ export interface Simulator {
   power(server: string, action: PowerCommand): void;
   /**
    * Ends a server's process without a request: an in-game `/stop` has exit code 0. The settings decide how the daemon reacts to
-   * `exit`; without `exit` it says nothing, and restarts only servers with `crashEveryMs`.
+   * `exit`; without `exit` it prints nothing, and restarts only servers with `crashEveryMs`.
    */
   crash(server: string, exit?: ExitState): void;
   /** Fills a server's disk: the daemon reports it and, after `stopsAfterMs` (default 0), stops the server. */

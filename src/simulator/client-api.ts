@@ -126,7 +126,7 @@ function wrongDaemon(
   return refuse(host, 400, detail, 'HttpException');
 }
 
-/** The refusal of a call for a server that can't be used; undefined if the call is answered. */
+/** The refusal of a call for a server that can't be used; undefined if the call succeeds. */
 function refuseConflict(
   host: ClientApiHost,
   { conflict }: SimulatedServer,

@@ -54,7 +54,7 @@ export interface ConsoleHost {
   statsFrame(server: SimulatedServer): Buffer;
 }
 
-/** One console socket: authenticates its client, answers it, and forwards events while its token is valid. */
+/** One console socket: authenticates its client, responds to it, and forwards events while its token is valid. */
 export class ConsoleConnection {
   readonly #ws: WebSocket;
   readonly #server: SimulatedServer;
@@ -190,7 +190,7 @@ export class ConsoleConnection {
     return this.#claims.serverUuid === this.#server.uuid ? undefined : WRONG_SERVER_TEXT;
   }
 
-  /** Answers a message that failed: such errors have an identifier. */
+  /** Responds to a message that failed: such errors have an identifier. */
   #sendError(event: 'jwt error' | 'daemon error', text: string): void {
     this.#sendNow(event, [text.startsWith('Error Event') ? text : `Error Event [${randomUUID()}]: ${text}`]);
   }

@@ -17,7 +17,7 @@ interface Daemon {
   /** The default `app_name`, unless the node's configuration changes it. */
   readonly appName: string;
   readonly line: (prefix: string, text: string) => string;
-  /** Whether it says that it doesn't restart the server because crash detection is off. */
+  /** Whether it prints that it doesn't restart the server because crash detection is off. */
   readonly namesDisabledDetection: boolean;
 }
 

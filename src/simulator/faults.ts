@@ -1,6 +1,6 @@
 import type { DaemonWordsKind, GameState, PanelEndpoint, RestFault, SocketFault } from './schema.ts';
 
-/** An active fault; its server, if it names one, is a UUID. */
+/** An active fault; its server, if it has one, is a UUID. */
 interface Armed<Fault> {
   readonly fault: Fault;
   left: number;

@@ -159,7 +159,7 @@ export class SimulatedFleet {
     this.apply(server, 'crash', { ...gameTraits(server, settings), reviveMs });
     if (isEarly) return;
     this.#later(server, settings.daemonWordsMs, () => {
-      // A daemon checks the state again, and says nothing if the server was started meanwhile.
+      // A daemon checks the state again, and prints nothing if the server was started meanwhile.
       if (server.game.state === 'offline') this.#say(server, sentences);
     });
   }

@@ -62,7 +62,7 @@ export class ApiGate {
     this.#policy = policy;
   }
 
-  /** Answers a call with the endpoint, unless something before it answers. */
+  /** Passes a call to the endpoint, unless something before it responds. */
   async pass(
     context: Context<{ Bindings: HttpBindings }>,
     target: CallTarget,

@@ -9,7 +9,7 @@ export interface Allocation {
   readonly is_default: boolean;
 }
 
-/** The listing's data about a server. */
+/** The server list's data about a server. */
 export interface ListingEntry {
   readonly uuid: string;
   readonly identifier: string;

@@ -11,7 +11,7 @@ export interface FrameRecord {
   readonly accepted: boolean;
 }
 
-/** One REST call. `status` is 0 until it is answered; calls that hang or are dropped keep it. */
+/** One REST call. `status` is 0 until there is a response; calls that hang or are dropped keep it. */
 export interface CallRecord {
   /** Arrival, in milliseconds of the simulator's clock. */
   readonly at: number;
@@ -43,9 +43,9 @@ export interface RecordSnapshot {
 }
 
 export interface RecordCounters {
-  /** 429 answers due to the panel-wide limit. */
+  /** Responses with 429 due to the panel-wide limit. */
   readonly panelLimited: number;
-  /** 429 answers due to a server's limit on credentials. */
+  /** Responses with 429 due to a server's limit on credentials. */
   readonly websocketLimited: number;
   /** Upgrades rejected because of a wrong `Origin`. */
   readonly wrongOrigin: number;

@@ -8,7 +8,7 @@ const positive = z.number().positive();
 /** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
 export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
 
-/** The kinds of panels that can be simulated; they differ in their paths and in the shapes of their answers. */
+/** The kinds of panels that can be simulated; they differ in their paths and in the shapes of their responses. */
 export const panelKindSchema = z.enum(['pterodactyl', 'pelican', 'hydrodactyl']);
 
 /** The daemons of Hydrodactyl, which its paths name. */
@@ -25,7 +25,7 @@ export const profileNameSchema = z.enum([
   'chatty',
 ]);
 
-/** What the panel says about a server that can't be used; it answers 409, except after a failed reinstallation. */
+/** Why a server can't be used; the panel responds with 409, except after a failed reinstallation. */
 export const conflictSchema = z.enum([
   'suspended',
   'installing',
@@ -38,7 +38,7 @@ export const conflictSchema = z.enum([
 
 export const powerCommandSchema = z.enum(['start', 'stop', 'restart', 'kill']);
 
-/** Limits as in the listing: MiB, percent of a core; 0 = unlimited. */
+/** Limits as in the server list: MiB, percent of a core; 0 = unlimited. */
 export const wireLimitsSchema = z.strictObject({
   memory: count.optional(),
   swap: z.int().min(-1).optional(),
@@ -212,7 +212,7 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('daemon-error-on-auth'), ...socketScope, text: z.string().optional() }),
   z.strictObject({ kind: z.literal('silence'), server }),
   /**
-   * The node's statistics have frozen: no `stats` arrive unrequested, and `send stats` is always answered with the same numbers.
+   * The node's statistics have frozen: no `stats` arrive unrequested, and the response to `send stats` always has the same numbers.
    */
   z.strictObject({ kind: z.literal('frozen-stats'), server }),
   /** Each `status` is immediately followed by a `stats` frame with the previous state. */

@@ -69,7 +69,7 @@ export interface SimulatedServer {
   /** The node's name in the server list, if the spec contains one. */
   readonly nodeName: string | undefined;
   advertised: string | undefined;
-  /** The cached resources answer, and when it was created. */
+  /** The cached resources response, and when it was created. */
   resources: { readonly at: number; readonly answer: SimulatedAnswer } | undefined;
   /** Console lines, newest last; bounded. */
   readonly log: string[];
@@ -80,7 +80,7 @@ export interface SimulatedServer {
   revivedAt: number | undefined;
   /** How many of its next starts fail. */
   startsToFail: number;
-  /** Cancels what the daemon has yet to say or do about the end of a run. */
+  /** Cancels what the daemon has yet to print or do about the end of a run. */
   cancelDaemon: Cancel;
 }
 

@@ -15,7 +15,7 @@ export const nodeSpecSchema = z.strictObject({
 });
 
 export const settingsSchema = z.strictObject({
-  /** Whose paths and shapes of answers the panel has. */
+  /** Whose paths and shapes of responses the panel has. */
   panel: panelKindSchema,
   /** Whether the account is an administrator's, which has access to every server. */
   admin: z.boolean(),
@@ -46,12 +46,12 @@ export const settingsSchema = z.strictObject({
   resourceSuspendedFlag: z.boolean(),
   errorShape: bodyShapeSchema,
   rateLimitShape: bodyShapeSchema,
-  /** The resources answer if the node is down: 504, or 200 with `missing` and zeros. */
+  /** The resources response if the node is down: 504, or 200 with `missing` and zeros. */
   unreachable: z.enum(['504', 'missing']),
   unreachableDelayMs: z.number().min(0),
   /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with code 4409. */
   suspendedCredentials: z.enum(['refuse', 'issue']),
-  /** Resources of a server in a 409 state: also 409, or answered anyway. */
+  /** Resources of a server in a 409 state: also 409, or successful anyway. */
   conflictResources: z.enum(['refuse', 'answer']),
   trailingNewline: z.boolean(),
   sendTokenExpired: z.boolean(),

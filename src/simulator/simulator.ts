@@ -250,7 +250,7 @@ class SimulatedPanel implements Simulator {
       this.#control.close(),
       ...[...this.#gamePorts.values()].map((port) => port.close()),
     ]);
-    // After the connections are closed, so that waiting calls have nobody left to answer.
+    // After the connections are closed, so that waiting calls have no client left.
     this.#world.abort();
   }
 

@@ -60,7 +60,7 @@ function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: D
   return fault !== undefined;
 }
 
-/** Ends connections that a fault says to end right after opening. */
+/** Ends connections that a fault ends right after opening. */
 function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleConnection): void {
   if (server.conflict === 'suspended') {
     connection.close(4409, 'server is suspended');
