@@ -59,7 +59,7 @@ export function problemLine(problem: Problem): string {
   return `${shortTitle(problem.cause)}: ${withRemedy(problem)}`;
 }
 
-/** Does the cause make the whole API unusable, because the panel doesn't answer as one or the API key isn't accepted? */
+/** Does the cause make the whole API unusable, because the panel doesn't respond as one or the API key isn't accepted? */
 export function isPanelWide({ scope, escalates }: Cause): boolean {
   return escalates && (scope === 'panel' || scope === 'key');
 }

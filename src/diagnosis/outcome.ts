@@ -7,20 +7,20 @@ export interface CallEnd {
   readonly endpoint: ApiEndpoint;
   /** Undefined on success. */
   readonly cause: CauseCode | undefined;
-  /** The panel itself answered, in one of its own forms. */
+  /** The panel itself responded, in one of its own forms. */
   readonly fromPanel: boolean;
-  /** The panel answered without data, because it can't reach the server's node. */
+  /** The panel responded without data, because it can't reach the server's node. */
   readonly isNodeSilent?: boolean | undefined;
 }
 
 /** What an outcome shows of one thing: it works, it fails, or nothing. */
 type Sign = 'works' | 'fails' | 'nothing';
 
-/** What the outcome of one call says about the panel, the path, the server's node, and the account's consoles. */
+/** What the outcome of one call shows about the panel, the path, the server's node, and the account's consoles. */
 export interface Verdict {
   /**
-   * `works`: it answered and accepted the key; `fails`: the canaries should tell whether the panel does; `refused`: the key can't
-   * be used; `missing`: the panel works, unless every path answers 404.
+   * `works`: it responded and accepted the key; `fails`: the canaries should tell whether the panel does; `refused`: the key can't
+   * be used; `missing`: the panel works, unless every path returns 404.
    */
   readonly panel: Sign | 'refused' | 'missing';
   readonly path: Sign;
@@ -37,7 +37,7 @@ const FAILS: Verdict = { ...NOTHING, panel: 'fails', path: 'fails' };
 /** Denials of a console that may concern the account. */
 const OF_ACCOUNT: ReadonlySet<CauseCode> = new Set(['no_console_permission', 'unauthorized']);
 
-/** The call wasn't made, or its answer may precede the panel's check of the key. */
+/** The call wasn't made, or its response may precede the panel's check of the key. */
 const SILENT: ReadonlySet<CauseCode> = new Set([
   'rate_limited',
   'console_limit',
@@ -48,7 +48,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
 ]);
 
 /**
- * What a call's outcome says; pure.
+ * What a call's outcome shows; pure.
  *
  * | outcome | panel | path | node | console |
  * |---|---|---|---|---|
@@ -60,7 +60,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
  * | the key is refused (address, second factor, application key) | refused | fails (listing) | | |
- * | the node's answer, or that it gave none, in the panel's own form | works | works | fails | |
+ * | the node's response, or its absence, in the panel's own form | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | fails | |
  * | no response to `/resources` in time | fails | fails | fails | |
  * | no connection, no response, a response of something else | fails | fails | | |
@@ -73,7 +73,7 @@ export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: 
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
   if (cause === 'not_found') return isOfServer ? { ...NOTHING, panel: 'missing' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : 'nothing';
-  // A panel may answer 401 to an account that may not read backups or schedules, or because it doesn't accept the key.
+  // A panel may respond with 401 to an account that may not read backups or schedules, or because it doesn't accept the key.
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
     return { ...NOTHING, path: 'works' };
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };

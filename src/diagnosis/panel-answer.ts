@@ -19,23 +19,23 @@ export function redirectCause({ url, location = '' }: Redirect): CauseCode {
 }
 
 /**
- * The cause of a timeout. A call for resources waits for the server's node, so a timeout says more about the node than about the
- * panel.
+ * The cause of a timeout. A call for resources waits for the server's node, so a timeout shows more about the node than
+ * about the panel.
  */
 export function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
   return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
 }
 
-/** What an answer with a success status holds instead of what was asked for. */
+/** What a response with a success status contains instead of what was asked for. */
 export interface UnreadableBody {
   readonly isPage: boolean;
   /** The title of the page, or the message of an object. */
   readonly words?: string;
-  /** It is the answer of a panel that isn't supported. */
+  /** It is the response of a panel that isn't supported. */
   readonly isUnsupported?: boolean;
 }
 
-/** Why an answer with a success status can't be used. */
+/** Why a response with a success status can't be used. */
 export function unreadableCause({ isPage, words = '', isUnsupported = false }: UnreadableBody): CauseCode {
   if (isUnsupported) return 'unsupported_panel';
   if (CHALLENGE.test(words)) return 'challenge_page';
@@ -46,7 +46,7 @@ export function unreadableCause({ isPage, words = '', isUnsupported = false }: U
 const CHALLENGE =
   /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall|cloudflare/i;
 
-/** Why something in front of the panel refused a call; it says nothing about a server. */
+/** Why something in front of the panel refused a call; it shows nothing about a server. */
 export function foreignCause(status: number, detail = ''): CauseCode {
   if (/plain HTTP request was sent to HTTPS port/i.test(detail)) return 'https_needed';
   if (/SSL certificate (?:was sent|error)/i.test(detail)) return 'tls_client_certificate';

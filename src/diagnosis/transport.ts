@@ -2,8 +2,8 @@ import { printable } from '../domain/printable.ts';
 import type { CauseCode } from '../domain/problem.ts';
 
 /**
- * Codes of errors that the exporter itself raises, in addition to those of Node, undici and OpenSSL: a call's own timeout, an
- * answer that is too long, a proxy that failed, a socket address that isn't allowed, and a name that wasn't resolved in time.
+ * Codes of errors that the exporter itself raises, in addition to those of Node, undici and OpenSSL: a call's own timeout, a
+ * response that is too long, a proxy that failed, a socket address that isn't allowed, and a name that wasn't resolved in time.
  */
 export const OWN_CODES = {
   deadline: 'DEADLINE',
@@ -13,7 +13,7 @@ export const OWN_CODES = {
   lookupTimeout: 'LOOKUP_TIMEOUT',
 } as const;
 
-/** What ended a connection or a call before there was an answer. */
+/** What ended a connection or a call before there was a response. */
 export type TransportKind =
   | 'dns'
   | 'timeout'
@@ -75,7 +75,7 @@ const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/, 'cut'],
 ];
 
-/** OpenSSL's messages, for errors whose code only says that the handshake failed. */
+/** OpenSSL's messages, for errors whose code only shows that the handshake failed. */
 const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
   [
     /alert (?:(?:bad|unknown|unsupported|no) certificate|certificate (?:required|expired|revoked|unknown)|unknown ca)/i,
@@ -133,11 +133,11 @@ export interface PanelWay {
   /** `https:` or `http:`. */
   readonly protocol: string;
   readonly proxied: boolean;
-  /** The panel has answered before, in its own form. */
+  /** The panel has responded before, in its own form. */
   readonly hasAnswered: boolean;
 }
 
-/** Why a call to the panel ended without an answer. */
+/** Why a call to the panel ended without a response. */
 export function panelTransportCause({ kind }: TransportError, way: PanelWay): CauseCode {
   switch (kind) {
     case 'cut':
