@@ -32,7 +32,7 @@ export interface AttemptOptions {
 type Result = Players | QueryFailure;
 
 /**
- * Queries a server in one way: carries out what the protocol orders, with sockets to one address, no names, and bounded answers. The
+ * Queries a server in one way: carries out what the protocol orders, with sockets to one address, no names, and bounded responses. The
  * library's own sockets would accept datagrams of any sender, size and number, and wouldn't notice that a port is closed. They would
  * also belong to the decoding thread, and a thread that ends while one of its sockets receives data would end the process.
  *

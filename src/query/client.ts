@@ -17,7 +17,7 @@ export interface QueryTarget {
    * connect to, and the ports derived from it by the game's own rule and the server's other ports are queried as well.
    */
   readonly isQueryPort: boolean;
-  /** The one of the server's other ports that a variable names as the query port. */
+  /** The one of the server's other ports that a variable contains as the query port. */
   readonly namedPort?: number | undefined;
   readonly otherPorts?: readonly number[] | undefined;
   /** Does this port of the address belong to another server? Nothing is sent there. */
@@ -39,7 +39,7 @@ export const QUERY_FAILURES = [
 /** Why a query failed. The detail is on one line, in the exporter's own words: nothing that the server sent. */
 export type QueryFailure = Problem & { readonly cause: (typeof QUERY_FAILURES)[number] };
 
-/** What a game answered. */
+/** What a game responded. */
 export type Players = Pick<QueryReading, 'players' | 'bots' | 'playersMax' | 'answeredAt'>;
 
 /** The result of one query. */

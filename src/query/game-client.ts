@@ -111,7 +111,7 @@ export class GameClient implements QueryClient {
     });
   }
 
-  /** Where and how to query a server: the address, port and protocol that answered last time come first. */
+  /** Where and how to query a server: the address, port and protocol that responded last time come first. */
   #placesOf(target: QueryTarget): readonly Place[] {
     const known = this.#known.get(keyOf(target));
     const first = <Item>(items: readonly Item[], item: Item | undefined) =>

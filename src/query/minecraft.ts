@@ -1,7 +1,7 @@
 import { type Network, type Server, Unreadable } from './network.ts';
 
 // Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and https://minecraft.wiki/w/RakNet.
-// The library's decoders read escaped texts and partial answers wrongly, and fail if a server hides its players.
+// The library's decoders read escaped texts and partial responses wrongly, and fail if a server hides its players.
 
 /** Any version works for a status; this one is understood by all servers. */
 const PROTOCOL_VERSION = 47;
@@ -38,7 +38,7 @@ export async function queryJava(network: Network, { ip, hostname = ip, port }: S
   return players === undefined ? { isHidden: true } : { players: players.online, maxPlayers: players.max };
 }
 
-/** The JSON in a status response; undefined until it is complete, as its length says. */
+/** The JSON in a status response; undefined until it is complete, as its length shows. */
 function statusIn(bytes: Buffer): string | undefined {
   const packet = prefixed(bytes);
   if (packet === undefined) return undefined;

@@ -35,7 +35,7 @@ export type Order =
   /** Queries are impossible. */
   | { readonly do: 'crash' };
 
-/** What a protocol is told of the network. */
+/** The events of the network that a protocol receives. */
 export type News =
   /** A datagram, or another piece of what a connection receives. */
   | { readonly on: 'received'; readonly bytes: Uint8Array }
@@ -52,7 +52,7 @@ export interface Start {
   readonly server: Server;
 }
 
-/** Runs a protocol where a response can't harm the program; the returned function takes what the protocol is told. */
+/** Runs a protocol where a response can't harm the program; the returned function passes these events to the protocol. */
 export type RunProtocol = (start: Start, hear: (order: Order) => void) => (news: News) => void;
 
 /** The response isn't in the game's protocol. The message is in the exporter's own words: nothing that the server sent. */

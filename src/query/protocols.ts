@@ -13,7 +13,7 @@ interface Counts {
   readonly players?: unknown;
   readonly bots?: unknown;
   readonly maxPlayers?: unknown;
-  /** The server answered, but hides its players. */
+  /** The server responded, but hides its players. */
   readonly isHidden?: boolean;
 }
 
@@ -58,11 +58,11 @@ const withQueryIds: Methods = ({ udpSend }) => ({
 
 /**
  * Every protocol that can be used, by its name: those of the library that query only the given host and need no account there, and
- * aren't kept busy by short answers (docs/query-types.md says which are left out and why), and Teeworlds.
+ * aren't kept busy by short responses (docs/query-types.md lists those that are left out, with the reasons), and Teeworlds.
  */
 export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
   Object.entries({
-    // As shipped, it answers only addresses that it has answered the shorter request before.
+    // As shipped, it responds only to addresses that have sent the shorter request before.
     armagetron: positional(protocols.armagetron, number, askShortFirst),
     ase: plain(protocols.ase),
     assettocorsa: plain(protocols.assettocorsa),
@@ -98,7 +98,7 @@ export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
     satisfactory: plain(protocols.satisfactory),
     savage2: positional(protocols.savage2),
     sdtd: positional(protocols.sdtd),
-    // The library reads any other answer as 0 players.
+    // The library reads any other response as 0 players.
     soldat: plain(protocols.soldat, (state) =>
       /^Players: *\d/m.test(String(state.raw['response'])) ? number(state) : NOTHING,
     ),

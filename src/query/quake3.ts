@@ -4,7 +4,7 @@ const REQUEST = Buffer.from('\xff\xff\xff\xffgetstatus\n', 'latin1');
 const RESPONSE = /^\xff\xff\xff\xff(status|info)Response\n(.*)$/s;
 
 /**
- * Quake III and the games derived from it. DarkPlaces (Nexuiz, Xonotic) sends its short answer, without the players, when there are
+ * Quake III and the games derived from it. DarkPlaces (Nexuiz, Xonotic) sends its short response, without the players, when there are
  * too many of them for the long one. Bots have no ping.
  */
 export async function queryQuake3(network: Network) {

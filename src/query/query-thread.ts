@@ -4,7 +4,7 @@ import { SystemClock } from '../domain/clock.ts';
 import { GameClient } from './game-client.ts';
 import type { News, Order, Start } from './network.ts';
 
-/** What the thread is told of an attempt. */
+/** What the thread receives about an attempt. */
 export interface ToQueryThread {
   readonly id: number;
   readonly news: News | Start;
@@ -16,7 +16,7 @@ export interface FromQueryThread {
   readonly order: Order;
 }
 
-// Memory that both threads share: a counter that the thread increases while it isn't stuck, and the attempt whose answer it
+// Memory that both threads share: a counter that the thread increases while it isn't stuck, and the attempt whose response it
 // decoded last.
 export const BEATS = 0;
 export const DECODED = 1;
@@ -49,7 +49,7 @@ interface Running {
 
 /**
  * Queries game servers, with their protocols in a thread of its own, which starts with the first query: whatever a response does to
- * its decoder, only this thread has to be replaced. The attempt whose answer was decoded last then fails, and the others start again.
+ * its decoder, only this thread has to be replaced. The attempt whose response was decoded last then fails, and the others start again.
  */
 export class QueryThread extends GameClient {
   readonly #program: URL;

@@ -12,7 +12,7 @@ const INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('inf3')]);
 /** Precedes a datagram that belongs to no connection, up to version 0.6. */
 const HEADER_6 = Buffer.alloc(6, 0xff);
 
-/** Precedes requests for DDNet's longer answer, which other servers ignore. The usual one counts at most 16 clients. */
+/** Precedes requests for DDNet's longer response, which other servers ignore. The usual one counts at most 16 clients. */
 const EXTENDED_HEADER_6 = Buffer.from('xe\0\0\0\0');
 const EXTENDED_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('iext')]);
 
@@ -25,7 +25,7 @@ export async function queryTeeworlds6(network: Network) {
     const answer = datagram.subarray(HEADER_6.length);
     return answer.indexOf(INFO) === 0 || answer.indexOf(EXTENDED_INFO) === 0 ? answer : undefined;
   });
-  // Token, version, name, map, in the longer answer its checksum and size, game type, flags, players and their limit, then clients
+  // Token, version, name, map, in the longer response its checksum and size, game type, flags, players and their limit, then clients
   // and theirs.
   const texts = info?.subarray(INFO.length).toString('latin1').split('\0') ?? [];
   if (Number(texts[0]) !== token) throw new Unreadable();
@@ -43,7 +43,7 @@ const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 /** The length of token requests, so that they are no shorter than the response that they trigger. */
 const TOKEN_REQUEST_BYTES = 512;
 
-/** For servers of version 0.7, which answer only clients that have fetched a token from them. */
+/** For servers of version 0.7, which respond only to clients that have fetched a token from them. */
 export async function queryTeeworlds7(network: Network) {
   const ours = randomBytes(4);
   const tokenRequest = Buffer.concat(

@@ -2,10 +2,11 @@ import { MAX_PORT } from '../domain/endpoint.ts';
 import type { QueryTarget } from './client.ts';
 
 /**
- * Every type that can be queried, by the protocols that may answer, the most likely first: the library's types that query only the
- * given host and need no account there, and `teeworlds`; `own` means a protocol of the type's name. Queries are answered at the port that players connect to, and at that port
- * plus each offset (`+1`), or at a fixed port if players connect to the default port (`@7777>27015`). A test compares the table with
- * the library (test/unit/query/types.test.ts); docs/query-types.md has the names and ports.
+ * Every type that can be queried, by the protocols that may respond, the most likely first: the library's types that query only the
+ * given host and need no account there, and `teeworlds`; `own` means a protocol of the type's name. Games respond at the port that
+ * players connect to, and at that port plus each offset (`+1`), or at a fixed port if players connect to the default port
+ * (`@7777>27015`). A test compares the table with the library (test/unit/query/types.test.ts); docs/query-types.md has the names
+ * and ports.
  */
 const TABLE = `
   armagetron: armagetronadvanced
@@ -88,7 +89,7 @@ export function serviceOf(type: string): string | undefined {
   return TYPES.get(type)?.protocols.includes('minecraftvanilla') === true ? '_minecraft._tcp' : undefined;
 }
 
-/** One way in which a server may answer: a protocol and a port. */
+/** One way in which a server may respond: a protocol and a port. */
 export interface Way {
   readonly protocol: string;
   readonly port: number;
@@ -98,7 +99,7 @@ export interface Way {
 const MAX_PORTS = 4;
 
 /**
- * The ways to query a server, in the order in which they are tried: at the port that one of the server's variables names, at the port
+ * The ways to query a server, in the order in which they are tried: at the port that one of the server's variables contains, at the port
  * that players connect to, at the ports derived from it, and at the server's other ports; never at the port of another server.
  */
 export function waysOf({
