@@ -36,7 +36,8 @@ export interface ServerBounds extends SocketTimeouts {
 }
 
 /**
- * The time limit for one server, in milliseconds: the sum of its deadlines, and the turns of the servers tried concurrently.
+ * The time limit for one server, in milliseconds: the sum of its deadlines, and the time
+ * in which the servers tried concurrently get their calls.
  */
 export function serverDeadlineMs(bounds: ServerBounds): number {
   const { requestTimeoutMs, connectTimeoutMs, authTimeoutMs, statsTimeoutMs, perMinute } = bounds;

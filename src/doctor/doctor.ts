@@ -101,7 +101,7 @@ function isListed({ problem, steps }: PanelReport): boolean {
   return problem === undefined && isRead && result !== 'skipped';
 }
 
-/** The server list, of which only the wanted servers are tried. */
+/** The server list, of which only the selected servers are tried. */
 function selecting(
   listing: ListingScope,
   wanted: (targets: readonly ServerTarget[]) => readonly ServerTarget[],

@@ -22,7 +22,7 @@ const MAX_ROWS = 100;
 /** A longer name gets a line of its own. */
 const MAX_NAME = 30;
 
-/** The number of servers that a problem names. */
+/** The number of servers that a problem lists. */
 const NAMED_SERVERS = 5;
 
 /**
