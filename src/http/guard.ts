@@ -9,7 +9,7 @@ import type { WebSettingsSource } from './web-settings.ts';
 /** What accompanies a request. */
 export type Served = Pick<HttpBindings, 'outgoing'>;
 
-/** Anything that answers requests. */
+/** Anything that responds to requests. */
 export interface Routes {
   fetch(request: Request, served: Served): Response | Promise<Response>;
 }
@@ -26,7 +26,7 @@ const ADDED = 'content-security-policy';
 /** The exporter's value forbids every frame, and no other value is stricter. */
 const OURS = 'x-frame-options';
 
-/** How a password that isn't found right is logged and answered. */
+/** How a password that isn't found right is logged and reported to the client. */
 const REJECTED = {
   wrong: { message: 'wrong username or password', response: unauthorized },
   limited: { message: 'too many wrong passwords from this client', response: tooManyWrong },

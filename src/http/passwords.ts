@@ -87,7 +87,7 @@ export class Passwords {
     return pending;
   }
 
-  /** Ends the thread; checks that are still waiting are answered with `busy`. */
+  /** Ends the thread; checks that are still waiting end with `busy`. */
   stop(): Promise<void> {
     this.#turns.stop();
     return this.#comparer.stop();
@@ -220,7 +220,7 @@ export class BcryptThread implements PasswordComparer {
   #worker: Worker | undefined;
   #waiting: PendingComparison | undefined;
 
-  /** Rejects if the thread ends before it answers. */
+  /** Rejects if the thread ends before it responds. */
   compare(password: string, hash: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };

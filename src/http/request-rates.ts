@@ -18,7 +18,7 @@ export class RequestRates {
     this.#clock = clock;
   }
 
-  /** Whether another authenticated request may be answered. */
+  /** Whether another authenticated request may be served. */
   takeAdmitted(limit: RequestRateLimit | undefined): boolean {
     if (limit !== undefined) this.#use(limit);
     return limit === undefined || this.#admitted?.take(this.#clock.now()) === true;

@@ -91,7 +91,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   return app;
 }
 
-/** Answers a reload request; `reload` is absent if that isn't enabled. */
+/** Handles a reload request; `reload` is absent if that isn't enabled. */
 function reloadRoute(
   reload: RouteDependencies['reload'],
   hosts: readonly string[] = [],
@@ -119,7 +119,7 @@ function reloadRoute(
 
 /**
  * Whether a browser sent the request on behalf of another site's page. Browsers indicate that, older ones only by `Origin`;
- * programs send neither header.
+ * programs don't send these headers.
  */
 export function isFromAnotherSite(header: (name: string) => string | undefined): boolean {
   const site = header('Sec-Fetch-Site');

@@ -82,7 +82,7 @@ export interface Started extends Listening {
   readonly urls: readonly string[];
 }
 
-/** Serves the routes over HTTP, or over HTTPS if the settings say so. */
+/** Serves the routes over HTTP, or over HTTPS if the settings require it. */
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #limits: HttpServerLimits;

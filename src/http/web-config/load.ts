@@ -22,7 +22,7 @@ export type WebConfigResult = { readonly files: readonly string[] } & (
 );
 
 /**
- * Reads a web configuration and the files that it names, whose relative paths are resolved against its directory. Invalid input
+ * Reads a web configuration and the files that it refers to, whose relative paths are resolved against its directory. Invalid input
  * is returned as issues.
  */
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {

@@ -21,7 +21,7 @@ interface WatchOptions {
 }
 
 /**
- * A web configuration that is reloaded when it or a file that it names changes. An invalid one changes nothing and is logged
+ * A web configuration that is reloaded when it or a file that it refers to changes. An invalid one changes nothing and is logged
  * once.
  */
 export class WatchedWebConfig implements WebSettingsSource {
