@@ -26,7 +26,7 @@ export interface LoadOptions {
 }
 
 /**
- * Reads the configuration and the files that it names, whose relative paths start at the configuration's directory. Invalid input
+ * Reads the configuration and the files that it refers to, whose relative paths start at the configuration's directory. Invalid input
  * of any kind is returned as issues.
  */
 export async function loadConfig(

@@ -66,13 +66,13 @@ function filePaths(tree: Tree): readonly Path[] {
 
 /** What a configuration needs besides its shape. */
 export interface FileContents {
-  /** The content of each file, by the setting that names it, such as `panels[0].api_key_file`. */
+  /** The content of each file, by the setting that refers to it, such as `panels[0].api_key_file`. */
   readonly contents: ReadonlyMap<string, string>;
   /** Paths of the API keys that come from a variable. */
   readonly variables: ReadonlySet<string>;
 }
 
-/** The configuration as the program uses it; the contents must include every file that it names. */
+/** The configuration as the program uses it; the contents must include every file that it refers to. */
 export function resolveConfig({ panels, compatibility, log }: ConfigShape, files: FileContents): Config {
   return {
     panels: panels.map((panel, index) => resolvePanel(panel, `panels[${index}]`, files)),

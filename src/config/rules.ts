@@ -82,7 +82,7 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   return [{ path: [...path, 'servers'], message, at: 'value' }];
 }
 
-/** Without the server list, only the file can say where a game is queried. */
+/** Without the server list, only the file can specify where a game is queried. */
 function checkQueries(panel: TreeMap, path: Path): readonly SettingProblem[] {
   if (panel['limits_from_listing'] !== 'false' || panel['discover'] !== undefined) return [];
   const message =
