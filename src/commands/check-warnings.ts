@@ -48,7 +48,7 @@ function unreachedRules({ listing }: PanelConfig): readonly string[] {
   ];
 }
 
-/** The number of servers that a warning names. */
+/** The number of servers that a warning lists. */
 const NAMED_SERVERS = 5;
 
 /**

@@ -228,7 +228,7 @@ function formatCores(cores: number): string {
   return `${cores} ${cores === 1 ? 'core' : 'cores'}`;
 }
 
-/** The hosts that sockets may be opened to if the configuration names none. */
+/** The hosts that sockets may be opened to if the configuration has none. */
 function anyHost(panelUrl: string): string {
   return isLocalHost(new URL(panelUrl).hostname)
     ? 'any host that the panel names, including this machine'

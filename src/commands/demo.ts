@@ -79,7 +79,7 @@ async function demo(flags: DemoFlags): Promise<void> {
   });
 }
 
-/** Starts the exporter, and names this command's own flag in the error if it can't listen on the port. */
+/** Starts the exporter, with this command's own flag in the error if it can't listen on the port. */
 async function startApp(app: App, port: number): Promise<string> {
   try {
     return (await app.start()).url;

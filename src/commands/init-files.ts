@@ -64,9 +64,9 @@ export function makePrivate(path: string): void {
   });
 }
 
-/** Whether a file of this mode is readable by users who are neither its owner nor in its group, such as a service's. */
+/** Whether a file of this mode is readable by users other than its owner and its group, such as a service's. */
 export function isReadableByAll(mode: number): boolean {
-  // On Windows, the mode doesn't say who may read a file.
+  // On Windows, the mode doesn't tell who may read a file.
   return process.platform !== 'win32' && (mode & constants.S_IROTH) !== 0;
 }
 

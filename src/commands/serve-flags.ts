@@ -13,7 +13,7 @@ export interface WebFlags extends WebConfigFlag {
   readonly 'web.listenAddress': readonly ListenAddress[];
 }
 
-/** The flag that names the web configuration. */
+/** The flag with the path of the web configuration. */
 export interface WebConfigFlag {
   readonly 'web.config.file'?: string;
 }

@@ -89,7 +89,7 @@ export interface PortFlags {
   readonly controlPort: string;
 }
 
-/** Starts a simulated panel; throws a CommandFailure that names the flag to change if it can't listen on the port. */
+/** Starts a simulated panel; throws a CommandFailure that shows the flag to change if it can't listen on the port. */
 export async function startSimulatedPanel(options: SimulatorOptions, flags: PortFlags): Promise<Simulator> {
   try {
     return await startSimulator(options);
