@@ -208,7 +208,7 @@ function parseText(text: string, lineCounter: LineCounter): ParsedText {
   );
   const found = [...errors, ...warnings];
   if (found.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
-    // Where the stack overflowed says nothing about the file, and later errors are only noise.
+    // Where the stack overflowed shows nothing about the file, and later errors are only noise.
     return { root: null, errors: [{ offset: 0, message: 'invalid YAML: nested too deeply' }] };
   }
   const shown = found.slice(0, MAX_SYNTAX_ERRORS);

@@ -8,7 +8,7 @@ import { CONFIGURATION_FILE, type FileKind, readTextFile } from './text-file.ts'
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 import type { Environment } from './variables.ts';
 
-/** A kind of configuration file: its schema, rules and secrets, and the files that it names. */
+/** A kind of configuration file: its schema, rules and secrets, and the files that it refers to. */
 export interface SettingsFormat<Shape> {
   readonly schema: z.ZodType<Shape>;
   /** Problems between settings. The tree may be one that the schema rejects. */
@@ -25,9 +25,9 @@ export interface SettingsFormat<Shape> {
   readonly emptyMessage?: string;
 }
 
-/** A file that a configuration names and that has to be read to complete the configuration. */
+/** A file that a configuration refers to and that has to be read to complete the configuration. */
 export interface FileReference extends Position {
-  /** The setting that names it, such as `panels[0].api_key_file`. */
+  /** The setting that refers to it, such as `panels[0].api_key_file`. */
   readonly path: string;
   /** The file's path as written in the configuration. */
   readonly file: string;
@@ -98,11 +98,11 @@ export interface SecretFile {
   readonly file: string;
   /** The path as the user wrote it. */
   readonly shown: string;
-  /** The position and the path of the setting that names it, or that is the key. */
+  /** The position and the path of the setting that refers to it, or that is the key. */
   readonly place: string;
 }
 
-/** The files with keys: those that a configuration names, and itself if a key is written in it, at the path `inline`. */
+/** The files with keys: those that a configuration refers to, and itself if a key is written in it, at the path `inline`. */
 export function secretFiles(
   file: string,
   named: readonly FileReference[],
@@ -130,20 +130,20 @@ export interface LoadSteps<Parsed> {
   readonly isSkipped?: (reference: FileReference) => boolean;
 }
 
-/** A configuration file and the contents of the files that it names. */
+/** A configuration file and the contents of the files that it refers to. */
 export interface LoadedSettings<Parsed> {
   /** Undefined if the file itself can't be read. */
   readonly parsed: Parsed | undefined;
   /** All problems, in the order in which they occur in the file. */
   readonly issues: readonly ConfigIssue[];
-  /** By the setting that names the file, such as `panels[0].api_key_file`. */
+  /** By the setting that refers to the file, such as `panels[0].api_key_file`. */
   readonly contents: ReadonlyMap<string, string>;
-  /** The file and the files that it names, whether or not they can be read. */
+  /** The file and the files that it refers to, whether or not they can be read. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads a configuration file and the files that it names, whose relative paths start at its directory. Invalid input of any kind
+ * Reads a configuration file and the files that it refers to, whose relative paths start at its directory. Invalid input of any kind
  * is returned as issues.
  */
 export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
