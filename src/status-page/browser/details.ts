@@ -132,7 +132,7 @@ interface TroubleBox {
   readonly severity: string;
   readonly title: string;
   readonly action: string;
-  /** What was observed: method, address and body of a response, or the error. */
+  /** What happened: method, address and body of a response, or the error. */
   readonly detail: string;
 }
 

@@ -75,7 +75,7 @@ export class LiveFleet {
     return attention !== undefined || cause !== undefined || this.crashBeside(server) !== undefined;
   }
 
-  /** A server's problem, what was observed, and what to do about it, in one text; empty if there is none. */
+  /** A server's problem, what happened, and what to do about it, in one text; empty if there is none. */
   troubleWords(server: LiveServer): string {
     const problem = problemAt(server);
     if (problem !== undefined) return problemText(problem);

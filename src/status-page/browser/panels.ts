@@ -121,7 +121,7 @@ class PanelView {
   }
 }
 
-/** What is wrong with a panel in a few words; the notice says more. */
+/** What is wrong with a panel in a few words; the notice contains more. */
 function problemWords({ up, nodesDown }: PanelStatus, notices: readonly Notice[]): string {
   if (!up) return 'down';
   if (notices.length === 0) return '';

@@ -38,7 +38,7 @@ export const ATTENTION_TROUBLES: Readonly<
   disk_nearly_full: TROUBLES.disk_full,
 };
 
-/** The counts at the top of the page: servers without data are known neither to be up nor to be down. */
+/** The counts at the top of the page: servers without data aren't known to be up or down. */
 export const ATTENTION_GROUPS = ['down', 'no_data', 'warning'] as const;
 export type AttentionGroup = (typeof ATTENTION_GROUPS)[number];
 

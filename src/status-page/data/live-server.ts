@@ -42,7 +42,7 @@ export interface LiveServer extends Pick<Snapshot, Shown> {
   /** The user's own labels as one text. */
   readonly labels: string;
   readonly attention: Attention | undefined;
-  /** The code of its problem, and what was observed. */
+  /** The code of its problem, and what happened. */
   readonly cause: CauseCode | undefined;
   readonly trouble: string | undefined;
   /** Unwanted stops in the last hour. */

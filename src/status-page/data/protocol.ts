@@ -43,7 +43,7 @@ export interface PanelStatus {
   readonly usedLastMinute: number;
   readonly queueLength: number;
   readonly paused: boolean;
-  /** Calls that the panel answered with 429 since the exporter started. */
+  /** Calls that the panel rejected with 429 since the exporter started. */
   readonly rateLimited: number;
   /** API calls per minute that it takes to stream and poll every server as configured. */
   readonly requiredCallsPerMinute: number;

@@ -76,10 +76,10 @@ export function conditionTitle(condition: string): string {
   return condition === 'polling' ? 'polled' : condition;
 }
 
-/** What a title says first, and its context often says already. */
+/** What a title begins with, and its context often contains already. */
 const SUBJECT = /^(?:server|node|panel) /;
 
-/** A problem in one text: its title unless what was observed repeats it, what was observed, and what to do. */
+/** A problem in one text: its title unless what happened repeats it, what happened, and what to do. */
 export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {
   const isTitled = detail.startsWith(title) || detail.startsWith(title.replace(SUBJECT, ''));
   const what = isTitled ? detail : [title, detail].filter(Boolean).join(': ');
