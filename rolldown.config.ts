@@ -3,7 +3,7 @@ import { defineConfig } from 'rolldown';
 import { pageFiles } from './scripts/build/page-files.ts';
 import { thirdParty } from './scripts/build/third-party.ts';
 
-/** Packages that gamedig imports and no query reaches; src/query/left-out.ts says why. */
+/** Packages that gamedig imports and no query reaches; src/query/left-out.ts has the reasons. */
 const LEFT_OUT = ['got', 'seek-bzip', 'telnet-client'];
 const LEFT_OUT_FILE = fileURLToPath(new URL('src/query/left-out.ts', import.meta.url));
 

@@ -12,7 +12,7 @@ interface Settings {
   readonly setupFiles?: string[];
 }
 
-// CI tries a failed test once more, and names the ones that needed it: they are to be repaired.
+// CI tries a failed test once more, and prints the names of those that needed it: repair them.
 const retry = process.env['CI'] === undefined ? 0 : 1;
 
 const RETRIES: Reporter = {
@@ -52,7 +52,7 @@ const FORGET_SECRETS = 'test/support/forget-secrets.ts';
 // A worker keeps its modules for all of its files, instead of loading the program for each.
 const SHARED = { isolate: false };
 
-// Every fault takes minutes: unless all are wanted (`npm run test:faults`), a quick selection stands for them.
+// Every fault takes minutes: unless all are requested (`npm run test:faults`), a quick selection stands for them.
 const faults = process.env['FAULTS'] === 'all' ? 'faults' : 'faults/quick';
 
 // Alerts are timed, which takes minutes and a machine that does nothing else: `npm run test:alerts`.
@@ -61,7 +61,7 @@ const timesAlerts = process.env['ALERTS'] !== undefined;
 // Attacks and rules that use much of a processor: `npm run test:long`, and CI.
 const runsLong = process.env['LONG'] !== undefined;
 
-// Where a run's counts are wanted by a program, it names the file for them.
+// Where a run's counts are needed by a program, it sets the file for them.
 const report = process.env['TEST_REPORT'];
 
 export default defineConfig({

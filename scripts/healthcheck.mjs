@@ -1,5 +1,5 @@
-// The image's HEALTHCHECK: exits with 0 if the exporter answers on HEALTHCHECK_ADDRESS (default 127.0.0.1:10317), otherwise
-// with 1. It has neither a password nor a certificate: if TLS or a password is required, any answer counts.
+// The image's HEALTHCHECK: exits with 0 if the exporter responds on HEALTHCHECK_ADDRESS (default 127.0.0.1:10317), otherwise
+// with 1. It has no password and no certificate: if TLS or a password is required, any response counts.
 import { get } from 'node:http';
 import { connect } from 'node:tls';
 
@@ -21,7 +21,7 @@ function overHttp() {
   });
 }
 
-/** A TLS server that rejects the client, for example because it has no certificate, counts as an answer. */
+/** A TLS server that rejects the client, for example because it has no certificate, counts as a response. */
 function overTls() {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {

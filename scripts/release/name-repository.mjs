@@ -1,6 +1,6 @@
 // Inserts the address of the repository in which a release is made, and the digest of its image: `node
-// scripts/release/name-repository.mjs https://github.com owner/name sha256:…`. npm publishes a package with provenance only if the package names its repository, and a fork's release must not
-// link to another repository's image or runbooks.
+// scripts/release/name-repository.mjs https://github.com owner/name sha256:…`. npm publishes a package with provenance only
+// if the package contains its repository, and a fork's release must not link to another repository's image or runbooks.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const [server, repository, digest, ...rest] = process.argv.slice(2);

@@ -61,11 +61,11 @@ export interface AppOptions {
 export interface App {
   /** The current state of the panels and servers. */
   readonly fleet: FleetReading;
-  /** Resolves with the base URLs, the first of them also as `url`, once `/metrics` answers, whatever the state of the panels. */
+  /** Resolves with the base URLs, the first of them also as `url`, once `/metrics` responds, whatever the state of the panels. */
   start(): Promise<{ readonly url: string; readonly urls: readonly string[] }>;
   /** Loads the configuration again and touches only what changed; an invalid one changes nothing. Never rejects. */
   reload(): Promise<ReloadOutcome>;
-  /** Answers scrapes in progress, closes every socket, and resolves. */
+  /** Completes scrapes in progress, closes every socket, and resolves. */
   stop(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import type { ConfigChanges } from './panel-set.ts';
 
 export interface ReloaderOptions {
   readonly log: Logger;
-  /** Reads the configuration and the files that it names; absent if the configuration doesn't come from a file. */
+  /** Reads the configuration and the files that it refers to; absent if the configuration doesn't come from a file. */
   readonly load?: () => Promise<LoadResult>;
   /** Applies a configuration; rejects without having changed anything if that isn't possible. */
   readonly apply: (config: Config) => Promise<ConfigChanges>;

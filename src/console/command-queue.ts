@@ -109,7 +109,7 @@ export class CommandQueue {
   }
 
   /**
-   * Waits until the node has read a command. A notice of a dropped command doesn't say which one, and arrives with the pong,
+   * Waits until the node has read a command. A notice of a dropped command doesn't tell which one, and arrives with the pong,
    * so it can be attributed only while no other command is in flight.
    */
   async #untilRead(command: QueuedCommand): Promise<void> {

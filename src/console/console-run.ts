@@ -53,7 +53,7 @@ export class ConsoleRun {
   readonly #plan: ConsolePlan;
   readonly #options: Omit<ConversationOptions, 'onFirstConnection'>;
   readonly #conversation: Conversation;
-  /** Commands that have been neither sent nor rejected. */
+  /** Commands that haven't been sent or rejected yet. */
   #unsent: number;
   #unreached: PowerWatch | undefined;
 

@@ -55,7 +55,7 @@ function failure(text: string): Narration {
 }
 
 /**
- * A problem with the connection and what to do about it; names the source of the API key if the key or its account is the reason.
+ * A problem with the connection and what to do about it; shows the source of the API key if the key or its account is the reason.
  */
 export function explainProblem(problem: Problem, keySource: string): string {
   const { scope, lasting, severity } = CAUSES[problem.cause];

@@ -60,7 +60,7 @@ export function commandProblem(
   return lengthProblem(command, codec);
 }
 
-/** A power action, and the states of the server observed since it was requested. */
+/** A power action, and the states of the server seen since it was requested. */
 export interface PowerWatch {
   readonly action: PowerAction;
   readonly state: ServerState;

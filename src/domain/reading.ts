@@ -103,7 +103,7 @@ export interface BackupsReading {
   readonly lastSuccessUnixMs?: number;
   /** When the newest failed backup in the panel's list ended; absent if there is none. */
   readonly lastFailureUnixMs?: number;
-  /** The size of the newest successful one; absent if the panel doesn't say. */
+  /** The size of the newest successful one; absent if the panel doesn't report it. */
   readonly lastSizeBytes?: number;
   /** From this monotonic instant on, it is too old to be shown. */
   readonly staleAt: number;

@@ -1,7 +1,7 @@
 /** How many names a text lists at most. */
 export const NAMES_SHOWN = 3;
 
-/** An observation, and what to do about it, as sentences; a quoted response loses its own full stop, so that only one remains. */
+/** What happened, and what to do about it, as sentences; a quoted response loses its own full stop, so that only one remains. */
 export function withAdvice(observation: string, advice: string): string {
   return advice === '' ? observation : `${observation.replace(/\.("?)$/, '$1')}. ${advice}`;
 }

@@ -19,7 +19,7 @@ export interface Limits {
   /** Weight of the server's block I/O, 10 to 1000; known only from a server list. */
   readonly ioWeight?: number;
   /**
-   * The listing's memory limit; it applies if neither the configuration nor the node gives one, because nodes grant slightly
+   * The server list's memory limit; it applies if neither the configuration nor the node gives one, because nodes grant slightly
    * more.
    */
   readonly listedMemoryBytes?: number;
@@ -85,7 +85,7 @@ export interface ServerTarget {
    * machine or network segment, or of its node, or `:port` if it has no host.
    */
   readonly allocation?: string;
-  /** The one of its other ports that a variable of the server names as the query port, according to the server list. */
+  /** The one of its other ports that a variable of the server contains as the query port, according to the server list. */
   readonly namedPort?: number;
   /** The ports of its other allocations at the same IP address, according to the server list. */
   readonly otherPorts?: readonly number[];

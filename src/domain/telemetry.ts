@@ -1,4 +1,4 @@
-/** Endpoints of the client API that the exporter calls, as the `endpoint` label names them. */
+/** Endpoints of the client API that the exporter calls, as in the `endpoint` label. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
 /** Endpoints that are called only if the configuration asks for it: without a call, they have no series. */
 export const OPTIONAL_ENDPOINTS = ['schedules', 'nodes'] as const;

@@ -34,7 +34,7 @@ export const KNOWN_EVENTS: readonly string[] = [
 /** The label value for every unknown event, status or failure. */
 const OTHER = 'other';
 
-/** An HTTP status, or one of the exporter's own words for a failure; the text of an error matches neither. */
+/** An HTTP status, or one of the exporter's own words for a failure; the text of an error doesn't match either. */
 const STATUS = /^(?:[1-5]\d\d|[a-z][a-z_]{0,31})$/;
 
 interface Count {

@@ -37,7 +37,7 @@ export function serviceFinder(resolver: Pick<dns.promises.Resolver, 'resolveSrv'
   };
 }
 
-/** The size of libuv's thread pool unless `UV_THREADPOOL_SIZE` says otherwise, and its limits. */
+/** The size of libuv's thread pool unless `UV_THREADPOOL_SIZE` is set, and its limits. */
 const DEFAULT_POOL = 4;
 const LARGEST_POOL = 1_024;
 
