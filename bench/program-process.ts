@@ -22,7 +22,7 @@ interface Waiting {
 /** The reply that means that a program has started. */
 const STARTED = 0;
 
-/** A program that runs in its own process, so that the measured code shares neither heap nor event loop. */
+/** A program that runs in its own process, so that the measured code doesn't share its heap or event loop. */
 export class ProgramProcess<Asked extends Program> {
   readonly #name: string;
   readonly #process: ChildProcess;

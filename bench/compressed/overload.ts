@@ -14,7 +14,7 @@ const LOOKS = 10;
 /** A stream counts as live while its samples are at most two frames old. */
 const LIVE_SECONDS = (2 * STATS_INTERVAL_MS) / 1_000;
 
-/** More servers than the panel's limit can refresh tokens for: sockets in turns, compared with polling in turns. */
+/** More servers than the panel's limit can refresh tokens for: sockets that rotate, compared with polls that rotate. */
 export const overload: Benchmark = {
   name: 'overload',
   title: '5,000 servers on a panel that allows 240 calls per minute',

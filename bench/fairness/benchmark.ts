@@ -40,7 +40,7 @@ export const fairness: Benchmark = {
     const overloaded = outcomes.filter(({ scenario }) => scenario.isOverloaded === true);
     const all = outcomes.map(({ outcome }) => outcome);
     return {
-      method: `The real fleet and gateway on a virtual clock, with a panel in the same process: tokens that live 600 s, answers in 60 to 400 ms, or after 20 s from dead nodes; stats only on request.
+      method: `The real fleet and gateway on a virtual clock, with a panel in the same process: tokens that live 600 s, responses in 60 to 400 ms, or after 20 s from dead nodes; stats only on request.
 Freshness is measured after the first pass, every five seconds. wasted: share of the allowed calls that returned nothing useful, including trials and canaries.`,
       tables: [
         {

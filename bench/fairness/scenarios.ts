@@ -8,7 +8,7 @@ const group = (
   node = `node-${trouble}`,
 ): ServerGroup => ({ count, mode, trouble, node });
 
-/** One node per server, so that what is learned about one server says nothing about another. */
+/** One node per server, so that what is learned about one server shows nothing about another. */
 const scattered = (count: number, mode: ServerGroup['mode'], trouble: Trouble): readonly ServerGroup[] =>
   Array.from({ length: count }, (_, index) => group(1, mode, trouble, `node-${trouble}-${index}`));
 

@@ -19,7 +19,7 @@ import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts'
 import { listed } from '../../test/support/listed.ts';
 
 /**
- * A server's fault. `dead`: sockets to its node fail, and `/resources` answers 504 after 20 s; `missing`: 200 without data;
+ * A server's fault. `dead`: sockets to its node fail, and `/resources` responds with 504 after 20 s; `missing`: 200 without data;
  * `origin`: the node rejects the upgrade with 403; `mismatch`: it can't verify the token; `permission`: the panel refuses the console with 403; `suspended`: it refuses
  * everything.
  */
@@ -27,23 +27,23 @@ export type Trouble = 'none' | 'dead' | 'missing' | 'origin' | 'mismatch' | 'per
 
 /** What a fault does to a call, or to a connect to a node. */
 export type Effect =
-  /** The connection is closed without an answer. */
+  /** The connection is closed without a response. */
   | 'cut'
-  /** Nothing is answered. */
+  /** There is no response. */
   | 'hang'
-  /** A proxy answers 502. */
+  /** A proxy responds with 502. */
   | 'down'
-  /** A proxy answers half of the calls with 502, at random. */
+  /** A proxy responds to half of the calls with 502, at random. */
   | 'flaky'
-  /** The panel answers 500 in its own form. */
+  /** The panel responds with 500 in its own form. */
   | 'error'
-  /** The panel answers 404 in its own form. */
+  /** The panel responds with 404 in its own form. */
   | 'missing'
   /** The panel refuses the key. */
   | 'revoked'
-  /** The panel answers 504, or 200 without data, because the node doesn't answer it. */
+  /** The panel responds with 504, or 200 without data, because the node doesn't respond to it. */
   | 'unreachable'
-  /** The node refuses upgrades: its connection is refused, or its answer is 403. */
+  /** The node refuses upgrades: its connection is refused, or its response is 403. */
   | 'refused'
   | 'origin'
   /** The node can't verify tokens, its clock makes it reject them, or its certificate is from an unknown CA. */
@@ -118,11 +118,11 @@ const JWT_ERROR = Buffer.from('{"event":"jwt error","args":["jwt: exp claim is i
 /** Response times vary by up to a fifth in either direction. */
 const JITTER = 0.4;
 
-/** A panel, its nodes and its servers on a virtual clock: it answers the exporter's calls and sockets without a network. */
+/** A panel, its nodes and its servers on a virtual clock: it responds to the exporter's calls and sockets without a network. */
 export class ScriptedPanel implements PanelCalls {
   readonly servers: readonly ScriptedServer[];
   readonly calls: SeenCall[] = [];
-  /** When each walk through the listing ended, as monotonic instants. */
+  /** When each walk through the server list ended, as monotonic instants. */
   readonly listedAt: number[] = [];
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -134,7 +134,7 @@ export class ScriptedPanel implements PanelCalls {
   /** The panel counts calls in fixed windows of a minute. */
   #windowEndsAt = 0;
   #used = 0;
-  /** Answers of 429 so far. */
+  /** Responses with 429 so far. */
   throttled = 0;
 
   constructor(
@@ -260,7 +260,7 @@ export class ScriptedPanel implements PanelCalls {
     })?.effect;
   }
 
-  /** Takes as long as an answer takes; rejects if a fault hits it, or the limit is exceeded. */
+  /** Takes as long as a response takes; rejects if a fault hits it, or the limit is exceeded. */
   async #answer(endpoint: ApiEndpoint, node: string | undefined, signal: AbortSignal): Promise<RateFacts> {
     const effect = this.#effect(endpoint, node);
     if (effect === 'hang') await sleep(this.#clock, REQUEST_TIMEOUT_MS, signal);
@@ -387,7 +387,7 @@ class ScriptedSocket {
 }
 
 function refusal(cause: CauseCode, status: number): PanelError {
-  return new PanelError({ cause, detail: `the panel answered ${status}` }, { status, fromPanel: true });
+  return new PanelError({ cause, detail: `the panel responded with ${status}` }, { status, fromPanel: true });
 }
 
 function target(id: string, mode: CollectionMode): ServerTarget {

@@ -28,15 +28,15 @@ export interface Scenario {
 
 /** The result of a scenario, after its first pass. */
 export interface Outcome {
-  /** When every server that can be observed had data, in seconds since the start; infinite if one never had. */
+  /** When every server that can be monitored had data, in seconds since the start; infinite if one never had. */
   readonly allSampledAfterS: number;
-  /** The share of time with fresh data, of all servers that can be observed, of the worst and of the best. */
+  /** The share of time with fresh data, of all servers that can be monitored, of the worst and of the best. */
   readonly fresh: number;
   readonly worst: number;
   readonly best: number;
   /** The share of the allowed calls that were made in vain. */
   readonly wasted: number;
-  /** The longest time between two complete readings of the listing, in intervals; undefined if it isn't used. */
+  /** The longest time between two complete readings of the server list, in intervals; undefined if it isn't used. */
   readonly listingIntervals: number | undefined;
   /** The lowest share of servers with known backups at any time; undefined if they aren't read. */
   readonly backupsKnown: number | undefined;
@@ -44,7 +44,7 @@ export interface Outcome {
   readonly busiestMinute: number;
   readonly allowed: number;
   readonly callsPerMinute: number;
-  /** Answers of 429. */
+  /** Responses with 429. */
   readonly throttled: number;
 }
 
@@ -145,7 +145,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   return outcome;
 }
 
-/** Records what is observed of a fleet. */
+/** Records what a fleet shows. */
 class Watch {
   readonly #fleet: PanelFleet;
   readonly #panel: ScriptedPanel;

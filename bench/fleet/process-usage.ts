@@ -8,7 +8,7 @@ export interface ProcessUsage {
   readonly seconds: number;
   /** User and system time, in percent of one core. */
   readonly cpuPercent: number;
-  /** The maximum observed, in 10^6 bytes. */
+  /** The maximum measured, in 10^6 bytes. */
   readonly rssMb: number;
   /** The maximum since the process started. */
   readonly peakRssMb: number;

@@ -9,7 +9,7 @@ const PROGRAM = new URL('../../../dist/query-worker.js', import.meta.url);
 export interface QueryCosts {
   readonly usage: ProcessUsage;
   readonly answers: number;
-  /** Queries without the correct answer. */
+  /** Queries without the correct response. */
   readonly failures: number;
 }
 

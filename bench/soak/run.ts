@@ -86,7 +86,7 @@ async function control(url: string, path: string, body: object): Promise<void> {
     body: JSON.stringify(body),
   });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`the control endpoint answered ${response.status} to ${path}`);
+  if (!response.ok) throw new Error(`the control endpoint responded to ${path} with ${response.status}`);
 }
 
 async function lookAt(

@@ -30,12 +30,12 @@ export const startup: Benchmark = {
       rows.push(...(await runFleet(fleet, runs)));
     }
     return {
-      method: `Milliseconds from the start of \`node dist/cli.js serve\` until /metrics has answered 200 with its whole body, requested every 2 ms;
-the configuration has two lines per server and names a panel that is simulated in another process (up) or has a closed port (down). The baseline
+      method: `Milliseconds from the start of \`node dist/cli.js serve\` until /metrics has responded with 200 and its whole body, requested every 2 ms;
+the configuration has two lines per server and a panel that is simulated in another process (up) or has a closed port (down). The baseline
 is a node process that only listens with node:http, started alternately. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
-          header: ['servers', 'panel', '/metrics answers after ms', 'bare node:http ms', '×'],
+          header: ['servers', 'panel', '/metrics responds after ms', 'bare node:http ms', '×'],
           rows: rows.map(({ servers: fleet, panel, exporterMs, bareMs }) => [
             String(fleet),
             panel,
@@ -46,7 +46,7 @@ is a node process that only listens with node:http, started alternately. Medians
         },
       ],
       targets: rows.map(({ servers: fleet, panel, exporterMs }) => ({
-        what: `${fleet} servers, panel ${panel}: /metrics answers in the slowest run`,
+        what: `${fleet} servers, panel ${panel}: /metrics responds in the slowest run`,
         bound: { kind: 'at most', value: TARGET_MS },
         unit: 'ms',
         measured: Math.max(...exporterMs),

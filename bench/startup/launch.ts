@@ -31,8 +31,8 @@ export async function timeToAnswer(program: 'exporter' | 'bare', launch: Launch)
   const gone = once(child, 'exit');
   try {
     while (!(await answers(`http://127.0.0.1:${port}/metrics`))) {
-      if (child.exitCode !== null) throw new Error(`the ${program} ended before it answered`);
-      if (performance.now() - startedAt > DEADLINE_MS) throw new Error(`the ${program} never answered`);
+      if (child.exitCode !== null) throw new Error(`the ${program} ended before it responded`);
+      if (performance.now() - startedAt > DEADLINE_MS) throw new Error(`the ${program} never responded`);
       await delay(RETRY_MS);
     }
     return performance.now() - startedAt;

@@ -45,7 +45,7 @@ export const stateChange: Benchmark = {
 per run, up to ${CHANGES.each} servers are started and ${CHANGES.each} crashed, at random instants within ${CHANGES.overMs} ms; the scrape, with gzip, is requested when the last of those
 frames is written. A change's age is the time from writing its frame to requesting the scrape. "Shown" is the share of the changes of that age in ms
 whose new state is in the response; the target limits "oldest not shown". With two scrapers, the other one scrapes without a pause, so that every
-scrape begins while one is being answered. Medians, with the minimum and maximum of ${runs} runs.`,
+scrape begins while another is in progress. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
           header: ['servers', 'scrapers', 'changes', 'oldest not shown ms', ...bandNames()],
