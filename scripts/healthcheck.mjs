@@ -15,7 +15,7 @@ function overHttp() {
     const request = get({ host, port, path: '/-/healthy', agent: false }, ({ statusCode }) => {
       request.destroy();
       if (statusCode === 200 || statusCode === UNAUTHORIZED) resolve();
-      else reject(new Error(`/-/healthy answers ${statusCode}`));
+      else reject(new Error(`/-/healthy responded with ${statusCode}`));
     });
     request.on('error', reject);
   });

@@ -55,7 +55,10 @@ describe('the health check of the image', () => {
 
   it.each([404, 503])('reports a status of %d as unhealthy', async (status) => {
     const address = await listen(createServer(answering(status)));
-    expect(await check(address)).toEqual({ code: 1, stderr: `${address}: /-/healthy answers ${status}\n` });
+    expect(await check(address)).toEqual({
+      code: 1,
+      stderr: `${address}: /-/healthy responded with ${status}\n`,
+    });
   });
 
   it("reports a server that doesn't respond as unhealthy", async () => {
