@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 let warnings = '';
-/** The configuration as it is shown before the listing. */
+/** The configuration as it is shown before the server list. */
 let settings = '';
 
 async function check(discover: string, key = panel.apiKey): Promise<string> {

@@ -58,7 +58,7 @@ interface Setup {
 interface WrongSetup {
   readonly name: string;
   readonly arrange: () => Promise<Setup>;
-  /** What the first line says to do. */
+  /** What the first line tells to do. */
   readonly fix: RegExp;
   /** `check` detects it too. */
   readonly seenByCheck?: true;
@@ -66,7 +66,7 @@ interface WrongSetup {
 
 const of = ({ url, apiKey }: Simulator, ...lines: readonly string[]): Setup => ({ url, key: apiKey, lines });
 
-/** A panel that answers every call with the same error. */
+/** A panel that responds to every call with the same error. */
 async function refusing(fault: Omit<Parameters<Simulator['failRest']>[0] & { kind: 'refuse' }, 'kind'>) {
   const panel = await simulated();
   panel.failRest({ kind: 'refuse', ...fault });
@@ -210,7 +210,7 @@ async function outcome(command: Command, args: readonly string[]): Promise<strin
   return `${texts.out === '' ? texts.err : texts.out}exit code ${process.exitCode}\n`;
 }
 
-/** Replaces ports, times, and the number of calls: it depends on which of two answers comes first. */
+/** Replaces ports, times, and the number of calls: it depends on which of two responses comes first. */
 function settled(text: string): string {
   return text
     .replaceAll(`${folder}/`, '')

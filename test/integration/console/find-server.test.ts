@@ -131,7 +131,7 @@ describe("a server that isn't in the configuration", () => {
       'feedbeef',
       ['    servers: [{ id: deadbeef }]', '    servers: [{ id: deadbee2 }]'],
     ],
-    ['for an id that none of them names', 'feedbeef', [DISCOVER, DISCOVER]],
+    ['for an id that none of them contains', 'feedbeef', [DISCOVER, DISCOVER]],
   ])("needs --panel with the user's key and two panels, %s", async (_, wanted, sources) => {
     const two = sources.map((source, index) => entry(['main', 'other'][index] ?? '', source));
     await expect(find(wanted, two, { own: true })).rejects.toThrow(

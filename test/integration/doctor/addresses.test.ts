@@ -79,7 +79,7 @@ describe('the socket address from a panel on another machine', () => {
   });
 });
 
-/** A proxy that forwards requests to the panel, and answers tunnels to nodes with a status. */
+/** A proxy that forwards requests to the panel, and responds to tunnels to nodes with a status. */
 async function proxyThatAnswersNodes(status: number, panelPort: number): Promise<string> {
   const open = new Set<Socket>();
   const server = createServer((client) => {

@@ -94,7 +94,7 @@ const unreached: readonly Row[] = [
   },
   {
     cause: 'timeout',
-    what: 'it accepts connections and never answers',
+    what: 'it accepts connections and never responds',
     step: 'reach',
     arrange: async () => ({
       yaml: yamlFor(`http://127.0.0.1:${await tcp(() => undefined)}`, ['request_timeout: 100ms']),
@@ -178,7 +178,7 @@ const unreached: readonly Row[] = [
   ...[403, 407].map(
     (status): Row => ({
       cause: 'proxy',
-      what: `the proxy answers ${status}`,
+      what: `the proxy responds with ${status}`,
       step: 'reach',
       arrange: async () => {
         const port = await tcp((socket) =>
@@ -264,7 +264,7 @@ const unauthenticated: readonly Row[] = [
   },
   {
     cause: 'bad_answer',
-    what: "JSON that isn't an answer of the API",
+    what: "JSON that isn't a response of the API",
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(json(200, { hello: 'world' }))) }),
     says: /returned 200: /,
@@ -274,7 +274,7 @@ const unauthenticated: readonly Row[] = [
 const keys: readonly Row[] = [
   {
     cause: 'key_refused',
-    what: 'the key is answered with 401',
+    what: 'the key is refused with 401',
     step: 'key',
     arrange: async () => {
       const panel = await simulated();
@@ -285,7 +285,7 @@ const keys: readonly Row[] = [
   },
   {
     cause: 'key_refused',
-    what: 'a panel without a listing answers 401 for every server',
+    what: 'a panel without a server list responds with 401 for every server',
     step: 'key',
     arrange: async () => {
       const panel = await simulated({ servers: 4 });
@@ -548,7 +548,7 @@ describe('a url with a path', () => {
   };
   const NOT_FOUND = { errors: [{ code: 'NotFoundHttpException', status: '404', detail: 'Not found.' }] };
 
-  /** A host that answers like this to paths with this prefix; all other paths have a listing without servers. */
+  /** A host that responds like this to paths with this prefix; all other paths have an empty server list. */
   async function hostWhere(path: string, wrong: Parameters<typeof scriptedServer>[0]): Promise<string> {
     return scripted((response, request) => {
       const url = request.url ?? '';
@@ -558,7 +558,7 @@ describe('a url with a path', () => {
     });
   }
 
-  // Like a panel's answer to a path that it leaves to its own page (routes/base.php and the exception handler of Pterodactyl).
+  // Like a panel's response to a path that it leaves to its own page (routes/base.php and the exception handler of Pterodactyl).
   it.each([
     ['like a rejected key', json(401, UNAUTHENTICATED)],
     ['like an unknown server', json(404, NOT_FOUND)],

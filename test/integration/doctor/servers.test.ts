@@ -95,7 +95,7 @@ const refusals: readonly Row[] = [
   ),
   {
     cause: 'forbidden',
-    what: '403 for its resources, while the listing accepts the key',
+    what: '403 for its resources, while the server list accepts the key',
     step: 'resources',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'resources' }),
     says: /resources returned 403/,
@@ -103,7 +103,7 @@ const refusals: readonly Row[] = [
   },
   {
     cause: 'unauthorized',
-    what: '401 for all its calls, while the listing accepts the key',
+    what: '401 for all its calls, while the server list accepts the key',
     step: 'found',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 401, shape: 'message', server: SERVER }),
     says: /returned 401/,
@@ -144,7 +144,7 @@ const refusals: readonly Row[] = [
 const nodes: readonly Row[] = [
   {
     cause: 'node_unreachable',
-    what: 'the panel answers 504',
+    what: 'the panel responds with 504',
     step: 'resources',
     arrange: (panel) => panel.setNodeDown(SERVER, true),
     says: /returned 504/,
@@ -152,7 +152,7 @@ const nodes: readonly Row[] = [
   },
   {
     cause: 'node_unreachable',
-    what: 'the panel says "missing"',
+    what: 'the panel responds with "missing"',
     step: 'resources',
     options: { unreachable: 'missing' },
     arrange: (panel) => panel.setNodeDown(SERVER, true),
@@ -204,7 +204,7 @@ const nodes: readonly Row[] = [
   },
 ];
 
-/** The envelope in which the panel passes on a node's answer. */
+/** The envelope in which the panel passes on a node's response. */
 const passedOn = (status: number) =>
   JSON.stringify({
     errors: [
@@ -248,7 +248,7 @@ const upgrades: readonly Row[] = [
   ).map(
     ([status, cause]): Row => ({
       cause,
-      what: `the upgrade is answered with ${status}`,
+      what: `the upgrade is refused with ${status}`,
       step: 'upgrade',
       arrange: (panel) => panel.failSockets({ kind: 'refuse-upgrade', status }),
       says: new RegExp(`\\(${status}\\)`),
@@ -278,7 +278,7 @@ const upgrades: readonly Row[] = [
 const sockets: readonly Row[] = [
   {
     cause: 'auth_unanswered',
-    what: 'the token gets no answer',
+    what: 'the token gets no response',
     step: 'auth',
     settings: ['auth_timeout: 300ms'],
     arrange: (panel) => panel.failSockets({ kind: 'ignore-auth' }),

@@ -98,14 +98,14 @@ it('reads backups every interval, and rarely or never if there is nothing to rep
   expect(askedOf(panel, 'none allowed')).toBe(0);
   const text = await exporter.scrape();
   expect(text).not.toMatch(/^gameserver_backup\w*\{.*server="(?:private|none allowed)"/m);
-  // A refused call for backups says nothing about the key.
+  // A refused call for backups shows nothing about the key.
   expect(await exporter.value('gameserver_panel_up')).toBe(1);
   expect(panel.record.counters.panelLimited).toBe(0);
 });
 
 it('requires calls for the server list and for backups', async () => {
   const { exporter } = await start(['backups: { interval: 10m }']);
-  // Four sockets, three servers with backups, one page of the listing.
+  // Four sockets, three servers with backups, one page of the server list.
   const required = 4 / 8 + 3 / 10 + 1 / 5;
   await vi.waitFor(
     async () =>
@@ -138,7 +138,7 @@ describe('a message of the node that a backup ended', () => {
   /** Much longer than a test: any earlier read was caused by an event. */
   const RARELY = ['backups: { interval: 24h }'];
 
-  // Slow enough that the next planned read is hours away.
+  // Slow enough that the next scheduled read is hours away.
   beforeEach(() => {
     time.speed = 60;
   });
@@ -195,7 +195,7 @@ describe('a message of the node that a backup ended', () => {
       expect(askedOf(panel, name) - 1).toBeLessThanOrEqual(minutes + 1);
     }
     expect(askedOf(panel, 'none allowed')).toBe(0);
-    // Three servers have their backups read; the other calls are token refreshes and the listing.
+    // Three servers have their backups read; the other calls are token refreshes and the server list.
     expect(panel.record.calls.length - before).toBeLessThan(5 * minutes);
     expect(sent).toBeGreaterThan(1_000);
     expect(panel.record.counters.panelLimited).toBe(0);

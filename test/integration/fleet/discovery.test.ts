@@ -8,7 +8,7 @@ const SURVIVAL = 'a1a1a1a1-0000-4000-8000-000000000001';
 const LOBBY = 'b2b2b2b2-0000-4000-8000-000000000002';
 const STRANGERS = 'c3c3c3c3-0000-4000-8000-000000000003';
 
-/** Much faster than real time: the minute between two listings passes in a fraction of a second. */
+/** Much faster than real time: the minute between two readings of the server list passes in a fraction of a second. */
 const SPEED = 200;
 
 let time: TestTime;
@@ -72,7 +72,7 @@ function untilNames(exporter: ExporterUnderTest, names: readonly string[]): Prom
 const callsOf = (panel: Simulator, endpoint: string) =>
   panel.record.calls.filter((call) => call.endpoint === endpoint).length;
 
-/** Waits for this many further answers of the listing. */
+/** Waits for this many further responses with the server list. */
 async function listings(panel: Simulator, more: number): Promise<void> {
   const before = callsOf(panel, 'listing');
   await vi.waitFor(() => expect(callsOf(panel, 'listing')).toBeGreaterThanOrEqual(before + more), {

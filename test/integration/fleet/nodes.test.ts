@@ -104,7 +104,7 @@ describe("a panel's nodes", () => {
   it('calls nothing else with that key', async () => {
     const started = await start(APPLICATION_KEY);
     await started.until('gameserver_node_maintenance', { node: 'big' }, 0);
-    // The simulated client API answers it with 403.
+    // The simulated client API responds to it with 403.
     expect(panel.record.calls.filter(({ status }) => status === 403)).toEqual([]);
   });
 });

@@ -198,7 +198,7 @@ describe('a reload', () => {
     const reloadedAt = clock.now();
     expect(await exporter.reload(yamlOf({ servers: [server('survival')] }))).toMatchObject({ ok: true });
     await streaming('survival');
-    // It waits neither the minute until the next probe nor for a slow retry.
+    // It doesn't wait the minute until the next probe, or for a slow retry.
     expect(clock.now() - reloadedAt).toBeLessThan(50_000);
   });
 

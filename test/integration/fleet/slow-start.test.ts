@@ -30,7 +30,7 @@ const EARLIEST_RENEWAL_MS = 0.75 * TOKEN_LIFE_MS;
 /** A start, and the two following lives of a token. */
 const MINUTES = 24;
 
-/** How long the panel takes to answer a call, in milliseconds. */
+/** How long the panel takes to respond to a call, in milliseconds. */
 const ANSWER_MS = 60;
 
 /** A call for a token, recorded when it reached the panel. */
@@ -44,7 +44,7 @@ class CountingPanel implements PanelCalls {
   /** When each call reached the panel. */
   readonly calls: number[] = [];
   readonly tokens: TimedCall[] = [];
-  /** Calls that the panel answered with 429. */
+  /** Calls that the panel rejected with 429. */
   refused = 0;
   readonly #clock: Clock;
   #window: RateWindow | undefined;

@@ -50,9 +50,9 @@ describe('a panel that responds to every path with its own 404', () => {
   it.each<[string, readonly string[], number]>([
     ['with discover', ['discover: true'], 4],
     ['with servers', listed(4), 4],
-    ['with servers, without the listing', ['limits_from_listing: false', ...listed(4)], 4],
+    ['with servers, without the server list', ['limits_from_listing: false', ...listed(4)], 4],
     ['with one server', listed(1), 1],
-    ['with one server, without the listing', ['limits_from_listing: false', ...listed(1)], 1],
+    ['with one server, without the server list', ['limits_from_listing: false', ...listed(1)], 1],
   ])('is reported once, as the problem of the panel, %s', async (_what, lines, servers) => {
     panel.failRest({ kind: 'refuse', status: 404, shape: 'errors' });
     const running = await observe(yamlOf(lines));

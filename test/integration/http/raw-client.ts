@@ -23,7 +23,7 @@ export class RawClient {
     return Buffer.concat(this.#head).toString('latin1');
   }
 
-  /** The status of each answer in that start. */
+  /** The status of each response in that start. */
   get statuses(): readonly number[] {
     return [...this.received.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
   }

@@ -21,7 +21,7 @@ const READERS = 40;
 let server: HttpServer | undefined;
 let clients: RawClient[];
 let logger: ReturnType<typeof collectingLogger>;
-/** The server's side of every answer. */
+/** The server's side of every response. */
 let answers: ServerResponse[];
 let url: string;
 let port: number;

@@ -13,7 +13,7 @@ export interface Client {
   readonly agent?: Agent | HttpAgent;
 }
 
-/** An answer, completely read. */
+/** A response, completely read. */
 export interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
@@ -39,7 +39,7 @@ export function get(url: string, client: Client = {}): Promise<Answer> {
   });
 }
 
-/** The status that a client receives, or `refused` if it gets no answer. */
+/** The status that a client receives, or `refused` if it gets no response. */
 export async function statusOf(url: string, client: Client = {}): Promise<number | 'refused' | undefined> {
   try {
     return (await get(url, client)).status;

@@ -104,7 +104,7 @@ async function open(port: number): Promise<{ socket: TLSSocket; received: () => 
   return { socket, received: () => text };
 }
 
-/** The same, after an answer. */
+/** The same, after a response. */
 async function openUsed(port: number) {
   const connection = await open(port);
   connection.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');

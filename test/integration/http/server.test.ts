@@ -317,9 +317,9 @@ describe('stop', () => {
     await vi.waitFor(() => expect(scrape).toHaveBeenCalledTimes(1));
     const stopped = at.server.stop();
     await expect(ask(at, '/-/healthy')).rejects.toThrow('ECONNREFUSED');
-    end('# the answer\n');
+    end('# the response\n');
     const { status, headers, body } = await inFlight;
-    expect([status, headers['connection'], body.toString()]).toEqual([200, 'close', '# the answer\n']);
+    expect([status, headers['connection'], body.toString()]).toEqual([200, 'close', '# the response\n']);
     await stopped;
   });
 

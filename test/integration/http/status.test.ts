@@ -215,7 +215,7 @@ it.each(['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'])(
   async (path) => {
     const post = await fetch(at(path), { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    // The target list waits for the listing.
+    // The target list waits for the server list.
     await vi.waitFor(async () => {
       const head = await fetch(at(`${path}?server=a`), { method: 'HEAD' });
       expect([head.status, await head.text()]).toEqual([200, '']);

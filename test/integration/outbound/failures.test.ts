@@ -32,7 +32,7 @@ beforeEach(() => setProxyVariables());
 
 afterEach(() => stage.clear());
 
-/** A port that accepts connections, and answers data with a text, by closing, or not at all. */
+/** A port that accepts connections, and responds to data with a text, by closing, or not at all. */
 async function plainPort(answer?: string): Promise<{ readonly url: string; readonly open: OpenSockets }> {
   const open = new OpenSockets();
   const server = createServer((socket) => {

@@ -33,7 +33,7 @@ const tlsConfig = (settings: Readonly<Record<string, string | boolean>>) =>
 const socketsOpened = (panel: Awaited<ReturnType<Stage['panel']>>) =>
   panel.simulator.record.sockets(panel.simulator.server('survival').uuid).opened;
 
-/** The panel received nothing, and the line says why. */
+/** The panel received nothing, and the line shows why. */
 async function expectRefused(exporter: ExporterUnderTest, words: RegExp): Promise<void> {
   await expectLine(exporter, words);
   await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);

@@ -151,7 +151,7 @@ describe('an unsuccessful response', () => {
   ] as const;
 
   describe.each(forms)('as %s', (_form, answer, fromPanel) => {
-    // Only an answer in the panel's own form says something about a server; any other concerns the panel.
+    // Only a response in the panel's own form shows something about a server; any other concerns the panel.
     it.each([
       [400, 'bad_request', 'not_a_panel'],
       [401, 'unauthorized', 'login_page'],

@@ -8,7 +8,7 @@ import { describeFuzz } from '../../support/fuzz.ts';
 import { hostileText, resourcesText } from '../../support/hostile.ts';
 import { apiOptions, KEY } from './panel-api.ts';
 
-/** An answer as the bytes on the wire, one per character. */
+/** A response as the bytes on the wire, one per character. */
 interface WireAnswer {
   readonly wire: string;
 }
@@ -136,7 +136,7 @@ async function expectSound(call: Promise<unknown>): Promise<void> {
 
 describeFuzz({
   folder: 'answers',
-  holds: 'any answer of a panel is decoded, or is an error in one clean line without the key',
+  holds: 'any response of a panel is decoded, or is an error in one clean line without the key',
   runs: 120,
   input: wire,
   expectHeld: async (input) => {

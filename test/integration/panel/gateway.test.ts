@@ -22,7 +22,7 @@ const LISTING = { object: 'list', data: [], meta: { pagination: { total_pages: 1
 const isListing = ({ url = '' }: IncomingMessage) => url.startsWith('/api/client?');
 const isCredentials = ({ url = '' }: IncomingMessage) => url.endsWith('/websocket');
 
-/** Answers every call with success, and these headers. */
+/** Responds to every call with success, and these headers. */
 const healthy =
   (headers: Record<string, string> = {}): Answer =>
   (response, request) => {
@@ -30,7 +30,7 @@ const healthy =
     json(200, body, headers)(response, request);
   };
 
-/** Answers one path differently from the others. */
+/** Responds to one path differently from the others. */
 const except =
   (isPath: (request: IncomingMessage) => boolean, other: Answer, rest: Answer = healthy()): Answer =>
   (response, request) =>
@@ -84,7 +84,7 @@ const connect = (server: string, deadline = clock.now(), signal = never()) =>
 const poll = (server: string, deadline = clock.now()) =>
   gateway.resources(server, { node: unknown, deadline }, never());
 
-/** Polls a different server each time; resolves with how many were answered so far. */
+/** Polls a different server each time; resolves with how many have had a response so far. */
 function pollMany(count: number): { readonly answered: () => number } {
   let answered = 0;
   for (let index = 0; index < count; index += 1) {
@@ -181,8 +181,8 @@ describe('the rate limit', () => {
   });
 
   it.each<[string, string, number]>([
-    ["of an account, in an answer with a token, is the panel's", '120', 96],
-    ["of one server's console, in an answer with a token, isn't", '5', 48],
+    ["of an account, in a response with a token, is the panel's", '120', 96],
+    ["of one server's console, in a response with a token, isn't", '5', 48],
   ])('%s', async (_what, limit, perMinute) => {
     const withLimit = json(200, CREDENTIALS, { 'X-RateLimit-Limit': limit });
     answer = except(isCredentials, withLimit);

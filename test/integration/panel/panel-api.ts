@@ -5,7 +5,7 @@ import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';
 
-/** Telemetry that records calls and answers. */
+/** Telemetry that records calls and responses. */
 export function collectingTelemetry(): PanelTelemetry & { readonly calls: string[]; readonly bad: string[] } {
   const calls: string[] = [];
   const bad: string[] = [];

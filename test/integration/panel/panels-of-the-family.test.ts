@@ -88,7 +88,7 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
   it.each([
     ['discovered', () => ['discover: true']],
     ['configured', configured],
-    ['configured without the listing', () => ['limits_from_listing: false', ...configured()]],
+    ['configured without the server list', () => ['limits_from_listing: false', ...configured()]],
   ])('has servers that stream and backups that are read if they are %s', async (_how, lines) => {
     exporter = await startExporter({ yaml: yamlOf([...lines(), 'backups: true']) });
     await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 3);
@@ -123,16 +123,16 @@ describe('Calagopus, which has another API', () => {
   let panel: ScriptedServer;
   afterEach(() => panel.close());
 
-  // As release 1.1.4 answers: shared/src/response.rs, backend/src/routes/api/client.
+  // As release 1.1.4 responds: shared/src/response.rs, backend/src/routes/api/client.
   const NO_ROUTE = { errors: ['route not found'] };
   const USER = { user: { uuid: '0', username: 'operator', admin: true } };
   const RESOURCES = { resources: { memory_bytes: 1, state: 'running' } };
   const TOKEN = { token: 'eyJ0.eyJ0.0', url: 'wss://node/api/servers/0/ws' };
 
   it.each([
-    ['the listing', 404, NO_ROUTE, (api: PanelApi) => api.listing({ page: 1, perPage: 1 }, never())],
+    ['the server list', 404, NO_ROUTE, (api: PanelApi) => api.listing({ page: 1, perPage: 1 }, never())],
     [
-      'the listing with a wrong key',
+      'the server list with a wrong key',
       401,
       { errors: ['unauthorized'] },
       (api: PanelApi) => api.listing({ page: 1, perPage: 1 }, never()),

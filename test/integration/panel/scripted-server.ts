@@ -8,7 +8,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A server on a free port of 127.0.0.1, whose answers the test writes itself. */
+/** A server on a free port of 127.0.0.1, whose responses the test writes itself. */
 export interface ScriptedServer {
   readonly server: Server;
   readonly port: number;
@@ -45,7 +45,7 @@ export async function scriptedServer(
   };
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -53,7 +53,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   };
 }
 
-/** Answers with a page, as a proxy in front of the panel does. */
+/** Responds with a page, as a proxy in front of the panel does. */
 export function page(status: number, title = `${status} of a proxy`): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'text/html' });

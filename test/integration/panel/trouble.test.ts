@@ -198,7 +198,7 @@ describe('a problem of one node', () => {
     const before = (panel: Simulator) => {
       for (const name of lost(panel)) panel.move(name);
     };
-    // Without a listing, a node is identified by the address of its sockets.
+    // Without a server list, a node is identified by the address of its sockets.
     await watchPanel({ before, settings: ['limits_from_listing: false'] }, async (watch) => {
       const { panel } = watch;
       await watch.until(all(watch), MINUTE_MS);
@@ -279,7 +279,9 @@ describe('a problem of one path', () => {
       await watch.until(all(watch), MINUTE_MS);
       await watch.until(() => expect(watch.causes).toEqual(['challenge_page']), 20 * MINUTE_MS);
       await watch.during(MINUTE_MS, () => expect(watch.reading.up).toBe(true));
-      const warnings = messages(watch, 'warn').filter((line) => line.includes('for listing calls only'));
+      const warnings = messages(watch, 'warn').filter((line) =>
+        line.includes('for calls of the server list only'),
+      );
       expect(warnings).toHaveLength(1);
       expect(messages(watch, 'error')).toEqual([]);
       watch.panel.clearFaults();

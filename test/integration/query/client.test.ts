@@ -45,14 +45,14 @@ const counted = (players: number, playersMax?: number) => ({
 const WRONG = failed('query_wrong_protocol');
 const SILENT = failed('query_no_answer');
 
-/** A UDP server with these answers to each request. */
+/** A UDP server with these responses to each request. */
 const replying = (...datagrams: readonly Buffer[]) => Answerer.udp(({ reply }) => reply(...datagrams));
 
 /** A TCP server that does this after its first request. */
 const onceAsked = (answer: (connection: Socket) => void) =>
   Answerer.tcp((connection) => void connection.once('data', () => answer(connection)));
 
-/** A TCP server that answers this. */
+/** A TCP server that responds with this. */
 const writing = (...pieces: readonly (string | Buffer)[]) =>
   onceAsked((connection) => pieces.forEach((piece) => connection.write(piece)));
 
@@ -114,9 +114,9 @@ describe('a server', () => {
   });
 
   it.each([
-    ['says nothing', () => {}],
+    ['sends nothing', () => {}],
     ['sends a byte now and then', drip],
-    ['starts an answer', (connection: Socket) => void connection.write(minecraftStatus({}).subarray(0, 1))],
+    ['starts a response', (connection: Socket) => void connection.write(minecraftStatus({}).subarray(0, 1))],
   ])('that accepts the connection and %s times out', async (_, serve) => {
     await using server = await Answerer.tcp(serve);
     const outcome = await ask('openttd', server.port);
@@ -148,8 +148,8 @@ describe('an invalid response', () => {
   });
 
   it.each([
-    ['an answer that ends before the number', valveInfo(1, 10).subarray(0, 30)],
-    ['an answer that is empty', Buffer.from([0xff, 0xff, 0xff, 0xff, 0x49])],
+    ['a response that ends before the number', valveInfo(1, 10).subarray(0, 30)],
+    ['a response that is empty', Buffer.from([0xff, 0xff, 0xff, 0xff, 0x49])],
   ])('fails if it is %s, instead of reporting no players', async (_, datagram) => {
     await using server = await replying(datagram);
     expect(await ask('rust', server.port)).toEqual(failed('query_wrong_protocol', /too short/));
@@ -204,7 +204,7 @@ describe('a response that never ends', () => {
   it.each([
     ['minecraft', '', '\xff'],
     ['openttd', '', '\xff'],
-    // The answer would end at a line without a line break.
+    // The response would end at a line without a line break.
     ['soldat', '', '\r\n'],
     ['starmade', '', '\xff'],
     ['teamspeak2', '', '\xff'],
@@ -274,7 +274,7 @@ describe('a query', () => {
     await using other = await Answerer.udp(() => {
       reached = true;
     });
-    // The extra data flag says that the game's port follows.
+    // The extra data flag means that the game's port follows.
     const answer = Buffer.concat([valveInfo(1, 10).subarray(0, -1), uint8(0x80), uint16(other.port)]);
     await using server = await replying(answer);
     expect(await ask('rust', server.port)).toEqual(counted(1, 10));

@@ -23,7 +23,7 @@ const families: Readonly<Record<string, Family>> = {
   ),
 };
 
-/** A change to a valid answer; places are fractions of its length, and bytes are in Base64. */
+/** A change to a valid response; places are fractions of its length, and bytes are in Base64. */
 interface Change {
   readonly kind: 'cut' | 'insert' | 'overwrite' | 'replace' | 'repeat';
   readonly at: number;
@@ -89,7 +89,7 @@ function serve(family: Family, spoil: (answer: Buffer) => Buffer): Promise<Answe
 
 describeFuzz<Input>({
   folder: 'query',
-  holds: 'any answer of a game server results in a number of players, or in a failure with a cause',
+  holds: 'any response of a game server results in a number of players, or in a failure with a cause',
   runs: 150,
   input: fc.record({
     family: fc.constantFrom(...Object.keys(families)),

@@ -138,7 +138,7 @@ describe('an unusual response is understood', () => {
       { players: 0, playersMax: 20 },
     ],
     [
-      'the short answer of DarkPlaces',
+      'the short response of DarkPlaces',
       'nexuiz',
       ({ reply }) => reply(infoResponse),
       { players: 26, bots: 4, playersMax: 64 },
@@ -151,7 +151,7 @@ describe('an unusual response is understood', () => {
     ],
     ["bots of Valve's games", 'rust', ({ reply }) => reply(bots), { players: 3, bots: 2, playersMax: 32 }],
     [
-      'an answer of one part without a number',
+      'a response of one part without a number',
       'netpanzer',
       ({ reply }) => reply(netpanzer),
       { players: 2, playersMax: 8 },

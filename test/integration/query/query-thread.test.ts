@@ -10,7 +10,7 @@ const ELSEWHERE = '127.0.0.9';
 
 const MAX_GROWTH_BYTES = 192 * 1024 * 1024;
 
-/** The built program of the thread, with a decoder that never ends, or fills the memory, for answers of these words. */
+/** The built program of the thread, with a decoder that never ends, or fills the memory, for responses of these words. */
 const POISONED = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import ${JSON.stringify(new URL('query-worker.js', BUILT).href)};
@@ -27,7 +27,7 @@ const POISONED = new URL(
 
 const CHALLENGE = Buffer.concat([uint8(9, 0, 0, 0, 1), text('0')]);
 
-/** An answer of 60 KB in GameSpy's third protocol, which decodes into 1.7 million objects. */
+/** A response of 60 KB in GameSpy's third protocol, which decodes into 1.7 million objects. */
 const EXPANDING = Buffer.concat([
   uint8(0, 0, 0, 0, 1, ...Buffer.alloc(9), 0x80, 0, 0),
   // Each field fills another list up to its 254th entry.
@@ -38,7 +38,7 @@ const EXPANDING = Buffer.concat([
 
 const expand = ({ datagram, reply }: Incoming) => reply(datagram[2] === 9 ? CHALLENGE : EXPANDING);
 const answer = ({ reply }: Incoming) => reply(valveInfo(3, 10));
-/** A server whose answer is this word. */
+/** A server whose response is this word. */
 const hostileWith = (word: string) => Answerer.udp(({ reply }) => reply(Buffer.from(word)));
 
 const THREE = { players: 3, playersMax: 10, durationSeconds: expect.any(Number) };
@@ -108,7 +108,7 @@ describe('the thread that queries games', () => {
     const controller = new AbortController();
     await using hostile = await Answerer.udp(({ reply }) => {
       reply(Buffer.from('loop'));
-      // By then, the answer is being decoded.
+      // By then, the response is being decoded.
       setTimeout(() => controller.abort(), 100);
     });
     await using server = await Answerer.udp(answer);

@@ -22,7 +22,7 @@ let exporter: ExporterUnderTest;
 /** Two servers with a visible secret: from three on, redirects would be a problem of the whole panel. */
 const REDIRECTED = new Set(['in upper case', 'in JSON'].map((name) => Object.keys(ECHOES).indexOf(name)));
 
-/** The answers to one server's calls, which repeat the secret in a different kind of text each time. */
+/** The responses to one server's calls, which repeat the secret in a different kind of text each time. */
 function credentials(index: number, echoed: string, host: string) {
   const token = { token: TOKEN, socket: `ws://${host}/${index}` };
   const named = { token: TOKEN, socket: `wss://${echoed}.example.com/ws` };
@@ -57,7 +57,7 @@ function answer(response: ServerResponse, request: IncomingMessage): void {
   const { url = '', headers } = request;
   const [, id] = /servers\/([0-9a-f]{8})/.exec(url) ?? [];
   if (id === undefined) {
-    // The listing comes first: a token that hasn't been issued yet is no secret.
+    // The server list comes first: a token that hasn't been issued yet is no secret.
     const data = KINDS.map((echoed, index) => listed(index, index < KINDS.length / 2 ? echoed : 'plain'));
     json(200, { data, meta: { pagination: { total_pages: 1 } } })(response, request);
     return;

@@ -45,7 +45,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A node that answers an upgrade in this way; returns the port. */
+/** A node that responds to an upgrade in this way; returns the port. */
 async function startNode(upgrade: Upgrade, certificate?: { key: string; cert: string }): Promise<number> {
   server = certificate === undefined ? createServer() : createTlsServer(certificate);
   server.on('connection', (socket: Duplex) => {
@@ -210,7 +210,7 @@ describe('a node that sends too much', () => {
     });
     const before = process.memoryUsage().arrayBuffers;
     const events = connect(`ws://127.0.0.1:${port}/ws`);
-    // 100 MB of pings: their answers don't fit into the buffers between two sockets.
+    // 100 MB of pings: their responses don't fit into the buffers between two sockets.
     await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * 1_048_576);
   });

@@ -138,7 +138,7 @@ function longToken(response: ServerResponse, { url, headers: { host } }: Incomin
 
 const HINT = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 
-/** Sends interim answers for as long as the client reads. */
+/** Sends interim responses for as long as the client reads. */
 function hintWithoutEnd(response: ServerResponse): void {
   const { socket } = response;
   const more = setInterval(() => socket?.write(HINT.repeat(100)), 5);
@@ -165,7 +165,7 @@ const page = async () => (await fetch(exporter.url)).text();
 const rowOf = async (name: string) =>
   (await page()).split('<tr>').find((row) => row.includes(`<td>${name}</td>`)) ?? '';
 
-/** Waits until the page says this of a server: on a busy machine, a first call may end differently. */
+/** Waits until the page shows this for a server: on a busy machine, a first call may end differently. */
 async function expectRow(name: string, words: string): Promise<void> {
   await vi.waitFor(async () => expect(await rowOf(name)).toContain(words), WAIT_OPTIONS);
 }

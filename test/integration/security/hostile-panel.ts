@@ -97,7 +97,7 @@ const idOf = (index: number) => index.toString(16).padStart(8, '0');
 
 const idIn = (url: string) => /[0-9a-f]{8}/.exec(url)?.[0] ?? '';
 
-/** The uptime increases from one answer to the next, as for a running server. */
+/** The uptime increases from one response to the next, as for a running server. */
 const stats = () =>
   '{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},' +
   `"uptime":${Math.ceil(performance.now())},"state":"running","disk_bytes":1}`;
@@ -105,7 +105,7 @@ const stats = () =>
 /** A frame of the node. */
 export const frame = (event: string, ...args: readonly unknown[]) => JSON.stringify({ event, args });
 
-/** Accepts every token and answers with stats; does more after the first one. */
+/** Accepts every token and responds with stats; does more after the first one. */
 export function behave(socket: WebSocket, more: () => void = () => undefined): void {
   let greeted = false;
   socket.on('message', (data: Buffer) => {

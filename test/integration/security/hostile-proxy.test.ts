@@ -24,8 +24,8 @@ const FORMS: readonly (readonly [string, string, string, RegExp])[] = [
   ['spaces before a header value', `${OK}X-A:`, ' ', wordsFor('proxy_url')],
   ['continued header lines', `${OK}X-A: b`, '\r\n ', UNREACHABLE],
   ['text after the status', 'HTTP/1.1 200 ', 'a', wordsFor('proxy_url')],
-  ['empty lines before the answer', '', '\r\n', wordsFor('proxy_url')],
-  ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n', /\(103\)/],
+  ['empty lines before the response', '', '\r\n', wordsFor('proxy_url')],
+  ['interim responses', '', 'HTTP/1.1 103 Early Hints\r\n\r\n', /\(103\)/],
   ['bytes', '', '\u0000', UNREACHABLE],
 ];
 

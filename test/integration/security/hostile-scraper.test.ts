@@ -101,7 +101,7 @@ describe('a scraper', () => {
     for (const path of CANARIES) {
       const client = await connectRaw(port, clients);
       client.send(`GET ${path} HTTP/1.0\r\nHost: CANARY\r\nUser-Agent: CANARY\r\nReferer: CANARY\r\n\r\n`);
-      // The stream never ends: its first event counts as the answer.
+      // The stream never ends: its first event counts as the response.
       await vi.waitFor(() => expect(client.closed || client.received.includes('event: full\n')).toBe(true));
       answers.push(client.received);
     }

@@ -28,7 +28,7 @@ afterEach(async () => {
 const PER_PAGE = 100;
 const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 
-/** The pages of a listing of servers with this name, as they are sent. */
+/** The pages of a list of servers with this name, as they are sent. */
 function pagesOf(servers: number, name: string): readonly string[] {
   const pages = Math.ceil(servers / PER_PAGE);
   const listed = Array.from({ length: servers }, (_, index) => ({
@@ -55,7 +55,7 @@ async function panelOf(servers: number, name: string, tokenOf: (index: number) =
       response.writeHead(200, { 'content-type': 'application/json' }).end(pages[page - 1]);
       return;
     }
-    // Neither a socket nor polls: a refusal that isn't retried for minutes.
+    // No socket and no polls: a refusal that isn't retried for minutes.
     if (!pathname.endsWith('/websocket')) {
       json(404, envelope('not found'))(response, request);
       return;

@@ -48,9 +48,9 @@ class Stage {
   readonly log = collectingLogger();
   readonly record: ServerRecord;
   readonly session: Session;
-  /** What the node answers to each token. */
+  /** How the node responds to each token. */
   readonly answers: string[][] = [];
-  /** Answers an upgrade with something other than a socket. */
+  /** Responds to an upgrade with something other than a socket. */
   upgrade: ((request: IncomingMessage, socket: Duplex) => void) | undefined;
   tokens = 0;
   polls = 0;
@@ -216,7 +216,7 @@ describe('"daemon error" in response to the token', () => {
     stage.answers.push([DAEMON_ERROR]);
     stage.session.start();
     await stage.until({ condition: 'polling', problem: MISMATCH });
-    // The clock wasn't advanced through the twelve seconds that a node has for its answer.
+    // The clock wasn't advanced through the twelve seconds that a node has for its response.
     expect(stage.passedMs).toBe(0);
     expect(stage.record.sampledAt).toBe(stage.clock.now());
     expect(stage.status).not.toHaveProperty('blocked');
@@ -337,8 +337,8 @@ describe('a refused upgrade', () => {
   });
 
   it.each([
-    ['with an endless answer', 'x'.repeat(100)],
-    ["with an answer that doesn't start", ''],
+    ['with an endless response', 'x'.repeat(100)],
+    ["with a response that doesn't start", ''],
   ])('%s is recognized within a second', async (_what, beginning) => {
     stage.upgrade = (_request, socket) => void socket.write(`HTTP/1.1 404 Not Found\r\n\r\n${beginning}`);
     stage.session.start();
@@ -409,7 +409,7 @@ describe('a failed connection', () => {
 });
 
 describe('a server that is suspended according to the server list', () => {
-  /** What the panel's listing says from now on. */
+  /** What the panel's server list shows from now on. */
   function list(blocked: BlockedReason | undefined): void {
     stage.record.target = target({ ...(blocked !== undefined && { blocked }) });
     stage.session.follow();
@@ -451,7 +451,7 @@ describe('a server that is suspended according to the server list', () => {
 describe('a server whose socket has been refused for long', () => {
   it('shows that cause even if its polls fail too', async () => {
     stage.upgrade = refusing(403);
-    stage.pollProblem = { cause: 'node_unreachable', detail: 'no answer' };
+    stage.pollProblem = { cause: 'node_unreachable', detail: 'no response' };
     stage.session.start();
     await stage.untilHolds(() => expect(stage.polls).toBe(1));
     expect(stage.status).toMatchObject({ condition: 'failing', problem: { cause: 'origin' } });
@@ -484,7 +484,7 @@ describe('the end of a problem of the key', () => {
       'lacked the console permission, like all others',
       { cause: 'key_console_permission', detail: 'returned 403' },
     ],
-    ['failed before the panel was found to have a problem', { cause: 'timeout', detail: 'no answer' }],
+    ['failed before the panel was found to have a problem', { cause: 'timeout', detail: 'no response' }],
   ])('retries a server at once that %s', async (_what, problem) => {
     stage.tokenProblem = problem;
     stage.hold = KEY;

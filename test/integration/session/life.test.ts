@@ -278,7 +278,7 @@ describe('a failed handshake', () => {
   it.each([
     ['an upgrade that hangs', { kind: 'hang-upgrade' }, 'connect_failed'],
     ['a dropped upgrade', { kind: 'drop-upgrade' }, 'connect_failed'],
-    ['an auth without an answer', { kind: 'ignore-auth' }, 'auth_timeout'],
+    ['an auth without a response', { kind: 'ignore-auth' }, 'auth_timeout'],
     [
       'a token that is rejected as expired',
       { kind: 'jwt-error-on-auth', text: 'jwt: exp claim is invalid, expired' },

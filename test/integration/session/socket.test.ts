@@ -44,7 +44,7 @@ let port: number;
 
 beforeEach(() => {
   clock = new ManualClock();
-  // Answers plain requests too, so that `settled` can make one.
+  // Responds to plain requests too, so that `settled` can make one.
   server = createServer((_request, response) => response.end());
   upgrades = [];
   connections = new Set();
@@ -65,7 +65,7 @@ afterEach(async () => {
   }
 });
 
-/** A node that answers upgrades in this way, or accepts all by default; returns the port. */
+/** A node that responds to upgrades in this way, or accepts all by default; returns the port. */
 async function startNode(upgrade: Upgrade = acceptUpgrade()): Promise<number> {
   server.on('connection', (connection) => connections.add(connection));
   server.on('upgrade', (request, socket, head) => {
@@ -431,7 +431,7 @@ describe('the heartbeat', () => {
       const pinged = once(ws, 'ping');
       await clock.advance(30_000);
       await pinged;
-      // The pong is sent earlier, so it is read before this request is answered.
+      // The pong is sent earlier, so it is read before the response to this request is sent.
       await roundTrip(ws);
     }
     expect(types()).toEqual(['opened']);

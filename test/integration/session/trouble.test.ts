@@ -43,7 +43,7 @@ async function observe(
   stops.push(() => exporter.stop());
 }
 
-/** The listing would report a conflict too, but here a server's own calls must encounter it. */
+/** The server list would report a conflict too, but here a server's own calls must encounter it. */
 const UNLISTED = ['limits_from_listing: false'];
 
 const streaming = (labels: typeof SURVIVAL) => exporter.until('gameserver_collection_streaming', labels, 1);
@@ -455,7 +455,7 @@ describe('a stop', () => {
   it.each([
     ['calls hang', (): void => panel.failRest({ kind: 'hang' })],
     ['upgrades hang', (): void => panel.failSockets({ kind: 'hang-upgrade' })],
-    ['auth is not answered', (): void => panel.failSockets({ kind: 'ignore-auth' })],
+    ['auth gets no response', (): void => panel.failSockets({ kind: 'ignore-auth' })],
     ['the panel is down', (): void => void panel.stopListening()],
     ['sockets are half open', (): void => panel.failSockets({ kind: 'half-open-on-open' })],
   ])(

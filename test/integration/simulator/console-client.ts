@@ -8,7 +8,7 @@ export function until(check: () => void): Promise<void> {
   return vi.waitFor(check, { timeout: 10_000, interval: 10 });
 }
 
-/** An answer of the simulated panel, its body still text. */
+/** A response of the simulated panel, its body still text. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
