@@ -180,7 +180,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
 
   it('the panel in trouble and the first problem of each server are named', async () => {
     const query = queriesOf(dashboardIn('fleet.json')).find(({ expr }) => expr.includes('"problem"'));
-    if (query === undefined) throw new Error('expected a query that names problems');
+    if (query === undefined) throw new Error('expected a query of problems');
     const main = { ...OWN, panel: ['main', 'other'] };
     await vi.waitFor(
       async () => {
@@ -246,7 +246,7 @@ const PROBLEMS = [
 
 const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere', 'lobby', 'maze'].toSorted();
 
-/** Two servers that are queried for their players; one of them doesn't answer. */
+/** Two servers that are queried for their players; one of them doesn't respond. */
 const QUERIED = expositionOf(
   fleetReading(
     ['lobby', 'maze'].map((name) =>

@@ -41,7 +41,7 @@ async function serveWith(descriptors: number, yaml: string) {
   return { program, ...metricsAt(url) };
 }
 
-/** Scrapes over a new connection, to the end of the answer. */
+/** Scrapes over a new connection, to the end of the response. */
 async function statusOfScrape(url: string): Promise<number | undefined> {
   const [response] = (await once(get(`${url}/metrics`, { agent: false }), 'response')) as [IncomingMessage];
   await once(response.resume(), 'end');

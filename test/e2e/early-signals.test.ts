@@ -45,7 +45,7 @@ async function serveAtFirstInstant() {
 
 const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** Delays the loading of the program after its first file, and says so. */
+/** Delays the loading of the program after its first file, and prints it. */
 const DELAYED = dataUrl(`
   import { writeSync } from 'node:fs';
   export async function load(url, context, next) {

@@ -157,7 +157,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
   const justNow: Expected = { from: Date.now() / 1_000 - 40, to: Date.now() / 1_000 + 5 };
   const inThisTest: Expected = { from: Date.now() / 1_000 - 600, to: Date.now() / 1_000 + 5 };
   return {
-    // The egg comes from a listing, the node from a listing or a console socket; the uuid is known if it is configured.
+    // The egg comes from a server list, the node from a server list or a console socket; the uuid is known if it is configured.
     gameserver_info: all(1).map(([name, value]) => [
       name,
       value,
@@ -324,7 +324,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
 /** Servers whose console socket has been open, so that their node is known. */
 const STREAMED: ReadonlySet<ServerName> = new Set(['survival', 'lobby', 'skyblock', 'modded', 'arena']);
 
-/** Without a listing, a node is identified by the host and port of its sockets. */
+/** Without a server list, a node is identified by the host and port of its sockets. */
 function nodeOf(panel: Simulator): string {
   return new URL(panel.url).host;
 }

@@ -28,7 +28,7 @@ it("one page of 8 MB with 100,000 servers doesn't affect another panel", async (
   const yaml = (maxServers: number) => yamlOf(goodPanel(good), hostilePanel(hostile.url, maxServers));
   const watched = await Watched.start(yaml(15_000));
   await watched.watch(ATTACK_MS);
-  // A change of this setting makes the exporter read the listing again at once.
+  // A change of this setting makes the exporter read the server list again at once.
   for (const maxServers of [14_999, 14_998]) {
     const before = hostile.listed();
     await watched.reload(yaml(maxServers));

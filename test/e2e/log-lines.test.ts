@@ -22,7 +22,7 @@ const reported = (lines: readonly JsonLine[], events: readonly string[]) =>
     .filter(({ event }) => event !== undefined && events.includes(event))
     .reduce((sum, line) => sum + (line.events ?? 1), 0);
 
-/** How many servers the pretty lines report as observed. */
+/** How many servers the pretty lines report as monitored. */
 const observed = (lines: readonly string[]) =>
   lines
     .flatMap((line) => [...line.matchAll(/server \S+ is streaming|(\d+) more sockets? open/g)])

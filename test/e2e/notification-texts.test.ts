@@ -150,7 +150,8 @@ function urlOf(inbox: Inbox): string {
 function message({ messages }: Inbox, words: string): Promise<string> {
   return vi.waitFor(
     () =>
-      messages.find((one) => one.includes(words)) ?? Promise.reject(new Error(`no message says "${words}"`)),
+      messages.find((one) => one.includes(words)) ??
+      Promise.reject(new Error(`no message contains "${words}"`)),
     { timeout: 40_000, interval: 50 },
   );
 }

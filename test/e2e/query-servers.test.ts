@@ -26,7 +26,7 @@ const SERVERS: Readonly<Record<string, StartGameServer>> = {
 
 const NAMES = Object.keys(SERVERS);
 
-/** Servers that answer unusually, with their players, if they tell, and their limit. */
+/** Servers with unusual responses, with their players, if they tell, and their limit. */
 const UNUSUAL: Readonly<
   Record<string, { type: string; counts: readonly number[]; start: () => Promise<Answerer> }>
 > = {

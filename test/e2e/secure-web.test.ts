@@ -49,7 +49,7 @@ afterEach(async () => {
   await endPrograms();
 });
 
-/** Writes a web configuration with TLS, client certificates and a password, and the files it names. */
+/** Writes a web configuration with TLS, client certificates and a password, and the files it refers to. */
 async function writeWebConfig(): Promise<void> {
   web = join(folder, 'web.yml');
   await write({

@@ -50,7 +50,7 @@ function manyServers(): string {
   ].join('\n');
 }
 
-/** Requests the metrics and reads only the start of the answer. */
+/** Requests the metrics and reads only the start of the response. */
 async function slowScrape(url: string): Promise<{ socket: Socket; begun: Buffer }> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -50,7 +50,7 @@ interface Measured {
   /** The share of healthy servers that were fresh, over all scrapes, and the same of the worst server. */
   readonly fresh: number;
   readonly worstFresh: number;
-  /** The greatest age of the listing. */
+  /** The greatest age of the server list. */
   readonly listingMs: number;
   /** The share of the budget spent on calls that couldn't succeed. */
   readonly wasted: number;

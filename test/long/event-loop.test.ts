@@ -8,7 +8,7 @@ const WAIT_OPTIONS = { timeout: 40_000, interval: 50 };
 /** The longest that the event loop may be blocked, in milliseconds on an idle machine. */
 const MAX_BLOCK_MS = 25;
 
-/** The most that a listing may hold, leaving room for what surrounds its entries. */
+/** The most that a page of the server list may contain, leaving room for what surrounds its entries. */
 const MAX_LISTING = 8 * 1_048_576 - 100_000;
 
 /**
@@ -65,7 +65,7 @@ function repeated(unit: (index: number) => string, length: number): readonly str
 const ownKey = (index: number) => `{"${index.toString(36)}":0}`;
 const texts = ['a\u200b', '\u001b]', 'eyJ\u200b'].map((text) => JSON.stringify(text.repeat(800)));
 
-/** How often the listing was read to its end. */
+/** How often the server list was read to its end. */
 async function readings(url: string): Promise<number> {
   const counts = valuesIn(await metricsAt(url).scrape(), 'gameserver_exporter_api_requests_total', {
     endpoint: 'listing',
@@ -102,7 +102,7 @@ it.each([
     program.kill('SIGUSR2');
     await program.printed(/^metering$/m);
     isHostile = true;
-    // A change of this setting makes the exporter read the listing again at once.
+    // A change of this setting makes the exporter read the server list again at once.
     for (const maxServers of [14_999, 14_998]) {
       const before = await readings(url);
       await writeFile(file, yaml(maxServers));
@@ -111,7 +111,7 @@ it.each([
     }
     program.kill('SIGUSR2');
     const [, longest, parsing] = await program.printed(/longest (\S+), parsing (\S+)/);
-    // Unsliced, each of these listings takes thirty times as long as the parsing; a machine that is busy otherwise can double times.
+    // Unsliced, each of these server lists takes thirty times as long as the parsing; a machine that is busy otherwise can double times.
     expect(Number(longest)).toBeLessThan(Math.max(MAX_BLOCK_MS, 3 * Number(parsing)));
     expect(Number(longest)).toBeGreaterThan(0);
   },

@@ -73,7 +73,8 @@ export async function startAlertmanager(acceleration: Acceleration): Promise<Ale
     send: async (alerts) => {
       const headers = { 'content-type': 'application/json' };
       const response = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) });
-      if (!response.ok) throw new Error(`Alertmanager answered ${response.status}: ${await response.text()}`);
+      if (!response.ok)
+        throw new Error(`Alertmanager responded with ${response.status}: ${await response.text()}`);
     },
     stop: async () => {
       process.kill('SIGTERM');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Real milliseconds after which an unanswered connect counts as never answered. */
+/** Real milliseconds after which an connect without a response counts as unanswered. */
 const UNANSWERED_MS = 30;
 
 const SCRIPT = `
@@ -11,15 +11,15 @@ const SCRIPT = `
   const server = require('node:net').createServer();
   server.listen({ port: Number(port), host: '127.0.0.1', backlog: 1 }, () => process.stdout.write('listening'));`;
 
-/** A port that never answers connects. */
+/** A port that never responds to connects. */
 export interface DeafPort {
   /** Releases the port. */
   end(): Promise<void>;
 }
 
 /**
- * Occupies a port like a machine that hangs: a stopped process listens, and its backlog is filled until the system answers no
- * more connects. Linux then drops them, and the client waits.
+ * Occupies a port like a machine that hangs: a stopped process listens, and its backlog is filled until the system responds
+ * to no more connects. Linux then drops them, and the client waits.
  */
 export async function startDeafPort(port: number): Promise<DeafPort> {
   const listener = spawn(process.execPath, ['-e', SCRIPT, String(port)], {

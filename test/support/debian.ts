@@ -20,7 +20,7 @@ const INSTALL = `command -v "$1" || test -f "$1" || {
 
 /**
  * Makes sure that the program of a Debian package is installed; root installs a missing package with apt, which one line on
- * standard error announces. If the program is still missing, standard error says which tests are skipped and the result is false;
+ * standard error announces. If the program is still missing, standard error shows which tests are skipped and the result is false;
  * with `CI=true` this throws instead, because there a skip is a failure. `flag` makes the program exit successfully without doing
  * anything; a program without such a flag is given by its path and only checked for existence.
  */

@@ -17,7 +17,7 @@ export type Outcome =
   | { readonly own: CauseCode; readonly status?: number }
   | { readonly foreign: CauseCode };
 
-/** A call that reached the fake panel; `server` is empty for the listing. */
+/** A call that reached the fake panel; `server` is empty for the server list. */
 export interface FakeCall {
   readonly endpoint: ApiEndpoint;
   readonly server: string;
@@ -38,7 +38,7 @@ const RESOURCES: Resources = {
 export class FakeCalls implements PanelCalls {
   readonly calls: FakeCall[] = [];
   decide: (endpoint: ApiEndpoint, server: string) => Outcome = () => 'success';
-  /** The limit in the headers of all answers, and how much of it is left. */
+  /** The limit in the headers of all responses, and how much of it is left. */
   rate: { readonly limitPerMinute?: number; readonly remaining?: number } = {};
   readonly #clock: Clock;
 

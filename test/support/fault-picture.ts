@@ -27,7 +27,7 @@ export const STREAMING: Picture = {
   panelUp: 1,
 };
 
-/** Observed through the resources endpoint. */
+/** Seen through the resources endpoint. */
 export const POLLED: Picture = { ...STREAMING, streaming: 0, condition: 'polling' };
 
 /** Nothing is fresh, and older values are gone. */

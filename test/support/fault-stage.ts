@@ -18,7 +18,7 @@ export const ELSEWHERE = 'elsewhere';
 /** The speed of the tests relative to real time; a small machine can't simulate more. */
 export const FAULT_SPEED = 60;
 
-/** Low enough that calls without pacing are answered with 429 at once. */
+/** Low enough that calls without pacing get a 429 at once. */
 const PANEL_LIMIT = 60;
 
 /** Fixed, so that it can be deleted and recreated. */

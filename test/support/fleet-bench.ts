@@ -38,14 +38,14 @@ export const NO_TELEMETRY: PanelTelemetry = {
   request: () => {},
 };
 
-/** The panel's default answer. */
+/** The panel's default response. */
 export const RESOURCES: Resources = {
   sample: { state: 'running', memoryBytes: 7 },
   suspended: false,
   badFields: 0,
 };
 
-/** A panel that answers at once, and records the requests; what its circuits say is up to the test. */
+/** A panel that responds at once, and records the requests; the test decides about its circuits. */
 export class FakeGateway implements PanelGateway {
   health: PanelHealth = 'unknown';
   problem: Problem | undefined;
@@ -82,7 +82,7 @@ export class FakeGateway implements PanelGateway {
   }
 
   listing(): Promise<ListingPage> {
-    throw new Error('expected no listing');
+    throw new Error('expected no server list');
   }
 
   backups(): Promise<BackupsPage> {

@@ -33,7 +33,7 @@ export interface FuzzedProperty<Input> {
 
 /**
  * Tests a property with random inputs, and with those saved in its folder. A failing input is saved to the folder, so that it
- * is tested from then on; the error names the file and the seed.
+ * is tested from then on; the error contains the file and the seed.
  */
 export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: FuzzedProperty<Input>): void {
   const { numRuns, timeout } = fuzzRuns(runs);

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dg
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** The host that all answerers listen on. */
+/** The host that all simulated games listen on. */
 export const LOOPBACK = '127.0.0.1';
 
 /** What was received, and a function to reply. */
@@ -23,7 +23,7 @@ export class Answerer implements AsyncDisposable {
     this.#close = close;
   }
 
-  /** Answers datagrams, on a free port unless one is given. */
+  /** Responds to datagrams, on a free port unless one is given. */
   static async udp(answer: (incoming: Incoming) => void, host = LOOPBACK, port = 0): Promise<Answerer> {
     const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
     socket.on('message', (datagram, from) =>
@@ -46,7 +46,7 @@ export class Answerer implements AsyncDisposable {
     });
   }
 
-  /** Answers connections. */
+  /** Responds to connections. */
   static async tcp(serve: (connection: Socket) => void, host = LOOPBACK, port = 0): Promise<Answerer> {
     const connections = new Set<Socket>();
     const server: Server = createServer((connection) => {
@@ -112,7 +112,7 @@ export function varint(value: number): Buffer {
 
 const SIMPLE = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
-/** Valve's answer to A2S_INFO (https://developer.valvesoftware.com/wiki/Server_queries). */
+/** Valve's response to A2S_INFO (https://developer.valvesoftware.com/wiki/Server_queries). */
 export function valveInfo(players: number, maxPlayers: number): Buffer {
   return Buffer.concat([
     SIMPLE,
@@ -127,10 +127,10 @@ export function valveInfo(players: number, maxPlayers: number): Buffer {
   ]);
 }
 
-/** Answers a request with these bytes, of which the last two come late. */
+/** Responds to a request with these bytes, of which the last two come late. */
 export function answerLate(connection: Socket, bytes: Buffer): void {
   connection.once('data', () => connection.write(bytes.subarray(0, -2)));
-  // The second piece answers the acknowledgment of the first, so it is read on its own.
+  // The second piece responds to the acknowledgment of the first, so it is read on its own.
   setTimeout(() => connection.write(bytes.subarray(-2)), 50);
 }
 
@@ -141,7 +141,7 @@ export function minecraftStatus(status: unknown): Buffer {
   return Buffer.concat([varint(packet.length), packet]);
 }
 
-/** Bedrock Edition's answer to a ping (https://minecraft.wiki/w/RakNet). */
+/** Bedrock Edition's response to a ping (https://minecraft.wiki/w/RakNet). */
 export function bedrockPong(
   ping: Buffer,
   players: number | string,

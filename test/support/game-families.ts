@@ -50,7 +50,7 @@ function http(answer: RequestListener): (connection: Socket) => void {
 
 const json = (body: unknown) => http((_, response) => response.end(JSON.stringify(body)));
 
-/** Answers line by line. */
+/** Responds line by line. */
 const lines =
   (greeting: string, answer: (line: string) => string | undefined) =>
   (connection: Socket): void => {
@@ -75,7 +75,7 @@ const teeworldsInfo7 = Buffer.concat([
 export const FAMILIES: readonly Family[] = [
   { type: 'teamfortress2', udp: ({ reply }) => reply(valveInfo(PLAYERS, SEATS)) },
   {
-    // Since 2020, the first request is answered with a challenge.
+    // Since 2020, the first request leads to a challenge.
     type: 'rust',
     udp: ({ datagram, reply }) =>
       reply(

@@ -104,7 +104,7 @@ async function joinTeeworlds(port: number) {
   };
 }
 
-/** DDNet without version 0.7, which its forks lack: the long answer of version 0.6 counts all clients. */
+/** DDNet without version 0.7, which its forks lack: the long response of version 0.6 counts all clients. */
 export const startDdnet = debianServer({
   type: 'teeworlds',
   packages: [['ddnet-server', '/usr/games/DDNet-Server']],

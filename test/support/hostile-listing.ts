@@ -12,7 +12,7 @@ const GOOD_SERVERS = 20;
 const MAX_ADDED_BYTES = 250 * 1_048_576;
 const MAX_LINES = 20;
 
-/** The duration of an attack, and the limit for walking through its listing, in real milliseconds. */
+/** The duration of an attack, and the limit for walking through its server list, in real milliseconds. */
 export const ATTACK_MS = 12_000;
 export const WALK_MS = 40_000;
 
@@ -36,7 +36,7 @@ export async function startGoodPanel(): Promise<Simulator> {
 
 const uuidOf = (n: number) => `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 
-/** A listing page with these numbers; other server attributes have the usual values. */
+/** A page of the server list with these numbers; other server attributes have the usual values. */
 function pageOf(numbers: readonly number[], attributes: object, totalPages: number): string {
   const data = numbers.map((n) => ({ attributes: { uuid: uuidOf(n), ...attributes } }));
   return JSON.stringify({ data, meta: { pagination: { total_pages: totalPages } } });
@@ -58,7 +58,7 @@ export function manyPages(): (page: number) => string {
   return (page) => pageOf(range((page - 1) * 100, 100), attributes, 1_000);
 }
 
-/** A panel that refuses every call except for its listing, which it answers as fast as it can. */
+/** A panel that refuses every call except for its server list, which it sends as fast as it can. */
 export async function startListingPanel(
   pages: (page: number) => string,
 ): Promise<{ url: string; listed(): number }> {

@@ -97,7 +97,7 @@ export const statsText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: hostileText },
 );
 
-/** Possible bodies of a resources answer, as text. */
+/** Possible bodies of a resources response, as text. */
 export const resourcesText: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 6,

@@ -11,7 +11,7 @@ export interface Inbox {
   close(): void;
 }
 
-/** An inbox for HTTP requests; each is answered with 200. */
+/** An inbox for HTTP requests; each is accepted with 200. */
 export async function httpInbox(): Promise<Inbox> {
   const messages: string[] = [];
   const server = createServer((request, response) => {

@@ -24,7 +24,7 @@ const manifestSchema = z.looseObject({
 export type Manifest = z.infer<typeof manifestSchema>;
 
 /**
- * Whether kubectl can render the manifests; if not, standard error says which tests are skipped. Unlike a Debian package, kubectl may
+ * Whether kubectl can render the manifests; if not, standard error shows which tests are skipped. Unlike a Debian package, kubectl may
  * be missing even with `CI=true`, because Debian's is too old; with `KUBECTL=required` this throws instead.
  */
 export async function hasKustomize(): Promise<boolean> {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import type { TestClock } from './test-time.ts';
 
-/** Real milliseconds that the system may take to release what was closed; name servers may be slow to answer. */
+/** Real milliseconds that the system may take to release what was closed; name servers may be slow to respond. */
 const MAX_WAIT_MS = 20_000;
 
 /** A finished call may leave this many listeners on a signal that only it uses and that is freed with it. */
@@ -62,7 +62,7 @@ function listeningPorts(): readonly number[] {
   });
 }
 
-/** Observes every AbortSignal with listeners, and Node's warnings about accumulating listeners. */
+/** Watches every AbortSignal with listeners, and Node's warnings about accumulating listeners. */
 export interface ListenerWatch {
   /**
    * Asserts that Node gave no warning, and that no signal accumulated more listeners than one call leaves on its own signal.
@@ -71,7 +71,7 @@ export interface ListenerWatch {
   end(): void;
 }
 
-/** Starts observing; `end` must be called. */
+/** Starts watching; `end` must be called. */
 export function watchListeners(): ListenerWatch {
   const warnings: string[] = [];
   const onWarning = (warning: Error) => {

@@ -5,7 +5,7 @@ export function uuidOf(n: number): string {
   return `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 }
 
-/** The nth fake server as described by a listing, in no state that blocks it. */
+/** The nth fake server as described by a server list, in no state that blocks it. */
 export function listed(n: number, changes: Partial<ListedServer> = {}): ListedServer {
   return {
     identifier: uuidOf(n).slice(0, 8),

@@ -133,7 +133,7 @@ export function yamlFor(panel: Simulator, settings: readonly string[] = [], key 
   ].join('\n');
 }
 
-/** Runs a panel and the fleet that observes it until the story ends. */
+/** Runs a panel and the fleet that monitors it until the story ends. */
 export async function watchPanel(
   { panel: options = {}, settings = [], before }: WatchOptions,
   story: (watch: PanelWatch) => Promise<void>,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Guesses per second of all attackers together: what this machine can send while also answering. */
+/** Guesses per second of all attackers together: what this machine can send while also responding. */
 const GUESSES_PER_SECOND = 2_000;
 
 /** Attackers that guess passwords continuously, each from its own loopback address. */
@@ -27,7 +27,7 @@ export class PasswordFlood {
     return this.#statuses;
   }
 
-  /** The number of addresses that were answered or disconnected at least once. */
+  /** The number of addresses that got a response or were disconnected at least once. */
   get refused(): number {
     return this.#refused.size;
   }

@@ -129,6 +129,6 @@ async function ask<Data>(url: string, path: string, parameters: Record<string, s
   const response = await fetch(`${url}/api/v1/${path}?${query}`);
   const answer = (await response.json()) as { status: string; error?: string; data: Data };
   if (answer.status !== 'success')
-    throw new Error(`Prometheus answered ${path}?${query}: ${answer.error ?? '?'}`);
+    throw new Error(`Prometheus rejected ${path}?${query}: ${answer.error ?? '?'}`);
   return answer.data;
 }

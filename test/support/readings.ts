@@ -224,7 +224,7 @@ export const FULL_SAMPLE: Sample = {
   uptimeMs: 86_400_123,
 };
 
-/** What a real record was told. */
+/** The events that a real record receives. */
 export interface Observed {
   readonly target?: Partial<ServerTarget>;
   readonly status?: CollectionStatus;
@@ -235,7 +235,7 @@ export interface Observed {
   readonly query?: QueryReading;
 }
 
-/** A real record after one sample, half a second before `READ_AT` unless said otherwise. */
+/** A real record after one sample, half a second before `READ_AT` by default. */
 export function observedRecord(observed: Observed = {}): ServerRecord {
   const { sample = FULL_SAMPLE, sampledAt = READ_AT - 500, source = 'socket' } = observed;
   const record = new ServerRecord(serverTarget(observed.target), { socket: 60_000, poll: 60_000 });

@@ -26,7 +26,7 @@ const common = {
   prepare: z.string().optional(),
   /** The file of the software at its tag that shows the same. */
   source: z.string(),
-  /** Whether a real installation answered it; otherwise it was read in the source. */
+  /** Whether it is the response of a real installation; otherwise it was read in the source. */
   seen: z.boolean(),
   /** Why the simulator isn't compared. */
   notSimulated: z.string().optional(),
@@ -40,7 +40,7 @@ const common = {
 const answerSchema = z.strictObject({
   ...common,
   command: z.string().startsWith('curl '),
-  /** How many times the command is run; the last answer counts. */
+  /** How many times the command is run; the last response counts. */
   repeat: z.int().default(1),
   status: z.int(),
   /** null: the header is absent. */
@@ -57,7 +57,7 @@ const frameSchema = z.strictObject({
   args: z.array(z.string()).optional(),
   /** The first argument, as the object whose JSON it is. */
   payload: z.unknown().optional(),
-  /** The handler's calls that the frame leads to, and what it says about a stop. */
+  /** The handler's calls that the frame leads to, and what it shows about a stop. */
   read: z.array(z.unknown()).optional(),
   words: z.unknown().optional(),
 });
@@ -74,7 +74,7 @@ const dialogueSchema = z.strictObject({
   /** Each is the next frame with its event. */
   frames: z.array(frameSchema).default([]),
   close: z.strictObject({ code: z.int(), reason: z.string() }).optional(),
-  /** The answer to an upgrade that is refused. */
+  /** The response to an upgrade that is refused. */
   refused: z.strictObject({ status: z.int(), type: z.string(), body: z.string() }).optional(),
 });
 

@@ -12,7 +12,7 @@ interface RouteOptions extends Partial<RouteDependencies> {
   readonly logger: Logger;
 }
 
-/** All routes of the exporter, for this fleet; the board doesn't observe the fleet until it is started. */
+/** All routes of the exporter, for this fleet; the board doesn't watch the fleet until it is started. */
 export function exporterRoutes(options: RouteOptions) {
   const { fleet, clock } = options;
   const version = '1.2.3';

@@ -51,7 +51,7 @@ export class ScrapeWatch {
     this.#done = this.#run();
   }
 
-  /** The maximum sample age of each observed server, in milliseconds of the tests' clock. */
+  /** The maximum sample age of each monitored server, in milliseconds of the tests' clock. */
   get oldest(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#oldest);
   }

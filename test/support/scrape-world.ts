@@ -14,7 +14,7 @@ import { ManualClock } from './manual-clock.ts';
 import { fleetReading, panelReading } from './readings.ts';
 import { target } from './targets.ts';
 
-/** An external input: a frame as text or as bytes, or a resources answer. */
+/** An external input: a frame as text or as bytes, or a resources response. */
 export type Incoming = { readonly afterMs: number } & (
   | { readonly frame: string }
   | { readonly base64: string; readonly isBinary?: boolean }

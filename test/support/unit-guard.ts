@@ -5,8 +5,8 @@ import threads from 'node:worker_threads';
 /** Every function that starts a program. */
 const STARTERS = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'] as const;
 
-// Setup file of the unit tests: they need no build and change nothing on the machine, so they can start neither a program, such
-// as apt-get, nor a thread, whose program would come from `dist`. `syncBuiltinESMExports` applies this to named imports, too.
+// Setup file of the unit tests: they need no build and change nothing on the machine, so they can't start a program, such as
+// apt-get, or a thread, whose program would come from `dist`. `syncBuiltinESMExports` applies this to named imports, too.
 for (const name of STARTERS) {
   Object.assign(childProcess, { [name]: () => refuse('a program') });
 }

@@ -31,12 +31,12 @@ export interface Seen {
   allWellAfterS(second: number): number;
   /** The longest time without fresh data of any server on the node, after its first data. */
   longestGapS(node: string): number;
-  /** Was the panel up from its first answer on? */
+  /** Was the panel up from its first response on? */
   readonly wasUp: boolean;
   /** Had the panel as a whole ever a problem? */
   readonly wasDown: boolean;
   readonly busiestMinute: number;
-  /** Answers of 429. */
+  /** Responses with 429. */
   readonly throttled: number;
   /** Everything that ever had a problem. */
   readonly blamed: ReadonlySet<string>;
@@ -125,7 +125,7 @@ function noteGap(
   }
 }
 
-/** What a problem of a panel that works is about: one of its paths, or what its cause names. */
+/** What a problem of a panel that works is about: one of its paths, or what its cause is about. */
 function scopeOf({ cause, detail }: Problem): string {
   const [, path] = /^(\w+) calls only: /.exec(detail) ?? [];
   return path === undefined ? cause : `path ${path}`;

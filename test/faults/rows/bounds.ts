@@ -24,7 +24,7 @@ export const REQUEST_TIMEOUT_MS = 25_000;
 /** A connect that hangs is given up after this time (`connect_timeout`). */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** An auth without an answer is given up after this time (`auth_timeout`). */
+/** An auth without a response is given up after this time (`auth_timeout`). */
 export const AUTH_TIMEOUT_MS = 12_000;
 
 /** The longest gap between the trials of what is in trouble. */

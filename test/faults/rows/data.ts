@@ -127,7 +127,7 @@ function frozenStatistics(): FaultRow {
         expect(startedAt).toBeDefined();
       }, MINUTE_MS);
       scene.panel.failSockets({ kind: 'frozen-stats', server: TARGET });
-      // By the second answer to a request for stats.
+      // By the second response to a request for stats.
       await scene.watch.until((scraped) => expect(pictureOf(scraped).up).toBe(0), 3 * SILENCE_MS);
     },
     during: { ...DARK, condition: 'streaming', streaming: 1 },
@@ -151,7 +151,7 @@ const SLOW_TOKEN_MS = 5_000;
 
 const DENYLISTED = 'jwt: created too far in past (denylist)';
 
-/** A daemon's prefix of messages that answer a frame. */
+/** A daemon's prefix of messages that respond to a frame. */
 const ANSWERED = `Error Event [0f4b5d2c-0000-4000-8000-000000000000]: ${DENYLISTED}`;
 
 /** A daemon's late rejection costs only the next token and its call, on a clock that runs fast. */
@@ -208,7 +208,7 @@ const tokens: readonly FaultRow[] = [
   tokenOfTheSameSecond(),
 ];
 
-/** A server that only the listing contains. */
+/** A server that only the server list contains. */
 const EXTRA = 'extra';
 
 const DISCOVER = ['discover: { interval: 1m }'];
@@ -224,7 +224,7 @@ async function addExtra({ panel, watch }: Scene): Promise<void> {
   );
 }
 
-/** The listing without the extra server, and with an entry that names no server. */
+/** The server list without the extra server, and with an entry that identifies no server. */
 async function invalidListing({ panel }: Scene): Promise<string> {
   const headers = { authorization: `Bearer ${panel.apiKey}`, accept: 'application/json' };
   const answer = await fetch(`${panel.url}/api/client?page=1&per_page=100`, { headers });
@@ -242,7 +242,7 @@ const failures = (scraped: Scraped) =>
 function deletedServer(): FaultRow {
   let deletedAt = 0;
   return {
-    name: 'a deleted server, detected by one listing and its own 404',
+    name: 'a deleted server, detected by one reading of the server list and its own 404',
     scene: { settings: DISCOVER },
     arrange: async (scene) => {
       await addExtra(scene);
@@ -252,7 +252,7 @@ function deletedServer(): FaultRow {
     during: STREAMING,
     shows: (scraped, { clock }) => {
       expect(isThere(scraped)).toBe(false);
-      // The next walk through the listing, not two more.
+      // The next walk through the server list, not two more.
       expect(clock.now() - deletedAt).toBeLessThan(1.5 * MINUTE_MS);
     },
     recoveryMs: AT_ONCE_MS,
@@ -261,7 +261,7 @@ function deletedServer(): FaultRow {
 
 const listings: readonly FaultRow[] = [
   {
-    name: 'a listing with an invalid entry and without a known server',
+    name: 'a server list with an invalid entry and without a known server',
     scene: { settings: DISCOVER },
     arrange: async (scene) => {
       await addExtra(scene);

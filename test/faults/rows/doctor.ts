@@ -23,7 +23,7 @@ export interface DoctorRow {
   readonly panel?: SimulatorOptions;
   /** Further lines of the panel's entry in the configuration. */
   readonly settings?: readonly string[];
-  /** The servers come from the panel's listing, with these settings. */
+  /** The servers come from the panel's server list, with these settings. */
   readonly discover?: string;
   /** Causes the fault. */
   readonly arrange: (setting: DoctorSetting) => void;
@@ -42,7 +42,7 @@ const asGiven = ({ proxy }: DoctorSetting) => {
   proxy.rewrite = (headers) => headers;
 };
 
-/** From the second answer about resources on, the panel allows one call a minute: doctor has planned its time by then. */
+/** From the second response about resources on, the panel allows one call a minute: doctor has planned its time by then. */
 function lowerLimit({ proxy }: DoctorSetting): void {
   let answers = 0;
   proxy.rewrite = (headers, path) => {
@@ -53,7 +53,7 @@ function lowerLimit({ proxy }: DoctorSetting): void {
 
 export const DOCTOR_ROWS: readonly DoctorRow[] = [
   {
-    name: 'a proxy that removes the rate limit from answers',
+    name: 'a proxy that removes the rate limit from responses',
     cause: 'limit_unknown',
     result: 'warning',
     step: 'limit',
@@ -107,7 +107,7 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     lift: ({ panel }) => void panel.addServer({ name: 'survival' }),
   },
   {
-    name: 'a listing that is refused to a key that servers accept',
+    name: 'a server list that is refused to a key that servers accept',
     cause: 'listing_refused',
     result: 'failed',
     step: 'listing',
@@ -116,7 +116,7 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     lift: ({ panel }) => panel.clearFaults(),
   },
   {
-    name: 'a listing with more servers than discover.max_servers',
+    name: 'a server list with more servers than discover.max_servers',
     cause: 'listing_too_long',
     result: 'warning',
     step: 'listing',

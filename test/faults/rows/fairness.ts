@@ -32,7 +32,7 @@ const serversNamed = (count: number, name: string): readonly ServerSpec[] =>
 
 const namesOf = (servers: readonly ServerSpec[]) => servers.map(({ name }) => name);
 
-/** Slow enough that no answer of a healthy server looks late on a busy machine. */
+/** Slow enough that no response of a healthy server looks late on a busy machine. */
 const SPEED_BESIDE_DEAD_NODES = 20;
 
 const discovered = (servers: readonly ServerSpec[], limit: number): SceneOptions => ({

@@ -17,7 +17,7 @@ const sockets = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID);
 /** Long enough that a round trip takes over a second. */
 const FAR_MS = 600;
 
-/** Between a console's frames and the panel's answers, this is slow, but not too slow. */
+/** Between a console's frames and the panel's responses, this is slow, but not too slow. */
 const NARROW_BYTES_PER_SECOND = 1_500;
 
 function askForTokens({ panel }: Scene): void {

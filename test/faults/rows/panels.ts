@@ -80,7 +80,7 @@ function unknownName(): FaultRow {
 function deaf(): FaultRow {
   let port: DeafPort | undefined;
   return {
-    name: "connects that hang, because the machine doesn't answer",
+    name: "connects that hang, because the machine doesn't respond",
     arrange: async ({ panel }) => {
       await panel.stopListening();
       port = await startDeafPort(Number(new URL(panel.url).port));
@@ -142,7 +142,7 @@ const calls: readonly FaultRow[] = [
 
 const LONG_MS = 15 * 60_000;
 
-/** Five failures are enough to request the listing, which decides whether it is the panel's problem. */
+/** Five failures are enough to request the server list, which decides whether it is the panel's problem. */
 const FINDING_CALLS = 6;
 
 /** Long enough for leftovers of the probes to accumulate. */
@@ -199,7 +199,7 @@ const revocation: FaultRow = {
   recoveryMs: RECOVERY_MS,
 };
 
-/** Answers every call like this from the start. */
+/** Why every call fails, from the start. */
 const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseCode])[] = [
   [
     'a firewall page',
@@ -247,7 +247,7 @@ const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseC
 
 const answers = ANSWERS.map(
   ([what, fault, cause]): FaultRow => ({
-    name: `every call is answered with ${what}`,
+    name: `every call fails because of ${what}`,
     before: ({ panel }) => panel.failRest(fault),
     during: UNREACHABLE,
     cause,

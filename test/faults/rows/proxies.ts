@@ -56,7 +56,7 @@ function advertise({ panel }: Setting, name: string, host: string): void {
   panel.advertise(name, `ws://${host}:${port}/api/servers/${panel.server(name).uuid}/ws`);
 }
 
-/** Only the proxy can resolve the names of the panel and its nodes, so that neither looks local to the exporter. */
+/** Only the proxy can resolve the names of the panel and its nodes, so that they don't look local to the exporter. */
 const localAddress: FaultRow = {
   name: 'a local socket address from a panel on another machine',
   scene: { proxied: true, address: PANEL, settings: ['allow_insecure: true'] },

@@ -31,7 +31,7 @@ export const QUERY_ROWS: readonly QueryRow[] = [
     outcome: failed('query_wrong_protocol', "responded, but not in the game's protocol"),
   },
   {
-    name: 'a game that answers a byte a second',
+    name: 'a game that responds with a byte a second',
     cause: 'query_timed_out',
     outcome: failed('query_timed_out', 'the response was not complete in time'),
   },

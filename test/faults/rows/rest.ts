@@ -29,7 +29,7 @@ const CREDENTIALS_CAUSES: Readonly<Record<number, CauseCode>> = {
   504: 'node_unreachable',
 };
 
-/** The causes of a page instead of a panel's answer, which says nothing about a server. */
+/** The causes of a page instead of a panel's response, which shows nothing about a server. */
 const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
   400: 'not_a_panel',
   401: 'login_page',
@@ -45,7 +45,7 @@ function causeOf({ status, shape }: Refusal, endpoint: 'websocket' | 'resources'
   const isPage = shape === 'html';
   const late = endpoint === 'resources' ? 'node_silent' : 'timeout';
   if (status === 504 && shape !== 'errors') return late;
-  // Only the envelope names the class of the error: without it, 401 may mean a permission.
+  // Only the envelope contains the class of the error: without it, 401 may mean a permission.
   if (status === 401 && shape === 'message') return 'unauthorized';
   if (status === 403 && !isPage && endpoint === 'resources') return 'forbidden';
   return (isPage ? PAGE_CAUSES[status] : undefined) ?? CREDENTIALS_CAUSES[status] ?? 'unexpected';
@@ -63,7 +63,7 @@ interface Refusal {
 
 const refusals: readonly Refusal[] = STATUSES.flatMap((status) => SHAPES.map((shape) => ({ status, shape })));
 
-/** No token is available for the server, which is polled if the resources endpoint may still answer. */
+/** No token is available for the server, which is polled if the resources endpoint may still respond. */
 function withoutToken(refusal: Refusal): FaultRow {
   const { status, shape } = refusal;
   const cause = causeOf(refusal, 'websocket');
@@ -103,7 +103,7 @@ function withoutResources(refusal: Refusal): FaultRow {
 const BOT_CHECK =
   '{"message":"Access denied by Imunify360 bot-protection. IPs used for automation should be whitelisted"}';
 
-/** Unusable or missing answers other than refusals. */
+/** Unusable or missing responses other than refusals. */
 const OTHERS: readonly {
   readonly what: string;
   readonly fault: RestFault;
@@ -179,13 +179,13 @@ const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
   },
 ]);
 
-/** The panel's answer about an answer of the server's node. */
+/** The panel's response about a response of the server's node. */
 function passedOn(status: number): object {
   const detail = `There was an error while communicating with the machine. (code: ${status})`;
   return { status: 504, code: 'DaemonConnectionException', detail };
 }
 
-/** What the panel reports about the target server: why it blocks it, or what its node answered. */
+/** What the panel reports about the target server: why it blocks it, or how its node responded. */
 const WORDED: readonly (readonly [
   what: string,
   refusal: object,

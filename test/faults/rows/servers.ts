@@ -183,7 +183,7 @@ function throwingDecoder(): FaultRow {
     void Object.assign(PTERODACTYL, { resources: replacement });
   const restore = () => replace(resources);
   return {
-    name: 'a bug in this program when it decodes an answer',
+    name: 'a bug in this program when it decodes a response',
     scene: { mode: 'poll' },
     arrange: ({ panel }) => {
       const { identifier } = panel.server(TARGET);

@@ -52,7 +52,7 @@ const upgrades: readonly FaultRow[] = [
 
 function answeredUpgrade(status: number): FaultRow {
   return {
-    name: `upgrades that are answered with ${status}`,
+    name: `upgrades that are refused with ${status}`,
     ...lastingFault({ kind: 'refuse-upgrade', status, location: '/auth/login' }),
     reconnects: 'upgrade_refused',
     cause: status >= 500 ? 'upgrade_error' : status < 400 ? 'upgrade_redirected' : 'upgrade_refused',
@@ -79,7 +79,7 @@ const handshakes: readonly FaultRow[] = [
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'an auth without an answer',
+    name: 'an auth without a response',
     ...lastingFault({ kind: 'ignore-auth' }),
     reconnects: 'auth_timeout',
     cause: 'auth_unanswered',
@@ -95,7 +95,7 @@ const handshakes: readonly FaultRow[] = [
 ];
 
 const verification: FaultRow = {
-  name: '"daemon error" in answer to auth: the node and the panel have different daemon tokens',
+  name: '"daemon error" in response to auth: the node and the panel have different daemon tokens',
   ...lastingFault({ kind: 'daemon-error-on-auth' }),
   cause: 'node_token_mismatch',
   reconnects: 'auth_refused',
@@ -104,7 +104,7 @@ const verification: FaultRow = {
 };
 
 const unknownServer: FaultRow = {
-  name: "upgrades that are answered with 404 because the node doesn't know the server",
+  name: "upgrades that are refused with 404 because the node doesn't know the server",
   ...lastingFault({
     kind: 'refuse-upgrade',
     status: 404,
@@ -202,7 +202,7 @@ const JWT_ERRORS: readonly (readonly [
 function refusedToken([text, recoveryMs, cause, permissions]: (typeof JWT_ERRORS)[number]): FaultRow {
   const fault = lastingFault({ kind: 'jwt-error-on-auth', text });
   return {
-    name: `"${text}" in answer to auth${permissions === undefined ? '' : ", and the token doesn't grant the console"}`,
+    name: `"${text}" in response to auth${permissions === undefined ? '' : ", and the token doesn't grant the console"}`,
     ...fault,
     ...(permissions !== undefined && {
       arrange: (scene) => {
