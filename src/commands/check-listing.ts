@@ -133,7 +133,7 @@ function placeWords(target: ServerTarget): string {
   if (place.isQueryPort) return 'host and port of query.address';
   const listed = address === undefined ? "the node's address" : 'the default allocation';
   const host = query?.address === undefined ? listed : 'the host of query.address';
-  return namedPort === undefined ? host : `${host}, at the port that a variable names`;
+  return namedPort === undefined ? host : `${host}, at the port that a variable contains`;
 }
 
 async function read(panel: PanelConfig, clock: Clock) {

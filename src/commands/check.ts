@@ -231,8 +231,8 @@ function formatCores(cores: number): string {
 /** The hosts that sockets may be opened to if the configuration has none. */
 function anyHost(panelUrl: string): string {
   return isLocalHost(new URL(panelUrl).hostname)
-    ? 'any host that the panel names, including this machine'
-    : 'any public host that the panel names';
+    ? 'any host that the panel returns, including this machine'
+    : 'any public host that the panel returns';
 }
 
 /** The API budget needed for the configured servers; discovered servers are known only from the server list. */

@@ -79,7 +79,7 @@ function problemBlock(group: readonly SharedProblem[], number: number, paint: Pa
     meanings.add(meaning);
     return [
       labeled('Where:         ', locationOf(problem, paint)),
-      labeled('Observed:      ', problem.detail),
+      labeled('Details:       ', problem.detail),
       ...(isNew ? [labeled('Likely cause:  ', meaning)] : []),
     ];
   });

@@ -119,7 +119,7 @@ panel main: 5 servers listed, 4 of them monitored
       'QUERIED AT +SERVERS',
       'nowhere: the server list has no default allocation +1',
       'the default allocation +2',
-      'the default allocation, at the port that a variable names +1',
+      'the default allocation, at the port that a variable contains +1',
       "the node's address +1",
     ];
     expect(text).toMatch(new RegExp(rows.join(String.raw`\n +`)));

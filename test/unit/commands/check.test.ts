@@ -65,7 +65,7 @@ panel main
   poll interval  30s
   staleness      1m
   timeouts       request 25s, connect 10s, auth 12s
-  socket hosts   any public host that the panel names
+  socket hosts   any public host that the panel returns
   proxy          http://<secret>@proxy.example.com:3128
   expect         running 1, any 1 (servers below)
   listing        every 5m, for node, egg and limits
@@ -83,7 +83,7 @@ panel second
   poll interval  30s
   staleness      1m
   timeouts       request 25s, connect 10s, auth 12s
-  socket hosts   any public host that the panel names
+  socket hosts   any public host that the panel returns
   proxy          from the environment
   expect         running 1 (servers below)
   listing        every 5m, for node, egg and limits
@@ -165,7 +165,7 @@ const panel = (more: string) => `panels:
 
 test.each([
   ['all servers may be off', 'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: any }]', true],
-  ['a rule says that all servers may be off', 'discover: { expect: [{ match: {}, state: any }] }', true],
+  ['a rule allows all servers to be off', 'discover: { expect: [{ match: {}, state: any }] }', true],
   [
     'a rule is never reached',
     'discover: { expect: [{ match: {}, state: any }, { match: { name: [a] } }] }',
@@ -216,7 +216,7 @@ test('shows that a panel on this machine may use sockets to this machine', async
   const { out } = await check(
     panel('discover: true').replace('https://panel.example.com', 'http://127.0.0.1:8080'),
   );
-  expect(out).toContain('any host that the panel names, including this machine\n');
+  expect(out).toContain('any host that the panel returns, including this machine\n');
 });
 
 test('treats discover: true as the defaults and discover: false as disabled', async () => {
@@ -267,7 +267,7 @@ test.each([
 test.each([
   ['a sufficient rate', `requests_per_minute: 60\n    servers: [${some(400)}]`],
   ['servers within the rate that every panel allows', `servers: [${some(370)}]`],
-  ['limits from the listing', `servers: [${some(3)}]`],
+  ['limits from the server list', `servers: [${some(3)}]`],
 ])('does not warn about %s', async (_title, more) => {
   expect((await check(panel(more))).err).toBe('');
 });

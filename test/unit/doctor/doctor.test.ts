@@ -91,7 +91,7 @@ describe('a server that was looked up in server lists', () => {
   const without = panel('without', 'nothing_listed');
   const down: PanelReport = {
     ...panel('down', 'timeout'),
-    problem: { cause: 'timeout', detail: 'no answer' },
+    problem: { cause: 'timeout', detail: 'no response' },
   };
   const refused = panel('refused', 'listing_refused');
   const stopped: DoctorReport = { ...doctorReport(without), stopped: true };

@@ -49,13 +49,13 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
     );
     expect(text).toContain(`
    Where:         panel main, server creative: upgrade failed
-   Observed:      creative has trouble
+   Details:       creative has trouble
    Likely cause:  The Origin header doesn't match the panel's address as the
                   node knows it.
 
 2. Set requests_per_minute if the panel allows more than 60 calls per minute.
    Where:         panel main: limit warning
-   Observed:      the limit is odd
+   Details:       the limit is odd
 `);
     expect(text).toContain('\n  creative  failed   upgrade: Origin rejected by the node\n');
     expect(text).toMatch(/Problems found: 1 of 2 servers failed \(7 calls in 3 s\)\.\n$/);
@@ -96,7 +96,7 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
     expect(text).toBe(`\
 1. Correct url, or fix DNS on this machine.
    Where:         panel main: reach failed
-   Observed:      resolving panel.example.com failed
+   Details:       resolving panel.example.com failed
    Likely cause:  The host in url is misspelled, or this machine's DNS server
                   doesn't know it.
 

@@ -64,7 +64,7 @@ describe('the steps of a server', () => {
       { poll: { ...POLLED, problem: problem('node_unreachable'), state: undefined } },
     ],
     [
-      'neither call has an answer',
+      'no call has a response',
       '-f---f',
       {
         poll: { ...POLLED, problem: problem('panel_error'), isAnswered: false },
@@ -84,7 +84,7 @@ describe('the steps of a server', () => {
 describe('a server', () => {
   it.each<readonly [string, boolean, Partial<TrialResult>]>([
     ['answered', false, {}],
-    ['answered, and the answer is that it is suspended', false, { problem: problem('suspended') }],
+    ['responded, and the response is that it is suspended', false, { problem: problem('suspended') }],
     ['refused for all calls', true, { problem: problem('suspended'), isAnswered: false }],
     ['refused for this call', false, { problem: problem('forbidden'), isAnswered: false }],
     ['canceled', true, { problem: new Canceled(STOPPED), isAnswered: false }],
