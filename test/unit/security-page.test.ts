@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 const PAGE = readFileSync('SECURITY.md', 'utf8');
 
-/** The tests that the page names: a file, then the names of the suites and of the test. */
+/** The tests that the page refers to: a file, then the names of the suites and of the test. */
 const named = [...PAGE.matchAll(/`(test\/[^`]+)`/g)].map(([, reference = '']) => reference);
 
 it('SECURITY.md refers to a test for every claim', () => {

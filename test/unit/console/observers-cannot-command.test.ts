@@ -23,7 +23,7 @@ function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
   return new Map([...found].map(([file, text]) => [relative(SRC, file), text]));
 }
 
-/** Where the messages that change a server are defined and encoded. Only a module that names one can send it. */
+/** Where the messages that change a server are defined and encoded. Only a module that contains one can send it. */
 const ENCODERS: readonly string[] = ['panel/dialect.ts', 'panel/dialects/pterodactyl/socket.ts'];
 const CHANGING = /['"`](?:set state|send command)['"`]/;
 

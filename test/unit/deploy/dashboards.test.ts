@@ -26,7 +26,7 @@ import {
 const ROOT = new URL('../../../', import.meta.url);
 const FILES = Object.keys(DASHBOARDS);
 
-/** The recorded series that dashboards use. Without the recording rules, these panels say that the rules are missing. */
+/** The recorded series that dashboards use. Without the recording rules, these panels show that the rules are missing. */
 const RECORDED = [
   'server:gameserver_uptime:ratio30d',
   'server:gameserver_traffic_bytes:sum30d',
@@ -183,7 +183,7 @@ describe.each(FILES)('%s', (file) => {
   test.each(queries)('%s queries only what was selected', (_place, { expr }) => {
     for (const { metric, matchers } of selectorsOf(expr)) {
       const labels = METRICS.get(metric);
-      expect(labels, `${metric} is neither a metric nor recorded`).toBeDefined();
+      expect(labels, `${metric} isn't a metric, and isn't recorded`).toBeDefined();
       expect(matchers).toContain('job=~"$job"');
       if (labels?.includes('panel')) expect(matchers).toContain('panel=~"$panel"');
       if (labels?.includes('server')) expect(matchers).toContain('server=~"$server"');

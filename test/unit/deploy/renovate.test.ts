@@ -13,7 +13,7 @@ const { customManagers } = z
   })
   .parse(JSON.parse(readText('renovate.json')));
 
-/** Every file that names the version of Node.js on which the exporter is built and tested, beside the oldest supported one. */
+/** Every file that contains the version of Node.js on which the exporter is built and tested, beside the oldest supported one. */
 const NODE_VERSIONS: readonly (readonly [file: string, pattern: RegExp])[] = [
   ['Dockerfile', /^ARG NODE_IMAGE=docker\.io\/library\/node:([\d.]+)-/m],
   ['deploy/pterodactyl/egg-gameserver-exporter.json', /"container": "node:([\d.]+)-/],

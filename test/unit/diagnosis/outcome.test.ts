@@ -15,9 +15,9 @@ const WORKS: Verdict = { ...NOTHING, panel: 'works', path: 'works' };
 const FAILS: Verdict = { ...NOTHING, panel: 'fails', path: 'fails' };
 const FOREIGN = { fromPanel: false };
 
-/** The table of the design, "What an outcome says". */
+/** The table in src/diagnosis/outcome.ts. */
 const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[] = [
-  ['a page of the listing', end('listing'), WORKS],
+  ['a page of the server list', end('listing'), WORKS],
   ['a token', end('websocket'), { ...WORKS, console: 'works' }],
   ['resources', end('resources'), { ...WORKS, node: 'works' }],
   [
@@ -39,7 +39,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
     end('resources', 'not_found'),
     { ...NOTHING, panel: 'missing' },
   ],
-  ['a panel without a listing (404)', end('listing', 'not_found'), FAILS],
+  ['a panel without a server list (404)', end('listing', 'not_found'), FAILS],
   [
     'a console that is denied (401)',
     end('websocket', 'unauthorized'),
@@ -49,7 +49,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
   ['a second factor that is demanded', end('resources', 'key_two_factor'), { ...NOTHING, panel: 'refused' }],
   ['an application key', end('websocket', 'application_key'), { ...NOTHING, panel: 'refused' }],
   [
-    'a listing that refuses the key',
+    'a server list that refuses the key',
     end('listing', 'key_refused'),
     { ...NOTHING, panel: 'refused', path: 'fails' },
   ],
@@ -60,16 +60,16 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
     end('websocket', 'panel_error'),
     { ...FAILS, node: 'fails' },
   ],
-  ['a 5xx of the listing in the panel’s own form', end('listing', 'panel_error'), FAILS],
-  ['no answer to a poll in time', end('resources', 'node_silent', FOREIGN), { ...FAILS, node: 'fails' }],
-  ['no answer in time', end('websocket', 'timeout', FOREIGN), FAILS],
+  ['a 5xx of the server list in the panel’s own form', end('listing', 'panel_error'), FAILS],
+  ['no response to a poll in time', end('resources', 'node_silent', FOREIGN), { ...FAILS, node: 'fails' }],
+  ['no response in time', end('websocket', 'timeout', FOREIGN), FAILS],
   ['a closed connection', end('websocket', 'connection_cut', FOREIGN), FAILS],
   ['a refused connection', end('listing', 'connection', FOREIGN), FAILS],
   ['a name that does not resolve', end('resources', 'dns', FOREIGN), FAILS],
   ['a firewall’s page', end('websocket', 'challenge_page', FOREIGN), FAILS],
   ['a proxy’s 502', end('resources', 'panel_down', FOREIGN), FAILS],
   ['a redirect', end('backups', 'redirect', FOREIGN), FAILS],
-  ['an answer of another shape', end('resources', 'bad_answer', FOREIGN), FAILS],
+  ['a response of another shape', end('resources', 'bad_answer', FOREIGN), FAILS],
   ['a 429', end('resources', 'rate_limited'), NOTHING],
   ['a 429 of one console', end('websocket', 'console_limit'), NOTHING],
   ['a 400', end('websocket', 'bad_request'), NOTHING],

@@ -16,7 +16,7 @@ it.each(Object.entries(RUNBOOK_CAUSES))('the runbook %s links to the causes of i
   expectSection(`docs/runbooks/${file}`, 'causes', causeLinks(causes));
 });
 
-/** Codes that a page names as causes: after the word cause, as the value of a label, and in columns headed cause. */
+/** Codes that a page shows as causes: after the word cause, as the value of a label, and in columns headed cause. */
 function codesIn(text: string): readonly string[] {
   const listed = [...text.matchAll(/\bcauses?:? ((?:`[a-z_]+`(?: \([^)]*\))?(?:,| and| or)?\s*)+)/g)].flatMap(
     ([, list = '']) => [...list.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code),

@@ -83,8 +83,8 @@ describe('sleep', () => {
     const clock = new ManualClock();
     const controller = new AbortController();
     const slept = sleep(clock, 1_000, controller.signal);
-    controller.abort(new Error('no longer wanted'));
-    await expect(slept).rejects.toThrow('no longer wanted');
+    controller.abort(new Error('no longer needed'));
+    await expect(slept).rejects.toThrow('no longer needed');
     expect(clock.pending).toBe(0);
   });
 

@@ -11,7 +11,7 @@ describe('the memory limit', () => {
   it.each<[string, Limits, reported: number | undefined, Limit | undefined]>([
     ['the configuration comes first', { memoryBytes: 1, listedMemoryBytes: 3 }, 2, 1],
     ['the node comes second', { listedMemoryBytes: 3 }, 2, 2],
-    ['the listing comes last', { listedMemoryBytes: 3 }, undefined, 3],
+    ['the server list comes last', { listedMemoryBytes: 3 }, undefined, 3],
     ['0 from the node means no limit', { listedMemoryBytes: 3 }, 0, 3],
     [
       'unlimited in the configuration overrides the node',

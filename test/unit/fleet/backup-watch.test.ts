@@ -20,7 +20,7 @@ let clock: ManualClock;
 let records: ServerRecord[];
 let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
-/** A random number, which decides when a server's second read is planned: half to one and a half intervals after the first. */
+/** A random number, which decides when a server's second read is scheduled: half to one and a half intervals after the first. */
 let random: () => number;
 let watch: PacedReads<BackupsReading>;
 
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 afterEach(() => watch.stop());
 
-/** Observes this many servers, reads the list of each once, and waits until the next may be read. */
+/** Monitors this many servers, reads the list of each once, and waits until the next may be read. */
 async function start(servers: number): Promise<void> {
   records = Array.from({ length: servers }, (_, index) => {
     return new ServerRecord(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });

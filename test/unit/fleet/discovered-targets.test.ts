@@ -82,10 +82,10 @@ describe('for listed servers with the same identifier', () => {
   };
 
   it.each([
-    ['the first one by UUID is observed', [], ALL, none, ['one'], ['two']],
-    ['the one that is observed already is kept', [], ALL, [two], ['two'], ['one']],
+    ['the first one by UUID is monitored', [], ALL, none, ['one'], ['two']],
+    ['the one that is monitored already is kept', [], ALL, [two], ['two'], ['one']],
     ['an excluded one does not conflict', [], onlyOne, none, ['one'], []],
-    ['the configured one is observed', [byUuid(two)], ALL, [one], ['mine'], ['one']],
+    ['the configured one is monitored', [byUuid(two)], ALL, [one], ['mine'], ['one']],
     ['both are reported if a short id is configured', [byShortId], ALL, none, ['mine'], ['one', 'two']],
     [
       'both are reported if a short id is configured without discover',
@@ -96,7 +96,7 @@ describe('for listed servers with the same identifier', () => {
       ['one', 'two'],
     ],
     [
-      'neither is reported if a UUID is configured without discover',
+      'no server is reported if a UUID is configured without discover',
       [byUuid(two)],
       undefined,
       none,

@@ -16,7 +16,7 @@ const SETTINGS: ListingSettings = { type: 'owner', intervalMs: 5 * MINUTE, disco
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-/** Each query, and in how many milliseconds its answer is needed. */
+/** Each query, and in how many milliseconds its response is needed. */
 let asked: (ListingQuery & { readonly within: number })[];
 let pages: (readonly ListedServer[] | Error)[];
 let answer: (query: ListingQuery, signal: AbortSignal) => Promise<ListingPage>;
@@ -140,7 +140,7 @@ describe('the walks', () => {
   });
 
   it('continue after a failed page, and are repeated within a minute', async () => {
-    pages = [[listed(1)], new Error('no answer'), [listed(3)]];
+    pages = [[listed(1)], new Error('no response'), [listed(3)]];
     await start();
     expect(names()).toEqual(['server-1', 'server-3']);
     expect(discovery.reading).toMatchObject({ servers: 2, succeededUnixMs: undefined, failures: 1 });
@@ -333,7 +333,7 @@ describe('more servers than max_servers', () => {
       [listed(3), listed(4)],
     ];
     await start(limited(2));
-    pages[1] = new Error('no answer');
+    pages[1] = new Error('no response');
     await clock.advance(5 * MINUTE);
     expect(discovery.reading?.leftOut).toBe(2);
     expect(warnings().filter((message) => message.includes('left out'))).toHaveLength(1);
@@ -393,10 +393,10 @@ describe('an empty server list', () => {
   it('stays a problem while it cannot be read, and is one as soon as the last server has left it', async () => {
     pages = [[]];
     await start();
-    pages = [new Error('no answer')];
+    pages = [new Error('no response')];
     await clock.advance(5 * MINUTE);
     expect(discovery.problems).toEqual([EMPTY]);
-    pages = [[listed(1)], new Error('no answer')];
+    pages = [[listed(1)], new Error('no response')];
     await clock.advance(MINUTE);
     expect(discovery.problems).toEqual([]);
     pages = [[]];
@@ -406,7 +406,7 @@ describe('an empty server list', () => {
 
   it.each<[string, ListingSettings, (readonly ListedServer[] | Error)[]]>([
     ['nothing is discovered', { intervalMs: 5 * MINUTE }, [[]]],
-    ['it was never read', SETTINGS, [new Error('no answer')]],
+    ['it was never read', SETTINGS, [new Error('no response')]],
     ['its entries are unreadable', SETTINGS, [[listed(1, { uuid: 'nonsense' })]]],
   ])('is no problem if %s', async (_what, settings, answers) => {
     pages = answers;
@@ -430,7 +430,7 @@ describe('a server that the server list shows as suspended', () => {
     await start();
     await clock.advance(5 * MINUTE);
     expect(blocked()).toEqual(['suspended', undefined]);
-    pages = [new Error('no answer')];
+    pages = [new Error('no response')];
     await clock.advance(6 * MINUTE);
     expect(names()).toEqual(['server-1', 'server-2']);
     expect(blocked()).toEqual([undefined, undefined]);
@@ -442,7 +442,7 @@ describe('a server that the server list shows as suspended', () => {
   it('is not asked while a failed walk is repeated within five minutes', async () => {
     pages = [[listed(1, { suspended: true })]];
     await start({ ...SETTINGS, intervalMs: MINUTE });
-    pages = [new Error('no answer')];
+    pages = [new Error('no response')];
     await clock.advance(5 * MINUTE);
     expect(blocked()).toEqual(['suspended']);
     await clock.advance(MINUTE);
@@ -639,7 +639,7 @@ describe('a configuration change', () => {
     const [kept, gone] = [target({ id: '00000002', name: 'two' }), target({ id: '00000009', name: 'nine' })];
     discovery.configure([kept, gone], undefined);
     discovery.start();
-    pages = [new Error('no answer')];
+    pages = [new Error('no response')];
     expect(discovery.configure([], SETTINGS)).toEqual([kept, gone]);
     await clock.advance(0);
     expect(names()).toEqual(['two', 'nine']);

@@ -88,9 +88,9 @@ const POLLED = [group(15, { mode: 'poll', node: 'n0' }), group(15, { mode: 'poll
 /** The end of a fault that lasts ten minutes from the start. */
 describe('one fault', () => {
   it.each([
-    ['closed without an answer', 'cut', 'connection_cut'],
-    ['never answered', 'hang', 'timeout'],
-    ['answered with 502', 'down', 'panel_down'],
+    ['closed without a response', 'cut', 'connection_cut'],
+    ['without a response', 'hang', 'timeout'],
+    ['with the response 502', 'down', 'panel_down'],
   ] as const)(
     'of the path of tokens, %s, is one problem of that path, and all servers are polled',
     async (_what, effect, cause) => {
@@ -376,7 +376,7 @@ describe('any two or three faults', () => {
   const runs = wanted === undefined ? { numRuns: 15, seed: 25 } : { numRuns: Number(wanted) };
 
   const examples: [readonly Fault[], number, number][] = [
-    // A path that is rarely used, and one whose single failures say nothing.
+    // A path that is rarely used, and one whose single failures mean nothing.
     [[{ ...fault('flaky', 'backups'), fromMinute: 2, toMinute: 5 }], 120, 16],
     [
       [

@@ -6,7 +6,7 @@ import { listed } from '../../support/listed.ts';
 const MINUTE = 60_000;
 const NOW = 100 * MINUTE;
 const UNREADABLE = new Error('1 entries on page 1 have no valid UUID');
-const FAILED = new Error('no answer');
+const FAILED = new Error('no response');
 
 const walk = (servers: number, problem?: Error) => ({
   complete: problem !== FAILED,

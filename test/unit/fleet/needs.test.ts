@@ -16,7 +16,7 @@ describe('what servers need', () => {
     ['a longer interval costs less', [server('poll')], { ...NONE, pollIntervalMs: 120_000 }, [0, 1, 0.5]],
     ['a server that the panel blocks needs nothing', [server('auto', 'suspended')], NONE, [0, 0, 0]],
     [
-      'the listing and backups are calls, too',
+      'the server list and backups require calls, too',
       [],
       { ...NONE, listingPerMinute: 0.2, listsPerMinute: 1 },
       [0, 0, 1.2],

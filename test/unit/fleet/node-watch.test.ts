@@ -93,7 +93,7 @@ describe('the nodes', () => {
 
   it('stay for two and a half intervals while reading fails', async () => {
     await start();
-    problem = { cause: 'timeout', detail: 'no answer' };
+    problem = { cause: 'timeout', detail: 'no response' };
     await clock.advance(12 * MINUTE);
     expect(read()).toEqual(['one']);
     await clock.advance(MINUTE);

@@ -13,9 +13,9 @@ const server = (node: string | undefined, freshUntil: number) => ({
 
 it.each([
   ['is up while nothing is wrong, even before its first sample', 0, undefined, true],
-  ['is up while its servers are observed', NOW + 1, undefined, true],
-  ['is down if it has a problem and no server of it is observed', NOW, SILENT, false],
-  ['is up with a problem while a server of it is observed, for example by polls', NOW + 1, SILENT, true],
+  ['is up while its servers are monitored', NOW + 1, undefined, true],
+  ['is down if it has a problem and no server of it is monitored', NOW, SILENT, false],
+  ['is up with a problem while a server of it is monitored, for example by polls', NOW + 1, SILENT, true],
 ])('a node %s', (_, freshUntil, problem, up) => {
   const servers = [server('n1', 0), server('n1', freshUntil), server('n1', 0)];
   expect(nodeReadings(servers, () => problem, NOW)).toEqual([{ name: 'n1', up, problem }]);

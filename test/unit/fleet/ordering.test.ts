@@ -16,7 +16,7 @@ function frame(at: number, uptimeMs: number, more: Partial<Observation> = {}): O
   return { source: 'socket', receivedAt: at, measuredFrom: at, state: 'running', uptimeMs, ...more };
 }
 
-/** A poll sent at `at` and answered `tookMs` later. */
+/** A poll sent at `at` with its response `tookMs` later. */
 function poll(at: number, uptimeMs: number, tookMs = 0): Observation {
   return {
     source: 'poll',
@@ -59,7 +59,7 @@ describe('compareObservations', () => {
     ['a frame without uptime after one with uptime', frame(0, DAY), frame(20, UNKNOWN), NEWER],
     ['a frame of the previous run after a restart', frame(0, 2_000), frame(500, DAY), OLDER],
     ['a frame of a new run whose start was not seen', frame(0, DAY), frame(10_000, 4_000), RESTARTED],
-    ['a frame that says the server is off', frame(0, DAY), off(20), NEWER],
+    ['a frame that shows the server is off', frame(0, DAY), off(20), NEWER],
     ['the first frame of a new run', off(0), frame(30_000, 1_000), NEWER],
     ['a frame from before the stop', off(0), frame(20, DAY), OLDER, 0],
     [
@@ -87,7 +87,7 @@ describe('compareObservations', () => {
     ['a poll that shows a restart', frame(0, DAY), poll(60_000, 30_000), RESTARTED],
 
     ['a poll after a poll', poll(0, DAY), poll(30_000, DAY + 30_000), NEWER],
-    ['a poll after a poll, answered from the same cache', poll(0, DAY), poll(15_000, DAY), NEWER],
+    ['a poll after a poll, with a response from the same cache', poll(0, DAY), poll(15_000, DAY), NEWER],
     ['a poll after a poll, with a restart between', poll(0, DAY), poll(30_000, 10_000), RESTARTED],
     ['a frame after a poll', poll(0, DAY), frame(100, DAY + 15_000), NEWER],
     ['a frame after a poll, with a restart between', poll(0, DAY), frame(30_000, 10_000), RESTARTED],

@@ -224,7 +224,7 @@ describe("the panel's health", () => {
   it('up wakes servers that back off after a failure', async () => {
     const take = gateway.answerCredentials;
     gateway.answerCredentials = () =>
-      Promise.reject(new PanelError({ cause: 'connection', detail: 'no answer' }));
+      Promise.reject(new PanelError({ cause: 'connection', detail: 'no response' }));
     start(servers(1));
     await clock.advance(10 * MINUTE);
     expect(conditions()).not.toContain('streaming');
@@ -272,7 +272,7 @@ it('a problem of one server does not affect the others', async () => {
 });
 
 describe('stop', () => {
-  const failing = () => Promise.reject(new PanelError({ cause: 'connection', detail: 'no answer' }));
+  const failing = () => Promise.reject(new PanelError({ cause: 'connection', detail: 'no response' }));
 
   it.each<[string, number, () => void]>([
     ['immediately after the start', 0, () => {}],

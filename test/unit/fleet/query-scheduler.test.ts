@@ -20,14 +20,14 @@ const DEADLINE = 5 * SECOND;
 class FakeServer implements QueryTask {
   readonly intervalMs: number;
   readonly #world: World;
-  /** How long an answer takes; undefined while the server does not answer. */
+  /** How long a response takes; undefined while the server does not respond. */
   answersAfterMs: number | undefined;
   currentRun: number | undefined = 0;
   /** When the server was queried. */
   readonly asked: number[] = [];
-  /** When the server answered. */
+  /** When the server responded. */
   readonly answered: number[] = [];
-  /** The last query in this run was not answered, or was withdrawn. */
+  /** The last query in this run had no response, or was withdrawn. */
   #isSilent = false;
   #queriedRun: number | undefined;
 

@@ -19,7 +19,7 @@ const INTERVAL = 30 * SECOND;
 const MINECRAFT: QuerySettings = { type: 'minecraft', intervalMs: INTERVAL };
 const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05 };
 const SILENT: Asked = {
-  problem: { cause: 'query_no_answer', detail: 'no answer' },
+  problem: { cause: 'query_no_answer', detail: 'no response' },
   durationSeconds: 5,
 };
 

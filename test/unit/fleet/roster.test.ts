@@ -25,13 +25,13 @@ const FORMS = {
   'its short id': target({ id: SHORT, name: SHORT }),
   'its UUID': target({ id: UUID, name: UUID, uuid: UUID }),
   'its UUID in capitals': target({ id: UUID.toUpperCase(), name: 'survival', uuid: UUID }),
-  'its short id, as the listing describes it': target({
+  'its short id, as in the server list': target({
     id: SHORT,
     name: 'survival',
     uuid: UUID,
     node: 'ams-1',
   }),
-  'the listing alone': target({ id: UUID, name: 'survival', uuid: UUID, node: 'ams-1', expect: 'any' }),
+  'the server list alone': target({ id: UUID, name: 'survival', uuid: UUID, node: 'ams-1', expect: 'any' }),
 } as const;
 
 type Form = keyof typeof FORMS;
@@ -65,8 +65,8 @@ describe('a server that is identified differently', () => {
   it.each<Partial<ServerTarget>>([{ address: '203.0.113.7:25565' }, { node: 'ams-2' }, { egg: 'Paper' }])(
     'gets a new description if the server list changes to %j',
     (change) => {
-      const before = create(FORMS['the listing alone']);
-      const next = { ...FORMS['the listing alone'], ...change };
+      const before = create(FORMS['the server list alone']);
+      const next = { ...FORMS['the server list alone'], ...change };
       expect(regroup([before], [next], create).changes).toMatchObject({ changed: 1, unchanged: 0 });
       expect(before.record.target).toBe(next);
     },
@@ -97,9 +97,9 @@ describe('a server with a changed query', () => {
     ['with another type', { ...before, query: { ...minecraft, type: 'valheim' } }],
     ['with another interval', { ...before, query: { ...minecraft, intervalMs: 10_000 } }],
     ['with another address', { ...before, query: { ...minecraft, address: 'play.example.com' } }],
-    ['with another allocation in the listing', target({ query: minecraft, allocation: ':25565' })],
-    ['with another query port in the listing', { ...before, namedPort: 27_015 }],
-    ['with other ports in the listing', { ...before, otherPorts: [27_015] }],
+    ['with another allocation in the server list', target({ query: minecraft, allocation: ':25565' })],
+    ['with another query port in the server list', { ...before, namedPort: 27_015 }],
+    ['with other ports in the server list', { ...before, otherPorts: [27_015] }],
     ['without a query', target({ address: '203.0.113.7:25565' })],
   ])('gets a new description: %s', (_, after) => {
     const member = create(before);

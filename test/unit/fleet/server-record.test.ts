@@ -33,7 +33,7 @@ function frame(sample: Sample, afterMs = SECOND): void {
   record.socketSample(SampleNumbers.of(sample), now);
 }
 
-/** A poll that is answered immediately, with data that may be 20 s old. */
+/** A poll with an immediate response, with data that may be 20 s old. */
 function poll(sample: Sample, afterMs = SECOND): void {
   now += afterMs;
   record.pollSample(sample, now, now);

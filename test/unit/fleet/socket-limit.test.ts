@@ -73,7 +73,7 @@ describe('a slot', () => {
       for (;;) slots.push(limit.take());
     };
     expect(takeAll).toThrow(SocketLimitError);
-    // A few more than planned, because sockets of ended turns are still closing.
+    // A few more than the limit, because sockets of ended turns are still closing.
     expect(slots.length).toBeGreaterThanOrEqual(limit.sockets);
     expect(slots.length).toBeLessThanOrEqual(100 - RESERVE);
     const [first] = slots;
@@ -92,7 +92,7 @@ describe("the slots of a panel's sockets", () => {
   /** A limit with room for this many sockets of one panel. */
   const limitFor = (sockets: number) => new SocketLimit(100 - new SocketLimit(100).sockets + sockets);
 
-  /** Places for this many sockets; holders take theirs anew when they are told to. */
+  /** Places for this many sockets; holders take theirs anew when they are asked to. */
   const slotsFor = (sockets: number, limit = limitFor(sockets)) => {
     const given: string[] = [];
     let required = 20;

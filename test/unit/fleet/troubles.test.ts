@@ -41,7 +41,7 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-/** A panel with a limit of 240 calls a minute that answers within 60 ms. */
+/** A panel with a limit of 240 calls a minute that responds within 60 ms. */
 function panel(): PanelCalls {
   const answered = async <T>(path: Path, value: T): Promise<PanelAnswer<T>> => {
     calls.push({ path, at: clock.now() });
@@ -88,7 +88,7 @@ const warnings = () =>
 const CUT: Problem = { cause: 'connection', detail: 'the connection was cut' };
 
 describe('a panel whose path for consoles fails while the rest works', () => {
-  // Servers that never failed themselves have to be told, on whatever node they are.
+  // Servers that never failed themselves have to be notified, on whatever node they are.
   it('is up, and all servers are polled within ten seconds', async () => {
     failing.set('credentials', CUT);
     await start(onOwnNodes(30));

@@ -7,7 +7,7 @@ const fleet = fc.array(serverHistory, { minLength: 1, maxLength: 3 });
 
 describeFuzz({
   folder: 'scrape',
-  holds: 'Prometheus accepts the scrape, whatever frames and answers contain',
+  holds: 'Prometheus accepts the scrape, whatever frames and responses contain',
   runs: 200,
   input: fleet,
   expectHeld: async (histories) => {

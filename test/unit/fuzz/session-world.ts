@@ -15,7 +15,7 @@ import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
-/** How the panel answers from now on. */
+/** How the panel responds from now on. */
 export const PANEL_BEHAVIORS = [
   'well',
   'slow',
@@ -48,8 +48,8 @@ export const NODE_BEHAVIORS = [
   'asks for tokens',
 ] as const;
 
-/** How the server is observed from now on. */
-export const ROLES = ['stream', 'poll', 'blocked by the listing', 'without a place', 'stopped'] as const;
+/** How the server is monitored from now on. */
+export const ROLES = ['stream', 'poll', 'blocked by the server list', 'without a place', 'stopped'] as const;
 
 /** What the fleet tells the session about its panel and node. */
 export const HEALTH = ['wake', 'wakeSocket', 'wakePolls', 'slotGiven', 'follow'] as const;
@@ -152,7 +152,7 @@ export class SessionWorld {
     this.role = role;
     this.#record.target = target({
       mode: role === 'poll' ? 'poll' : 'auto',
-      ...(role === 'blocked by the listing' && { blocked: 'suspended' }),
+      ...(role === 'blocked by the server list' && { blocked: 'suspended' }),
     });
     if (role === 'stopped') void this.session.stop();
     else if (before === 'stopped') this.session.start();
@@ -230,7 +230,7 @@ export class SessionWorld {
     };
   }
 
-  /** Refusals of the key are the panel's problem, as its circuit would say. */
+  /** Refusals of the key are the panel's problem, as its circuit would show. */
   get #panelProblem(): Problem | undefined {
     return this.panelBehavior === 'refuses the key' ? PROBLEMS['refuses the key'] : undefined;
   }
@@ -258,7 +258,7 @@ export class SessionWorld {
     return this.panelBehavior === 'short tokens' ? { ...RUNNING, sample: undefined } : RUNNING;
   }
 
-  /** Waits as long as the panel takes to answer, and rejects if the panel does. */
+  /** Waits as long as the panel takes to respond, and rejects if the panel does. */
   async #answer(signal: AbortSignal): Promise<void> {
     // A call that is withdrawn at the moment of its admission isn't made.
     signal.throwIfAborted();

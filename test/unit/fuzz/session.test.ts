@@ -73,7 +73,7 @@ describeFuzz({
 
     const stopped = vi.fn<() => void>();
     void world.session.stop().then(stopped);
-    // A second for the answer to the close frame, and the moment in which the node closes.
+    // A second for the response to the close frame, and the moment in which the node closes.
     await world.clock.advance(1_001);
     expect(world.violations).toEqual([]);
     expect({

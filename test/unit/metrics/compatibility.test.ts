@@ -156,7 +156,7 @@ describe('values', () => {
 
   it.each([
     ['the configuration', { memoryBytes: 2 ** 30, listedMemoryBytes: 2 ** 31 }, 1_024],
-    ['the listing', { listedMemoryBytes: 2 ** 31 }, 2_048],
+    ['the server list', { listedMemoryBytes: 2 ** 31 }, 2_048],
     ['the node', {}, 4_509_715_660 / 1_048_576],
     ['the setting "unlimited"', { memoryBytes: 'unlimited' }, 0],
   ] as const)('use the memory limit from %s', (_from, limits, expected) => {

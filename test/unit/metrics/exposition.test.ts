@@ -61,7 +61,7 @@ test('hostile labels are escaped', () => {
 test.each([
   ['a short id', { id: '1A7CE997' }],
   ['a UUID', { id: UUID, uuid: UUID }],
-  ['a short id with a UUID from the listing', { id: '1a7ce997', uuid: UUID }],
+  ['a short id with a UUID from the server list', { id: '1a7ce997', uuid: UUID }],
 ])('a server configured with %s has the same series', (_what, ids) => {
   const line = [...renderFleet(fleetReading([serverReading({ target: ids })]), clock)]
     .join('')

@@ -258,8 +258,8 @@ test.each([
 test.each([
   ['the configuration', { memoryBytes: 1, listedMemoryBytes: 3 }, 2, ['memory_limit_bytes 1']],
   ['the node', { listedMemoryBytes: 3 }, 2, ['memory_limit_bytes 2']],
-  ['the listing, if the node reports none', { listedMemoryBytes: 3 }, 0, ['memory_limit_bytes 3']],
-  ['the listing, for a polled server', { listedMemoryBytes: 3 }, undefined, ['memory_limit_bytes 3']],
+  ['the server list, if the node reports none', { listedMemoryBytes: 3 }, 0, ['memory_limit_bytes 3']],
+  ['the server list, for a polled server', { listedMemoryBytes: 3 }, undefined, ['memory_limit_bytes 3']],
   ['no source, because it is unlimited', { memoryBytes: 'unlimited', listedMemoryBytes: 3 }, 2, []],
 ] as const)('the memory limit comes from %s', (_who, limits, ofNode, lines) => {
   const sample = { state: 'running', ...(ofNode !== undefined && { memoryLimitBytes: ofNode }) } as const;
@@ -405,7 +405,7 @@ describe('a queried game', () => {
   });
 
   test('has no players if it does not respond', () => {
-    const problem = { cause: 'query_no_answer', detail: 'no answer' } as const;
+    const problem = { cause: 'query_no_answer', detail: 'no response' } as const;
     expect(ofQuery({ query: { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY } })).toEqual([
       'query_up 0',
       'query_duration_seconds 5',

@@ -42,7 +42,7 @@ interface Made extends Partial<Omit<EntryRequest, 'circuits' | 'seatOf'>> {
   readonly signal?: AbortSignal;
 }
 
-/** Makes a call that takes 100 ms, unless said otherwise. */
+/** Makes a call that takes 100 ms, by default. */
 function make(
   subject: string,
   { tookMs = 100, signal = never(), circuits = [PANEL], seatOf, ...request }: Made = {},

@@ -16,7 +16,7 @@ const KEY = 'ptlc_0123456789abcdef';
 const envelope = (detail: string, code = 'HttpException') =>
   JSON.stringify({ errors: [{ code, status: '4xx', detail }] });
 const message = (text: string) => JSON.stringify({ error: 'Trouble', message: text });
-/** As gateways and bot checks answer. */
+/** As gateways and bot checks respond. */
 const bare = (text: string) => JSON.stringify({ message: text });
 const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
 
@@ -54,7 +54,7 @@ describe('refusalError', () => {
     [502, PAGE, 'panel_down', undefined, 'panel'],
     [503, envelope('x'), 'panel_down', undefined, 'panel'],
     [504, envelope('x', 'DaemonConnectionException'), 'node_unreachable', undefined, 'node'],
-    // Such a call waits for a node, so a timeout says nothing about the panel.
+    // Such a call waits for a node, so a timeout shows nothing about the panel.
     [504, envelope('x'), 'node_silent', undefined, 'node'],
     [504, PAGE, 'node_silent', undefined, 'node'],
     [504, message('x'), 'node_silent', undefined, 'node'],

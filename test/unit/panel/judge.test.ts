@@ -59,7 +59,7 @@ beforeEach(() => {
   use(SERVERS);
 });
 
-/** Makes the panel answer some calls differently. */
+/** Makes the panel respond to some calls differently. */
 const fail = (outcome: Outcome, isMeant: (endpoint: ApiEndpoint, server: string) => boolean = () => true) => {
   panel.decide = (endpoint, server) => (isMeant(endpoint, server) ? outcome : 'success');
 };
@@ -168,7 +168,7 @@ describe('the panel', () => {
   });
 
   it.each<[string, ApiEndpoint]>([
-    ['the listing', 'listing'],
+    ['the server list', 'listing'],
     ['credentials', 'websocket'],
   ])('is up again with the first success, whatever succeeds: %s', async (_what, succeeds) => {
     fail(BAD_GATEWAY);
@@ -195,8 +195,8 @@ describe('the panel', () => {
   });
 
   it.each<[string, PanelUse['listing']]>([
-    ['with a listing', 'optional'],
-    ['without a listing', 'none'],
+    ['with a server list', 'optional'],
+    ['without a server list', 'none'],
   ])(
     'has a wrong address if it responds to every call with its own 404, and blames no server, %s',
     async (_what, how) => {
@@ -249,7 +249,7 @@ describe('a path that fails while the panel works', () => {
   it.each<[string, Outcome]>([
     ['closes connections', { foreign: 'connection_cut' }],
     ['is silent', 'silence'],
-    ['answers 502', BAD_GATEWAY],
+    ['responds with 502', BAD_GATEWAY],
     ['is blocked by a firewall', FIREWALL],
   ])('has one problem that shows it, which is logged once, if it %s', async (_what, outcome) => {
     fail(outcome, (endpoint) => endpoint === 'websocket');
@@ -387,7 +387,7 @@ describe('a node', () => {
 
   it('is unreachable if the panel has no data of its servers', async () => {
     fail('empty', isOfNode('n2'));
-    // A poll without data is an answer, so a session polls again.
+    // A poll without data is a response, so a session polls again.
     for (let round = 0; round < 4; round += 1) {
       keepAsking('resources');
       await clock.advance(30_000);

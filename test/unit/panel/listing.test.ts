@@ -23,7 +23,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const names = (servers: readonly ListedServer[]) => servers.map(({ name }) => name);
-const GONE = new Error('no answer');
+const GONE = new Error('no response');
 
 describe('walkListing', () => {
   it('reads every page, and lists a server on two pages once, with its latest data', async () => {

@@ -27,9 +27,9 @@ describe('the allowed rate', () => {
   });
 
   it.each([
-    ['an answer with a token reports the limit of one console', 'websocket', 5, undefined],
-    ['an answer with a token reports the limit of the account', 'websocket', 240, 240],
-    ['another answer reports a low limit', 'resources', 5, 5],
+    ['a response with a token reports the limit of one console', 'websocket', 5, undefined],
+    ['a response with a token reports the limit of the account', 'websocket', 240, 240],
+    ['another response reports a low limit', 'resources', 5, 5],
   ] as const)('is learned correctly when %s', (_what, endpoint, reported, known) => {
     const { limit } = limitOf();
     limit.answered(endpoint, { limitPerMinute: reported });
@@ -131,7 +131,7 @@ describe('an account that somebody else uses as well', () => {
     const world = limitOf();
     world.limit.answered('listing', { limitPerMinute: 100 });
     world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
-    // Answers that show nothing, such as a proxy's.
+    // Responses that show nothing, such as a proxy's.
     for (let call = 0; call < 3; call += 1) {
       await world.clock.advance(15_000);
       world.limit.take();

@@ -151,7 +151,7 @@ describe('a name that does not resolve', () => {
 });
 
 it('a name is resolved once, and the result is one of the checked addresses', async () => {
-  // A hostile DNS server can answer a second query differently.
+  // A hostile DNS server can respond to a second query differently.
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(fc.ipV4(), fc.ipV6()), { minLength: 1, maxLength: 4 }),

@@ -15,7 +15,7 @@ import { target } from '../../support/targets.ts';
 const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };
 const first = { epoch: 1, failures: 0 };
 const SOCKET: Problem = { cause: 'node_connection', detail: 'no connection' };
-const POLL: Problem = { cause: 'node_silent', detail: 'no answer' };
+const POLL: Problem = { cause: 'node_silent', detail: 'no response' };
 const NO_SERVER: Problem = { cause: 'not_found', detail: 'no such server' };
 const KEY: Problem = { cause: 'key_refused', detail: 'Unauthenticated.' };
 const failed = { epoch: 1, failures: 2, problem: SOCKET };
@@ -85,7 +85,7 @@ describe('collectionStatus', () => {
       { condition: 'failing', problem: SOCKET },
     ],
     [
-      'waiting for the answer of its first poll',
+      'waiting for the response to its first poll',
       { machine: BACKING_OFF, polling: true, poll: NONE },
       { condition: 'failing', problem: SOCKET },
     ],
@@ -111,7 +111,7 @@ describe('collectionStatus', () => {
       { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
     ],
     [
-      'rejected by socket and poll for the same reason: the problem of the socket says more',
+      'rejected by socket and poll for the same reason: the problem of the socket is more specific',
       { machine: FORBIDDEN, polling: true, poll: { ...REFUSED, reason: 'forbidden' } },
       { condition: 'blocked', blocked: 'forbidden', problem: SOCKET },
     ],

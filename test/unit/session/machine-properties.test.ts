@@ -42,7 +42,7 @@ interface Occurrence {
 
 const ALL_CAUSES = Object.keys(CAUSES) as CauseCode[];
 const FAILURES: readonly Failure[] = [
-  { reason: 'no_token', problem: { cause: 'timeout', detail: 'no answer' } },
+  { reason: 'no_token', problem: { cause: 'timeout', detail: 'no response' } },
   { reason: 'no_token', problem: { cause: 'rate_limited', detail: 'slow down', retryAfterMs: 120_000 } },
   { reason: 'upgrade_refused', problem: { cause: 'upgrade_redirected', detail: '' }, dropToken: true },
   ...ALL_CAUSES.map((cause): Failure => ({ reason: 'no_token', problem: { cause, detail: 'why' } })),
@@ -333,7 +333,7 @@ describe('for any history', () => {
         const world = worldAfter(occurrences);
         if (world.state.name === 'idle') return;
         const { epoch } = world.state;
-        // What is certain to happen even if nothing answers: timers fire, and a call to the panel ends at some point.
+        // What is certain to happen even if nothing responds: timers fire, and a call to the panel ends at some point.
         for (let turn = 0; turn < 20 && world.state.epoch === epoch; turn += 1) {
           if (world.fetching) {
             world.fetching = false;

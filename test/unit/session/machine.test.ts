@@ -56,9 +56,9 @@ const STATES = {
 const NODE = { ...PTERODACTYL.socket, panel: 'main' };
 const TRANSIENT: Failure = {
   reason: 'connect_failed',
-  problem: { cause: 'node_connection', detail: 'no answer' },
+  problem: { cause: 'node_connection', detail: 'no response' },
 };
-const NO_TOKEN: Failure = { reason: 'no_token', problem: { cause: 'timeout', detail: 'no answer' } };
+const NO_TOKEN: Failure = { reason: 'no_token', problem: { cause: 'timeout', detail: 'no response' } };
 const LASTING: Failure = { reason: 'no_token', problem: { cause: 'not_found', detail: 'gone' } };
 const KEY: Failure = { reason: 'no_token', problem: { cause: 'key_refused', detail: 'no key' } };
 const ORIGIN: Failure = { reason: 'upgrade_refused', problem: { cause: 'origin', detail: 'Origin' } };

@@ -80,13 +80,13 @@ const condition = () => record.status.condition;
 const polls = () => panel.asked('resources').length;
 const tokens = () => panel.asked('credentials').length;
 
-/** The circuit of the node's sockets opened, and its session is told. */
+/** The circuit of the node's sockets opened, and its session is notified. */
 function nodeOpens(): void {
   panel.socketsFail('n1', DOWN);
   session.follow();
 }
 
-/** The circuit of the node's sockets closed, and its session is told. */
+/** The circuit of the node's sockets closed, and its session is notified. */
 function nodeCloses(): void {
   panel.socketsFail('n1');
   session.wakeSocket();

@@ -106,7 +106,7 @@ describe('a line that is not from the daemon', () => {
     ['digits of another script', wings('Exit code: ١')],
     ['an exit code of more than 32 bits', wings('Exit code: 4294967296')],
     ['an endless exit code', wings(`Exit code: ${'1'.repeat(100)}`)],
-    ['neither true nor false', wings('Out of memory: maybe')],
+    ['not a boolean', wings('Out of memory: maybe')],
     ['an interval that is not a number', wings(ABORTED.replace('60', 'sixty'))],
     ['no interval', wings(ABORTED.replace('60 ', ''))],
     ['the name of an Object property', wings('constructor')],

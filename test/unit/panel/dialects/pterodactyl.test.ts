@@ -76,7 +76,7 @@ describe('the paths', () => {
     ['credentials', PTERODACTYL.credentials('1a7ce997'), '/api/client/servers/1a7ce997/websocket'],
     ['resources', PTERODACTYL.resources('1a7ce997'), '/api/client/servers/1a7ce997/resources'],
     [
-      'a page of the listing',
+      'a page of the server list',
       PTERODACTYL.listing({ page: 2, perPage: 100 }),
       '/api/client?page=2&per_page=100&include=egg',
     ],

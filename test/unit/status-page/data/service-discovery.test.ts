@@ -96,7 +96,7 @@ describe('the list of targets', () => {
   it.each([1, 250, 251, 1_000, 10_000])(
     'is in the order of the fleet, in small pieces: %i servers',
     (size) => {
-      // Every third server has no address, and neither do the first 300.
+      // Every third server, and each of the first 300, has no address.
       const hasAddress = (n: number) => n % 3 > 0 && (n >= 300 || size < 300);
       const servers = Array.from({ length: size }, (_, n) => ({
         target: { id: uuidOf(n), ...(hasAddress(n) && { address: `192.0.2.1:${n}` }) },

@@ -68,9 +68,9 @@ describe('the text of a page without servers', () => {
 
   it.each([
     ['without discovery', undefined, false, 'off'],
-    ['before the first answer', pending, false, 'pending'],
+    ['before the first response', pending, false, 'pending'],
     ['while the panel has a problem', pending, true, 'failed'],
-    ['after the wait for the listing', over, false, 'failed'],
+    ['after the wait for the server list', over, false, 'failed'],
     ['once it was read', read, false, 'read'],
     ['once it was read, if the panel went down', read, true, 'read'],
   ] as const)('depends on the server list: %s', (_when, discovery, hasProblem, expected) => {

@@ -420,7 +420,7 @@ describe('decodeListingPage', () => {
     ['QUERYPORT', [named('QUERYPORT', '27020')], 27_020],
     ['QPORT, as a number', [named('QPORT', 27_020)], 27_020],
     ['its default', [named('QUERY_PORT', null)], 2457],
-    ['one that names a port of the server', [named('QUERY_PORT', ''), named('QPORT', '27020')], 27_020],
+    ['one that contains a port of the server', [named('QUERY_PORT', ''), named('QPORT', '27020')], 27_020],
     [
       'other names',
       [named('RCON_PORT', '27020'), named('QUERY_PORTAL', '2457'), named(7, '2457')],
@@ -549,7 +549,7 @@ describe('decodeSchedules', () => {
     ['one that never ran', { last_run_at: null }, { lastRunMs: undefined }],
     ['an inactive one', { is_active: false }, { isDue: false }],
     ['one without tasks', { relationships: { tasks: { data: [] } } }, { isDue: false }],
-    ['one whose tasks are not in the answer', { relationships: undefined }, {}],
+    ['one whose tasks are not in the response', { relationships: undefined }, {}],
     ['one with an unusable time', { next_run_at: 'soon' }, { nextRunMs: undefined }],
   ])('reads %s', (_what, changes, expected) => {
     expect(read({ ...SCHEDULE, ...changes })).toEqual([{ ...schedule, ...expected }]);

@@ -17,7 +17,7 @@ describe("a rejection in the panel's own form", () => {
   it.each<[string, Partial<PanelRefusal>, string]>([
     ['a key limited to other addresses', { detail: IP_LIMIT }, 'key_address'],
     [
-      'a key limited to other addresses, on the listing',
+      'a key limited to other addresses, on the server list',
       { detail: IP_LIMIT, endpoint: 'listing' },
       'key_address',
     ],
@@ -38,7 +38,7 @@ describe("a rejection in the panel's own form", () => {
     ['no console permission', { endpoint: 'websocket' }, 'no_console_permission'],
     ['no access to the resources', {}, 'forbidden'],
     ['401 from the authentication', { status: 401, code: 'AuthenticationException' }, 'key_refused'],
-    ['401 on the listing', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
+    ['401 on the server list', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
     ['401 that may be a missing permission', { status: 401, form: 'message' }, 'unauthorized'],
     ['404', { status: 404 }, 'not_found'],
     ['409 suspended', { status: 409, detail: 'This server is currently suspended' }, 'suspended'],
