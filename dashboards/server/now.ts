@@ -34,7 +34,7 @@ function tile(expr: string, spec: Tile) {
   return figure({ width: 3, ...spec, queries: [{ expr, legend: NAME }] });
 }
 
-/** Servers that may be off have no uptime that is too low. */
+/** Servers that are allowed to be off have no uptime that is too low. */
 function unlessOff(vector: string): string {
   return unless(vector, `${expected()} == 0`);
 }

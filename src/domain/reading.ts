@@ -56,7 +56,7 @@ export function isCrash(reason: StopReason | undefined): boolean {
   return reason !== undefined && CRASHES.has(reason);
 }
 
-/** How long the crash of a server that may be off counts. */
+/** How long the crash of a server that is allowed to be off counts. */
 export const CRASH_WINDOW_SECONDS = 900;
 
 /** How often a server stopped, by reason. */

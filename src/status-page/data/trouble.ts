@@ -121,11 +121,11 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Words>> = {
 
 function offWords({ expected_running: expected, last_stop: stop }: TroubleFacts): Words {
   if (expected !== 1) {
-    const action = 'Start it if it should be running, or set expect: any if it may be off.';
+    const action = 'Start it if it should be running, or set expect: any if it is allowed to be off.';
     return { title: STOP_TITLES.unknown, action };
   }
   const why = stop === undefined ? 'The exporter did not see it stop' : sentence(STOP_TITLES[stop.reason]);
-  const action = `${why}. Start it, or set expect: any if it may be off.`;
+  const action = `${why}. Start it, or set expect: any if it is allowed to be off.`;
   return { title: TROUBLES.down.title, action };
 }
 

@@ -44,7 +44,7 @@ test('the page begins with the servers that have problems, the most urgent first
   ];
   expect(await page(fleetReading(servers))).toContain(
     '<h2>2 problems</h2><ul><li>crashed: crashed. Check its console for the cause. Start it if its node doesn&#39;t.</li>' +
-      '<li>off: off, but expected to run. The exporter did not see it stop. Start it, or set expect: any if it may be off.</li></ul>',
+      '<li>off: off, but expected to run. The exporter did not see it stop. Start it, or set expect: any if it is allowed to be off.</li></ul>',
   );
 });
 

@@ -96,10 +96,14 @@ describe('attention for', () => {
       { ...off('unknown'), expected_running: undefined },
       'off',
     ],
-    ['a crash of a server that may be off', { ...off('crashed'), ...MAY_BE_OFF }, 'crashed'],
-    ['an old crash of a server that may be off', { ...off('crashed', LONG_AGO), ...MAY_BE_OFF }, undefined],
+    ['a crash of a server that is allowed to be off', { ...off('crashed'), ...MAY_BE_OFF }, 'crashed'],
     [
-      'a server that may be off, after its node gave up',
+      'an old crash of a server that is allowed to be off',
+      { ...off('crashed', LONG_AGO), ...MAY_BE_OFF },
+      undefined,
+    ],
+    [
+      'a server that is allowed to be off, after its node gave up',
       { ...off('crashed', LONG_AGO), ...MAY_BE_OFF, ...GAVE_UP },
       undefined,
     ],
@@ -133,7 +137,7 @@ describe('attention for', () => {
     ['a saturated CPU and a full disk', { ...CPU_FULL, ...DISK_FULL }, 'cpu_saturated'],
     ['a crash loop on a full disk', { ...LOOP, ...DISK_FULL }, 'crash_loop'],
     [
-      'a server that may be off, with a nearly full disk',
+      'a server that is allowed to be off, with a nearly full disk',
       { ...off('requested'), ...MAY_BE_OFF, ...DISK_FULL },
       'disk_nearly_full',
     ],
