@@ -43,7 +43,7 @@ export const scrape: Benchmark = {
     }
     return {
       method: `Each renders in its own process, one after the other, for ${seconds} s of rendering per run; before every render each server gets a
-new sample with new values, which isn't measured (neither is setting them in prom-client). It is verified that both render the same
+new sample with new values, whose update isn't measured, here or in prom-client. It is verified that both render the same
 series with the same values. "Block" is the longest time during a render in which the event loop got no turn, in the median render and in
 the worst; waiting for a core counts as blocked too. With gzip (level 3, outside the event loop), which Prometheus requests, the text is
 compressed piece by piece while it is rendered. prom-client's text is plain. Medians, with the minimum and maximum of ${runs} runs; "×" is prom-client / exporter of the same run.`,

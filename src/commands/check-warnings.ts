@@ -31,7 +31,7 @@ function expectsNothing({ servers, listing }: PanelConfig): boolean {
   const rules = listing?.discover?.expect;
   const matchesAll = rules?.findIndex(matchesEveryServer) ?? -1;
   const reached = matchesAll === -1 ? rules : rules?.slice(0, matchesAll + 1);
-  // For servers that no rule matches, the expectation is derived from observation.
+  // For servers that no rule matches, the expectation is derived from what the exporter sees.
   const isOpen = listing?.discover !== undefined && matchesAll === -1;
   const states = [...servers.map(({ expect }) => expect), ...(reached ?? []).map(({ state }) => state)];
   return !isOpen && states.every((state) => state === 'any');

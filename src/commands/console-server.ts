@@ -79,7 +79,7 @@ async function findElsewhere(
     return { panel: only, target: target(only.name, wanted, wanted) };
   }
   if (own !== undefined && panels.length > 1) {
-    // A key is only sent to its own panel, and neither the key nor the server tells which panel that is.
+    // A key is only sent to its own panel, which can't be derived from the key or the server.
     return `${noSuchServer(panels, wanted)}; your own key is sent only to a panel that you select: add --panel <name> (panels: ${namesOf(panels)})`;
   }
   const listed = await Promise.all(panels.map((panel) => withListed(panel, clock)));

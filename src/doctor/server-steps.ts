@@ -41,7 +41,7 @@ export function endsServer({ problem, isAnswered }: TrialResult): boolean {
 /** The findings from everything that was tried of a server; the steps are in display order. */
 export function serverOutcome(tried: ServerAttempts): Pick<ServerReport, 'steps' | 'held'> {
   const steps = serverFindings(tried);
-  // If a server may be off, a state that the panel holds it in is normal.
+  // If a server is allowed to be off, a state that the panel holds it in is normal.
   const isNormal = ({ cause }: Finding) =>
     tried.expect !== 'running' && cause !== undefined && CAUSES[cause].severity === 'fact';
   const cause = steps.find(isNormal)?.cause;

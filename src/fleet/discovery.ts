@@ -84,7 +84,7 @@ export class Discovery {
   #merged: MergedTargets = { targets: [], discovered: 0, ambiguous: [] };
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
-  /** The account is an administrator's, as far as that had to be found out to describe the configured servers. */
+  /** The account is an administrator's, as far as that was needed to describe the configured servers. */
   #isAdmins: boolean | undefined;
   #standing: ListingStanding = NEVER_READ;
   #cancelPatience: Cancel = () => {};

@@ -33,7 +33,7 @@ export const NEVER_READ: ListingStanding = {
   surplusEntries: 0,
 };
 
-/** How old a server list that fails may be, unless it is read less often, before blocked servers are asked themselves. */
+/** How old a server list that fails may be, unless it is read less often, before blocked servers are tried with their own calls. */
 const BELIEVED_MS = 300_000;
 
 /** When a walk ended, how often the server list is read, and whether discovery includes a server. */

@@ -334,7 +334,7 @@ export class ServerRecord implements ServerReading, PowerListener {
 
   daemonWords(words: DaemonWords, now: number): void {
     const { isAwaited, last } = this.#power.stops;
-    // What is said about a stop that is still pending is logged with it.
+    // What the daemon prints about a stop that is still pending is logged with the stop.
     const isNews = !isAwaited && this.#power.stops.isFailedRestart(words, now);
     this.#power.daemonWords(words, now);
     if (isNews && last !== undefined) this.#stopListener?.decided(this, { ...last, isRestartAborted: true });

@@ -123,7 +123,7 @@ export class SocketLimit {
   }
 }
 
-/** The slots for console sockets of one panel's servers: whoever asks first has one, and others wait. */
+/** The slots for console sockets of one panel's servers: the first to request one gets it, and others wait. */
 export class SocketSlots<Holder> {
   readonly #claim: SocketClaim;
   readonly #given: (holder: Holder) => void;

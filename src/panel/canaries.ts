@@ -8,7 +8,7 @@ export const ROUND_INTERVAL_MS = 15_000;
 /** The next canary of a round goes out when the one before failed, or hasn't ended after this long. */
 const PATIENCE_MS = 3_000;
 
-/** Makes one call whose outcome says whether the panel works; resolves with its problem, or undefined if it does. */
+/** Makes one call whose outcome shows whether the panel works; resolves with its problem, or undefined if it does. */
 export type Canary = () => Promise<Problem | undefined>;
 
 export interface CanariesOptions {

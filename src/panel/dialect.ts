@@ -51,7 +51,7 @@ export interface PanelRequest<T> {
   readonly decode: (body: unknown) => T;
 }
 
-/** A response that is JSON but doesn't have the shape that the contract specifies; the message says what was expected. */
+/** A response that is JSON but doesn't have the shape that the contract specifies; the message contains what was expected. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }

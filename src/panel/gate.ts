@@ -64,7 +64,7 @@ const SEATED_MS = 3_000;
 /** The share of the rate that trials of all circuits may take together. */
 const TRIAL_SHARE = 0.1;
 
-/** What wants to start. */
+/** What waits to start. */
 export interface EntryRequest {
   /** The server, or whatever else a trial is about. */
   readonly subject: string;

@@ -15,7 +15,7 @@ export interface HttpParameters {
   readonly responseType?: string;
 }
 
-/** What a protocol wants from the network, and how it ends. */
+/** What a protocol requests from the network, and how it ends. */
 export type Order =
   /** Sends a datagram. An awaited one is repeated, and silence is reported if the protocol can do without more datagrams. */
   | {

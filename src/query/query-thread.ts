@@ -10,7 +10,7 @@ export interface ToQueryThread {
   readonly news: News | Start;
 }
 
-/** What an attempt's protocol wants. */
+/** What an attempt's protocol requests. */
 export interface FromQueryThread {
   readonly id: number;
   readonly order: Order;

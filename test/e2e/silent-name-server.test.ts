@@ -90,7 +90,7 @@ async function serve(yaml: string) {
 }
 
 describe.skipIf(!canUnshare)('a name server that never responds', () => {
-  it("doesn't affect a panel that doesn't need it, nor the stop of the program", async () => {
+  it("doesn't affect the stop of the program, or a panel that doesn't need it", async () => {
     const nameServer = await silentNameServer();
     const bad = await panelOf('bad', 8, 'node.silent.test');
     const good = await panelOf('good', 20, 'node.test');

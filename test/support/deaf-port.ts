@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Real milliseconds after which an connect without a response counts as unanswered. */
+/** Real milliseconds after which a connect without a response counts as unanswered. */
 const UNANSWERED_MS = 30;
 
 const SCRIPT = `

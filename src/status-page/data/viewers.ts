@@ -109,7 +109,7 @@ export class Viewers {
   #remove(viewer: Viewer): void {
     viewer.release();
     this.#viewers.delete(viewer);
-    // Nobody is sent what changes from now on, so nothing else would forget it.
+    // There are no viewers to send further changes to, so nothing else would discard them.
     if (this.#viewers.size === 0) this.#fullEvent = undefined;
   }
 

@@ -34,7 +34,7 @@ beforeEach(() => {
   printed = [vi.spyOn(console, 'error'), vi.spyOn(console, 'info')];
 });
 
-// Nothing that a scraper does may be logged, nor printed past the log.
+// Nothing that a scraper does may be logged, or printed past the log.
 afterEach(async () => {
   for (const { socket } of clients) socket.destroy();
   await server?.stop();

@@ -164,7 +164,11 @@ const panel = (more: string) => `panels:
 `;
 
 test.each([
-  ['all servers may be off', 'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: any }]', true],
+  [
+    'all servers are allowed to be off',
+    'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: any }]',
+    true,
+  ],
   ['a rule allows all servers to be off', 'discover: { expect: [{ match: {}, state: any }] }', true],
   [
     'a rule is never reached',

@@ -121,7 +121,7 @@ Problems found: the panel failed, 150 servers not tested (7 calls in 3 s).
     expect(text).not.toContain('\n2. ');
   });
 
-  it('shows a suspended server that may be off as no problem', () => {
+  it('shows a suspended server that is allowed to be off as no problem', () => {
     const held = 'suspended; not a problem with expect: any';
     const server = { ...serverReport('lobby'), held };
     const text = renderReport(doctorReport(panelReport([server])), plain);

@@ -5,7 +5,7 @@ import { asFields, asText, type Fields } from './fields.ts';
 /** Far more than any server has, and too few to take long. */
 const MAX_RELATED = 1_000;
 
-/** Names of variables with the port at which a game answers queries, as in the eggs of parkervcp/eggs and pelican-eggs. */
+/** Names of variables with the port at which a game responds to queries, as in the eggs of parkervcp/eggs and pelican-eggs. */
 const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
 
 /**
