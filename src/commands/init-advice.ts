@@ -1,24 +1,25 @@
 import { type DoctorReport, type Finding, remedyOf } from '../doctor/report.ts';
+import type { AnswerFlags } from './init-answers.ts';
 
-/** The report with remedies that name the flags of `init`, because there is no configuration file to change yet. */
-export function withFlags(report: DoctorReport): DoctorReport {
+/**
+ * The report with remedies that refer to the flags of `init` and to a URL that was typed, because there is no configuration file
+ * to change yet.
+ */
+export function inTermsOfInit(report: DoctorReport, flags: AnswerFlags): DoctorReport {
+  const adapted = <Step extends string>(finding: Finding<Step>): Finding<Step> => {
+    const { cause } = finding;
+    if (cause === undefined) return finding;
+    return { ...finding, remedy: remedyInTermsOfInit(remedyOf({ ...finding, cause }), flags) };
+  };
   return {
     ...report,
-    panels: report.panels.map((panel) => ({ ...panel, steps: panel.steps.map(withFlag) })),
+    panels: report.panels.map((panel) => ({ ...panel, steps: panel.steps.map(adapted) })),
   };
-}
-
-function withFlag<Step extends string>(finding: Finding<Step>): Finding<Step> {
-  const { cause } = finding;
-  return cause === undefined
-    ? finding
-    : { ...finding, remedy: remedyInFlags(remedyOf({ ...finding, cause })) };
 }
 
 /** The settings in remedies, and the flags of `init` that set them. */
 const FLAGS: readonly (readonly [setting: RegExp, flag: string])[] = [
-  [/\bPut it into api_key or api_key_file\b/, 'Enter it in init, or name its file with --key-file'],
-  [/\burl\b/g, '--url'],
+  [/\bPut it into api_key or api_key_file\b/, 'Enter it in init, or set its file with --key-file'],
   [/\bset allow_insecure: true/, 'add --allow-insecure (not needed for 127.0.0.1 and localhost)'],
   [/\bproxy_url (?:\(or HTTPS_PROXY\)|or HTTPS_PROXY)/, 'HTTPS_PROXY'],
 ];
@@ -26,8 +27,11 @@ const FLAGS: readonly (readonly [setting: RegExp, flag: string])[] = [
 /** Settings without a flag. */
 const WITHOUT_FLAG = /\b(?:tls_config|instead of using discover)\b/;
 
-function remedyInFlags(remedy: string): string {
-  const text = FLAGS.reduce((before, [setting, flag]) => before.replace(setting, flag), remedy);
+function remedyInTermsOfInit(remedy: string, { url }: AnswerFlags): string {
+  const text = FLAGS.reduce((before, [setting, flag]) => before.replace(setting, flag), remedy).replace(
+    /\burl\b/g,
+    url === undefined ? 'the URL' : '--url',
+  );
   return WITHOUT_FLAG.test(text)
     ? `${text} There is no flag for this: copy config.example.yaml, and edit the copy.`
     : text;

@@ -28,11 +28,7 @@ export type Validate = (answer: string) => string | undefined;
 
 /** Asks a person; rejects with a CommandFailure if the person cancels. */
 export interface Asker {
-  text(
-    question: string,
-    shown: { readonly example: string; readonly initial?: string },
-    validate: Validate,
-  ): Promise<string>;
+  text(question: string, example: string, validate: Validate): Promise<string>;
   /** Doesn't echo the answer. */
   hidden(question: string, validate: Validate): Promise<string>;
   /** Anything but a yes means no. */
@@ -69,24 +65,20 @@ export function isAsked(
 }
 
 /**
- * The answers, from the flags or by asking, with the previous answers as suggestions; throws a CommandFailure for an invalid one.
+ * The answers, from the flags or by asking, where an empty answer keeps the previous one; throws a CommandFailure for an invalid
+ * one.
  */
 export async function readAnswers(
   flags: AnswerFlags,
   sources: AnswerSources,
   previous?: Answers,
 ): Promise<Answers> {
-  const { asker } = sources;
-  const problem = (text: string) => urlProblem(text, flags.allowInsecure === true);
-  const shown = { example: URL_EXAMPLE, initial: previous?.url };
-  const given = flags.url ?? (await asker?.text(URL_QUESTION, shown, problem)) ?? '';
-  const wrong = problem(given);
-  if (wrong !== undefined) throw new CommandFailure(`--url: ${wrong}`);
-  const isSchemeAssumed = !hasScheme(given);
-  return { url: withScheme(given), isSchemeAssumed, key: await readKey(flags, sources, previous) };
+  const address = await readUrl(flags, sources.asker, previous);
+  return { ...address, key: await readKey(flags, sources, previous) };
 }
 
 const URL_QUESTION = 'URL of the panel, as you open it in a browser';
+const OTHER_URL_QUESTION = 'URL of the panel; empty for the previous URL';
 const URL_EXAMPLE = 'https://panel.example.com';
 const KEY_QUESTION = 'Client API key (in the panel: account → API credentials), not echoed';
 const OTHER_KEY_QUESTION = 'Client API key, not echoed; empty for the previous key';
@@ -110,6 +102,27 @@ function urlProblem(text: string, allowInsecure: boolean): string | undefined {
     : undefined;
 }
 
+async function readUrl(
+  { url, allowInsecure = false }: AnswerFlags,
+  asker: Asker | undefined,
+  previous: Answers | undefined,
+): Promise<Omit<Answers, 'key'>> {
+  const problem = (text: string) => urlProblem(text, allowInsecure);
+  if (url === undefined && previous !== undefined) {
+    const answer = (await asker?.text(OTHER_URL_QUESTION, previous.url, unlessEmpty(problem))) ?? '';
+    if (isEmpty(answer)) return previous;
+    return addressIn(answer);
+  }
+  const given = url ?? (await asker?.text(URL_QUESTION, URL_EXAMPLE, problem)) ?? '';
+  const wrong = problem(given);
+  if (wrong !== undefined) throw new CommandFailure(`--url: ${wrong}`);
+  return addressIn(given);
+}
+
+function addressIn(text: string): Omit<Answers, 'key'> {
+  return { url: withScheme(text), isSchemeAssumed: !hasScheme(text) };
+}
+
 async function readKey(
   flags: AnswerFlags,
   { env, input, asker }: AnswerSources,
@@ -127,10 +140,17 @@ async function readKey(
   if (previous === undefined) {
     return checked(((await asker?.hidden(KEY_QUESTION, keyProblem)) ?? '').trim(), 'the key');
   }
-  const isSame = (text: string) => text.trim() === '';
-  const validate = (text: string) => (isSame(text) ? undefined : keyProblem(text));
-  const answer = (await asker?.hidden(OTHER_KEY_QUESTION, validate)) ?? '';
-  return isSame(answer) ? previous.key : checked(answer.trim(), 'the key');
+  const answer = (await asker?.hidden(OTHER_KEY_QUESTION, unlessEmpty(keyProblem))) ?? '';
+  return isEmpty(answer) ? previous.key : checked(answer.trim(), 'the key');
+}
+
+/** An empty answer keeps the previous one. */
+function unlessEmpty(validate: Validate): Validate {
+  return (answer) => (isEmpty(answer) ? undefined : validate(answer));
+}
+
+function isEmpty(answer: string): boolean {
+  return answer.trim() === '';
 }
 
 async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string> {

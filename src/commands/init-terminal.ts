@@ -19,16 +19,8 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
     validate: (answer: string | undefined) => validate(answer ?? ''),
   });
   return {
-    text: async (message, { example, initial }, validate) =>
-      answered(
-        await text({
-          ...common,
-          ...checking(validate),
-          message,
-          placeholder: example,
-          initialValue: initial,
-        }),
-      ),
+    text: async (message, example, validate) =>
+      answered(await text({ ...common, ...checking(validate), message, placeholder: example })),
     hidden: async (message, validate) =>
       answered(await password({ ...common, ...checking(validate), message, mask: '' })),
     confirms: async (message) => answered(await confirm({ ...common, message, initialValue: false })),

@@ -20,7 +20,7 @@ import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { doctorPanels } from './doctor.ts';
-import { schemeWords, withFlags } from './init-advice.ts';
+import { inTermsOfInit, schemeWords } from './init-advice.ts';
 import {
   type AnswerFlags,
   type Answers,
@@ -148,7 +148,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
       print(written(shown.seen, shown.panel, targets));
       return;
     }
-    note(renderReport(withFlags(seen.report), painter(wantsColors(process.stderr, process.env))));
+    note(renderReport(inTermsOfInit(seen.report, flags), painter(wantsColors(process.stderr, process.env))));
     if (answers.isSchemeAssumed) note(schemeWords(seen.report) ?? '');
     if (!isAsked(flags, asker)) throw new CommandFailure('nothing was written');
     note('\nNothing was written. Correct your answers, or press Ctrl-C to cancel.\n');

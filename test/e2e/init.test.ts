@@ -201,7 +201,7 @@ Wrote config.yaml and panel-key (readable only by you)
     const { code, stdout, stderr } = await init('--key-file', 'given');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(
-      '1. Create a client API key in the panel (account → API credentials).\n   Enter it in init, or name its file with --key-file.\n',
+      '1. Create a client API key in the panel (account → API credentials).\n   Enter it in init, or set its file with --key-file.\n',
     );
     expect(stderr).toMatch(/error: nothing was written\n$/);
     expect(stderr).not.toContain('TopSecret');
@@ -313,12 +313,12 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('URL of the panel', `${panel.url}/panel\r`);
     await terminal.type('Client API key', `${panel.apiKey}\r`);
     await terminal.type('press Ctrl-C to cancel.', '');
-    await terminal.type('URL of the panel', `\u0015${panel.url}\r`);
+    await terminal.type('empty for the previous URL', `${panel.url}\r`);
     await terminal.type('empty for the previous key', '\r');
     await terminal.type('Count players?', '\r');
     expect(await terminal.ended).toBe(0);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: true\n');
-    expect(terminal.output).toContain(`1. Set --url to ${panel.url}.`);
+    expect(terminal.output).toContain(`1. Set the URL to ${panel.url}.`);
     expect(await written()).toEqual(['config.yaml', 'panel-key']);
     expect(await readFile(join(folder, 'panel-key'), 'utf8')).toBe(`${panel.apiKey}\n`);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { schemeWords, withFlags } from '../../../src/commands/init-advice.ts';
+import { inTermsOfInit, schemeWords } from '../../../src/commands/init-advice.ts';
+import type { AnswerFlags } from '../../../src/commands/init-answers.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { failed, passed } from '../../../src/doctor/report.ts';
 import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
 import { doctorReport, panelReport } from '../doctor/reports.ts';
 
-function remedyFor(cause: CauseCode): string {
+function remedyFor(cause: CauseCode, flags: AnswerFlags = { url: 'https://panel.example.com' }): string {
   const report = doctorReport({ ...panelReport([]), steps: [failed('reach', cause, 'seen')] });
-  return withFlags(report).panels[0]?.steps[0]?.remedy ?? '';
+  return inTermsOfInit(report, flags).panels[0]?.steps[0]?.remedy ?? '';
 }
 
 describe('the advice of init', () => {
@@ -25,7 +26,7 @@ describe('the advice of init', () => {
   it.each<readonly [CauseCode, string]>([
     [
       'key_refused',
-      'Create a client API key in the panel (account → API credentials). Enter it in init, or name its file with --key-file.',
+      'Create a client API key in the panel (account → API credentials). Enter it in init, or set its file with --key-file.',
     ],
     [
       'tls_plain_port',
@@ -38,6 +39,13 @@ describe('the advice of init', () => {
     ],
   ])('on %s mentions flags', (cause, remedy) => {
     expect(remedyFor(cause)).toBe(remedy);
+  });
+
+  it.each<readonly [CauseCode, string]>([
+    ['dns', 'Correct the URL, or fix DNS on this machine.'],
+    ['https_needed', 'Use https:// in the URL.'],
+  ])('on %s mentions no flag for a URL that was typed', (cause, remedy) => {
+    expect(remedyFor(cause, {})).toBe(remedy);
   });
 });
 

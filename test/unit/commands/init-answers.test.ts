@@ -37,7 +37,7 @@ function person(...answers: readonly string[]) {
     }
   };
   const asker: Asker = {
-    text: (_question, _shown, validate) => answer('text', validate),
+    text: (_question, _example, validate) => answer('text', validate),
     hidden: (_question, validate) => answer('hidden', validate),
     confirms: () => Promise.resolve(false),
   };
@@ -84,25 +84,22 @@ describe('answers', () => {
     ]);
   });
 
-  it('are requested again with the previous ones as suggestions, and an empty answer keeps the key', async () => {
-    const previous = { url: 'https://old.example.com', isSchemeAssumed: true, key: new Secret(KEY) };
-    const suggested: (string | undefined)[] = [];
-    const { asker } = person(URL, '');
-    const again: Asker = {
-      ...asker,
-      text: (question, shown, validate) => {
-        suggested.push(shown.initial);
-        return asker.text(question, shown, validate);
-      },
-    };
-    const sources = { env: {}, input: Readable.from([]), asker: again };
-    const answers = await readAnswers({}, sources, previous);
-    expect([answers.url, answers.isSchemeAssumed, answers.key.reveal()]).toEqual([URL, false, KEY]);
-    expect(suggested).toEqual(['https://old.example.com']);
-    const { asker: other } = person('ptlc_AnotherSecretKey');
-    const changed = await readAnswers({ url: 'panel.example.com' }, { ...sources, asker: other }, previous);
-    expect([changed.isSchemeAssumed, changed.key.reveal()]).toEqual([true, 'ptlc_AnotherSecretKey']);
-  });
+  it.each<
+    [given: string[], flags: AnswerFlags, expected: [url: string, isSchemeAssumed: boolean, key: string]]
+  >([
+    [['', ''], {}, ['https://old.example.com', true, KEY]],
+    [['', 'ptlc_AnotherSecretKey'], {}, ['https://old.example.com', true, 'ptlc_AnotherSecretKey']],
+    [['ftp://panel', URL, ''], {}, [URL, false, KEY]],
+    [['ptlc_AnotherSecretKey'], { url: 'panel.example.com' }, [URL, true, 'ptlc_AnotherSecretKey']],
+  ])(
+    'are requested again, and an empty answer keeps the previous one: %j',
+    async (given, flags, expected) => {
+      const previous = { url: 'https://old.example.com', isSchemeAssumed: true, key: new Secret(KEY) };
+      const sources = { env: {}, input: Readable.from([]), asker: person(...given).asker };
+      const { url, isSchemeAssumed, key } = await readAnswers(flags, sources, previous);
+      expect([url, isSchemeAssumed, key.reveal()]).toEqual(expected);
+    },
+  );
 
   it.each<readonly [AnswerFlags, string]>([
     [{ url: 'ftp://panel' }, '--url: expected the base URL of the panel, such as https://panel.example.com'],
