@@ -1,6 +1,4 @@
 import { apiKeyOfFile, apiKeyProblem, isClearText, panelUrlProblem } from '../config/values.ts';
-import { CAUSES } from '../diagnosis/causes.ts';
-import { isApplicationKey } from '../domain/api-keys.ts';
 import { Secret } from '../domain/secret.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
@@ -169,10 +167,7 @@ function checked(key: string, source: string): Secret {
   return secret;
 }
 
-/** What is wrong with a key, and what to do if it is an application API key. */
+/** What is wrong with a key; undefined if nothing is. */
 function keyProblem(text: string): string | undefined {
-  const key = text.trim();
-  const problem = apiKeyProblem(key);
-  if (problem === undefined || !isApplicationKey(key)) return problem;
-  return `${problem}. ${CAUSES.application_key.remedy}`;
+  return apiKeyProblem(text.trim());
 }

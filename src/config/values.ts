@@ -1,4 +1,4 @@
-import { isApplicationKey } from '../domain/api-keys.ts';
+import { CLIENT_KEY_ADVICE, isApplicationKey } from '../domain/api-keys.ts';
 
 const SHORT_ID = '[0-9a-fA-F]{8}';
 const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
@@ -61,7 +61,7 @@ const MAX_KEY_LENGTH = 4_096;
 /** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
 export function apiKeyProblem(key: string): string | undefined {
   if (isApplicationKey(key)) {
-    return "expected a client API key (from an account's own settings), but this is an application API key";
+    return `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`;
   }
   return keyTextProblem(key);
 }

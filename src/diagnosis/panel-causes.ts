@@ -1,4 +1,4 @@
-import { API_KEY_PREFIXES } from '../domain/api-keys.ts';
+import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/api-keys.ts';
 import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
 import type { CauseFacts } from './causes.ts';
 
@@ -12,10 +12,6 @@ const NOTICE = { severity: 'warning', lasting: false, escalates: false } as cons
 const KEY = { severity: 'error', lasting: true, escalates: true } as const;
 
 const PROXY_TOO = 'If this machine needs a proxy, set proxy_url or HTTPS_PROXY.';
-
-/** The prefixes of a kind of API key, in words. */
-const prefixes = (kind: keyof typeof API_KEY_PREFIXES) =>
-  API_KEY_PREFIXES[kind].map((prefix) => `${prefix}…`).join(', ');
 
 const NTP = 'Enable time synchronization (NTP)';
 
@@ -257,8 +253,8 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
   application_key: {
     ...KEY,
     title: 'application API key',
-    meaning: `The key is for the application API (${prefixes('application')}), which the client API rejects.`,
-    remedy: `Create a client API key (${prefixes('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`,
+    meaning: `The key is for the application API (${prefixWords('application')}), which the client API rejects.`,
+    remedy: CLIENT_KEY_ADVICE,
   },
   key_two_factor: {
     ...KEY,

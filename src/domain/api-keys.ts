@@ -25,6 +25,14 @@ const STEMS = new Set(
  */
 export const API_KEY_FORM = String.raw`\b(?:(?:${[...STEMS].join('|')})[a-z]_[\w-]+|(?:${API_KEY_PREFIXES.either.join('|')})[\w-]{20,})`;
 
+/** The prefixes of a kind of API key, in words. */
+export function prefixWords(kind: keyof typeof API_KEY_PREFIXES): string {
+  return API_KEY_PREFIXES[kind].map((prefix) => `${prefix}…`).join(', ');
+}
+
+/** What to do about an application key. */
+export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixWords('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
+
 /** Whether the key's prefix shows that it is for the application API. */
 export function isApplicationKey(key: string): boolean {
   return hasPrefix(key, 'application');

@@ -118,7 +118,7 @@ const SETUPS: readonly WrongSetup[] = [
   {
     name: 'application-key',
     arrange: async () => ({ url: (await simulated()).url, key: 'ptla_TopSecretKeyOfAnAdministrator' }),
-    fix: /expected a client API key \(from an account's own settings\)/,
+    fix: /this is an application API key\. Create a client API key \(ptlc_…, pacc_…, plcn_…\) in the account settings\./,
     seenByCheck: true,
   },
   {
