@@ -31,6 +31,7 @@ ENV NODE_ENV=production
 ENV UV_THREADPOOL_SIZE=16
 WORKDIR /opt/gameserver-exporter
 COPY LICENSE package.json config.example.yaml config.schema.json ./
+COPY docs docs
 COPY scripts/healthcheck.mjs ./
 COPY --from=build /build/dist dist
 # Relative paths are resolved here: config.yaml, which `serve` and `check` read by default.

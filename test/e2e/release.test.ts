@@ -96,6 +96,16 @@ describe('a release made in a repository', () => {
     expect(stdout).toContain('git clone https://github.com/Some-Host/exporter gameserver-exporter\n');
   });
 
+  it('has a package with the documentation that its README and messages refer to', async () => {
+    const { stdout: readme } = await at('tar', ['-xzOf', join(release, PACKAGE), 'package/README.md']);
+    const linked = [...readme.matchAll(/\]\((docs\/[^)#]+)/g)].map(([, path = '']) => path);
+    const { stdout: names } = await at('tar', ['-tzf', join(release, PACKAGE)]);
+    const packed = new Set(names.split('\n'));
+    const required = [...linked, 'docs/configuration.md', 'docs/migration.md', 'docs/query-types.md'];
+    expect(required.filter((path) => !packed.has(`package/${path}`))).toEqual([]);
+    expect(linked.length).toBeGreaterThan(10);
+  });
+
   it('has a package that npm would publish unchanged', async () => {
     const { stderr } = await at(
       'npm',
