@@ -18,9 +18,9 @@ export type Observation = Readonly<
   Pick<SampleNumbers, 'state' | 'uptimeMs' | 'source' | 'receivedAt' | 'measuredFrom'>
 >;
 
-/** How a new observation relates to the newest one before it. */
+/** How a new sample or event relates to the newest one before it. */
 export interface SampleOrder {
-  /** The new observation was measured before the other and must not replace it. */
+  /** It was measured before the other and must not replace it. */
   readonly older: boolean;
   /** The server was restarted between the two, as its uptime shows. */
   readonly restarted: boolean;
@@ -93,7 +93,7 @@ function wasOvertaken(previous: Observation, next: Observation, offAt: number | 
   if (next.receivedAt - previous.receivedAt > OVERTAKE_MS || saysOff(next)) return false;
   const before = previous.uptimeMs;
   const after = next.uptimeMs;
-  // The observed run began before the server was seen off.
+  // The run of this sample began before the server was seen off.
   if (offAt !== undefined && next.receivedAt - offAt <= OVERTAKE_MS) {
     return after > next.receivedAt - offAt + TRANSIT_MS;
   }

@@ -50,8 +50,10 @@ describe('the npm package, installed into an empty folder', () => {
   const program = (...args: string[]) =>
     launch(join(installed.folder, 'node_modules/.bin/gameserver-exporter'), args, { cwd: installed.folder });
 
-  it('contains the program and its files, and nothing else', () => {
-    const beside = installed.packed.filter((path) => !path.startsWith('dist/')).toSorted();
+  it('contains the program, its files and its documentation, and nothing else', () => {
+    const beside = installed.packed
+      .filter((path) => !path.startsWith('dist/') && !/^docs\/[\w/-]+\.(?:md|png)$/.test(path))
+      .toSorted();
     expect(beside).toEqual(
       [
         'CHANGELOG.md',

@@ -52,7 +52,7 @@ interface Asked {
   readonly fail: (error: Error) => void;
 }
 
-/** Passwords with a comparer whose answers the test gives. */
+/** Passwords with a comparer whose results the test gives. */
 function checked() {
   const asked: Asked[] = [];
   const comparer: PasswordComparer = {
@@ -68,7 +68,7 @@ function checked() {
   /** By default, each check comes from another client. */
   const check = (user: string, password: string, client = `client ${(clients += 1)}`) =>
     passwords.check({ user, password }, USERS, client);
-  /** Waits for the comparison with this index, and answers it. */
+  /** Waits for the comparison with this index, and ends it. */
   const answer = async (index: number, same: boolean) => {
     await vi.waitFor(() => expect(asked.length).toBeGreaterThan(index), { interval: 1 });
     asked[index]?.answer(same);

@@ -12,7 +12,7 @@ import {
   recordedPanels,
 } from '../../../support/recorded-panels.ts';
 
-/** The endpoint of a command's path, and the request that reads its answer. */
+/** The endpoint of a command's path, and the request that reads its response. */
 const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
   [/\/account"/, 'account', PTERODACTYL.account()],
   [/\/websocket"/, 'websocket', PTERODACTYL.credentials('server')],
@@ -27,7 +27,7 @@ function endpointOf({ command }: RecordedAnswer) {
   return ENDPOINTS.find(([path]) => path.test(command));
 }
 
-/** What the decoders make of the answer. */
+/** What the decoders make of the response. */
 function readAnswer(answer: RecordedAnswer): unknown {
   const [, endpoint, request] = endpointOf(answer) ?? [];
   if (endpoint === undefined || request === undefined) throw new Error(`no decoder for ${answer.command}`);
