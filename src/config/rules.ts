@@ -1,6 +1,5 @@
 import { identityOf, isSameServer } from '../domain/server.ts';
 import type { SettingProblem } from '../yaml/document.ts';
-import { mostSimilar } from '../yaml/similar-words.ts';
 import { formatPath, isTreeMap, mapsIn, type Path, type Tree, type TreeMap, textIn } from '../yaml/tree.ts';
 import { isClearText, labelNameProblem } from './values.ts';
 
@@ -34,8 +33,6 @@ function checkPanel(panel: TreeMap, path: Path): readonly SettingProblem[] {
   ];
 }
 
-const KEY_SOURCES = ['api_key', 'api_key_file'] as const;
-
 function checkKeySource(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const inline = 'api_key' in panel;
   const file = 'api_key_file' in panel;
@@ -43,9 +40,7 @@ function checkKeySource(panel: TreeMap, path: Path): readonly SettingProblem[] {
     const message = 'expected either api_key or api_key_file, got both';
     return [{ path: [...path, 'api_key_file'], message, at: 'key' }];
   }
-  // A misspelled key is reported as such.
-  const isMisspelled = Object.keys(panel).some((key) => mostSimilar(key, KEY_SOURCES) !== undefined);
-  if (inline || file || isMisspelled) return [];
+  if (inline || file) return [];
   const message = 'missing; set api_key, or api_key_file to the file that contains the key';
   return [{ path: [...path, 'api_key'], message, at: 'key' }];
 }

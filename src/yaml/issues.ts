@@ -3,7 +3,7 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { SettingProblem, YamlDocument } from './document.ts';
 import { quote } from './quoting.ts';
 import { mostSimilar } from './similar-words.ts';
-import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
+import { formatPath, type Path, renameKey, type Tree, valueAt } from './tree.ts';
 
 /** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {
@@ -60,26 +60,32 @@ export interface SchemaResult<Shape> {
   /** Undefined if there are problems. */
   readonly shape: Shape | undefined;
   readonly problems: readonly SettingProblem[];
-  /** The paths of settings that are only missing because their keys are misspelled. */
-  readonly misspelled: ReadonlySet<string>;
+  /** The tree as it was probably meant: misspelled keys are replaced by those that the schema knows. */
+  readonly meant: Tree;
+  /** The paths of these replacements in `meant`. */
+  readonly replaced: readonly Path[];
 }
 
 export function applySchema<Shape>(tree: Tree, schema: z.ZodType<Shape>): SchemaResult<Shape> {
   const { success, data, error } = schema.safeParse(tree);
-  const misspelled = new Set<string>();
-  if (success) return { shape: data, problems: [], misspelled };
+  if (success) return { shape: data, problems: [], meant: tree, replaced: [] };
+  let meant = tree;
+  const replaced: Path[] = [];
   const problems = error.issues.flatMap((issue): SettingProblem[] => {
     const path = issue.path.filter((step) => typeof step !== 'symbol');
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message, at: 'value' }];
     const known = knownKeys(schema, path);
     return issue.keys.map((key) => {
-      const meant = mostSimilar(key, known);
-      if (meant !== undefined) misspelled.add(formatPath([...path, meant]));
-      const hint = meant === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${meant}?`;
+      const similar = mostSimilar(key, known);
+      if (similar !== undefined && valueAt(meant, [...path, similar]) === undefined) {
+        meant = renameKey(meant, path, key, similar);
+        replaced.push([...path, similar]);
+      }
+      const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
       return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
     });
   });
-  return { shape: undefined, problems, misspelled };
+  return { shape: undefined, problems, meant, replaced };
 }
 
 /** A configuration file as issues refer to it. */

@@ -11,7 +11,7 @@ import type { Environment } from './variables.ts';
 /** A kind of configuration file: its schema, rules and secrets, and the files that it refers to. */
 export interface SettingsFormat<Shape> {
   readonly schema: z.ZodType<Shape>;
-  /** Problems between settings. The tree may be one that the schema rejects. */
+  /** Problems between settings. The tree may be one that the schema rejects; its misspelled keys are corrected. */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
   /** Must the value at this path be kept out of messages? */
   readonly isSecret: (path: Path) => boolean;
@@ -79,10 +79,11 @@ export function parseSettings<Shape>(
     };
   }
   const tree = prepare(document.tree);
-  const { shape, problems, misspelled } = applySchema(tree, schema);
+  const { shape, problems, meant, replaced } = applySchema(tree, schema);
+  // A misspelled key is reported as such, without what would follow from it.
   const isCounted = ({ path }: SettingProblem) =>
-    !document.isBroken(path) && (valueAt(tree, path) !== undefined || !misspelled.has(formatPath(path)));
-  const counted = [...problems, ...rules(tree)].filter(isCounted);
+    !document.isBroken(path) && !replaced.some((key) => key.every((step, index) => step === path[index]));
+  const counted = [...problems, ...rules(meant)].filter(isCounted);
   const issues = sortIssues([...document.problems, ...counted].map(issueOf));
   const files = filePaths(tree).flatMap((path): FileReference[] => {
     const named = valueAt(tree, path);

@@ -36,6 +36,18 @@ export function valueAt(tree: Tree | undefined, path: Path): Tree | undefined {
   return value;
 }
 
+/** The tree with a key of the mapping at this path replaced by another. */
+export function renameKey(tree: Tree, [step, ...rest]: Path, from: string, to: string): Tree {
+  if (Array.isArray(tree))
+    return tree.map((item: Tree, index) => (index === step ? renameKey(item, rest, from, to) : item));
+  if (!isTreeMap(tree)) return tree;
+  const entries = Object.entries(tree).map(([key, value]): [string, Tree] => {
+    if (step === undefined) return [key === from ? to : key, value];
+    return [key, key === step ? renameKey(value, rest, from, to) : value];
+  });
+  return Object.assign(Object.create(null) as TreeMap, Object.fromEntries(entries));
+}
+
 /** The mappings in the list at a key, each with its path; empty if there is no such list. */
 export function mapsIn(parent: TreeMap, key: string, path: Path): { map: TreeMap; path: Path }[] {
   const list = parent[key];

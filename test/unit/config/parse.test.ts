@@ -216,6 +216,15 @@ c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
     );
   });
 
+  test.each([
+    ['discovr: true', 'panels[0].discovr: unknown key, did you mean discover?'],
+    ['discovr: { labels: { job: x } }', 'panels[0].discovr: unknown key, did you mean discover?'],
+    ['severs: [{ id: 1a7ce997 }, { id: 1a7ce997 }]', 'panels[0].severs: unknown key, did you mean servers?'],
+  ])('nothing that follows from a misspelled key is reported beside it: %s', (setting, message) => {
+    const [head = ''] = SMALL.split('    servers:');
+    expect(formatIssues(parse(`${head}    ${setting}\n`).issues)).toBe(`c.yaml:5:5: ${message}`);
+  });
+
   const keyRuns = fuzzRuns(300);
 
   test('no unknown key with digits or capitals, that is long, or unlike every setting is printed', {
