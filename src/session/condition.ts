@@ -161,7 +161,11 @@ export function logCondition(
     const level = context.isRoutine === true ? 'debug' : 'info';
     log[level](fields, `${server} is ${condition === 'polling' ? 'polled' : condition}${again}`);
   } else if (problem !== undefined && (condition === 'blocked' || condition === 'failing')) {
-    log[levelOf(problem)](fields, troubleText(server, status, problem));
+    const { before } = context;
+    // A failure was logged with this cause: that the polls are refused for it as well is no second warning.
+    const isRepeated =
+      condition === 'blocked' && before?.condition === 'failing' && before.problem?.cause === problem.cause;
+    log[isRepeated ? 'debug' : levelOf(problem)](fields, troubleText(server, status, problem));
   } else log.debug(fields, `${server} is ${condition}`);
 }
 

@@ -4,6 +4,7 @@ import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import {
   type Circumstances,
+  type ConditionContext,
   collectionStatus,
   logCondition,
   socketState,
@@ -215,9 +216,9 @@ describe('while servers share a trouble', () => {
 });
 
 describe('the log line of a condition', () => {
-  const logged = (status: CollectionStatus) => {
+  const logged = (status: CollectionStatus, context: ConditionContext = {}) => {
     const log = collectingLogger();
-    logCondition(log, target(), status);
+    logCondition(log, target(), status, context);
     return log.lines.map(({ level, message }) => `${level}: ${message}`);
   };
   const failing = (cause: CauseCode) => logged({ condition: 'failing', problem: { cause, detail: 'why' } });
@@ -268,6 +269,15 @@ describe('the log line of a condition', () => {
     ],
   ])('of a server that %s', (_, status, line) => {
     expect(logged(status)).toEqual([line]);
+  });
+
+  it.each<[string, Problem, level: string]>([
+    ['the same cause: no second warning', NO_SERVER, 'debug'],
+    ['another cause', SOCKET, 'warn'],
+  ])('of a server that is blocked after it failed with %s', (_, problem, level) => {
+    const before: CollectionStatus = { condition: 'failing', problem };
+    const blocked: CollectionStatus = { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER };
+    expect(logged(blocked, { before })).toEqual([expect.stringMatching(new RegExp(`^${level}: `))]);
   });
 
   it('has the cause and its detail as fields', () => {
