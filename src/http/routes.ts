@@ -9,7 +9,7 @@ import type { StatusBoard } from '../status-page/data/board.ts';
 import { PAGE_POLICY, renderPage } from '../status-page/page.tsx';
 import { HELD_BYTES, HeldBodies, type RouteEnv } from './bodies.ts';
 import { isReloadHost } from './reload-hosts.ts';
-import { createStatusRoutes, STATUS_PATHS } from './status-routes.ts';
+import { createStatusRoutes, STATUS_PATHS, STREAM_PATH } from './status-routes.ts';
 
 const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', ...STATUS_PATHS];
 const RELOAD_PATH = '/-/reload';
@@ -78,7 +78,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     c.text(`Method not allowed: ${RELOAD_PATH} accepts POST and PUT.\n`, 405, { Allow: 'POST, PUT' }),
   );
 
-  for (const path of PATHS) {
+  for (const path of [...PATHS, STREAM_PATH]) {
     app.all(path, (c) =>
       c.text(`Method not allowed: ${path} accepts GET and HEAD.\n`, 405, { Allow: 'GET, HEAD' }),
     );

@@ -10,14 +10,16 @@ import { isDiscoveryPending, targetGroups } from '../status-page/data/service-di
 import type { HeldBodies, RouteEnv } from './bodies.ts';
 import { clientOf } from './client-address.ts';
 
-/** Paths served by these routes, apart from the assets. */
+/** Paths served by these routes, apart from those that only the page uses. */
 export const STATUS_PATHS = [
   '/api/v1/servers',
   '/api/v1/servers/:id/health',
   '/api/v1/sd',
   '/api/v1/history',
-  '/api/v1/stream',
 ] as const;
+
+/** The page's stream of changes, which may change in any version. */
+export const STREAM_PATH = '/api/v1/stream';
 
 /** The maximum number of histories per request: more than the rows of any screen. */
 const MAX_HISTORIES = 100;
@@ -61,7 +63,7 @@ export function createStatusRoutes({ board, fleet, clock, bodies }: StatusRoutes
       : bodies.respond(c, { 'Content-Type': 'application/json' }, (encoding) => targets.get(encoding)),
   );
   app.get('/api/v1/history', (c) => history(c, board, bodies));
-  app.get('/api/v1/stream', (c) => stream(c, board, bodies));
+  app.get(STREAM_PATH, (c) => stream(c, board, bodies));
   return app;
 }
 

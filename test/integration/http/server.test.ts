@@ -254,7 +254,7 @@ test.each(['/nowhere', '/metrics/', '/-/reload/', '/metrics/../etc/passwd', '//m
     expect(status).toBe(404);
     expect(headers['content-type']).toBe('text/plain; charset=UTF-8');
     expect(body.toString()).toBe(
-      'Not found. Available paths: / /metrics /-/healthy /-/ready /api/v1/servers /api/v1/servers/:id/health /api/v1/sd /api/v1/history /api/v1/stream /-/reload\n',
+      'Not found. Available paths: / /metrics /-/healthy /-/ready /api/v1/servers /api/v1/servers/:id/health /api/v1/sd /api/v1/history /-/reload\n',
     );
   },
 );
