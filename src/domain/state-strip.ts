@@ -22,7 +22,7 @@ export class StateStrip {
   /** A ring of indices of `STRIP_STATES`. */
   readonly #points: Uint8Array;
   #lastStep = Number.NaN;
-  #state = 0;
+  #state: StripState = 'unknown';
   /** The state that was seen last counts until this instant. */
   #freshUntil = Number.NEGATIVE_INFINITY;
 
@@ -34,18 +34,21 @@ export class StateStrip {
   /** Records a state, which counts until `freshUntil` unless another one is seen before. */
   see(state: StripState, now: number, freshUntil: number): void {
     const step = Math.floor(now / STEP_MS);
-    for (let next = Math.max(this.#lastStep + 1, step - STRIP_POINTS + 1); next <= step; next += 1) {
-      this.#points[next % STRIP_POINTS] = this.#laterState(next);
+    // Nearly every sample shows the same state as the one before.
+    if (state !== this.#state || step !== this.#lastStep) {
+      for (let next = Math.max(this.#lastStep + 1, step - STRIP_POINTS + 1); next <= step; next += 1) {
+        this.#points[next % STRIP_POINTS] = this.#laterState(next);
+      }
+      this.#lastStep = step;
+      this.#state = state;
+      this.#worsen(step, state);
     }
-    this.#lastStep = step;
-    this.#state = STRIP_STATES.indexOf(state);
     this.#freshUntil = freshUntil;
-    this.#worsen(step, this.#state);
   }
 
   /** Records that the server was down at an instant that has passed. */
   wentDown(at: number): void {
-    this.#worsen(Math.floor(at / STEP_MS), STRIP_STATES.indexOf('down'));
+    this.#worsen(Math.floor(at / STEP_MS), 'down');
   }
 
   /** The strip up to now, oldest first, as text: `unknown 58,running 2` has the form `u58r2`. */
@@ -70,13 +73,13 @@ export class StateStrip {
 
   /** The state at the start of a step after the last one that was recorded. */
   #laterState(step: number): number {
-    return step * STEP_MS <= this.#freshUntil ? this.#state : 0;
+    return step * STEP_MS <= this.#freshUntil ? STRIP_STATES.indexOf(this.#state) : 0;
   }
 
-  #worsen(step: number, state: number): void {
+  #worsen(step: number, state: StripState): void {
     if (step > this.#lastStep || step <= this.#lastStep - STRIP_POINTS) return;
     const at = step % STRIP_POINTS;
-    this.#points[at] = Math.max(this.#points[at] ?? 0, state);
+    this.#points[at] = Math.max(this.#points[at] ?? 0, STRIP_STATES.indexOf(state));
   }
 }
 

@@ -92,8 +92,8 @@ export class HistoryRings {
   seen(state: ServerState, now: number, isDown: boolean): void {
     this.#strip ??= new StateStrip(STRIPS.take());
     this.#strip.see(isDown ? 'down' : STRIP_STATE[state], now, this.#freshUntil);
-    const last = this.#changes.at(-1);
     if (state === this.#state) return;
+    const last = this.#changes.at(-1);
     // A stop that was decided at once precedes the state that it led to.
     if (isOff(state) && last?.at === now && isOff(last.state)) {
       this.#changes = [...this.#changes.slice(0, -1), { ...last, state }];

@@ -68,7 +68,7 @@ export class StopReasons {
 
   /** The latest instant at which the reason of the first pending stop is decided with what is known; undefined if there is none. */
   get dueAt(): number | undefined {
-    const [first] = this.#pending;
+    const first = this.#pending[0];
     if (first === undefined) return undefined;
     const { at, words, lastWordsAt } = first;
     const isExplained = words.has('exit code') && words.has('out of memory');

@@ -73,7 +73,6 @@ class PieceReader {
   #inList = 0;
   /** The objects, lists and members since an entry began or ended. */
   #nodes = 0;
-  #isQuoted = false;
   #isInList = false;
 
   constructor(text: string, decodeEntry: (entry: unknown) => unknown) {
@@ -84,10 +83,7 @@ class PieceReader {
   readTo(end: number): void {
     for (; this.#at < end; this.#at += 1) {
       const unit = this.#text.charCodeAt(this.#at);
-      if (this.#isQuoted) {
-        if (unit === BACKSLASH) this.#at += 1;
-        else if (unit === QUOTE) this.#isQuoted = false;
-      } else if (unit === QUOTE) this.#isQuoted = true;
+      if (unit === QUOTE) this.#at = this.#endOfString();
       else if (unit === OPEN_LIST || unit === OPEN_OBJECT) this.#open(unit === OPEN_LIST);
       else if (unit === CLOSE_LIST || unit === CLOSE_OBJECT) this.#close();
       else if (unit === COLON) this.#count();
@@ -105,6 +101,17 @@ class PieceReader {
     return value;
   }
 
+  /** The offset of the quotation mark that ends the string that begins here. */
+  #endOfString(): number {
+    for (let end = this.#text.indexOf('"', this.#at + 1); end > 0; end = this.#text.indexOf('"', end + 1)) {
+      requirePiece(end - this.#at);
+      let escapes = 0;
+      while (this.#text.charCodeAt(end - escapes - 1) === BACKSLASH) escapes += 1;
+      if (escapes % 2 === 0) return end;
+    }
+    return this.#text.length;
+  }
+
   #open(isList: boolean): void {
     this.#depth += 1;
     this.#count();
@@ -115,7 +122,7 @@ class PieceReader {
     if (this.#inList > MAX_ENTRIES) return;
     this.#rest += this.#text.slice(this.#pieceStart, this.#at) + ENTRY;
     this.#pieceStart = this.#at;
-    requirePiece(this.#rest);
+    requirePiece(this.#rest.length);
   }
 
   #close(): void {
@@ -140,10 +147,10 @@ class PieceReader {
 }
 
 function parsePiece(text: string): unknown {
-  requirePiece(text);
+  requirePiece(text.length);
   return JSON.parse(text);
 }
 
-function requirePiece(text: string): void {
-  if (text.length > MAX_PIECE) throw new ShapeError(`expected entries of at most ${MAX_PIECE} characters`);
+function requirePiece(length: number): void {
+  if (length > MAX_PIECE) throw new ShapeError(`expected entries of at most ${MAX_PIECE} characters`);
 }

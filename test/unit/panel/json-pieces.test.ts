@@ -49,6 +49,7 @@ describe('a long JSON text', () => {
   it.each([
     ['an entry', { data: [[FILLER, FILLER, FILLER]] }],
     ['the rest', { data: [], other: FILLER, more: { FILLER } }],
+    ['a text', { data: [], other: `"\\"`.repeat(MAX_PIECE / 4) }],
   ])('is rejected if %s alone is too long', async (_, value) => {
     await expect(parseJson(JSON.stringify(value))).rejects.toThrow('at most 131072 characters');
   });
@@ -101,7 +102,7 @@ describe('a long JSON text', () => {
 
   it.each([
     ['many lists', `{"data":[${'[],'.repeat(1_000_000)}[]]}`],
-    ['one long text', JSON.stringify({ data: [FILLER.repeat(8)] })],
+    ['many texts', JSON.stringify({ data: times(500_000, () => 'text') })],
   ])('gives the event loop its turn again and again, even if it has %s', async (_, text) => {
     let turns = 0;
     const count = () => {
