@@ -4,7 +4,7 @@ import { inScope } from '../domain/until-aborted.ts';
 import type { Entry, EntryRequest, Gate } from './gate.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** The most calls in flight, not counting polls that gave up their seats. */
+/** The maximum number of calls in flight, not counting polls that gave up their seats. */
 const CONCURRENCY = 8;
 
 /** A trial goes before all other calls: few are allowed, and others wait for its outcome. */
@@ -13,7 +13,7 @@ const TRIAL_PRIORITY = Number.MAX_VALUE;
 /** A circuit of the queued call isn't closed any more: it waits at the gate again. */
 const WITHDRAWN = new Error('the circuit opened while the call was queued');
 
-/** The call may not start although its turn has come: its own limit was used up while it waited. */
+/** The call can't start although it is its turn, because its own limit was used up while it waited. */
 export const NO_ROOM = new Error('no room for another call of this kind');
 
 /** A call that waits at the gate and in the queue. */

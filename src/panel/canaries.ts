@@ -17,7 +17,10 @@ export interface CanariesOptions {
   readonly canaries: () => readonly Canary[];
   /** When a call of any kind last showed that the panel works, in monotonic milliseconds. */
   readonly provenAt: () => number;
-  /** A round began and failed without a success meanwhile: its problem is that of a refused key, else that of the first canary. */
+  /**
+   * A round failed, and no other call succeeded in the meantime: the problem is the refused key if there is one, otherwise that
+   * of the first canary.
+   */
   readonly failed: (problem: Problem) => void;
   /** When a trial of the open circuit may start; undefined while the circuit is closed. */
   readonly trialAt: () => number | undefined;
@@ -25,7 +28,7 @@ export interface CanariesOptions {
   readonly tried: () => void;
 }
 
-/** The few calls that judge a panel as a whole. Failures of other calls only ask for them. */
+/** The few calls that judge a panel as a whole. Failures of other calls only trigger them. */
 export class Canaries {
   readonly #options: CanariesOptions;
   #round: Promise<void> | undefined;
@@ -96,11 +99,11 @@ export class Canaries {
     }
     const problems = await Promise.all(ends);
     if (problems.includes(undefined)) return undefined;
-    // A panel that refuses the key is one, whatever else it responds.
+    // A refused key shows that it is a panel, whatever else it responds.
     return problems.find((problem) => problem !== undefined && mayBeOfKey(problem)) ?? problems[0];
   }
 
-  /** Resolves when the canary has ended, or has had its time. */
+  /** Resolves when the canary has ended or its time is up. */
   async #forAWhile(end: Promise<unknown>): Promise<void> {
     let cancel: Cancel = () => undefined;
     const patience = new Promise<void>((resolve) => {

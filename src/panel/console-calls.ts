@@ -15,7 +15,7 @@ interface ConsoleCall {
   readonly by: ConsoleCaller;
 }
 
-/** Counts credential calls by server, so that none leaves nothing of the server's limit to people. */
+/** Counts credential calls by server, so that people always have a part of each server's limit. */
 export class ConsoleCalls {
   readonly #clock: Clock;
   /** The last calls for each server, the earliest first. */
@@ -31,8 +31,8 @@ export class ConsoleCalls {
   }
 
   /**
-   * The server that a canary may ask for, of which nothing asked for the longest: at most once a minute for the same one, so that
-   * its session needn't wait when the panel is back.
+   * The server for a canary's call: the one whose last call was the longest ago, and at most once a minute, so that its session
+   * doesn't have to wait when the panel is back.
    */
   canaryOf(servers: readonly string[]): string | undefined {
     const recent = this.#clock.now() - WINDOW_MS;
@@ -55,7 +55,7 @@ export class ConsoleCalls {
       await sleep(this.#clock, wait, signal);
   }
 
-  /** Makes the call and counts it until a minute after its end: the panel received it at some time before. */
+  /** Makes the call, and counts it until a minute after its end, because the panel may have received it as late as that. */
   async make<T>(server: string, by: ConsoleCaller, call: () => Promise<T>): Promise<T> {
     const made = { at: this.#clock.now(), by };
     this.#calls.set(server, [...(this.#calls.get(server) ?? []), made].slice(-CALLS_PER_WINDOW));

@@ -104,7 +104,7 @@ interface Waiter extends EntryRequest {
 /** What waits, by deadline; polls wait apart, because only they wait for seats. */
 interface Line {
   waiting: Waiter[];
-  /** The first instant at which something in it may start; infinite if that depends on something else than time. */
+  /** The first instant at which something in it may start; infinite if it depends on something other than time. */
   nextAt: number;
   cancelTimer: Cancel;
 }
@@ -272,7 +272,7 @@ export class Gate {
       : () => undefined;
   }
 
-  /** The instant from which it may start; infinite if that depends on something else than time. */
+  /** The instant from which it may start; infinite if it depends on something other than time. */
   #startsAt(request: EntryRequest, now: number): number {
     const { subject, circuits, seatOf } = request;
     let at = now;

@@ -39,7 +39,7 @@ export type PanelCalls = Pick<
   'credentials' | 'resources' | 'listing' | 'backups' | 'schedules' | 'close'
 >;
 
-/** One call for a server, as its session asks for it. */
+/** One call for a server, as its session requests it. */
 export interface Ask {
   /** The server's node, if that is known by then. */
   readonly node: () => string | undefined;
@@ -368,7 +368,7 @@ export class Gateway {
       if (isWithdrawn || !key.startsWith('sockets ')) this.#gate.note(key, { type: 'withdrawn', subject });
   }
 
-  /** One of each kind of call that is made anyway, so that a canary never asks for more than servers do. */
+  /** One of each kind of call that servers make anyway, so that a canary never requests more than servers do. */
   #canaries(): readonly Canary[] {
     const canaries: Canary[] = [];
     const { listing, polled } = this.#use;

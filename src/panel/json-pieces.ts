@@ -21,7 +21,7 @@ const SLICE = 32 * 1024;
 
 /**
  * Parses JSON without blocking the event loop for long. In a long text, each entry of a list in the outermost object is parsed on
- * its own, and then the rest. An entry is decoded at once: only what is needed of it is kept until the text is complete.
+ * its own, and then the rest. Each entry is decoded at once, and only what is needed of it is kept until the text is complete.
  *
  * @throws ShapeError if one of these pieces is too long, or consists of too many parts
  * @throws SyntaxError if the text isn't JSON

@@ -299,7 +299,7 @@ export class Judge {
   #circuitChanged(key: CircuitKey, now: Circuit, before: Circuit): void {
     const { gate } = this.#options;
     if (now.state === 'open' && before.state !== 'open') {
-      // What opens takes over what it explains.
+      // A circuit that opens takes over the problems that it explains.
       if (key === PANEL)
         gate.reset(
           (other, circuit) =>
@@ -351,7 +351,7 @@ function withoutNode(problem: Problem): Problem {
   return problem.cause === 'node_silent' ? { ...problem, cause: 'timeout' } : problem;
 }
 
-/** The problem of a node whose servers' calls the panel responds to with an error of its own. */
+/** The problem of a node if the panel responds to the calls for its servers with its own error. */
 function ofNode(problem: Problem | undefined): Problem | undefined {
   if (problem === undefined || CAUSES[problem.cause].scope === 'node') return problem;
   return { cause: 'node_error', detail: `for servers of this node only: ${problem.detail}` };

@@ -34,7 +34,7 @@ export class PanelLog {
     return this.#followPaths(now);
   }
 
-  /** The panel is used with another key: its paths are judged anew. */
+  /** The panel is used with another key: its paths are judged again. */
   forgetPaths(): void {
     this.#paths.clear();
   }

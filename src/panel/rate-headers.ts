@@ -24,8 +24,8 @@ const MAX_RESET_AGE_MS = 60_000;
 const MAX_LIMIT = 1_000_000;
 
 /**
- * How long a 429 asks to wait, in milliseconds from 1 s to 10 min: by `Retry-After`, else by the reset header, else by the
- * seconds in the message's text, else a minute.
+ * How long to wait after a 429, in milliseconds from 1 s to 10 min: from `Retry-After`, the reset header, or the seconds
+ * in the message's text, in this order; otherwise a minute.
  */
 export function retryAfterMs(headers: RateHeaders, message: string | undefined, nowUnixMs: number): number {
   const panelNow = httpDateMs(headers.date) ?? nowUnixMs;

@@ -130,7 +130,7 @@ export class RateLimit {
     return isNew;
   }
 
-  /** The panel responded with 429, and requires a wait of so many milliseconds. */
+  /** The panel responded with 429, and requires a wait of this many milliseconds. */
   throttled(waitMs: number): void {
     this.#throttledUntil = Math.max(this.#throttledUntil, this.#clock.now() + waitMs);
     notify(this.#waitListeners);
