@@ -32,7 +32,7 @@ export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode'> {
   judge(server: ListedServer): DiscoveryVerdict;
 }
 
-/** The servers of a panel that are to be monitored. */
+/** The servers of a panel to monitor. */
 export interface MergedTargets {
   /** The configured servers in their order, then the discovered ones by name. */
   readonly targets: readonly ServerTarget[];

@@ -61,7 +61,7 @@ export class EventCount {
     this.#cause = cause;
   }
 
-  /** Adds an event; true if it is to be logged in full. */
+  /** Adds an event; true if it should be logged in full. */
   add({ server, server_id: id, node }: ServerEventFields): boolean {
     this.#total += 1;
     if (this.#total <= FULL_LINES) return true;

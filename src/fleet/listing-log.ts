@@ -15,7 +15,7 @@ const ENDED: Partial<Record<CauseCode, string>> = {
 
 /** What the line about a walk that found a problem depends on. */
 export interface WalkCircumstances {
-  /** Servers are to be discovered, not only described. */
+  /** Servers are discovered from the list, not only described by it. */
   readonly discovers: boolean;
   /** The account may not see the server list. */
   readonly isRefused: boolean;

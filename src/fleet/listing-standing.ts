@@ -109,7 +109,7 @@ export interface ListingPace {
   readonly repeatMs: number;
 }
 
-/** How often a server list of so many pages is read, if this many servers are configured and so many calls a minute are allowed. */
+/** How often a server list of this many pages is read, given the number of configured servers and the allowed calls per minute. */
 export function paceOf(
   { intervalMs, discover }: ListingSettings,
   pages: number,
@@ -125,7 +125,7 @@ export function paceOf(
   return { intervalMs: atLeastMs, repeatMs: Math.min(atLeastMs, Math.max(REPEAT_MS, shortestMs)) };
 }
 
-/** Pages that so many servers fill. */
+/** The number of pages that this many servers fill. */
 export function pagesOf(servers: number): number {
   return Math.ceil(servers / LISTING_PAGE_SIZE);
 }

@@ -76,7 +76,7 @@ export class Members {
     void this.#tell(this.#members, (session) => session.follow());
   }
 
-  /** Begins anew what the panel refused. */
+  /** Retries what the panel refused. */
   retryRefused(): void {
     for (const { session, record } of this.#members) {
       const { condition } = record.status;
@@ -111,7 +111,7 @@ export class Members {
     await Promise.all([...this.#members.map(({ session }) => session.stop()), ...this.#closing]);
   }
 
-  /** Starts sessions in random order, so that an exporter that restarts again and again doesn't always ask for the same servers. */
+  /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */
   #start(members: readonly Member[]): void {
     void this.#tell(shuffled(members, this.#options.random), (session) => session.start());
   }

@@ -4,7 +4,7 @@ import type { ServerTarget } from '../domain/server.ts';
 /** A socket costs one call per token, and a token of ten minutes is renewed after about eight. */
 const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 
-/** What the configuration asks for besides servers. */
+/** What the configuration requires besides servers. */
 export interface Wishes {
   readonly pollIntervalMs: number;
   readonly listingPerMinute: number;
@@ -42,7 +42,7 @@ export interface Allowance {
   readonly source: string;
 }
 
-/** What this many servers need, what is available, and what follows if that is too little; otherwise undefined. */
+/** What this many servers need, what is available, and the consequence if that is too little; undefined if it is enough. */
 export function budgetProblem(
   { callsPerMinute }: Needs,
   servers: number,

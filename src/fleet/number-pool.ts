@@ -4,8 +4,8 @@ type NumberArray = Float32Array | Float64Array | Uint8Array;
 const ARRAYS_PER_BUFFER = 16;
 
 /**
- * Arrays of one length, cut from larger buffers and filled with NaN, which is 0 in an array of bytes: a buffer of its own would cost each of 10,000 servers some
- * 300 bytes more.
+ * Arrays of one length, cut from larger buffers and filled with NaN, which is 0 in an array of bytes: with separate
+ * buffers, each of 10,000 servers would need about 300 more bytes.
  */
 export class NumberPool<Numbers extends NumberArray> {
   readonly #create: (length: number) => Numbers;

@@ -132,7 +132,7 @@ export class SocketSlots<Holder> {
   readonly #waiting = new Set<Holder>();
   #allowed = Number.POSITIVE_INFINITY;
 
-  /** `given` is called for a holder that waits when there is a slot for it, or that has to take its slot anew. */
+  /** `given` is called for a holder that waits when there is a slot for it, or that has to take its slot again. */
   constructor(limit: SocketLimit, required: () => number, given: (holder: Holder) => void) {
     this.#claim = limit.join(() => this.require(required()));
     this.#given = given;
@@ -143,7 +143,7 @@ export class SocketSlots<Holder> {
     return this.#allowed;
   }
 
-  /** Claims a slot for each of so many servers. */
+  /** Claims a slot for each of this many servers. */
   require(servers: number): void {
     this.#allowed = this.#claim.claim(servers);
     const lost = [...this.#held].slice(this.#allowed);

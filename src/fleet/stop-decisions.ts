@@ -52,7 +52,7 @@ function warningOf(name: string, stop: DecidedStop): StopWarning | undefined {
   ];
   const why = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   const isCrash = reason === 'crashed' || reason === 'out_of_memory';
-  // An event of its own, or it would be one of many crashes in a summary.
+  // An event of its own: otherwise, a summary would hide it among many crashes.
   if (isRestartAborted) {
     const what = isCrash ? 'crashed' : 'stopped by itself';
     return { event: 'gave_up', message: `server ${name} ${what}${why}; the node gave up restarting it` };
