@@ -102,7 +102,7 @@ export function pollBy({ at, isFirst }: Due, intervalMs: number): number {
 }
 
 /**
- * Milliseconds after which a poll or a read that failed so many times in a row is due again: as long as between the trials of a
+ * Milliseconds after which a poll or a read that failed this many times in a row is due again: as long as between the trials of a
  * circuit, so that each open circuit has a call to try, and if others fail as well, the circuit paces them all.
  */
 export function retryGapMs(failures: number): number {

@@ -168,7 +168,7 @@ export function connect(
 /** After this many consecutive failures, the next call for credentials will probably fail too, so it waits for spare budget. */
 const FAILURES_TO_RETRY = 3;
 
-/** The step to a call for credentials; what is known about earlier failures is kept. */
+/** The transition to a call for credentials, which keeps what is known about earlier failures. */
 export function fetchToken(from: AttemptState): Transition {
   const isRetry =
     from.isPromising === undefined && (from.refused !== undefined || from.failures >= FAILURES_TO_RETRY);

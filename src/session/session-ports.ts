@@ -73,7 +73,7 @@ export interface StreamRecord {
 /** Where a session stores what it learns; one server's entry in the fleet store. */
 export interface SessionRecord extends StreamRecord {
   pollSample(sample: Sample, requestedAt: number, now: number): void;
-  /** From now on, a polled sample is stale after so many milliseconds. */
+  /** From now on, a polled sample is stale after this many milliseconds. */
   setPolledStaleness(stalenessMs: number): void;
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }

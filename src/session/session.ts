@@ -184,7 +184,7 @@ export class Session implements StreamerOwner {
     this.#record.setCollection(status, socketState(machine));
     const { condition, blocked, problem } = this.#status;
     const isChanged = status.condition !== condition || status.blocked !== blocked;
-    // After a socket was closed, the cause that prevents reopening it is news once no attempt is under way.
+    // After a socket was closed, the cause that prevents reopening it is logged once no attempt is under way.
     const isLost = status.condition === 'failing' || status.condition === 'blocked';
     const isExplained =
       isLost && isResting(machine) && problem?.cause === 'closed' && status.problem?.cause !== 'closed';

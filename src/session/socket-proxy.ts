@@ -12,8 +12,8 @@ import { openTunnel, type TunnelOptions } from '../panel/tunnel.ts';
 export type ProxyOptions = Omit<TunnelOptions, 'signal'>;
 
 /**
- * Returns a function that gives the agent for the proxy of a socket: the configured proxy, else the one that `HTTPS_PROXY`,
- * `HTTP_PROXY` and `NO_PROXY` select for the address, else none. It throws if the value is not an http or https URL.
+ * Returns a function that gives the agent for the proxy of a socket: the configured proxy, or the one that `HTTPS_PROXY`,
+ * `HTTP_PROXY` and `NO_PROXY` select for the address, if any. It throws if the value is not an http or https URL.
  */
 export function proxyAgents(
   proxyUrl: string | undefined,

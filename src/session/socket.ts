@@ -82,7 +82,7 @@ export class ConsoleSocket implements Pingable {
   readonly #codec: SocketCodec;
   readonly #heartbeat: Heartbeat;
   readonly #outbox: Outbox;
-  /** Undefined before the first message that is to be delivered. */
+  /** Undefined before the first message to deliver. */
   #receipts: ReadReceipts | undefined;
   #opened = false;
   #detached = false;
