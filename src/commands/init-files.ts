@@ -48,7 +48,7 @@ export function writePrivately(files: readonly NewFile[], replaces: boolean): vo
   }
 }
 
-/** Throws a CommandFailure if one of the files is to be written into a directory that doesn't exist. */
+/** Throws a CommandFailure if the directory of one of the files doesn't exist. */
 export function requireDirectories(paths: readonly string[]): void {
   for (const path of paths) {
     attempting({ path }, () => {
@@ -71,7 +71,7 @@ export function isReadableByAll(mode: number): boolean {
 }
 
 function writeDraft(draft: string, text: string, onCreated: () => void): void {
-  // Nobody else can read it, from the moment that it is created.
+  // No other user can ever read it, not even while it is being written.
   const descriptor = openSync(draft, 'wx', PRIVATE);
   onCreated();
   try {

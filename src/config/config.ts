@@ -40,7 +40,7 @@ export interface PanelConfig {
   readonly apiKey: Secret;
   /** How the API key was given, in words: `file <path>`, `variable` or `inline`. */
   readonly apiKeySource: string;
-  /** The pinned rate; absent if it is to be learned. */
+  /** The pinned rate; absent if the panel's limit determines it. */
   readonly requestsPerMinute?: number;
   /** Each shard has its own account, so none has to share the panel's limit. */
   readonly keyPerShard: boolean;

@@ -13,7 +13,7 @@ const MAX_TOKENS = 20_000;
 /** Replaces a secret. */
 const REDACTED = '<secret>';
 
-// Recognized by their form alone, whoever's they are: tokens are mostly JWTs, and API keys have prefixes.
+// Recognized by their form alone, whether or not they belong to this exporter: tokens are mostly JWTs, and API keys have prefixes.
 const FORMS = [/eyJ[\w-]+(?:\.[\w-]*){0,2}/g, new RegExp(API_KEY_FORM, 'gi')];
 const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2}$/;
 

@@ -1,6 +1,6 @@
 /** Endpoints of the client API that the exporter calls, as in the `endpoint` label. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
-/** Endpoints that are called only if the configuration asks for it: without a call, they have no series. */
+/** Endpoints that are called only if the configuration requires it: without a call, they have no series. */
 export const OPTIONAL_ENDPOINTS = ['schedules', 'nodes'] as const;
 /** All of them, plus the account endpoint, which only `init` calls. */
 export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | (typeof OPTIONAL_ENDPOINTS)[number] | 'account';

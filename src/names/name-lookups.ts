@@ -9,7 +9,7 @@ export type LookUp = (name: string) => Promise<Addresses>;
 
 /**
  * Resolves a name for one panel. Rejects with the resolver's error, or with the signal's reason as soon as it aborts; a lookup
- * that nobody waits for is not begun.
+ * that no caller waits for any more is not started.
  */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<Addresses>;
 

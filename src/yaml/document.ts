@@ -160,7 +160,7 @@ export class YamlDocument {
     if (text === '' && scalar.type === 'PLAIN') return null;
     const isSecret = this.#isSecret(path);
     const expansion = expandVariables(text, this.#env, isSecret);
-    // The same value may also have been put somewhere else, where messages quote it.
+    // The same value may also occur elsewhere in the file, where messages quote it.
     if (isSecret) KNOWN_SECRETS.add(expansion.text);
     for (const problem of expansion.problems) this.#fail(path, scalar, problem);
     return expansion.text;

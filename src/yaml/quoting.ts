@@ -15,7 +15,7 @@ export function withoutCredentials(text: string): string {
   return KNOWN_SECRETS.redact(scheme + rest.replaceAll(QUERY_VALUE, '$1<secret>'));
 }
 
-/** How a message shows a value: quoted if it is a text, else by its kind. */
+/** How a message shows a value: quoted if it is a text, otherwise by its kind. */
 export function quote(value: Tree | undefined): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';

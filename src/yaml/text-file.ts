@@ -54,7 +54,7 @@ export async function readText(
   }
 }
 
-/** How long a pipe is waited for, in milliseconds, and how often it is read meanwhile. */
+/** How long to wait for a pipe, in milliseconds, and how often to read it in that time. */
 const PIPE_WAIT_MS = 5_000;
 const PIPE_EVERY_MS = 20;
 

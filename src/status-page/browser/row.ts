@@ -110,7 +110,7 @@ export function playerWords({ players, players_max: most }: LiveServer): string 
 /** How the server is monitored; the sample of a polled server may be some time old. */
 function monitoredWords(fleet: LiveFleet, server: LiveServer): string {
   const { condition, blocked } = server;
-  // Streaming is what every server does that has no problem, and why it fails is shown as its problem.
+  // Not shown while it streams, as every server without a problem does; a failure is shown as the problem.
   if ((condition === 'streaming' || condition === 'failing') && blocked === undefined) return '';
   const words = blocked ?? conditionTitle(condition);
   const age = fleet.age(server) ?? 0;

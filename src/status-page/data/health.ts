@@ -3,7 +3,7 @@ import { identityOf, isOff } from '../../domain/server.ts';
 import { explained } from './problems.ts';
 import { stopWords } from './trouble.ts';
 
-/** Whether players can expect to find the server up, for monitors that ask for one server. */
+/** Whether players can expect the server to be up, for monitors that check one server. */
 export interface Health {
   readonly panel: string;
   readonly server: string;

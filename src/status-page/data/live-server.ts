@@ -54,7 +54,7 @@ export interface LiveServer extends Pick<Snapshot, Shown> {
 /** Samples older than this many seconds are shown with their age. */
 export const LIVE_SECONDS = 3;
 
-/** The fields that follow from a server's description alone; with another description, everything is sent anew. */
+/** The fields that follow from a server's description alone; with another description, everything is sent again. */
 export const IDENTITY_FIELDS = [
   'panel',
   'server',

@@ -119,7 +119,7 @@ export function noServersText(listings: readonly ListingStatus[]): string {
   return 'No servers to monitor. List them under servers, or set discover: true.';
 }
 
-/** What the configuration requires of a panel, and what is allowed where that is less. */
+/** What the configuration requires of a panel, and how much of it is allowed if that is less. */
 export function needsText(
   panel: Pick<
     PanelStatus,
