@@ -15,7 +15,7 @@ export function backupsOfServers(
   return {
     what: 'backups',
     permission: 'backup.read',
-    // The panel rejects every call for a blocked server, and a server that may have no backups has none.
+    // The panel rejects every call for a blocked server, and a server that isn't allowed backups has none.
     isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
     read: async (server, { deadline, intervalMs }, signal) => {
       const read = (page: number) => gateway.backups(server, page, deadline, signal);

@@ -1,6 +1,6 @@
 import type { StopReason } from '../domain/reading.ts';
 
-/** A node restarts a server that exited by itself within moments, unless it is configured otherwise. */
+/** Within moments, a node restarts a server that exited by itself, unless it is configured otherwise. */
 const RESTART_MS = 60_000;
 
 /**

@@ -116,7 +116,7 @@ export class Members {
     void this.#tell(shuffled(members, this.#options.random), (session) => session.start());
   }
 
-  /** Has something done by many sessions: ten thousand at a time would delay sockets and scrapes for 300 ms. */
+  /** Runs something in many sessions: ten thousand at a time would delay sockets and scrapes for 300 ms. */
   async #tell(members: readonly Member[], act: (session: Session) => void): Promise<void> {
     for (const [index, { session }] of members.entries()) {
       if (index > 0 && index % SLICE === 0) await nextTurn();

@@ -127,7 +127,7 @@ export class PanelFleet {
       gateway.onChange(() => this.#needs.follow()),
     ];
     this.#discovery.start();
-    // The server list shows which servers share a node, so that not each of them has to fail by itself.
+    // The server list shows which servers share a node, so that they don't all have to fail first.
     const waitMs = this.#listing === undefined ? 0 : LISTED_WITHIN_MS;
     if (waitMs === 0) this.#beginAll();
     else this.#cancelBegin = this.#context.clock.schedule(waitMs, () => this.#beginAll());

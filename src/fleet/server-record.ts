@@ -36,7 +36,7 @@ const UNWATCHED = new DurationCounter();
 
 /** Is notified of the stops of servers. */
 export interface StopListener {
-  /** A reason is due to be decided, by `decideStop`, at this monotonic instant; undefined if none is any more. */
+  /** The monotonic instant at which `decideStop` has to decide a reason; undefined if none is pending any more. */
   awaited(record: ServerRecord, dueAt: number | undefined): void;
   decided(record: ServerRecord, stop: DecidedStop): void;
 }

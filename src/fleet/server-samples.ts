@@ -17,7 +17,7 @@ const FROZEN_AFTER_MS = 20_000;
  */
 const ASKED_AFTER_MS = 10_000;
 
-/** What is kept of one server's samples; created with the first, because starting thousands of servers is work enough. */
+/** What is kept of one server's samples; created with the first, so that starting thousands of servers takes less work. */
 export class ServerSamples {
   /** The newest accepted sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
   readonly newest = new SampleNumbers();

@@ -3,7 +3,7 @@ import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
 import type { ServerRecord, StopListener } from './server-record.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
-/** Has the reasons of a fleet's stops decided on time, and logs those that are problems. */
+/** Decides the reasons of a fleet's stops on time, and logs those that are problems. */
 export class StopDecisions implements StopListener {
   readonly #clock: Clock;
   readonly #log: Logger;

@@ -14,7 +14,7 @@ import {
 } from './client.ts';
 import { type Way, waysOf } from './types.ts';
 
-/** Queries that begin within this time begin together: waking the decoding thread costs more than what it is woken for. */
+/** Queries that begin within this time begin together: waking the decoding thread costs more than its work. */
 const GATHER_MS = 100;
 
 /** While one protocol is awaited at a port, the next one is tried after this time, so that its server's response isn't late. */
