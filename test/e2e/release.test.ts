@@ -209,7 +209,7 @@ describe('a release made in a repository', () => {
     expect(changes).not.toMatch(/^## /m);
   });
 
-  it('has its version in every file that contains one, set by one command', async () => {
+  it('has its version in every file that contains one, and one command sets them all', async () => {
     const fresh = join(root, 'fresh');
     await copyProject(fresh);
     const pattern = `(gameserver-exporter[-@:]|newTag: )${version}`;

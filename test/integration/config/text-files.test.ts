@@ -68,7 +68,7 @@ describe('a file that a user named', () => {
     expect(await read).toEqual({ ok: true, content: 'one two' });
   });
 
-  it('may be a pipe that nobody writes to, or not to its end, which is not waited for forever', async () => {
+  it('may be a pipe that is never written to or never ends, and reading it times out', async () => {
     const file = await pipe();
     expect(await readTextFile(file, API_KEY_FILE)).toEqual({ ok: true, content: '' });
     const silent = await open(file, 'r+');

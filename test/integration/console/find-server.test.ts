@@ -90,7 +90,7 @@ describe("a server that isn't in the configuration", () => {
     );
   });
 
-  it('is not taken for the one of another panel whose name is its id', async () => {
+  it('is not confused with a server of another panel whose name is its id', async () => {
     const { uuid, identifier } = panel.server('survival');
     const named = `    servers: [{ id: deadbeef, name: "${identifier}" }]`;
     const two = [entry('main', DISCOVER), entry('other', named)];
@@ -140,7 +140,7 @@ describe("a server that isn't in the configuration", () => {
     expect(panel.record.calls).toEqual([]);
   });
 
-  it("needs no --panel with the user's key if the configuration of one panel contains it", async () => {
+  it("can be found with the user's key and without --panel if the configuration of one panel contains it", async () => {
     const two = [entry('main', DISCOVER), entry('other', '    servers: [{ id: deadbeef, name: mine }]')];
     const mine = { panel: 'other', id: 'deadbeef', key: OWN_KEY };
     expect(await find('mine', two, { own: true })).toEqual(mine);

@@ -423,7 +423,7 @@ describe('several addresses', () => {
     expect(await Promise.all(urls.map((url) => statusOf(url)))).toEqual([200, 200]);
   });
 
-  test('fail together if one is in use, which is named', async () => {
+  test('fail together if one is in use, and the error shows which', async () => {
     const taken = await listenOn(LOOPBACK).start();
     const { port: freePort } = await listenOn(LOOPBACK).start();
     await ends.pop()?.();

@@ -98,7 +98,7 @@ function pollMany(count: number): { readonly answered: () => number } {
 }
 
 describe('the first call to a panel', () => {
-  it('is for one entry of the server list, and others wait for its response', async () => {
+  it('requests one entry of the server list, and other calls wait for its response', async () => {
     const held: (() => void)[] = [];
     answer = except(isListing, (response, request) => {
       held.push(() => healthy()(response, request));
@@ -211,7 +211,7 @@ describe('the rate limit', () => {
     expect(gateway.budget().usedLastMinute).toBe(61);
   });
 
-  it('leaves the rest to somebody else who uses the account, and asks every 15 s whether there is more', async () => {
+  it('leaves the rest to others who use the account, and checks every 15 s whether there is more', async () => {
     answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '230' });
     await connect('a');
     answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '20' });

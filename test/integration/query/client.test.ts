@@ -281,7 +281,7 @@ describe('a query', () => {
     expect(reached).toBe(false);
   });
 
-  it('waits for a slow server rather than ask the next port', async () => {
+  it('waits for a slow server instead of trying the next port', async () => {
     let asked = 0;
     await using server = await Answerer.udp(({ reply }) => {
       asked += 1;

@@ -117,7 +117,7 @@ describe('the thread that queries games', () => {
     expect(await ask(server)).toEqual(THREE);
   });
 
-  it('opens no socket to the port of another server, whatever a protocol wants', async () => {
+  it('opens no socket to the port of another server, whatever a protocol requests', async () => {
     thread = new QueryThread();
     let reached = false;
     const reach = () => {

@@ -212,7 +212,7 @@ describe('"daemon error" in response to the token', () => {
       'the node could not verify the token: "an unexpected error was encountered while handling this request"',
   };
 
-  it('is recognized at once; the server is polled meanwhile, and tried again within a minute', async () => {
+  it('is recognized at once, and the server is polled and tried again within a minute', async () => {
     stage.answers.push([DAEMON_ERROR]);
     stage.session.start();
     await stage.until({ condition: 'polling', problem: MISMATCH });

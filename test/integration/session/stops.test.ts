@@ -168,7 +168,7 @@ describe('a stop', () => {
     await expectOnly('exited');
   });
 
-  it('is one line in the log, however much else is reported about servers in that minute', async () => {
+  it('is one line in the log, regardless of what else is reported about servers in that minute', async () => {
     const others = Array.from({ length: 12 }, (_, index) => ({ name: `other-${index}` }));
     await start({ servers: [...others, { name: 'survival', profile: 'idle' }, { name: 'lobby' }] });
     await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 14);

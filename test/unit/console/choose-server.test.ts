@@ -70,7 +70,7 @@ describe('chooseServer', () => {
     expect(found('dddddddd', [both, MAIN])).toContain('matches more than one server');
   });
 
-  it('counts a server that is listed twice, by its short and its full id, as one', () => {
+  it('counts a server that is listed twice, with its short and its full id, once', () => {
     const twice = panel('twice', [
       ['1a7ce997', 'survival'],
       [UUID, 'survival'],

@@ -22,7 +22,7 @@ describe('Repeat', () => {
     return Promise.resolve(1_000);
   };
 
-  it('runs at once, and again after the delay that each run asks for', async () => {
+  it('runs at once, and again after the delay that each run returns', async () => {
     repeat.start(run);
     await clock.advance(2_500);
     expect(runs).toEqual([0, 1_000, 2_000]);

@@ -439,7 +439,7 @@ describe('a server that the server list shows as suspended', () => {
     expect(blocked()).toEqual(['suspended', undefined]);
   });
 
-  it('is not asked while a failed walk is repeated within five minutes', async () => {
+  it('is not called while a failed walk is repeated within five minutes', async () => {
     pages = [[listed(1, { suspended: true })]];
     await start({ ...SETTINGS, intervalMs: MINUTE });
     pages = [new Error('no response')];
@@ -563,7 +563,7 @@ describe('a server list that only adds data to configured servers', () => {
     expect(of('info')).toEqual([]);
   });
 
-  it("is asked for once if nothing shows that the key is an administrator's, and again with another key", async () => {
+  it("is requested once if nothing shows that the key is an administrator's, and again with another key", async () => {
     pages = [[listed(1)]];
     await start(FACTS, configured);
     await clock.advance(20 * MINUTE);
@@ -573,7 +573,7 @@ describe('a server list that only adds data to configured servers', () => {
     expect(asked.filter(({ type }) => type === 'admin-all')).toHaveLength(2);
   });
 
-  it('is the own one if that has every configured server', async () => {
+  it("is the account's own if that has every configured server", async () => {
     await start(FACTS, [target({ id: '00000001' })]);
     expect(asked.map(({ type }) => type)).not.toContain('admin-all');
   });

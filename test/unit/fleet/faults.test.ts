@@ -59,7 +59,7 @@ describe('a start', () => {
     expect(world.panel.throttled).toBe(0);
   });
 
-  it('asks for servers in another order each time', async () => {
+  it('requests servers in another order each time', async () => {
     const firsts = await Promise.all(
       [1, 2, 3, 4].map(async (seed) => {
         const { panel, clock, fleet } = startWorld({ limit: 60, groups: fleetOf(40) }, seed);
@@ -424,7 +424,7 @@ describe('any two or three faults', () => {
     ],
   ];
 
-  it('show one cause per scope, blame only what they hit, exceed no limit, and are over 75 s after the last one ends', async () => {
+  it('show one cause per scope, blame only what they affect, exceed no limit, and are over 75 s after the last one ends', async () => {
     const anyFaults = twoOrThree(fc.oneof(anyPanelFault, anyNodeFault));
     await fc.assert(
       fc.asyncProperty(anyFaults, anyLimit, anySeed, async (faults, limit, seed) => {

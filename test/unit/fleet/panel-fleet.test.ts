@@ -54,7 +54,7 @@ describe('a fleet', () => {
     expect(new Set(streamed())).toEqual(new Set(['b', 'c']));
   });
 
-  it('starts its servers in random order, so that a crash loop does not always ask for the same ones', async () => {
+  it('starts its servers in random order, so that a crash loop does not always begin with the same ones', async () => {
     let random = 0;
     const orders = new Set<string>();
     for (let restart = 0; restart < 20; restart += 1) {
@@ -69,7 +69,7 @@ describe('a fleet', () => {
     expect(orders.size).toBeGreaterThan(5);
   });
 
-  it('tells the panel which servers make which calls, and where they are', () => {
+  it('shows the panel which servers make which calls, and on which nodes they are', () => {
     start([
       named('a', { node: 'n1' }),
       named('b', { mode: 'poll', node: 'n1' }),

@@ -117,7 +117,7 @@ describe("the slots of a panel's sockets", () => {
       .filter((one) => slots.take(one))
       .join('');
 
-  it('go to those who ask first, and keep them', () => {
+  it('go to the first to request them, and stay with them', () => {
     const { slots } = slotsFor(2);
     expect(slots.allowed).toBe(2);
     expect(holders(slots, 'abc')).toBe('ab');
@@ -142,7 +142,7 @@ describe("the slots of a panel's sockets", () => {
     expect(given).toEqual(['c']);
   });
 
-  it('are enough for everybody once fewer servers need one', () => {
+  it('are enough for all once fewer servers need one', () => {
     const { slots, given, require } = slotsFor(2);
     holders(slots, 'abcd');
     require(2);
@@ -151,7 +151,7 @@ describe("the slots of a panel's sockets", () => {
     expect(holders(slots, 'abcd')).toBe('abcd');
   });
 
-  it('are lost by the last ones when another panel takes its share, and come back when it leaves', () => {
+  it('are taken from the last servers when another panel claims its share, and returned when it leaves', () => {
     const limit = limitFor(6);
     const { slots, given } = slotsFor(6, limit);
     holders(slots, 'abcdef');

@@ -95,7 +95,7 @@ describe('a stop', () => {
     [1, false, true, 'warn server creative crashed (exit code 1); the node gave up restarting it'],
     [0, false, true, 'warn server creative stopped by itself (exit code 0); the node gave up restarting it'],
   ])(
-    'that is a problem is logged in one line: exit code %d, out of memory %s, aborted %s',
+    'that needs an explanation is logged in one line: exit code %d, out of memory %s, aborted %s',
     async (code, killed, aborted, line) => {
       await crash(code, killed, aborted);
       expect(messages()).toEqual([line]);

@@ -127,7 +127,7 @@ describe('a stop known only by states', () => {
 });
 
 describe('two stops within moments', () => {
-  it('are explained each by its own words, the first ones first', () => {
+  it("are each explained by the daemon's own lines, in their order", () => {
     stop(AT);
     stop(AT + 500);
     for (const word of [DETECTED, code(1), killed(false)]) reasons.daemonWords(word, AT + 510);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Traffic } from '../../../src/fleet/traffic.ts';
 
 describe('network rates', () => {
-  it('cover the time from the last but one mark until now', () => {
+  it('cover the time from the second to last mark until now', () => {
     const traffic = new Traffic();
     traffic.mark(1_000, 100, 0);
     traffic.mark(6_000, 200, 5_000);

@@ -134,7 +134,7 @@ test('a result is valid for one hash only', async () => {
 });
 
 describe('an unknown user', () => {
-  test('costs as much as a known one, always the same for a name, and is never accepted', async () => {
+  test('costs as much as a known one, always the same for a username, and is never accepted', async () => {
     const { asked, check, answer } = checked();
     const names = Array.from({ length: 40 }, (_, index) => `nobody ${index}`);
     for (const [index, name] of [...names, ...names].entries()) {

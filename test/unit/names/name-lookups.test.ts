@@ -75,7 +75,7 @@ beforeEach(() => {
 });
 
 describe('a name', () => {
-  it('is looked up once for all who wait for it, in all panels, and again for later ones', async () => {
+  it('is looked up once for all callers that wait for it, in all panels, and again for later ones', async () => {
     const found = [want(one, 'a', 'a'), want(other, 'a')];
     await stage.find('a');
     expect(await Promise.all(found.map((outcomes) => outcomes()))).toEqual([[ADDRESS, ADDRESS], [ADDRESS]]);
@@ -97,7 +97,7 @@ describe('a name', () => {
     expect(stage.begun).toEqual(['a', 'a']);
   });
 
-  it('that nobody waits for any more is not looked up', async () => {
+  it('that no caller waits for any more is not looked up', async () => {
     const scope = new AbortController();
     want(one, 'silent');
     const abandoned = outcome(one('abandoned', scope.signal));
@@ -108,7 +108,7 @@ describe('a name', () => {
     expect(stage.begun).toEqual(['silent', 'next']);
   });
 
-  it('that one panel waits for is looked up at once if another panel wants it and has no other under way', () => {
+  it('that one panel waits for is looked up at once if another panel needs it and has no other lookup under way', () => {
     want(one, 'silent', 'shared');
     want(other, 'shared');
     expect(stage.running).toEqual(['silent', 'shared']);

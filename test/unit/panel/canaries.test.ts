@@ -84,7 +84,7 @@ describe('a round of canaries', () => {
     expect(failed).toEqual([]);
   });
 
-  it('is joined by whoever asks while it is under way', async () => {
+  it('is shared by callers that arrive while it is under way', async () => {
     all = [canary('listing', DOWN)];
     const rounds = [canaries.ask(), canaries.ask()];
     await clock.advance(100);
@@ -111,7 +111,7 @@ describe('a doubt about the panel', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it("isn't one if a call has succeeded since the failed one started", async () => {
+  it('makes no round if a call has succeeded since the failed one started', async () => {
     all = [canary('listing', DOWN)];
     provenAt = clock.now();
     canaries.doubt(clock.now() - 1_000);
@@ -133,7 +133,7 @@ describe('while the panel counts as down', () => {
     expect(sent.slice(2).map((line) => line.split(' ')[0])).toEqual(['websocket', 'listing', 'websocket']);
   });
 
-  it('trials follow when they are due, even if no call asks for them', async () => {
+  it('trials follow when they are due, even if no call triggers them', async () => {
     all = [canary('listing', DOWN)];
     trialAt = clock.now();
     void canaries.ask();

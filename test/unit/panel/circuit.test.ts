@@ -93,7 +93,7 @@ describe('a circuit', () => {
     expect(gaps).toEqual([15_000, 30_000, 60_000, 60_000, 60_000]);
   });
 
-  it('starts the gaps anew after a success', () => {
+  it('starts again with the first gap after a success', () => {
     const open = after([failed('a'), failed('b'), failed('c'), tried('a'), failed('a', 15_000)]);
     const again = after([SUCCEEDED, failed('a', 50), failed('b', 50), failed('c', 50)], open);
     expect(again).toMatchObject({ state: 'open', trialAt: 50 + 15_000 });

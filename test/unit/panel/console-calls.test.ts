@@ -75,7 +75,7 @@ describe('ConsoleCalls', () => {
     expect(consoles.canaryOf([SERVER])).toBe(SERVER);
   });
 
-  it('gives a canary the server that was not asked for the longest, and that may be asked', async () => {
+  it('gives a canary the server whose last call was the longest ago, and that may be called', async () => {
     await consoles.make('busy', 'session', made);
     await consoles.make('busy', 'session', made);
     await consoles.make('late', 'session', made);
