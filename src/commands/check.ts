@@ -142,7 +142,7 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
   if (listing === undefined) return [];
   const every = `every ${formatDuration(listing.intervalMs)}`;
   const { discover, type } = listing;
-  if (discover === undefined) return [['listing', `${every}, for node, egg and limits`]];
+  if (discover === undefined) return [['server list', `${every}, for node, egg and limits`]];
   const { include, exclude, expect, query = [], labels, mode, maxServers } = discover;
   return [
     ['discover', `${WHOSE[type ?? 'any']}, ${every}`],

@@ -19,8 +19,8 @@ export interface Limits {
   /** Weight of the server's block I/O, 10 to 1000; known only from a server list. */
   readonly ioWeight?: number;
   /**
-   * The server list's memory limit; it applies if neither the configuration nor the node gives one, because nodes grant slightly
-   * more.
+   * The server list's memory limit; it applies if the configuration and the node give none, because nodes grant slightly more.
+   *
    */
   readonly listedMemoryBytes?: number;
 }

@@ -74,7 +74,7 @@ export interface EntryRequest {
   readonly deadline: number;
   /** The node of a poll, which needs a seat. */
   readonly seatOf?: (() => string) | undefined;
-  /** It failed alone before, so it counts as a trial, whatever its circuits say. */
+  /** It failed alone before, so it counts as a trial, whatever the state of its circuits is. */
   readonly isRetry?: (() => boolean) | undefined;
   /** It only connects to the node, so its trial takes nothing from the rate. */
   readonly isConnect?: boolean;

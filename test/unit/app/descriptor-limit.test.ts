@@ -27,7 +27,7 @@ describe('the limit on open files', () => {
   it.each([
     ['the limit is "unlimited"', { readLimits: () => LIMITS.replace('100 ', 'unlimited ') }],
     ['/proc is missing', {}],
-    ['the report says "unlimited"', unlimitedReport()],
+    ['the report contains "unlimited"', unlimitedReport()],
     ['the system has no such limit', { platform: 'win32', report: () => ({}) }],
   ] as const)('is unknown if %s', (_, sources) => {
     expect(on(sources)).toBeUndefined();

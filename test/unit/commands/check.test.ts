@@ -68,7 +68,7 @@ panel main
   socket hosts   any public host that the panel returns
   proxy          http://<secret>@proxy.example.com:3128
   expect         running 1, any 1 (servers below)
-  listing        every 5m, for node, egg and limits
+  server list    every 5m, for node, egg and limits
 
   NAME      ID        EXPECT   MODE  LIMITS                                    LABELS
   survival  1a7ce997  running  auto  memory 40 GiB, disk 1.5 GiB, cpu 4 cores  game="minecraft"
@@ -86,7 +86,7 @@ panel second
   socket hosts   any public host that the panel returns
   proxy          from the environment
   expect         running 1 (servers below)
-  listing        every 5m, for node, egg and limits
+  server list    every 5m, for node, egg and limits
 
   NAME      ID        EXPECT   MODE  LIMITS  LABELS
   5b1f0c7e  5b1f0c7e  running  auto  -       -
@@ -131,7 +131,7 @@ test('prints discovery and backups as they were understood', async () => {
   no servers listed here: all are discovered
 `);
   expect(out).toContain(`
-  listing        every 5m, for node, egg and limits
+  server list    every 5m, for node, egg and limits
   backups        every 1h
 `);
 });

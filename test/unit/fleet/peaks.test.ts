@@ -52,7 +52,7 @@ describe('PeakWindow', () => {
     }
   });
 
-  it('is never below the maximum of the last 60 s, nor above that of the last 65 s', () => {
+  it('is never below the maximum of the last 60 s, or above that of the last 65 s', () => {
     const steps = fc.array(
       fc.record({ afterMs: fc.nat({ max: 20_000 }), value: fc.nat({ max: 1_000 }), isAdded: fc.boolean() }),
       { maxLength: 60 },

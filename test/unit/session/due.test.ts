@@ -70,7 +70,7 @@ describe('a server in mode auto', () => {
     ['refreshing', OFF, OFF],
     ['refused as a whole', OFF, OFF],
     ['refused its console', AT_ONCE, AT_ONCE],
-  ])('wants its socket, and is polled as its state requires: %s', (state, poll, pollWhileHeld) => {
+  ])('needs its socket, and is polled as its state requires: %s', (state, poll, pollWhileHeld) => {
     const machine = STATES[state];
     expect(need({ machine })).toEqual({ socket: 'hold', poll });
     expect(need({ machine, isSocketHeld: true })).toEqual({ socket: 'hold', poll: pollWhileHeld });
@@ -142,7 +142,7 @@ describe('the staleness of a polled sample', () => {
     expect(polledStalenessMs(stalenessMs, intervalMs, lateMs)).toBe(expected);
   });
 
-  it('is never shorter than configured, nor than the time from one poll to the next', () => {
+  it('is never shorter than configured, or than the time from one poll to the next', () => {
     const ms = fc.integer({ min: 5_000, max: 60 * MINUTE });
     fc.assert(
       fc.property(ms, ms, fc.nat(10 * MINUTE), (stalenessMs, intervalMs, lateMs) => {
