@@ -148,7 +148,7 @@ describe('a stop', () => {
   });
 
   it('of a server that fails to start is a crash, and a kill during the start is requested', async () => {
-    await start({ startMs: 1_000 });
+    await start({ startMs: 20_000 });
     panel.power('survival', 'stop');
     await count('requested');
     panel.failStarts('survival', 1);
