@@ -296,7 +296,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     const terminal = inTerminal('');
     await terminal.type('URL of the panel', `${panel.url}\r`);
     await terminal.type('Client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
-    await terminal.type('Create a client API key (ptlc_…, pacc_…, plcn_…)', `\u0015${panel.apiKey}\r`);
+    await terminal.type('API key (ptlc_…, pacc_…, plcn_…)', `\u0015${panel.apiKey}\r`);
     await terminal.type('Count players?', 'y');
     expect(await terminal.ended).toBe(0);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: { query: auto }\n');
