@@ -4,7 +4,7 @@ import { formatPath, isTreeMap, mapsIn, type Path, type Tree, type TreeMap, text
 import { isClearText, labelNameProblem } from './values.ts';
 
 /**
- * Problems between the configuration's settings. Takes the tree as it is in the file, so that these problems can be reported
+ * Problems between the configuration's settings. Takes a tree that the schema may reject, so that these problems can be reported
  * together with the schema's; skips parts that don't have the expected shape.
  */
 export function checkRules(tree: Tree | undefined): readonly SettingProblem[] {

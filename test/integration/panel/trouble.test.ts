@@ -279,9 +279,7 @@ describe('a problem of one path', () => {
       await watch.until(all(watch), MINUTE_MS);
       await watch.until(() => expect(watch.causes).toEqual(['challenge_page']), 20 * MINUTE_MS);
       await watch.during(MINUTE_MS, () => expect(watch.reading.up).toBe(true));
-      const warnings = messages(watch, 'warn').filter((line) =>
-        line.includes('for listing calls only'),
-      );
+      const warnings = messages(watch, 'warn').filter((line) => line.includes('for listing calls only'));
       expect(warnings).toHaveLength(1);
       expect(messages(watch, 'error')).toEqual([]);
       watch.panel.clearFaults();
