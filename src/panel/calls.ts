@@ -10,17 +10,8 @@ const CONCURRENCY = 8;
 /** A trial goes before all other calls: few are allowed, and others wait for its outcome. */
 const TRIAL_PRIORITY = Number.MAX_VALUE;
 
-/** A circuit of the queued call isn't closed any more: it waits at the gate again. */
-const WITHDRAWN = new Error('the circuit opened while the call was queued');
-
-/** The call can't start although it is its turn, because its own limit was used up while it waited. */
-export const NO_ROOM = new Error('no room for another call of this kind');
-
-/** A call that waits at the gate and in the queue. */
-export interface CallRequest extends EntryRequest {
-  /** Is there room in the call's own limit, if it has one? */
-  readonly mayStart?: () => boolean;
-}
+/** A circuit opened while the call was queued, or its own limit was used up: it waits at the gate again. */
+const WITHDRAWN = new Error('the call may not start any more');
 
 export interface CallsOptions {
   readonly clock: Clock;
@@ -65,7 +56,7 @@ export class Calls {
 
   /** Makes the call when it may; rejects with its error, `NO_ROOM`, or the signal's reason as soon as that aborts. */
   async run<T>(
-    request: CallRequest,
+    request: EntryRequest,
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -107,7 +98,7 @@ export class Calls {
   }
 
   async #runUntilStarted<T>(
-    request: CallRequest,
+    request: EntryRequest,
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -118,6 +109,7 @@ export class Calls {
         return await this.#enqueue(request, entry, signal, call);
       } catch (error) {
         if (error !== WITHDRAWN) throw error;
+        gate.withdraw(request);
       } finally {
         entry.leave();
       }
@@ -125,7 +117,7 @@ export class Calls {
   }
 
   #enqueue<T>(
-    request: CallRequest,
+    request: EntryRequest,
     { isTrial, began, left }: Entry,
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<T>,
@@ -133,9 +125,8 @@ export class Calls {
     const { gate, limit } = this.#options;
     return new Promise<T>((resolve, reject) => {
       const start = (): Promise<unknown> => {
-        // A circuit may have opened while the call was queued, or its server's node may have become known.
+        // While it was queued, a circuit may have opened, its server's node become known, or its own limit been used up.
         if (!gate.isAdmitted(request)) return Promise.reject(WITHDRAWN);
-        if (request.mayStart?.() === false) return Promise.reject(NO_ROOM);
         limit.take();
         began();
         const ended = call(signal);

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 
 /**
  * The panel allows five credential calls per minute for each server, shared with people's consoles: the exporter makes at most two.
@@ -25,9 +25,13 @@ export class ConsoleCalls {
     this.#clock = clock;
   }
 
-  /** May a call for this server be made now? */
-  hasRoom(server: string): boolean {
-    return this.#waitMs(server) <= 0;
+  /** The next call for this server may be made at this monotonic instant; not after now if it may be made at once. */
+  readyAt(server: string): number {
+    const calls = this.#calls.get(server) ?? [];
+    const [oldest] = calls;
+    return oldest === undefined || calls.length < CALLS_PER_WINDOW
+      ? Number.NEGATIVE_INFINITY
+      : oldest.at + WINDOW_MS;
   }
 
   /**
@@ -35,24 +39,20 @@ export class ConsoleCalls {
    * doesn't have to wait when the panel is back.
    */
   canaryOf(servers: readonly string[]): string | undefined {
-    const recent = this.#clock.now() - WINDOW_MS;
+    const now = this.#clock.now();
+    const recent = now - WINDOW_MS;
     let chosen: string | undefined;
     let chosenAt = Number.POSITIVE_INFINITY;
     for (const server of servers) {
       const calls = this.#calls.get(server) ?? [];
       const lastAt = calls.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
       const isAsked = calls.some(({ at, by }) => by === 'canary' && at > recent);
-      if (isAsked || !this.hasRoom(server) || (chosen !== undefined && lastAt >= chosenAt)) continue;
+      const isHeld = isAsked || this.readyAt(server) > now;
+      if (isHeld || (chosen !== undefined && lastAt >= chosenAt)) continue;
       chosen = server;
       chosenAt = lastAt;
     }
     return chosen;
-  }
-
-  /** Resolves when a call for this server may be made; rejects with the signal's reason. */
-  async untilRoom(server: string, signal: AbortSignal): Promise<void> {
-    for (let wait = this.#waitMs(server); wait > 0; wait = this.#waitMs(server))
-      await sleep(this.#clock, wait, signal);
   }
 
   /** Makes the call, and counts it until a minute after its end, because the panel may have received it as late as that. */
@@ -69,12 +69,5 @@ export class ConsoleCalls {
   /** Forgets all calls: another key may be another account's, and calls with a rejected key don't count at the panel. */
   clear(): void {
     this.#calls.clear();
-  }
-
-  #waitMs(server: string): number {
-    const calls = this.#calls.get(server) ?? [];
-    const [oldest] = calls;
-    if (oldest === undefined || calls.length < CALLS_PER_WINDOW) return 0;
-    return oldest.at + WINDOW_MS - this.#clock.now();
   }
 }

@@ -76,6 +76,8 @@ export interface EntryRequest {
   readonly seatOf?: (() => string) | undefined;
   /** It failed alone before, so it counts as a trial, whatever the state of its circuits is. */
   readonly isRetry?: (() => boolean) | undefined;
+  /** Its own limit, if it has one, lets it start from this monotonic instant. */
+  readonly readyAt?: (() => number) | undefined;
   /** It only connects to the node, so its trial takes nothing from the rate. */
   readonly isConnect?: boolean;
 }
@@ -211,11 +213,17 @@ export class Gate {
     });
   }
 
-  /** Are its circuits still closed, or is it the trial of those that aren't? */
-  isAdmitted({ subject, circuits }: EntryRequest): boolean {
+  /** May it still start: does its own limit allow it, and are its circuits closed, or is it the trial of those that aren't? */
+  isAdmitted({ subject, circuits, readyAt }: EntryRequest): boolean {
+    if (readyAt !== undefined && readyAt() > this.#clock.now()) return false;
     return circuits()
       .map((key) => this.circuit(key))
       .every((circuit) => !isDoubted(circuit) || isTrialBy(circuit, subject));
+  }
+
+  /** It didn't start, or showed nothing: its trials are left to others. */
+  withdraw({ subject, circuits }: EntryRequest): void {
+    for (const key of circuits()) this.note(key, { type: 'withdrawn', subject });
   }
 
   stop(): void {
@@ -255,7 +263,8 @@ export class Gate {
         admitted.push(() => waiting.enter(entry));
       } else {
         held.push(waiting);
-        heldGroups.add(waiting.group);
+        // Its own limit doesn't hold the others.
+        if (waiting.readyAt === undefined || waiting.readyAt() <= now) heldGroups.add(waiting.group);
         againAt = Math.min(againAt, startsAt);
       }
     }
@@ -274,8 +283,8 @@ export class Gate {
 
   /** The instant from which it may start; infinite if it depends on something other than time. */
   #startsAt(request: EntryRequest, now: number): number {
-    const { subject, circuits, seatOf } = request;
-    let at = now;
+    const { subject, circuits, seatOf, readyAt } = request;
+    let at = Math.max(now, readyAt?.() ?? now);
     for (const key of circuits()) {
       const circuit = this.circuit(key);
       if (!isDoubted(circuit) || isTrialBy(circuit, subject)) continue;

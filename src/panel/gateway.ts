@@ -3,7 +3,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
-import { type CallRequest, Calls, NO_ROOM } from './calls.ts';
+import { Calls } from './calls.ts';
 import type { Canary } from './canaries.ts';
 import type { Circuit } from './circuit.ts';
 import { type ConsoleCaller, ConsoleCalls } from './console-calls.ts';
@@ -129,21 +129,13 @@ export class Gateway {
   }
 
   /** At most two a minute are made for each server. */
-  async credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
+  credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     const node = () => nodeKey(server, ask.node());
     const ofNode = () => (ask.isRefresh === true ? [] : [socketsKey(node())]);
     const circuits = () => [PANEL, pathKey('websocket'), CONSOLES, ...ofNode()];
-    const mayStart = () => this.#consoles.hasRoom(server);
-    const request = { ...ask, subject: server, circuits, mayStart };
-    const call = { ...this.#console(server, 'session'), node };
-    for (;;) {
-      try {
-        return await this.#run(request, call, signal);
-      } catch (error) {
-        if (error !== NO_ROOM) throw error;
-        await this.#consoles.untilRoom(server, signal);
-      }
-    }
+    const readyAt = () => this.#consoles.readyAt(server);
+    const request = { ...ask, subject: server, circuits, readyAt };
+    return this.#run(request, { ...this.#console(server, 'session'), node }, signal);
   }
 
   resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
@@ -299,7 +291,7 @@ export class Gateway {
   }
 
   /** Makes the call when it may, and again after each pause that the panel demands. */
-  async #run<T>(request: CallRequest, call: Call<T>, signal: AbortSignal): Promise<T> {
+  async #run<T>(request: EntryRequest, call: Call<T>, signal: AbortSignal): Promise<T> {
     if (!this.#hasCalled && call.endpoint !== 'listing') void this.#beginWithListing();
     for (;;) {
       try {

@@ -1,5 +1,5 @@
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import type { Cancel } from '../../../src/domain/clock.ts';
+import { type Cancel, sleep } from '../../../src/domain/clock.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
@@ -181,7 +181,11 @@ export class SessionWorld {
       random: () => this.#chance(),
       panel: {
         credentials: async (server, _ask, signal) => {
-          await this.#consoles.untilRoom(server, signal);
+          for (;;) {
+            const waitMs = this.#consoles.readyAt(server) - this.clock.now();
+            if (waitMs <= 0) break;
+            await sleep(this.clock, waitMs, signal);
+          }
           return this.#consoles.make(server, 'session', () => this.#credentials(signal));
         },
         resources: (_server, _ask, signal) => this.#resources(signal),

@@ -146,6 +146,42 @@ describe('an open circuit', () => {
   });
 });
 
+describe('an entry with a limit of its own', () => {
+  it('waits for it without holding others that need the same', async () => {
+    const bench = new Bench();
+    const readyAt = () => 30_000 + startedAt;
+    const startedAt = bench.clock.now();
+    const circuits = () => [pathKey('websocket')];
+    bench.enter('full', { circuits, readyAt });
+    bench.open(pathKey('websocket'));
+    bench.enter('other', { circuits, deadline: 1 });
+    await bench.clock.advance(15_000);
+    expect(bench.admitted).toEqual(['other']);
+    bench.gate.note(pathKey('websocket'), { type: 'succeeded' });
+    await bench.clock.advance(14_999);
+    expect(bench.admitted).toEqual(['other']);
+    await bench.clock.advance(1);
+    expect(bench.admitted).toEqual(['other', 'full']);
+  });
+
+  it('may not start any more if its limit is used up meanwhile, and leaves its trial to others', async () => {
+    const bench = new Bench();
+    const circuits = () => [pathKey('websocket')];
+    let readyAt = bench.clock.now();
+    const request = { subject: 'trial', circuits, deadline: 0, readyAt: () => readyAt };
+    bench.open(pathKey('websocket'));
+    bench.enter('trial', request);
+    bench.enter('other', { circuits, deadline: 1 });
+    await bench.clock.advance(15_000);
+    expect([bench.admitted, bench.gate.isAdmitted(request)]).toEqual([['trial'], true]);
+    readyAt = bench.clock.now() + 60_000;
+    expect(bench.gate.isAdmitted(request)).toBe(false);
+    bench.gate.withdraw(request);
+    await bench.settle();
+    expect(bench.admitted).toEqual(['trial', 'other']);
+  });
+});
+
 it('looks at nothing that waits when more enters, or when a call fails whose circuit is closed', async () => {
   const bench = new Bench();
   bench.open(PANEL);
