@@ -1,6 +1,6 @@
 import { type Config, isSameConnection, isSameSettings, type PanelConfig } from '../config/config.ts';
 import { identityOf } from '../domain/server.ts';
-import type { TargetChanges } from '../fleet/roster.ts';
+import type { TargetChanges } from '../fleet/members.ts';
 import { isInShard, type Shard } from '../fleet/shard.ts';
 import { Supervisor } from '../fleet/supervisor.ts';
 import { createPanelUnit, type PanelShared, type PanelUnit } from './panel-unit.ts';

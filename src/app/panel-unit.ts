@@ -1,8 +1,8 @@
 import { isSameKey, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
+import type { TargetChanges } from '../fleet/members.ts';
 import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
-import type { TargetChanges } from '../fleet/roster.ts';
 import { isInShard, type Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
 import type { SelfMetrics } from '../metrics/self.ts';

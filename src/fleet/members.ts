@@ -1,10 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ServerTarget } from '../domain/server.ts';
+import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { Circuit } from '../panel/circuit.ts';
 import { type CircuitKey, nodeOfKey } from '../panel/gate.ts';
 import type { Session } from '../session/session.ts';
-import { type Member, regroup, type TargetChanges } from './roster.ts';
 import type { ServerRecord } from './server-record.ts';
+
+/** One server of a fleet. */
+export interface Member {
+  readonly record: ServerRecord;
+  readonly session: Session;
+}
+
+/** How many servers a new list added, removed, changed and left unchanged. */
+export type TargetChanges = Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
+
+/** The effect of a new list on the members. */
+export interface Regrouping {
+  /** In the list's order. */
+  readonly members: readonly Member[];
+  /** Those that are no longer in the list. */
+  readonly left: readonly Member[];
+  readonly changes: TargetChanges;
+  /** The members, their order, or how they may be monitored changed. */
+  readonly isRegrouped: boolean;
+}
 
 /** Sessions that are notified between two turns of the event loop: less work than a scrape, which should get most of the time. */
 const SLICE = 32;
@@ -130,6 +149,107 @@ export class Members {
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
+}
+
+/**
+ * Updates members to a list of servers: remaining ones get their new target, and new ones are created. If a server is listed
+ * twice, the first entry counts.
+ */
+export function regroup(
+  current: readonly Member[],
+  targets: readonly ServerTarget[],
+  create: (target: ServerTarget) => Member,
+): Regrouping {
+  return isSameRoster(current, targets)
+    ? updateTargets(current, targets)
+    : rearrange(current, targets, create);
+}
+
+// Most server lists change nothing, and then ten thousand ids need no map.
+function isSameRoster(current: readonly Member[], targets: readonly ServerTarget[]): boolean {
+  return (
+    current.length === targets.length &&
+    current.every(({ record: { target } }, index) => {
+      const next = targets[index];
+      return next !== undefined && next.id === target.id && isSameServer(target, next);
+    })
+  );
+}
+
+function updateTargets(current: readonly Member[], targets: readonly ServerTarget[]): Regrouping {
+  const counts = { changed: 0, unchanged: 0 };
+  let isRegrouped = false;
+  for (const [index, target] of targets.entries()) {
+    const member = current[index];
+    if (member === undefined) continue;
+    if (!isObservedAlike(member.record.target, target)) isRegrouped = true;
+    counts[updateTarget(member, target)] += 1;
+  }
+  return { members: current, left: [], changes: { added: 0, removed: 0, ...counts }, isRegrouped };
+}
+
+function rearrange(
+  current: readonly Member[],
+  targets: readonly ServerTarget[],
+  create: (target: ServerTarget) => Member,
+): Regrouping {
+  const leaving = new Map(current.map((member) => [identityOf(member.record.target), member]));
+  const members = new Map<string, Member>();
+  const counts = { added: 0, changed: 0, unchanged: 0 };
+  let rolesChanged = false;
+  for (const target of targets) {
+    const identity = identityOf(target);
+    if (members.has(identity)) continue;
+    const found = leaving.get(identity);
+    if (found === undefined || !isSameServer(found.record.target, target)) {
+      members.set(identity, create(target));
+      counts.added += 1;
+      continue;
+    }
+    leaving.delete(identity);
+    members.set(identity, found);
+    if (!isObservedAlike(found.record.target, target)) rolesChanged = true;
+    counts[updateTarget(found, target)] += 1;
+  }
+  const ordered = [...members.values()];
+  const left = [...leaving.values()];
+  return {
+    members: ordered,
+    left,
+    changes: { ...counts, removed: left.length },
+    isRegrouped: rolesChanged || !isSameOrder(current, ordered),
+  };
+}
+
+// Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
+function updateTarget({ record }: Member, target: ServerTarget): 'changed' | 'unchanged' {
+  if (isSame(record.target, target)) return 'unchanged';
+  record.target = target;
+  return 'changed';
+}
+
+/** Does the plan treat both the same way? */
+function isObservedAlike(one: ServerTarget, other: ServerTarget): boolean {
+  return one.mode === other.mode && one.blocked === other.blocked;
+}
+
+function isSameOrder(one: readonly Member[], other: readonly Member[]): boolean {
+  return one.length === other.length && one.every((member, index) => member === other[index]);
+}
+
+/** Do both contain the same values? A missing key is like an undefined one. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (!isObject(one) || !isObject(other)) return false;
+  for (const key in one) if (!isSame(one[key], other[key])) return false;
+  for (const key in other) if (other[key] !== undefined && !(key in one)) return false;
+  return true;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
 }
 
 /** What a session does when this circuit opens or closes: its own back-off no longer matters. */

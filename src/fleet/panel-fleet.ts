@@ -18,13 +18,13 @@ import type {
 } from '../session/session-ports.ts';
 import { backupsOfServers } from './backups.ts';
 import { Discovery } from './discovery.ts';
-import { Members } from './members.ts';
+import { Members, type TargetChanges } from './members.ts';
 import { NeedsWatch } from './needs-watch.ts';
 import { type NodesApi, NodeWatch } from './node-watch.ts';
 import { nodeReadings } from './nodes.ts';
 import { type ListOfServer, PacedReads } from './paced-reads.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import type { TargetChanges } from './roster.ts';
+
 import { schedulesOfServers } from './schedules.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
