@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import PQueue from 'p-queue';
 
 const run = promisify(execFile);
 
@@ -56,6 +57,8 @@ export async function createAuthority(): Promise<Authority> {
   await writeFile(join(folder, 'ca.cnf'), CONFIGURATION);
   await writeFile(join(folder, 'index'), '');
   await openssl(`req -x509 ${KEYS.ec} -days 1 -subj /CN=authority -keyout ca.key -out ca.pem`);
+  // OpenSSL doesn't lock the database of an authority.
+  const signing = new PQueue({ concurrency: 1 });
   let issued = 0;
   return {
     file: join(folder, 'ca.pem'),
@@ -66,7 +69,9 @@ export async function createAuthority(): Promise<Authority> {
       await writeFile(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);
       await openssl(`req -new ${KEYS[kind]} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`);
       const how = `ca -batch -notext -create_serial -config ca.cnf -cert ca.pem -keyfile ca.key -startdate ${from} -enddate ${to}`;
-      await openssl(how, '-extfile', `${name}.ext`, '-in', `${name}.csr`, '-out', `${name}.pem`);
+      await signing.add(() =>
+        openssl(how, '-extfile', `${name}.ext`, '-in', `${name}.csr`, '-out', `${name}.pem`),
+      );
       const read = (ending: string) => readFile(join(folder, `${name}.${ending}`), 'utf8');
       return { cert: await read('pem'), key: await read('key') };
     },
