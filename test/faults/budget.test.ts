@@ -1,7 +1,8 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { eventually } from '../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 import { BUDGET_ROW } from './rows/budget.ts';
 
@@ -21,7 +22,7 @@ it.each([name])('%s', async () => {
   panel = simulated;
   const started = await startExporter({ yaml: configFor(simulated, ['requests_per_minute: 2']), clock });
   exporter = started;
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(started.lines.filter(({ level }) => level === 'warn')).toEqual([
       expect.objectContaining({ fields: expect.objectContaining({ panel: 'main', cause }) as object }),
     ]),
@@ -41,7 +42,7 @@ it.each([name])('%s', async () => {
     },
   ]);
   await started.reload(configFor(simulated, ['requests_per_minute: 6000']));
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(started.lines.map(({ message }) => message)).toContain(
       'panel main: 40 servers, each with its own console socket; using up to 6000 calls per minute',
     ),

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Canceled, STOPPED } from '../../../src/doctor/canceled.ts';
 import type { Progress } from '../../../src/doctor/progress.ts';
 import { isAllHealthy, isHealthy, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { configFor, fastClock } from '../../support/exporter.ts';
 import { examined, panelFinding, results } from './examination.ts';
 
@@ -146,7 +147,7 @@ describe('stopping doctor', () => {
     panel.failRest({ kind: 'hang' });
     const stop = new AbortController();
     const running = examined({ yaml: configFor(panel), signal: stop.signal });
-    await expect.poll(() => panel.record.calls.length).toBe(1);
+    await eventually(() => expect(panel.record.calls.length).toBe(1));
     stop.abort(new Canceled(STOPPED));
     const report = await running;
     expect(report.stopped).toBe(true);
@@ -243,7 +244,7 @@ describe('a panel with discovery', () => {
     panel.failRest({ kind: 'delay', ms: 20_000, endpoint: 'listing' });
     const examination = examined({ yaml });
     // The first page is on its way: only the next one fails.
-    await vi.waitFor(() => expect(callsTo(panel, 'listing').length).toBe(1));
+    await eventually(() => expect(callsTo(panel, 'listing').length).toBe(1));
     panel.clearFaults();
     panel.failRest({ kind: 'refuse', status: 500, endpoint: 'listing' });
     const report = await examination;

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 const MIB = 1_048_576;
@@ -90,7 +91,7 @@ describe("a panel's nodes", () => {
     ['an unknown key', () => 'ptla_unknown', 'key_refused'],
   ])('%s loses only them, with one line', async (_, key, cause) => {
     const started = await start(key());
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(started.lines).toContainEqual(
         expect.objectContaining({ level: 'warn', fields: expect.objectContaining({ cause }) }),
       ),

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { ScrapeWatch } from '../../support/scrape-watch.ts';
 import { TestTime } from '../../support/test-time.ts';
@@ -229,7 +230,7 @@ describe('a reload', () => {
       });
     });
     expect(await seriesOf('panel="second"')).toEqual([]);
-    await vi.waitFor(() => expect(other.record.openSockets).toBe(0));
+    await eventually(() => expect(other.record.openSockets).toBe(0));
     const calls = other.record.calls.length;
     await exporter.until('gameserver_exporter_api_budget_queue_length', { panel: 'main' }, 0);
     expect(other.record.calls).toHaveLength(calls);

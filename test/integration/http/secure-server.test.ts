@@ -12,6 +12,7 @@ import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
 import { DEFAULT_CIPHER_LIST } from '../../../src/http/web-config/go-values.ts';
 import type { ClientCertificates, WebSettings, WebSettingsSource } from '../../../src/http/web-settings.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
+import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { basic, get, statusOf } from './secure-client.ts';
@@ -108,7 +109,7 @@ async function open(port: number): Promise<{ socket: TLSSocket; received: () => 
 async function openUsed(port: number) {
   const connection = await open(port);
   connection.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  await vi.waitFor(() => expect(connection.received()).toContain('200 OK'));
+  await eventually(() => expect(connection.received()).toContain('200 OK'));
   return connection;
 }
 
@@ -170,10 +171,10 @@ describe('TLS', () => {
     const silent = await openSilent(port);
     const first = await openUsed(port);
     const second = await openUsed(port);
-    await vi.waitFor(() => expect(silent.closed).toBe(true));
+    await eventually(() => expect(silent.closed).toBe(true));
     expect([first.socket.closed, second.socket.closed]).toEqual([false, false]);
     await open(port);
-    await vi.waitFor(() => expect(first.socket.closed).toBe(true));
+    await eventually(() => expect(first.socket.closed).toBe(true));
     expect(second.socket.closed).toBe(false);
   });
 });
@@ -300,7 +301,7 @@ describe('a change of the settings', () => {
     const { socket } = await open(port);
     const certificate = socket.getPeerX509Certificate()?.fingerprint256;
     settings.change(tlsSettings(ANYBODY, otherServer));
-    await vi.waitFor(() => expect(socket.closed).toBe(true));
+    await eventually(() => expect(socket.closed).toBe(true));
     const after = await open(port);
     expect(after.socket.getPeerX509Certificate()?.fingerprint256).not.toBe(certificate);
     expect(await statusOf(url, { ca, agent })).toBe(200);
@@ -317,7 +318,7 @@ describe('a change of the settings', () => {
     const others = await readFile(unauthenticated.file, 'utf8');
     const context = { ...next.tls?.context, ca: others };
     settings.change({ ...next, tls: { context, clients: required } });
-    await vi.waitFor(async () => expect(await statusOf(url, own)).toBe('refused'));
+    await eventually(async () => expect(await statusOf(url, own)).toBe('refused'));
     expect(await statusOf(url, { ca, cert: stranger.cert, key: stranger.key })).toBe(200);
   });
 
@@ -326,12 +327,12 @@ describe('a change of the settings', () => {
     const { port, settings } = await serve(tlsSettings(), { routes: endless(), clock });
     const stream = await open(port);
     stream.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await vi.waitFor(() => expect(stream.received()).toContain('data: 1'));
+    await eventually(() => expect(stream.received()).toContain('data: 1'));
     settings.change(tlsSettings(ANYBODY, otherServer));
     await clock.advance(9_999);
     expect(stream.socket.closed).toBe(false);
     await clock.advance(1);
-    await vi.waitFor(() => expect(stream.socket.closed).toBe(true));
+    await eventually(() => expect(stream.socket.closed).toBe(true));
   });
 
   test('of the passwords applies at once', async () => {
@@ -393,11 +394,11 @@ describe('a stream of events', () => {
     const { http, port } = await serve(tlsSettings(), { routes: endless(sent), clock });
     const { socket, received } = await open(port);
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await vi.waitFor(() => expect(received()).toContain('data: 1'));
+    await eventually(() => expect(received()).toContain('data: 1'));
     const stopped = http.stop();
     await clock.advance(2_000);
     await stopped;
-    await vi.waitFor(() => expect([socket.closed, sent.ended]).toEqual([true, true]));
+    await eventually(() => expect([socket.closed, sent.ended]).toEqual([true, true]));
   });
 });
 
@@ -442,6 +443,6 @@ describe('several addresses', () => {
     const [first, second] = urls.map((url) => Number(new URL(url).port));
     const socket = await openSilent(first ?? 0);
     await openSilent(second ?? 0);
-    await vi.waitFor(() => expect(socket.closed).toBe(true));
+    await eventually(() => expect(socket.closed).toBe(true));
   });
 });

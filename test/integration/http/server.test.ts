@@ -10,6 +10,7 @@ import { HttpServer, type Listening } from '../../../src/http/server.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
 import type { RenderedBody } from '../../../src/metrics/shared-body.ts';
 import { deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
 import { parseExposition, valueOf } from '../../support/exposition-parser.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -178,7 +179,7 @@ describe('/metrics', () => {
     const scrapes = Array.from({ length: 10 }, (_, index) =>
       ask(at, '/metrics', { headers: { 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' } }),
     );
-    await vi.waitFor(() => expect(at.fetched).toHaveBeenCalledTimes(10));
+    await eventually(() => expect(at.fetched).toHaveBeenCalledTimes(10));
     release();
     const answers = await Promise.all(scrapes);
     const texts = answers.map(({ headers, body }) =>
@@ -271,14 +272,14 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
 test('an HTTP/1.0 client without a Host header gets a response', async () => {
   const { socket, received } = await open(await serve());
   socket.write('GET /-/healthy HTTP/1.0\r\n\r\n');
-  await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\n$/));
+  await eventually(() => expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\n$/));
 });
 
 test('a request that is not HTTP is refused, and the next one is served', async () => {
   const at = await serve();
   const { socket, received } = await open(at);
   socket.write('\u0016\u0003\u0001 nonsense\r\n\r\n');
-  await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 400 /));
+  await eventually(() => expect(received()).toMatch(/^HTTP\/1\.1 400 /));
   expect((await ask(at, '/-/healthy')).status).toBe(200);
 });
 
@@ -314,7 +315,7 @@ describe('stop', () => {
     const agent = new Agent({ keepAlive: true });
     agents.push(agent);
     const inFlight = ask(at, '/metrics', { agent });
-    await vi.waitFor(() => expect(scrape).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(scrape).toHaveBeenCalledTimes(1));
     const stopped = at.server.stop();
     await expect(ask(at, '/-/healthy')).rejects.toThrow('ECONNREFUSED');
     end('# the response\n');
@@ -331,11 +332,11 @@ describe('stop', () => {
     const { socket, received } = await open(at);
     socket.once('data', () => socket.pause());
     socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
-    await vi.waitFor(() => expect(received()).toContain('Connection: keep-alive'));
+    await eventually(() => expect(received()).toContain('Connection: keep-alive'));
     const stopped = at.server.stop();
     socket.resume();
     await stopped;
-    await vi.waitFor(() => expect(socket.closed).toBe(true));
+    await eventually(() => expect(socket.closed).toBe(true));
     expect(received().split('\r\n\r\n')[1]).toHaveLength(LARGE_BYTES);
   });
 
@@ -344,9 +345,9 @@ describe('stop', () => {
     const at = await serve({ clock: new ManualClock() });
     const [used, unused] = await Promise.all([open(at), open(at)]);
     used.socket.write('GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n');
-    await vi.waitFor(() => expect(used.received()).toContain('Healthy.'));
+    await eventually(() => expect(used.received()).toContain('Healthy.'));
     await at.server.stop();
-    await vi.waitFor(() => expect([used.socket.closed, unused.socket.closed]).toEqual([true, true]));
+    await eventually(() => expect([used.socket.closed, unused.socket.closed]).toEqual([true, true]));
   });
 
   test('waits at most 2 s for a response that never ends', async () => {
@@ -354,7 +355,7 @@ describe('stop', () => {
     const clock = new ManualClock();
     const at = await serve({ scrape, clock });
     const lost = ask(at, '/metrics').catch((error: unknown) => error);
-    await vi.waitFor(() => expect(scrape).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(scrape).toHaveBeenCalledTimes(1));
     const stopped = vi.fn<() => void>();
     const stopping = at.server.stop().then(stopped);
     await clock.advance(1_999);

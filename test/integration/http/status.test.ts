@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 let panel: Simulator;
@@ -91,7 +92,7 @@ describe('the history', () => {
   it('is returned for the requested servers', async () => {
     const [first, second] = panel.servers.map(({ identifier }) => `server=main/${identifier}`);
     const query = `${first}&${second}&server=main/nobody&series=cpu_usage_cores`;
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const response = await fetch(at(`/api/v1/history?${query}`));
       const { servers } = (await response.json()) as {
         servers: { series: { cpu_usage_cores: (number | null)[] } }[];

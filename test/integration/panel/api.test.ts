@@ -1,8 +1,9 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
+import { eventually } from '../../support/eventually.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
 import {
   CREDENTIALS,
@@ -345,7 +346,7 @@ describe('a call without a response', () => {
     const { api, telemetry } = apiOf(server.url);
     const controller = new AbortController();
     const call = api.resources('ab', controller.signal);
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await eventually(() => expect(server.requests).toHaveLength(1));
     controller.abort(new Error('not wanted'));
     await expect(call).rejects.toThrow('not wanted');
     await expect(api.resources('ab', controller.signal)).rejects.toThrow('not wanted');
@@ -357,7 +358,7 @@ describe('a call without a response', () => {
     const server = await serve(() => {});
     const { api } = apiOf(server.url);
     const call = failureOf(api.resources('ab', never()));
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await eventually(() => expect(server.requests).toHaveLength(1));
     await api.close();
     expect((await call).problem.cause).toBe('connection');
   });

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { StatusBoard } from '../../../src/status-page/data/board.ts';
+import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
@@ -102,7 +103,7 @@ describe('a scraper', () => {
       const client = await connectRaw(port, clients);
       client.send(`GET ${path} HTTP/1.0\r\nHost: CANARY\r\nUser-Agent: CANARY\r\nReferer: CANARY\r\n\r\n`);
       // The stream never ends: its first event counts as the response.
-      await vi.waitFor(() => expect(client.closed || client.received.includes('event: full\n')).toBe(true));
+      await eventually(() => expect(client.closed || client.received.includes('event: full\n')).toBe(true));
       answers.push(client.received);
     }
     expect(answers.every((answer) => answer.startsWith('HTTP/1.1 '))).toBe(true);

@@ -3,6 +3,7 @@ import type { ConfigChanges } from '../../../src/app/panel-set.ts';
 import { describeChanges, Reloader } from '../../../src/app/reloader.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { LoadResult } from '../../../src/config/load.ts';
+import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 
 const CONFIG: Config = { panels: [], log: { level: 'info', format: 'auto' } };
@@ -95,11 +96,11 @@ describe('a reload', () => {
     await Promise.resolve();
     release();
     await first;
-    await expect.poll(() => events).toEqual(['load', 'apply', 'applied', 'load', 'apply']);
+    await eventually(() => expect(events).toEqual(['load', 'apply', 'applied', 'load', 'apply']));
     const fourth = reloader.reload();
     release();
     await second;
-    await expect.poll(() => events.length).toBe(8);
+    await eventually(() => expect(events.length).toBe(8));
     release();
     await fourth;
     expect(events.join(' ')).toBe(Array.from({ length: 3 }, () => 'load apply applied').join(' '));

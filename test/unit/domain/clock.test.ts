@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock, sleep } from '../../../src/domain/clock.ts';
+import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 afterEach(() => {
@@ -39,7 +40,7 @@ describe('SystemClock', () => {
     cancel();
     cancel();
     clock.schedule(-5, run);
-    await vi.waitFor(() => expect(run).toHaveBeenCalledOnce());
+    await eventually(() => expect(run).toHaveBeenCalledOnce());
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(cancelled).not.toHaveBeenCalled();
   });

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DiscoverRules, ListingSettings } from '../../../src/domain/discovery.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
+import { eventually } from '../../support/eventually.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -603,7 +604,7 @@ describe('a server list that only adds data to configured servers', () => {
       Array.from({ length: 100 }, (_entry, n) => listed(page * 100 + n)),
     );
     await start(FACTS, [target({ id: uuidOf(2_999).slice(0, 8), name: 'mine' })]);
-    await vi.waitFor(() => expect(found.at(-1)).toMatchObject([{ name: 'mine', uuid: uuidOf(2_999) }]));
+    await eventually(() => expect(found.at(-1)).toMatchObject([{ name: 'mine', uuid: uuidOf(2_999) }]));
     discovery.configure([], { ...FACTS, discover: { ...RULES, maxServers: 10_000 } });
     expect(discovery.targets).toHaveLength(1_001);
   });

@@ -7,6 +7,7 @@ import {
   Passwords,
 } from '../../../src/http/passwords.ts';
 import { ClientBuckets } from '../../../src/http/request-rates.ts';
+import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('basic credentials', () => {
@@ -200,7 +201,7 @@ describe('a client', () => {
     void set.check('alice', 'of the rejected', 'rejected');
     void set.check('alice', 'of the new', 'new');
     await set.answer(known, false);
-    await vi.waitFor(() => expect(set.asked).toHaveLength(known + 2));
+    await eventually(() => expect(set.asked).toHaveLength(known + 2));
     return set.asked.at(-1)?.password ?? '';
   }
 
@@ -232,7 +233,7 @@ describe('a flood', () => {
     await answer(0, false);
     await answer(1, true);
     expect(await few).toBe('right');
-    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    await eventually(() => expect(asked).toHaveLength(3));
     expect(asked.map(({ password }) => password)).toEqual(['guess 0', 'secret', 'guess 1']);
     expect(await Promise.all(flood.slice(8))).toEqual(['limited', 'limited']);
   });

@@ -1,8 +1,9 @@
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
 import { type Deferred, deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, largeFleet, streamingReading } from '../../support/readings.ts';
 
@@ -51,7 +52,7 @@ describe.each(ENCODINGS)('%s: a slow render', (encoding) => {
   test('is shared with scrapes that begin within 50 ms', async () => {
     const { clock, renders, waiting, scraper } = gated();
     const first = scraper.scrape(encoding);
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await eventually(() => expect(waiting).toHaveLength(1));
     await clock.advance(50);
     const second = scraper.scrape(encoding);
     waiting[0]?.resolve('# nothing\n');
@@ -62,7 +63,7 @@ describe.each(ENCODINGS)('%s: a slow render', (encoding) => {
   test('is followed by one render for all later scrapes, and never runs beside it', async () => {
     const { clock, renders, waiting, scraper } = gated();
     const first = scraper.scrape(encoding);
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await eventually(() => expect(waiting).toHaveLength(1));
     await clock.advance(51);
     const second = scraper.scrape(encoding);
     await clock.advance(10_000);
@@ -70,7 +71,7 @@ describe.each(ENCODINGS)('%s: a slow render', (encoding) => {
     expect(renders()).toBe(1);
     waiting[0]?.resolve('# nothing\n');
     await first;
-    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    await eventually(() => expect(waiting).toHaveLength(2));
     expect(renders()).toBe(2);
     const fourth = scraper.scrape(encoding);
     waiting[1]?.resolve('# nothing\n');
@@ -83,12 +84,12 @@ describe.each(ENCODINGS)('%s: a slow render', (encoding) => {
   test('that fails does not affect later ones', async () => {
     const { clock, waiting, scraper } = gated();
     const first = scraper.scrape(encoding).catch((error: Error) => error.message);
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await eventually(() => expect(waiting).toHaveLength(1));
     await clock.advance(51);
     const second = scraper.scrape(encoding);
     waiting[0]?.reject(new Error('broken'));
     expect(await first).toBe('broken');
-    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    await eventually(() => expect(waiting).toHaveLength(2));
     waiting[1]?.resolve('# nothing\n');
     expect((await second).bytes).toBeGreaterThan(0);
   });

@@ -9,6 +9,7 @@ import { loadWebConfig } from '../../../../src/http/web-config/load.ts';
 import { LOOK_EVERY_MS, WatchedWebConfig } from '../../../../src/http/web-config/watched-web-config.ts';
 import { formatIssues } from '../../../../src/yaml/issues.ts';
 import { type Authority, type Certificate, createAuthority } from '../../../support/certificates.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { collectingLogger } from '../../../support/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -261,6 +262,6 @@ describe('watching', () => {
   test('ends when it is stopped', async () => {
     const { web, clock } = await watch({ 'web.yml': usersOf(OLD) });
     web.stop();
-    await vi.waitFor(() => expect(clock.pending).toBe(0));
+    await eventually(() => expect(clock.pending).toBe(0));
   });
 });
