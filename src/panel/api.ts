@@ -18,8 +18,7 @@ import {
 } from './dialect.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
 import { MAX_PIECE, parseJson } from './json-pieces.ts';
-import { limitPerMinute, remainingCalls } from './rate-headers.ts';
-import type { RateFacts } from './rate-limit.ts';
+import { limitPerMinute, type RateFacts, remainingCalls } from './rate-limit.ts';
 import {
   type ConnectionOptions,
   createDispatcher,

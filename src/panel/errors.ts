@@ -11,7 +11,7 @@ import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { ErrorBody, PanelDialect } from './dialect.ts';
 import { ProxyError } from './proxy.ts';
-import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-headers.ts';
+import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-limit.ts';
 
 /** What is known about a failed call besides its problem; a key is absent if unknown. */
 export interface PanelErrorFacts {

@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
+import { Listeners } from '../domain/listeners.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import {
@@ -93,8 +94,8 @@ export interface Entry {
   readonly left?: Promise<void>;
 }
 
-/** Is called after a circuit changed between closed and not closed, or has another problem. */
-export type CircuitListener = (key: CircuitKey, now: Circuit, before: Circuit) => void;
+/** What changed: a circuit, between closed and not closed, or to another problem. */
+type CircuitChange = readonly [key: CircuitKey, now: Circuit, before: Circuit];
 
 interface Waiter extends EntryRequest {
   /** All that wait for the same may start at the same time, except for the trial's subject. */
@@ -122,7 +123,7 @@ export class Gate {
   readonly #clock: Clock;
   readonly #allowedPerMinute: () => number;
   readonly #circuits = new Map<CircuitKey, Circuit>();
-  readonly #listeners = new Set<CircuitListener>();
+  readonly #changes = new Listeners<CircuitChange>();
   readonly #polls = newLine();
   readonly #others = newLine();
   /** Starts of trials within the last minute, oldest first. */
@@ -160,7 +161,7 @@ export class Gate {
     // A whole round of canaries failed before: what other calls showed meanwhile may be the panel's fault.
     const isBack = key === PANEL && now.failures < before.failures;
     if (isBack || now.state !== before.state || problemOfCircuit(now) !== problemOfCircuit(before))
-      this.#tell(key, now, before);
+      this.#changes.notify(key, now, before);
     // Nothing waits for a closed circuit.
     if (isDoubted(before)) this.#pumpAll();
   }
@@ -171,15 +172,14 @@ export class Gate {
       if (!isMeant(key, before)) continue;
       this.#circuits.delete(key);
       const now = initial(key);
-      if (now.state !== before.state) this.#tell(key, now, before);
+      if (now.state !== before.state) this.#changes.notify(key, now, before);
     }
     this.#pumpAll();
   }
 
   /** Returns a function that unsubscribes. */
-  onChange(listener: CircuitListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  onChange(listener: (...change: CircuitChange) => void): () => void {
+    return this.#changes.add(listener);
   }
 
   /** Resolves when it may start; rejects with the signal's reason. */
@@ -228,10 +228,6 @@ export class Gate {
 
   stop(): void {
     for (const { cancelTimer } of [this.#polls, this.#others]) cancelTimer();
-  }
-
-  #tell(key: CircuitKey, now: Circuit, before: Circuit): void {
-    for (const listener of this.#listeners) listener(key, now, before);
   }
 
   #pumpAll(): void {

@@ -1,3 +1,4 @@
+import { Listeners } from '../domain/listeners.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
@@ -20,8 +21,7 @@ import {
   socketsKey,
 } from './gate.ts';
 import { Judge, LISTING, type PanelHealth, type PanelUse, UNKNOWN_USE } from './judge.ts';
-import { DEFAULT_WAIT_MS } from './rate-headers.ts';
-import { type RateFacts, RateLimit } from './rate-limit.ts';
+import { DEFAULT_WAIT_MS, type RateFacts, RateLimit } from './rate-limit.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions {
   readonly log: Logger;
@@ -84,7 +84,7 @@ export class Gateway {
   readonly #calls: Calls;
   readonly #consoles: ConsoleCalls;
   readonly #judge: Judge;
-  readonly #pauseListeners = new Set<(durationMs: number) => void>();
+  readonly #pauses = new Listeners<[durationMs: number]>();
   readonly #closing = new AbortController();
   #use = UNKNOWN_USE;
   /** Counts the API keys: the outcome of a call with an earlier key shows nothing about the current one. */
@@ -242,8 +242,7 @@ export class Gateway {
 
   /** Calls the listener with the milliseconds for which all calls are paused because the rate limit is exceeded. */
   onPause(listener: (durationMs: number) => void): () => void {
-    this.#pauseListeners.add(listener);
-    return () => this.#pauseListeners.delete(listener);
+    return this.#pauses.add(listener);
   }
 
   /** Rejects every call, whether waiting or running, and closes the connections. */
@@ -421,7 +420,7 @@ export class Gateway {
       { panel, cause: 'rate_limited', seconds },
       `panel ${panel}: rate limit exceeded (429): no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower requests_per_minute.`,
     );
-    for (const listener of this.#pauseListeners) listener(waitMs);
+    this.#pauses.notify(waitMs);
   }
 }
 

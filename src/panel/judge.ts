@@ -1,6 +1,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { type CallEnd, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
 import type { Clock } from '../domain/clock.ts';
+import { Listeners } from '../domain/listeners.ts';
 import type { Problem } from '../domain/problem.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../domain/telemetry.ts';
 import { Canaries, type Canary } from './canaries.ts';
@@ -75,7 +76,7 @@ export const LISTING = 'listing';
 export class Judge {
   readonly #options: JudgeOptions;
   readonly #canaries: Canaries;
-  readonly #listeners = new Set<() => void>();
+  readonly #changes = new Listeners();
   readonly #log: PanelLog;
   /** Servers whose consoles are refused for a reason of their own, which shows nothing about the account. */
   readonly #held = new Set<string>();
@@ -149,8 +150,7 @@ export class Judge {
 
   /** Calls the listener when problems may have changed; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#changes.add(listener);
   }
 
   /** A call ended. */
@@ -195,7 +195,7 @@ export class Judge {
     this.#log.forgetPaths();
     this.#held.clear();
     this.#options.gate.reset((key, circuit) => !isOfNode(key) || isExplained(key, circuit));
-    this.#tell();
+    this.#changes.notify();
   }
 
   stop(): void {
@@ -207,7 +207,7 @@ export class Judge {
     const { clock, gate } = this.#options;
     this.#provenAt = clock.now();
     gate.note(PANEL, { type: 'succeeded' });
-    if (this.#log.follow(this) || wasUnknown) this.#tell();
+    if (this.#log.follow(this) || wasUnknown) this.#changes.notify();
   }
 
   #roundFailed(problem: Problem): void {
@@ -308,11 +308,7 @@ export class Judge {
       if (isPath(key)) gate.reset(isExplained);
     }
     this.#log.follow(this);
-    this.#tell();
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
+    this.#changes.notify();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import { Listeners } from '../domain/listeners.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 
 /** The limit until the panel reports one: the lowest seen in the field. */
@@ -48,8 +49,8 @@ export class RateLimit {
   readonly #share: number;
   /** Starts within the last minute, oldest first. */
   readonly #starts: number[] = [];
-  readonly #waitListeners = new Set<() => void>();
-  readonly #rateListeners = new Set<() => void>();
+  readonly #waits = new Listeners();
+  readonly #rates = new Listeners();
   #known: number | undefined;
   #throttledUntil = Number.NEGATIVE_INFINITY;
   #spareAt = Number.NEGATIVE_INFINITY;
@@ -97,14 +98,12 @@ export class RateLimit {
 
   /** Calls the listener when `readyAt` may have changed; returns a function that unsubscribes, as does the next. */
   onWait(listener: () => void): () => void {
-    this.#waitListeners.add(listener);
-    return () => this.#waitListeners.delete(listener);
+    return this.#waits.add(listener);
   }
 
   /** Calls the listener when the allowed rate changes, or a pause begins that the panel demands. */
   onRate(listener: () => void): () => void {
-    this.#rateListeners.add(listener);
-    return () => this.#rateListeners.delete(listener);
+    return this.#rates.add(listener);
   }
 
   /** A call starts. */
@@ -115,7 +114,7 @@ export class RateLimit {
     // After a wait, a single call asks whether there is something to spare again.
     this.#spare = Math.max(0, this.#spare - 1);
     if (this.#spare === 0) this.#spareAt = now + SPARE_WAIT_MS;
-    if (this.readyAt > now) notify(this.#waitListeners);
+    if (this.readyAt > now) this.#waits.notify();
   }
 
   /** Learns from a response; returns whether the panel's limit changed. */
@@ -125,16 +124,16 @@ export class RateLimit {
     if (this.#known === undefined && remaining !== undefined) this.#noteEarlier(limit - remaining);
     this.#known = limit;
     if (remaining !== undefined) this.#noteSpare(remaining - Math.ceil(limit * SPARE_PART));
-    if (isNew || this.readyAt > this.#clock.now()) notify(this.#waitListeners);
-    if (isNew) notify(this.#rateListeners);
+    if (isNew || this.readyAt > this.#clock.now()) this.#waits.notify();
+    if (isNew) this.#rates.notify();
     return isNew;
   }
 
   /** The panel responded with 429, and requires a wait of this many milliseconds. */
   throttled(waitMs: number): void {
     this.#throttledUntil = Math.max(this.#throttledUntil, this.#clock.now() + waitMs);
-    notify(this.#waitListeners);
-    notify(this.#rateListeners);
+    this.#waits.notify();
+    this.#rates.notify();
   }
 
   /** Does a 429 concern all calls of the account, and not one server's console? */
@@ -163,10 +162,85 @@ export class RateLimit {
   }
 }
 
-function notify(listeners: ReadonlySet<() => void>): void {
-  for (const listener of listeners) listener();
-}
-
 function isOfAccount(endpoint: ApiEndpoint, limit: number): boolean {
   return endpoint !== 'websocket' || limit > MAX_CONSOLE_LIMIT;
+}
+
+/** The rate limit headers of a response, as received. */
+export interface RateHeaders {
+  readonly limit?: string;
+  readonly remaining?: string;
+  readonly retryAfter?: string;
+  readonly reset?: string;
+  /** The panel's own clock, with which `reset` is compared. */
+  readonly date?: string;
+}
+
+/** How long to wait if the panel doesn't specify it: its limits are per minute. */
+export const DEFAULT_WAIT_MS = 60_000;
+
+/** The longest wait, whatever the panel requires: a wrong header must not stop the exporter for a day. */
+const MAX_WAIT_MS = 600_000;
+
+/** The shortest wait, because 0 would be a hot loop. */
+const MIN_WAIT_MS = 1_000;
+
+/** A reset further in the past is not an instant of this window but some other number. */
+const MAX_RESET_AGE_MS = 60_000;
+
+/** A higher limit counts as no limit. */
+const MAX_LIMIT = 1_000_000;
+
+/**
+ * How long to wait after a 429, in milliseconds from 1 s to 10 min: from `Retry-After`, the reset header, or the seconds
+ * in the message's text, in this order; otherwise a minute.
+ */
+export function retryAfterMs(headers: RateHeaders, message: string | undefined, nowUnixMs: number): number {
+  const panelNow = httpDateMs(headers.date) ?? nowUnixMs;
+  const waitMs =
+    byRetryAfter(headers.retryAfter, panelNow) ?? byReset(headers.reset, panelNow) ?? byText(message);
+  return Math.min(Math.max(waitMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
+}
+
+/** The limit in the headers, in calls per minute; undefined if there is none or it is implausible. */
+export function limitPerMinute(headers: RateHeaders): number | undefined {
+  const limit = wholeNumber(headers.limit);
+  return limit !== undefined && limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
+}
+
+/** How many calls are left in this window according to the headers. */
+export function remainingCalls(headers: RateHeaders): number | undefined {
+  return wholeNumber(headers.remaining);
+}
+
+function byRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  const seconds = wholeNumber(value);
+  if (seconds !== undefined) return seconds * 1_000;
+  const at = httpDateMs(value);
+  return at === undefined ? undefined : at - nowMs;
+}
+
+function byReset(value: string | undefined, nowMs: number): number | undefined {
+  const epochSeconds = wholeNumber(value);
+  if (epochSeconds === undefined) return undefined;
+  const waitMs = epochSeconds * 1_000 - nowMs;
+  return waitMs < -MAX_RESET_AGE_MS ? undefined : waitMs;
+}
+
+function byText(message: string | undefined): number | undefined {
+  if (message === undefined) return undefined;
+  const digits = /(\d{1,9})\s*s(?:ec|\b)/i.exec(message)?.[1] ?? /\bsec\D{0,40}(\d{1,9})/i.exec(message)?.[1];
+  return digits === undefined ? undefined : Number(digits) * 1_000;
+}
+
+function wholeNumber(value: string | undefined): number | undefined {
+  const text = value?.trim() ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+// `Date.parse` alone accepts almost any text as a date.
+function httpDateMs(value: string | undefined): number | undefined {
+  if (value === undefined || !/^[A-Z][a-z]{2,8},? /.test(value)) return undefined;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : at;
 }

@@ -5,7 +5,7 @@ import { MIB } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { NodeLookup } from '../names/system.ts';
 import { type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
-import type { RateHeaders } from './rate-headers.ts';
+import type { RateHeaders } from './rate-limit.ts';
 import { openTunnel } from './tunnel.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */
