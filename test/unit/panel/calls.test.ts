@@ -160,6 +160,25 @@ describe('the calls to a panel', () => {
     expect(ends['queued']).toBe('answered');
   });
 
+  it('wait again if their own limit was used up while they were queued, and leave their trial to others', async () => {
+    openCircuit(pathKey('websocket'));
+    const circuits = [PANEL, pathKey('websocket')];
+    let readyAt = clock.now();
+    make('full', { circuits, readyAt: () => readyAt });
+    make('other', { circuits, deadline: 1 });
+    const release = calls.hold('test');
+    await clock.advance(15_000);
+    readyAt = clock.now() + 60_000;
+    release();
+    await clock.advance(1_000);
+    expect(started).toEqual(['other']);
+    gate.note(pathKey('websocket'), { type: 'succeeded' });
+    await clock.advance(58_000);
+    expect(started).toEqual(['other']);
+    await clock.advance(1_000);
+    expect(started).toEqual(['other', 'full']);
+  });
+
   it('are withdrawn by their signal, whether they wait or run', async () => {
     const controller = new AbortController();
     const { signal } = controller;
