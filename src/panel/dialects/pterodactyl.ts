@@ -9,22 +9,18 @@ import type {
   PanelRequest,
 } from '../dialect.ts';
 import { isCalagopusAnswer } from './calagopus.ts';
+import { decodeAccount, decodeCredentials } from './pterodactyl/account.ts';
+import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
+import { DAEMONS, decodeListingPage, decodeServer } from './pterodactyl/listing.ts';
+import { decodeNode, decodeNodesPage } from './pterodactyl/nodes.ts';
+import { refusalCause } from './pterodactyl/panel-refusals.ts';
+import { decodeResources } from './pterodactyl/samples.ts';
 import {
-  DAEMONS,
-  decodeAccount,
   decodeBackup,
   decodeBackupsPage,
-  decodeCredentials,
-  decodeListingPage,
-  decodeNode,
-  decodeNodesPage,
-  decodeResources,
   decodeSchedule,
   decodeSchedules,
-  decodeServer,
-} from './pterodactyl/decode.ts';
-import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
-import { refusalCause } from './pterodactyl/panel-refusals.ts';
+} from './pterodactyl/server-lists.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
 const { client, either } = API_KEY_PREFIXES;

@@ -10,8 +10,8 @@ import type {
 } from '../../dialect.ts';
 import { MAX_PIECE } from '../../json-pieces.ts';
 import { readDaemonWords } from '../daemon-words.ts';
-import { decodeStats } from './decode.ts';
 import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './node-refusals.ts';
+import { decodeStats } from './samples.ts';
 import { readStatsFrame } from './stats-frame.ts';
 
 /** The far end silently drops longer frames. */

@@ -1,6 +1,6 @@
 import type { SampleNumbers } from '../../../domain/sample-numbers.ts';
 import { SERVER_STATES } from '../../../domain/server.ts';
-import { coresOf, MAX_UPTIME_MS } from './decode.ts';
+import { coresOf, MAX_UPTIME_MS } from './samples.ts';
 
 const FRAME_START = Buffer.from('{"event":"stats","args":["{');
 const FRAME_END = Buffer.from('}"]}');

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
 import type { Sample } from '../../../../../src/domain/server.ts';
 import { ShapeError } from '../../../../../src/panel/dialect.ts';
+import { decodeCredentials } from '../../../../../src/panel/dialects/pterodactyl/account.ts';
 import {
-  decodeCredentials,
   decodeResources,
   decodeStats as decodeStatsInto,
-} from '../../../../../src/panel/dialects/pterodactyl/decode.ts';
+} from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
 import { PTERODACTYL } from '../../../../../src/panel/dialects/pterodactyl.ts';
 import { decoded } from '../../../../support/decoded.ts';
 

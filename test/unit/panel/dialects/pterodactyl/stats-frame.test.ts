@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
 import type { Sample } from '../../../../../src/domain/server.ts';
-import { decodeStats } from '../../../../../src/panel/dialects/pterodactyl/decode.ts';
+import { decodeStats } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
 import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import { readStatsFrame } from '../../../../../src/panel/dialects/pterodactyl/stats-frame.ts';
 import { statsText } from '../../../../support/hostile.ts';

@@ -1,0 +1,139 @@
+import { type Limit, type Limits, MIB, SHORT_ID_LENGTH } from '../../../domain/server.ts';
+import type { ListedServer, ListingPage } from '../../dialect.ts';
+import { isPort, localAllocation, serverAddress } from '../../server-address.ts';
+import {
+  asFields,
+  asText,
+  attributesOf,
+  entriesOf,
+  type Fields,
+  isUsable,
+  limit,
+  pageCount,
+} from './fields.ts';
+
+const PERCENT_PER_CORE = 100;
+
+/**
+ * The servers on one page of the server list, in the panel's order. If a page has more than `perPage` entries, the others are only
+ * counted: a page of 8 MiB can hold 100,000.
+ *
+ * @throws ShapeError if the body holds no list
+ */
+export function decodeListingPage(body: unknown, perPage: number): ListingPage {
+  const entries = entriesOf(body);
+  const requested = entries.slice(0, perPage);
+  const servers = requested.filter(isUsable) as readonly ListedServer[];
+  return {
+    servers,
+    totalPages: pageCount(body),
+    badEntries: requested.length - servers.length,
+    surplusEntries: entries.length - requested.length,
+  };
+}
+
+/** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
+export const DAEMONS = ['wings', 'elytra'] as const;
+
+/** A server in the list; undefined if the entry doesn't identify one. */
+export function decodeServer(entry: unknown): ListedServer | undefined {
+  const attributes = attributesOf(entry);
+  const given = { uuid: asText(attributes?.['uuid']), identifier: asText(attributes?.['identifier']) };
+  // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing from the server list either.
+  const uuid = given.uuid ?? given.identifier;
+  const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
+  if (attributes === undefined || identifier === undefined || uuid === undefined) return undefined;
+  const status = asText(attributes['status']);
+  const node = asText(attributes['node']);
+  return {
+    identifier,
+    uuid,
+    name: asText(attributes['name']) ?? identifier,
+    node,
+    daemon: DAEMONS.find((name) => name === attributes['daemon_type']),
+    egg: eggName(attributes),
+    status,
+    suspended: attributes['is_suspended'] === true || status === 'suspended',
+    // Panels treat a server whose installation failed like one that is being installed.
+    installing:
+      attributes['is_installing'] === true || status === 'installing' || status === 'install_failed',
+    transferring: attributes['is_transferring'] === true,
+    underMaintenance: attributes['is_node_under_maintenance'] === true,
+    restoring: status === 'restoring_backup',
+    withoutBackups: asFields(attributes['feature_limits'])?.['backups'] === 0,
+    ...decodePorts(attributes),
+    limits: decodeLimits(asFields(attributes['limits'])),
+  };
+}
+
+function eggName(attributes: Fields): string | undefined {
+  const egg = asFields(asFields(attributes['relationships'])?.['egg']);
+  return asText(asFields(egg?.['attributes'])?.['name']);
+}
+
+function decodeLimits(limits: Fields | undefined): Limits {
+  const ioWeight = limit(limits?.['io'], 1);
+  return {
+    memoryBytes: limit(limits?.['memory'], MIB),
+    diskBytes: limit(limits?.['disk'], MIB),
+    cpuCores: limit(limits?.['cpu'], 1 / PERCENT_PER_CORE),
+    swapBytes: swapLimit(limits?.['swap']),
+    ioWeight: typeof ioWeight === 'number' ? ioWeight : undefined,
+  };
+}
+
+/** For swap, -1 means unlimited on the wire, and 0 means none. */
+function swapLimit(value: unknown): Limit | undefined {
+  if (value === -1) return 'unlimited';
+  return value === 0 ? 0 : limit(value, MIB);
+}
+
+/** Far more than any server has, and too few to take long. */
+const MAX_RELATED = 1_000;
+
+/** Names of variables with the port at which a game responds to queries, as in the eggs of parkervcp/eggs and pelican-eggs. */
+const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
+
+/**
+ * Where a server of the server list can be reached (`AllocationTransformer`, `EggVariableTransformer` and `sftp_details` of each panel). Panels list all
+ * allocations of a server, or only the default one if the account may not see the others; and the variables that its users may
+ * see, or none.
+ */
+export function decodePorts(
+  attributes: Fields,
+): Pick<ListedServer, 'address' | 'allocation' | 'namedPort' | 'otherPorts'> {
+  const allocations = related(attributes, 'allocations');
+  const chosen = allocations.find((allocation) => allocation['is_default'] === true);
+  const [hosts, port] = [[chosen?.['ip_alias'], chosen?.['ip']], chosen?.['port']];
+  const address = serverAddress(hosts, port);
+  const node = asFields(attributes['sftp_details'])?.['ip'];
+  const allocation = address === undefined ? localAllocation([...hosts, node], port) : undefined;
+  const otherPorts = allocations
+    .filter(({ ip, port: other }) => ip === chosen?.['ip'] && other !== port)
+    .map((other) => other['port'])
+    .filter(isPort);
+  // A port that isn't the server's own isn't forwarded to it, and may be that of a server that isn't listed.
+  const namedPort = namedPorts(attributes).find((named) => otherPorts.includes(named));
+  return {
+    ...(address !== undefined && { address }),
+    ...(allocation !== undefined && { allocation }),
+    ...(namedPort !== undefined && { namedPort }),
+    ...(otherPorts.length > 0 && { otherPorts }),
+  };
+}
+
+function namedPorts(attributes: Fields): readonly number[] {
+  return related(attributes, 'variables')
+    .filter((variable) => QUERY_PORT.test(asText(variable['env_variable']) ?? ''))
+    .map((variable) => Number(variable['server_value'] ?? variable['default_value']));
+}
+
+/** The attributes of the entries of a relationship that is a list. */
+function related(attributes: Fields, name: string): readonly Fields[] {
+  const data = asFields(asFields(attributes['relationships'])?.[name])?.['data'];
+  if (!Array.isArray(data)) return [];
+  return data
+    .slice(0, MAX_RELATED)
+    .map((entry) => attributesOf(entry))
+    .filter((fields) => fields !== undefined);
+}
