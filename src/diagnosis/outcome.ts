@@ -1,4 +1,4 @@
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
 
@@ -12,6 +12,12 @@ export interface CallEnd {
   /** The panel responded without data, because it can't reach the server's node. */
   readonly isNodeSilent?: boolean | undefined;
 }
+
+/** The problem of a server for which the panel responded without data. */
+export const NO_DATA: Problem = {
+  cause: 'node_unreachable',
+  detail: "the panel has no data: it can't reach the node",
+};
 
 /** What an outcome shows of one thing: it works, it fails, or nothing. */
 type Sign = 'works' | 'fails' | 'nothing';

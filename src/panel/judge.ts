@@ -1,5 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import { type CallEnd, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
+import { type CallEnd, NO_DATA, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Listeners } from '../domain/listeners.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -311,11 +311,6 @@ export class Judge {
     this.#changes.notify();
   }
 }
-
-const NO_DATA: Problem = {
-  cause: 'node_unreachable',
-  detail: "the panel has no data: it can't reach the node",
-};
 
 const isOfNode = (key: CircuitKey) => nodeOfKey(key) !== undefined;
 

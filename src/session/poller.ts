@@ -1,4 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
+import { NO_DATA } from '../diagnosis/outcome.ts';
 import { blockedReason } from '../diagnosis/panel-answer.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -25,7 +26,7 @@ export type PollOutcome = EndedPoll['type'];
 export function resultOfAnswer({ suspended, sample }: Resources): EndedPoll {
   if (suspended) return failedWith({ cause: 'suspended', detail: 'suspended according to the panel' });
   if (sample !== undefined) return { type: 'answered' };
-  return failedWith({ cause: 'node_unreachable', detail: "the panel has no data: it can't reach the node" });
+  return failedWith(NO_DATA);
 }
 
 /** The result of a poll that failed. */
