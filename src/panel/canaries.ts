@@ -8,8 +8,8 @@ export const ROUND_INTERVAL_MS = 15_000;
 /** The next canary of a round goes out when the one before failed, or hasn't ended after this long. */
 const PATIENCE_MS = 3_000;
 
-/** Makes one call whose outcome shows whether the panel works; resolves with its problem, or undefined if it does. */
-export type Canary = () => Promise<Problem | undefined>;
+/** Makes one call whose outcome shows whether the panel works, or its problem; nothing if no call may be made any more. */
+export type Canary = () => Promise<Problem | 'works' | 'nothing'>;
 
 export interface CanariesOptions {
   readonly clock: Clock;
@@ -90,17 +90,18 @@ export class Canaries {
 
   /** The problem of the first canary that has one; undefined as soon as a call shows that the panel works. */
   async #problemOf(canaries: readonly Canary[], startedAt: number): Promise<Problem | undefined> {
-    const ends: Promise<Problem | undefined>[] = [];
+    const ends: ReturnType<Canary>[] = [];
     for (const canary of canaries) {
       if (this.#options.provenAt() >= startedAt) return undefined;
       const end = canary();
       ends.push(end);
       await this.#forAWhile(end);
     }
-    const problems = await Promise.all(ends);
-    if (problems.includes(undefined)) return undefined;
+    const outcomes = await Promise.all(ends);
+    if (outcomes.includes('works')) return undefined;
+    const problems = outcomes.filter((outcome) => typeof outcome === 'object');
     // A refused key shows that it is a panel, whatever else it responds.
-    return problems.find((problem) => problem !== undefined && mayBeOfKey(problem)) ?? problems[0];
+    return problems.find(mayBeOfKey) ?? problems[0];
   }
 
   /** Resolves when the canary has ended or its time is up. */

@@ -364,35 +364,37 @@ export class Gateway {
     const canaries: Canary[] = [];
     const { listing, polled } = this.#use;
     if (listing !== 'none') canaries.push(() => this.#canary('listing', () => this.#listingCanary));
-    const candidate = () => this.#consoles.canaryOf(this.#use.consoles);
-    const server = candidate();
-    if (server !== undefined) {
-      // Another one, if this has used its calls up while the canary waited.
-      const call = () => this.#console(candidate() ?? server, 'canary');
-      canaries.push(() => this.#canary('websocket', call));
-    }
+    const consoleCall = () => {
+      const server = this.#consoles.canaryOf(this.#use.consoles);
+      return server === undefined ? undefined : this.#console(server, 'canary');
+    };
+    if (consoleCall() !== undefined) canaries.push(() => this.#canary('websocket', consoleCall));
     const poll = polled[Math.floor(this.#options.clock.now()) % polled.length];
     if (poll !== undefined) canaries.push(() => this.#canary('resources', () => this.#poll(poll)));
     return canaries;
   }
 
-  /** Makes a call beside the queue; resolves with the problem that may be the panel's. */
-  async #canary<T>(endpoint: ApiEndpoint, call: () => Call<T>): Promise<Problem | undefined> {
+  /** Makes a call beside the queue, which is chosen when it may start; resolves with the problem that may be the panel's. */
+  async #canary<T>(endpoint: ApiEndpoint, choose: () => Call<T> | undefined): ReturnType<Canary> {
     try {
-      await this.#calls.canary(this.#closing.signal, (scope) => this.#make(call(), scope));
-      return undefined;
+      return await this.#calls.canary(this.#closing.signal, async (scope) => {
+        const call = choose();
+        if (call === undefined) return 'nothing';
+        await this.#make(call, scope);
+        return 'works';
+      });
     } catch (error) {
       return this.#asPanels(endpoint, problemOf(error));
     }
   }
 
   /** What a canary's failure shows about the panel: a 404 means that its address is wrong. */
-  #asPanels(endpoint: ApiEndpoint, problem: Problem): Problem | undefined {
+  #asPanels(endpoint: ApiEndpoint, problem: Problem): Problem | 'works' {
     const { cause, detail } = problem;
     if (cause !== 'not_found') return problem;
     // Without a server list, nothing tells a wrong address from servers that were deleted, unless there was no panel before either.
     const isOfServer = endpoint !== 'listing' && this.#judge.isProven && this.#use.listing === 'none';
-    return isOfServer ? undefined : { cause: 'not_a_panel', detail };
+    return isOfServer ? 'works' : { cause: 'not_a_panel', detail };
   }
 
   #learn(endpoint: ApiEndpoint, facts: RateFacts): void {

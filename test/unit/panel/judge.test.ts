@@ -156,6 +156,19 @@ describe('the panel', () => {
     },
   );
 
+  it("is not asked by a canary if the server's session has used up its calls since the round began", async () => {
+    use(['s0']);
+    const ask = { node: () => 'n0', deadline: 0 };
+    await Promise.all([gateway.credentials('s0', ask, never()), clock.advance(1_000)]);
+    fail(BAD_GATEWAY);
+    gateway.resources('s0', ask, never()).catch(() => undefined);
+    await clock.advance(70);
+    expect(panel.calls.at(-1)?.endpoint).toBe('listing');
+    gateway.credentials('s0', ask, never()).catch(() => undefined);
+    await clock.advance(10_000);
+    expect(panel.count('websocket')).toBe(2);
+  });
+
   it('is tried by single calls while it is down: after 15 s, after 30 s, and then once a minute', async () => {
     fail(BAD_GATEWAY);
     keepAsking('websocket');
