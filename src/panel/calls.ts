@@ -54,7 +54,7 @@ export class Calls {
     return () => this.#release(reason);
   }
 
-  /** Makes the call when it may; rejects with its error, `NO_ROOM`, or the signal's reason as soon as that aborts. */
+  /** Makes the call when it may; rejects with its error, or the signal's reason as soon as that aborts. */
   async run<T>(
     request: EntryRequest,
     signal: AbortSignal,
