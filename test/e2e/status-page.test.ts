@@ -254,7 +254,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await page.locator('.plain tbody tr').first().textContent()).toContain('survivalrunningstreaming');
   });
 
-  it('is dark if the system is, or if the user chooses it', async () => {
+  it('is dark, with its charts, if the system is, or if the user chooses it', async () => {
     await start();
     const light = 'rgb(244, 246, 249)';
     const dark = 'rgb(14, 19, 26)';
@@ -266,8 +266,13 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await ground(page)).toBe(light);
     await page.reload();
     expect(await ground(page)).toBe(light);
+    await row(page, 'survival').click();
+    const used = page.locator('.uplot .u-series', { hasText: 'used' }).locator('.u-marker').first();
+    const line = () => used.evaluate((marker) => marker.style.borderColor);
+    await expect.poll(line, WAIT_OPTIONS).toBe('rgb(37, 99, 235)');
     await page.getByRole('button', { name: 'Theme: light' }).click();
     expect(await ground(page)).toBe(dark);
+    await expect.poll(line, WAIT_OPTIONS).toBe('rgb(110, 160, 255)');
   });
 
   it('fits a phone: nothing is wider than the screen, and a list changes the order', async () => {

@@ -178,9 +178,16 @@ function clockTime(seconds: number): string {
   return clock.format(seconds * 1_000);
 }
 
+/** The color that a variable of the theme has in an element; the variable itself holds a light and a dark one. */
+function colorIn(element: HTMLElement, name: string): string {
+  element.style.color = `var(${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
+}
+
 function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
-  const style = getComputedStyle(box);
-  const color = (name: string) => style.getPropertyValue(name).trim();
+  const color = (name: string) => colorIn(box, name);
   const axis: uPlot.Axis = {
     stroke: color('--muted'),
     grid: { stroke: color('--line'), width: 1 },

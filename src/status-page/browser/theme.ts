@@ -11,8 +11,7 @@ export function themeButton(onChange: () => void): HTMLButtonElement {
   button.type = 'button';
   let theme = stored();
   const show = () => {
-    if (theme === 'auto') delete document.documentElement.dataset['theme'];
-    else document.documentElement.dataset['theme'] = theme;
+    document.documentElement.style.colorScheme = theme === 'auto' ? 'light dark' : theme;
     button.textContent = `Theme: ${theme === 'auto' ? 'system' : theme}`;
     button.title = 'Switch between system, light and dark colors';
   };
