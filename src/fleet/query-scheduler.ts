@@ -94,7 +94,7 @@ export class QueryScheduler {
   /** Queries the server, and once more in a seat for silent servers if the response takes unusually long. */
   async #query(task: QueryTask, history: History, signal: AbortSignal): Promise<void> {
     const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
-    let end: AttemptEnd = 'overdue';
+    let end: SeatQueryEnd = 'overdue';
     if (history.failures === 0) end = await this.#inSeat({ task, history, patienceMs, signal });
     if (end === 'overdue')
       end = await this.#silent.add(() => this.#inSeat({ task, history, signal }), { signal });
@@ -106,15 +106,15 @@ export class QueryScheduler {
     history.rests = restsAfter(history.failures, task.intervalMs, longestMs);
   }
 
-  #inSeat(attempt: Attempt): Promise<AttemptEnd> {
-    return this.#seats.add(() => this.#attempt(attempt), { signal: attempt.signal });
+  #inSeat(query: SeatQuery): Promise<SeatQueryEnd> {
+    return this.#seats.add(() => this.#attempt(query), { signal: query.signal });
   }
 
-  async #attempt({ task, history, patienceMs, signal }: Attempt): Promise<AttemptEnd> {
+  async #attempt({ task, history, patienceMs, signal }: SeatQuery): Promise<SeatQueryEnd> {
     if (task.run() !== history.run) return 'skipped';
     const clock = this.#clock;
     const startedAt = clock.now();
-    const query = async (scope: AbortSignal): Promise<AttemptEnd> => {
+    const query = async (scope: AbortSignal): Promise<SeatQueryEnd> => {
       const end = await task.query(scope);
       if (scope.aborted) return 'overdue';
       if (end === 'answered') history.tookMs = clock.now() - startedAt;
@@ -125,8 +125,8 @@ export class QueryScheduler {
   }
 }
 
-/** One query of a server. */
-interface Attempt {
+/** One query of a server, which waits for a seat. */
+interface SeatQuery {
   readonly task: QueryTask;
   readonly history: History;
   /** Undefined if the response is awaited as long as the query lasts. */
@@ -135,7 +135,7 @@ interface Attempt {
 }
 
 /** `skipped` if the server stopped while it waited for a seat. */
-type AttemptEnd = QueryEnd | 'overdue' | 'skipped';
+type SeatQueryEnd = QueryEnd | 'overdue' | 'skipped';
 
 function newHistory(run: number | undefined, since: number): History {
   return { run, since, failures: 0, rests: 0, tookMs: 0 };

@@ -1,11 +1,9 @@
 import type { Attention } from '../data/attention.ts';
-import type { LiveServer } from '../data/live-server.ts';
+import type { LiveField, LiveServer } from '../data/live-server.ts';
 import { explained } from '../data/problems.ts';
 import type { Delta, ExplainedProblem, FieldValues, Full, PanelStatus } from '../data/protocol.ts';
 import { STOP_TITLES, TRACE_SECONDS, type Trouble, troubleOf, troubleText } from '../data/trouble.ts';
 import { problemText, remedyWhile } from '../data/words.ts';
-
-type Field = keyof LiveServer;
 
 /** Reasons that began with, or were last seen at, the last stop. */
 const STOP_TROUBLE: ReadonlySet<Attention> = new Set<Attention>(['crashed', 'gave_up', 'crash_loop', 'off']);
@@ -39,24 +37,24 @@ export class LiveFleet {
     if (panels !== undefined) this.panels = panels;
     this.#setWhole(fields);
     for (const [field, [places, values]] of Object.entries(changes))
-      this.#set(field as Field, places, values);
+      this.#set(field as LiveField, places, values);
   }
 
   #setWhole(fields: FieldValues): void {
     const places = [...this.servers.keys()];
-    for (const [field, values] of Object.entries(fields)) this.#set(field as Field, places, values);
+    for (const [field, values] of Object.entries(fields)) this.#set(field as LiveField, places, values);
   }
 
-  #set(field: Field, places: readonly number[], values: readonly unknown[]): void {
+  #set(field: LiveField, places: readonly number[], values: readonly unknown[]): void {
     for (const [index, place] of places.entries()) {
-      const server: { -readonly [Name in Field]?: unknown } | undefined = this.servers[place];
+      const server: { -readonly [Name in LiveField]?: unknown } | undefined = this.servers[place];
       if (server !== undefined) server[field] = values[index] ?? undefined;
     }
     if (field === 'node') this.hasNodes = this.servers.some(({ node }) => node !== this.servers[0]?.node);
   }
 
   /** Whether any server has a value in this field. */
-  has(field: Field): boolean {
+  has(field: LiveField): boolean {
     return this.servers.some((server) => server[field] !== undefined);
   }
 

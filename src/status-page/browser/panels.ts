@@ -13,7 +13,7 @@ export class Panels {
   readonly lines = element('ul', 'panel-lines');
   readonly details = element('div', 'grid');
   readonly #onFilter: (filter: Filter | undefined) => void;
-  readonly #panels = new Map<string, PanelView>();
+  readonly #panels = new Map<string, PanelElements>();
   #shown: readonly PanelStatus[] = [];
   #filter: Filter | undefined;
 
@@ -61,10 +61,10 @@ export class Panels {
     return this.#filter?.kind === 'panel' && this.#filter.word === name;
   }
 
-  #viewOf(name: string): PanelView {
+  #viewOf(name: string): PanelElements {
     let view = this.#panels.get(name);
     if (view === undefined) {
-      view = new PanelView(name, () =>
+      view = new PanelElements(name, () =>
         this.#onFilter(this.#isChosen(name) ? undefined : { kind: 'panel', word: name }),
       );
       view.choose(this.#isChosen(name));
@@ -75,7 +75,7 @@ export class Panels {
 }
 
 /** One panel; its elements stay the same, so that its button keeps the keyboard focus. */
-class PanelView {
+class PanelElements {
   readonly line: HTMLElement;
   readonly card: HTMLElement;
   readonly #fill = element('span', 'fill');

@@ -1,12 +1,11 @@
 import type { ServerReading, Snapshot, WallClock } from '../../domain/reading.ts';
 import type { ServerTarget } from '../../domain/server.ts';
-import { IDENTITY_FIELDS, LIVE_FIELDS, type LiveServer } from './live-server.ts';
+import { IDENTITY_FIELDS, LIVE_FIELDS, type LiveField, type LiveServer } from './live-server.ts';
 import type { Delta, Full, PanelStatus } from './protocol.ts';
 
-type Field = keyof LiveServer;
-type Value = LiveServer[Field];
+type Value = LiveServer[LiveField];
 
-const IDENTITY: ReadonlySet<Field> = new Set<Field>(IDENTITY_FIELDS);
+const IDENTITY: ReadonlySet<LiveField> = new Set<LiveField>(IDENTITY_FIELDS);
 
 /** The input of the encoder: the fleet at one instant. */
 export interface Picture {
@@ -17,12 +16,12 @@ export interface Picture {
 
 /** The values of one field that were sent last, in the order of the servers, and where they have changed since. */
 class SentField {
-  readonly name: Field;
+  readonly name: LiveField;
   readonly values: Value[] = [];
   #changed: number[] = [];
   readonly #read: (server: Snapshot, reading: ServerReading, now: number) => Value;
 
-  constructor(name: Field) {
+  constructor(name: LiveField) {
     this.name = name;
     this.#read = LIVE_FIELDS[name];
   }
@@ -50,7 +49,7 @@ export class LiveEncoder {
   readonly #clock: WallClock;
   readonly #version: string;
   readonly #targets: readonly ServerTarget[];
-  readonly #fields = (Object.keys(LIVE_FIELDS) as Field[]).map((name) => new SentField(name));
+  readonly #fields = (Object.keys(LIVE_FIELDS) as LiveField[]).map((name) => new SentField(name));
   readonly #changing = this.#fields.filter(({ name }) => !IDENTITY.has(name));
   #panels: readonly PanelStatus[] = [];
   #panelsText = '';
@@ -75,8 +74,8 @@ export class LiveEncoder {
   /** Records a later picture of the same servers, and returns what changed. */
   delta(picture: Picture): Delta {
     this.#look(picture, this.#changing);
-    const whole: Partial<Record<Field, readonly Value[]>> = {};
-    const changes: Partial<Record<Field, readonly [readonly number[], readonly Value[]]>> = {};
+    const whole: Partial<Record<LiveField, readonly Value[]>> = {};
+    const changes: Partial<Record<LiveField, readonly [readonly number[], readonly Value[]]>> = {};
     for (const field of this.#changing) {
       const { name, values } = field;
       const places = field.takeChanged();

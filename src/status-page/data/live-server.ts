@@ -51,6 +51,8 @@ export interface LiveServer extends Pick<Snapshot, Shown> {
   readonly strip: string;
 }
 
+export type LiveField = keyof LiveServer;
+
 /** Samples older than this many seconds are shown with their age. */
 export const LIVE_SECONDS = 3;
 
@@ -62,15 +64,11 @@ export const IDENTITY_FIELDS = [
   'uuid',
   'egg',
   'labels',
-] as const satisfies readonly (keyof LiveServer)[];
+] as const satisfies readonly LiveField[];
 
 /** How each field follows from the snapshot of a server at an instant. Numbers are rounded as displayed: more digits would be sent but not seen. */
 export const LIVE_FIELDS: {
-  readonly [Field in keyof LiveServer]: (
-    server: Snapshot,
-    reading: ServerReading,
-    now: number,
-  ) => LiveServer[Field];
+  readonly [Field in LiveField]: (server: Snapshot, reading: ServerReading, now: number) => LiveServer[Field];
 } = {
   panel: ({ target }) => target.panel,
   server: ({ target }) => target.name,

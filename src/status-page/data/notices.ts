@@ -14,8 +14,8 @@ export interface Notice {
   readonly detail: string;
 }
 
-/** Something that is wrong, and who has it. */
-interface Finding extends Omit<Notice, 'title'> {
+/** What is wrong with one panel or node. */
+interface SingleNotice extends Omit<Notice, 'title'> {
   readonly what: 'panel' | 'node' | 'problem';
   readonly name: string;
   readonly problem: string;
@@ -23,50 +23,50 @@ interface Finding extends Omit<Notice, 'title'> {
 
 /** The problems of panels and their nodes, the most serious first; those that have the same one share a notice. */
 export function noticesOf(panels: readonly PanelTroubles[]): readonly Notice[] {
-  const groups = new Map<string, Finding[]>();
-  for (const finding of panels.flatMap((panel) => findingsOf(panel, panels.length === 1))) {
-    const key = [finding.what, finding.problem].join(' ');
-    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  const groups = new Map<string, SingleNotice[]>();
+  for (const single of panels.flatMap((panel) => singleNotices(panel, panels.length === 1))) {
+    const key = [single.what, single.problem].join(' ');
+    groups.set(key, [...(groups.get(key) ?? []), single]);
   }
-  const notices = [...groups.values()].flatMap((findings) => {
-    const [first] = findings;
+  const notices = [...groups.values()].flatMap((group) => {
+    const [first] = group;
     if (first === undefined) return [];
     const { severity, remedy, detail } = first;
-    return [{ severity, title: titleOf(findings), remedy, detail: findings.length === 1 ? detail : '' }];
+    return [{ severity, title: titleOf(group), remedy, detail: group.length === 1 ? detail : '' }];
   });
   const isError = ({ severity }: Notice) => severity === 'error';
   return [...notices.filter(isError), ...notices.filter((notice) => !isError(notice))];
 }
 
-function findingsOf(
+function singleNotices(
   { name, up, problems, nodesDown: nodes }: PanelTroubles,
   isOnly: boolean,
-): readonly Finding[] {
+): readonly SingleNotice[] {
   const [first, ...others] = problems;
   return [
-    ...(up ? [] : [finding('panel', name, first, 'error')]),
-    ...(up ? problems : others).map((problem) => finding('problem', name, problem, problem.severity)),
+    ...(up ? [] : [singleNotice('panel', name, first, 'error')]),
+    ...(up ? problems : others).map((problem) => singleNotice('problem', name, problem, problem.severity)),
     ...nodes.map(({ node, problem }) =>
-      finding('node', isOnly ? node : `${node} (${name})`, problem, 'error'),
+      singleNotice('node', isOnly ? node : `${node} (${name})`, problem, 'error'),
     ),
   ];
 }
 
-function finding(
-  what: Finding['what'],
+function singleNotice(
+  what: SingleNotice['what'],
   name: string,
   known: ExplainedProblem | undefined,
   severity: Severity,
-): Finding {
+): SingleNotice {
   const { remedy = '', detail = '' } = known ?? {};
   const problem = known && (what === 'problem' ? known.title : shortTitle(known.cause));
   return { what, name, problem: problem ?? '', severity, remedy, detail };
 }
 
-function titleOf(findings: readonly Finding[]): string {
-  const [{ what, problem } = { what: 'panel', problem: '' }] = findings;
-  const isOne = findings.length === 1;
-  const things = `${what === 'node' ? 'Node' : 'Panel'}${isOne ? '' : 's'} ${listed(findings.map(({ name }) => name))}`;
+function titleOf(group: readonly SingleNotice[]): string {
+  const [{ what, problem } = { what: 'panel', problem: '' }] = group;
+  const isOne = group.length === 1;
+  const things = `${what === 'node' ? 'Node' : 'Panel'}${isOne ? '' : 's'} ${listed(group.map(({ name }) => name))}`;
   const state = what === 'problem' ? '' : ` ${isOne ? 'is' : 'are'} down`;
   return `${things}${state}${problem === '' ? '' : `: ${problem}`}`;
 }

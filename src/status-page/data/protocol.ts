@@ -1,7 +1,7 @@
 import type { Severity } from '../../diagnosis/causes.ts';
 import type { CauseCode } from '../../domain/problem.ts';
 import type { RecentHistory, StopCounts } from '../../domain/reading.ts';
-import type { LiveServer } from './live-server.ts';
+import type { LiveField } from './live-server.ts';
 
 /** The page's texts for a cause. */
 export interface CauseWords {
@@ -54,7 +54,7 @@ export interface PanelStatus {
 }
 
 /** By field, its values in the order of the servers; null if unknown. */
-export type FieldValues = Readonly<Partial<Record<keyof LiveServer, readonly unknown[]>>>;
+export type FieldValues = Readonly<Partial<Record<LiveField, readonly unknown[]>>>;
 
 /** Everything that a new viewer needs: the event `full`. */
 export interface Full {
@@ -76,7 +76,7 @@ export interface Delta {
   readonly servers: FieldValues;
   /** The other fields that changed: the places of the servers, and their new values. */
   readonly changes: Readonly<
-    Partial<Record<keyof LiveServer, readonly [places: readonly number[], values: readonly unknown[]]>>
+    Partial<Record<LiveField, readonly [places: readonly number[], values: readonly unknown[]]>>
   >;
 }
 

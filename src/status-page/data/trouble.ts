@@ -95,9 +95,9 @@ export function troubleText({ title, action }: Trouble): string {
   return action === '' ? title : `${title}. ${action}`;
 }
 
-type Words = Omit<Trouble, 'severity'>;
+type TitleAndAction = Omit<Trouble, 'severity'>;
 
-const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Words>> = {
+const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => TitleAndAction>> = {
   crashed: (facts) => ({ title: crashTitle(facts), action: `${remedyOf(facts)} ${restartOf(facts)}` }),
   gave_up: (facts) => ({ title: gaveUpTitle(facts), action: `${remedyOf(facts)} Then start it.` }),
   crash_loop: (facts) => ({
@@ -119,7 +119,7 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Words>> = {
   },
 };
 
-function offWords({ expected_running: expected, last_stop: stop }: TroubleFacts): Words {
+function offWords({ expected_running: expected, last_stop: stop }: TroubleFacts): TitleAndAction {
   if (expected !== 1) {
     const action = 'Start it if it should be running, or set expect: any if it is allowed to be off.';
     return { title: STOP_TITLES.unknown, action };
