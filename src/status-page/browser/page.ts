@@ -1,11 +1,10 @@
 import { STEP_SECONDS } from '../../domain/reading.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import type { Delta, Full } from '../data/protocol.ts';
+import type { Delta, Full, ServerHistory } from '../data/protocol.ts';
 import { noServersText } from '../data/words.ts';
 import { Details } from './details.ts';
 import { element, setText } from './dom.ts';
 import { Heading } from './heading.ts';
-import { fetchHistory } from './histories.ts';
 import { keyOf, LiveFleet } from './live-fleet.ts';
 import { order } from './order.ts';
 import { Panels } from './panels.ts';
@@ -241,6 +240,18 @@ export class Page {
       event.preventDefault();
       this.#table.focusFirst();
     }
+  }
+}
+
+/** The last minutes of the server with this key; undefined if the exporter is unreachable, which the stream shows. */
+async function fetchHistory(key: string): Promise<ServerHistory | undefined> {
+  try {
+    const response = await fetch(`api/v1/history?${new URLSearchParams({ server: key }).toString()}`);
+    if (!response.ok) return undefined;
+    const { servers } = (await response.json()) as { readonly servers: readonly ServerHistory[] };
+    return servers[0];
+  } catch {
+    return undefined;
   }
 }
 
