@@ -16,6 +16,9 @@ const MAX_WAIT_MS = 5_000;
 
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 
+/** Repetitions of repetitions would otherwise make this test use as much memory as the query may. */
+const MAX_REPEATED_BYTES = 4 * 1024 * 1024;
+
 const families: Readonly<Record<string, Family>> = {
   ...Object.fromEntries([...FAMILIES, ...FAMILIES_WITHOUT_LIMIT].map((family) => [family.type, family])),
   ...Object.fromEntries(
@@ -67,7 +70,8 @@ function changed(answer: Buffer, { kind, at, bytes, times }: Change): Buffer {
   if (kind === 'overwrite')
     return Buffer.concat([answer.subarray(0, place), other, answer.subarray(place + other.length)]);
   if (kind === 'replace') return filler;
-  return Buffer.concat(Array.from({ length: Math.min(times, 20) }, () => answer));
+  const length = Math.min(times, 20, Math.ceil(MAX_REPEATED_BYTES / Math.max(answer.length, 1)));
+  return Buffer.concat(Array.from({ length }, () => answer));
 }
 
 function serve(family: Family, spoil: (answer: Buffer) => Buffer): Promise<Answerer> {
