@@ -315,12 +315,17 @@ describe('a query', () => {
     expect(countsOf(await queryHere(target, clock))).toEqual(counted(1, 10));
     const client = new GameClient({ clock, run: runProtocol });
     const { signal } = new AbortController();
-    await using silent = await Answerer.udp(() => {}, '::1', server.port);
+    let asked = 0;
+    const count = () => {
+      asked += 1;
+    };
+    await using silent = await Answerer.udp(count, '::1', server.port);
     const first = await client.query(target, signal);
+    const askedFirst = asked;
     const second = await client.query(target, signal);
     expect([silent.port, first.players, second.players]).toEqual([server.port, 1, 1]);
     expect(first.durationSeconds).toBeGreaterThan(2);
-    expect(second.durationSeconds).toBeLessThan(1);
+    expect([askedFirst > 0, asked]).toEqual([true, askedFirst]);
     await server[Symbol.asyncDispose]();
     const { problem } = await client.query(target, signal);
     expect(problem?.detail).toMatch(
