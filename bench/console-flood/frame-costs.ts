@@ -1,6 +1,6 @@
 import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
-import { PanelCounts } from '../../src/metrics/panel-counts.ts';
+import { PanelCounts } from '../../src/metrics/self.ts';
 import type { FrameHandler } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { median } from '../report/statistics.ts';

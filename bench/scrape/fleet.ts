@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading, PanelReading } from '../../src/domain/reading.ts';
 import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
-import { nodeReadings } from '../../src/fleet/nodes.ts';
+import { nodeReadings } from '../../src/fleet/node-watch.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 
 const PANEL: Omit<PanelReading, 'nodes'> = {

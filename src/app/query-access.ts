@@ -1,6 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { QueryScheduler } from '../fleet/query-scheduler.ts';
-import type { QueryAccess } from '../fleet/query-watch.ts';
+import { type QueryAccess, QueryScheduler } from '../fleet/query-watch.ts';
 import { systemService } from '../names/system.ts';
 import type { QueryClient } from '../query/client.ts';
 

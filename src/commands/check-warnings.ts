@@ -3,7 +3,7 @@ import type { PanelConfig } from '../config/config.ts';
 import type { ExpectRule } from '../domain/discovery.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { allowedOf, PART_OF_LIMIT } from '../panel/rate-limit.ts';
-import { quote } from '../yaml/quoting.ts';
+import { quote } from '../yaml/scalars.ts';
 import type { SecretFile } from '../yaml/settings-file.ts';
 import { neededPerMinute, rateWarning } from './fleet-needs.ts';
 import { isReadableByAll } from './init-files.ts';

@@ -7,7 +7,7 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { countExpectations, type Limit, type ServerTarget } from '../domain/server.ts';
 import { isLocalHost } from '../domain/special-addresses.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { withoutCredentials } from '../yaml/quoting.ts';
+import { withoutCredentials } from '../yaml/scalars.ts';
 import { describeListings, describeQuery, describeRule } from './check-listing.ts';
 import { matchesEveryServer, panelWarnings, readableByAll } from './check-warnings.ts';
 import { neededPerMinute } from './fleet-needs.ts';

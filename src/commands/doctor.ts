@@ -12,8 +12,7 @@ import { issuesDocument, renderReport, reportDocument } from '../doctor/render.t
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { Admission, surplusProblem } from '../fleet/admission.ts';
-import { afterWalk } from '../fleet/census.ts';
+import { Admission, afterWalk, surplusProblem } from '../fleet/census.ts';
 import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
 import { ListedPorts } from '../fleet/listed-ports.ts';
 import { allExcluded } from '../fleet/listing-standing.ts';

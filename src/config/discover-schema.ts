@@ -4,8 +4,7 @@ import { DEFAULT_MAX_SERVERS, LISTING_TYPES, MATCH_KEYS } from '../domain/discov
 import { EXPECTS } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import { count, duration, list, oneOf, scalar, section } from '../yaml/scalars.ts';
-import { queryShape, ruleType } from './query-schema.ts';
-import { labels, mode } from './server-schema.ts';
+import { labels, mode, queryShape, ruleType } from './server-schema.ts';
 
 const MAX_GLOB = 200;
 

@@ -13,8 +13,7 @@ import {
 } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { AUTO, typeOfEgg } from '../query/eggs.ts';
-import { admit } from './admission.ts';
-import type { Census } from './census.ts';
+import { admit, type Census } from './census.ts';
 
 /** What the rules decide about one listed server. */
 interface DiscoveryVerdict {

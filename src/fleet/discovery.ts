@@ -8,8 +8,7 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError } from '../panel/errors.ts';
 import { type ListingWalk, walkListing } from '../panel/listing.ts';
-import { Admission, surplusProblem } from './admission.ts';
-import { afterWalk, type Census, hasDoubts, reduced } from './census.ts';
+import { Admission, afterWalk, type Census, hasDoubts, reduced, surplusProblem } from './census.ts';
 import {
   ambiguityProblem,
   type CompiledRules,
@@ -22,8 +21,8 @@ import {
   unlistedWords,
 } from './discovered-targets.ts';
 import { ListedPorts } from './listed-ports.ts';
-import { ListingLog } from './listing-log.ts';
 import {
+  ListingLog,
   type ListingPace,
   type ListingStanding,
   NEVER_READ,

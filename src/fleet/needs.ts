@@ -1,11 +1,16 @@
+import { problemLine } from '../diagnosis/causes.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
+import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import type { SocketLimit } from './socket-limit.ts';
 
 /** A socket costs one call per token, and a token of ten minutes is renewed after about eight. */
 const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 
 /** What the configuration requires besides servers. */
-export interface Wishes {
+interface Wishes {
   readonly pollIntervalMs: number;
   readonly listingPerMinute: number;
   /** For the lists of single servers, such as backups. */
@@ -73,4 +78,118 @@ export function descriptorProblem(
   const room = `the limit of ${descriptors} open files leaves room for ${allowedSockets} console sockets`;
   const others = `${without} ${without === 1 ? 'server has' : 'servers have'} none and can only be polled`;
   return { cause: 'descriptors', detail: `${room}; ${others}; required limit: ${requiredDescriptors}` };
+}
+
+/** The needs are logged once the panel's limit is known, or after this long without it. */
+const LIMIT_KNOWN_WITHIN_MS = 10_000;
+
+/** What the needs of a panel's servers depend on, and what they are compared with. */
+export interface NeedsOptions<Server> {
+  readonly panel: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly servers: () => readonly Server[];
+  readonly wishes: (servers: readonly Server[]) => Wishes;
+  readonly budget: () => Pick<BudgetReading, 'limitPerMinute' | 'knownLimitPerMinute'>;
+  /** The rate is pinned by the configuration, so there is no limit to learn. */
+  readonly ratePinned: boolean;
+  /** How many console sockets the panel may hold. */
+  readonly allowedSockets: () => number;
+  readonly socketLimit: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'sockets'>;
+}
+
+/** Compares what a panel's servers need with what is allowed; logs it when that is known, and again when it changes. */
+export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
+  readonly #options: NeedsOptions<Server>;
+  #logged: string | undefined;
+  #isDue = false;
+  #cancel: Cancel | undefined;
+
+  constructor(options: NeedsOptions<Server>) {
+    this.#options = options;
+  }
+
+  get current(): Needs {
+    const servers = this.#options.servers();
+    return needsOf(servers, this.#options.wishes(servers));
+  }
+
+  get reading(): NeedsReading {
+    const { allowedSockets, socketLimit } = this.#options;
+    const { sockets, polls, callsPerMinute } = this.current;
+    return {
+      requiredCallsPerMinute: callsPerMinute,
+      requiredSockets: sockets,
+      // A claim that is met in full is infinite.
+      allowedSockets: Math.min(allowedSockets(), socketLimit.sockets),
+      polls,
+    };
+  }
+
+  /** What keeps some servers from being monitored as configured, from the moment at which it is logged: a limit may still be unknown. */
+  get problems(): readonly Problem[] {
+    return this.#logged === undefined ? [] : this.#problemsOf(this.current);
+  }
+
+  /** The servers or the limit may have changed. */
+  follow(): void {
+    const { servers, budget, ratePinned, clock } = this.#options;
+    // Before the first server is discovered there is nothing to log.
+    if (servers().length === 0) return;
+    if (this.#isDue || ratePinned || budget().knownLimitPerMinute !== undefined) {
+      this.#write();
+      return;
+    }
+    this.#cancel ??= clock.schedule(LIMIT_KNOWN_WITHIN_MS, () => {
+      this.#isDue = true;
+      this.follow();
+    });
+  }
+
+  stop(): void {
+    this.#cancel?.();
+  }
+
+  #problemsOf(needs: Needs): readonly Problem[] {
+    const { servers, budget, ratePinned, allowedSockets, socketLimit } = this.#options;
+    const source = ratePinned ? 'requests_per_minute' : 'the API budget';
+    return [
+      descriptorProblem(needs, allowedSockets(), socketLimit),
+      budgetProblem(needs, servers().length, { perMinute: budget().limitPerMinute, source }),
+    ].filter((problem) => problem !== undefined);
+  }
+
+  #write(): void {
+    const { panel, log, servers, budget } = this.#options;
+    const needs = this.current;
+    const { sockets, polls } = needs;
+    const { limitPerMinute, knownLimitPerMinute: limit } = budget();
+    const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(needs.callsPerMinute)];
+    const fields = { panel, sockets, polls, callsPerMinute, budgetPerMinute };
+    const problems = this.#problemsOf(needs);
+    const causes = problems.map(({ cause }) => cause);
+    const state = JSON.stringify([servers().length, sockets, polls, budgetPerMinute, causes]);
+    if (state === this.#logged) return;
+    this.#logged = state;
+    for (const problem of problems)
+      log.warn(
+        { ...fields, cause: problem.cause, detail: problem.detail },
+        `panel ${panel}: ${problemLine(problem)}`,
+      );
+    if (problems.length > 0) return;
+    const rate = `using up to ${budgetPerMinute}${limit === undefined ? '' : ` of ${limit}`} calls per minute`;
+    log.info(fields, `panel ${panel}: ${collectionOf(servers().length, needs)}; ${rate}`);
+  }
+}
+
+/** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
+function collectionOf(servers: number, { sockets, polls }: Needs): string {
+  if (servers === 1 && sockets === 1) return '1 server, with its own console socket';
+  const all = `${servers} ${servers === 1 ? 'server' : 'servers'}`;
+  if (sockets === servers) return `${all}, each with its own console socket`;
+  return `${all}, ${sockets} with a console socket, ${polls} polled`;
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(1));
 }

@@ -3,11 +3,37 @@ import type { NodesSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
-import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
+import { type NodeCapacity, type NodeReading, VALID_INTERVALS } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { problemOf } from '../panel/errors.ts';
+
+/** The parts of a server's reading that concern its node. */
+interface ServerOfNode {
+  readonly node: string | undefined;
+  isFresh(now: number): boolean;
+}
+
+/**
+ * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is monitored; it may have one,
+ * such as sockets that fail, while its servers are polled.
+ */
+export function nodeReadings(
+  servers: readonly ServerOfNode[],
+  problemOf: (node: string) => Problem | undefined,
+  now: number,
+): readonly NodeReading[] {
+  const isObserved = new Map<string, boolean>();
+  for (const server of servers) {
+    const { node } = server;
+    if (node !== undefined) isObserved.set(node, isObserved.get(node) === true || server.isFresh(now));
+  }
+  return [...isObserved].map(([name, observed]) => {
+    const problem = problemOf(name);
+    return { name, up: observed || problem === undefined, problem };
+  });
+}
 
 /** Two thousand nodes: the rest is not read. With the shortest interval, these are 20 of the application API's 240 calls a minute. */
 const MAX_PAGES = 20;

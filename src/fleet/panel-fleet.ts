@@ -16,20 +16,16 @@ import type {
   SessionSettings,
   SocketAccess,
 } from '../session/session-ports.ts';
-import { backupsOfServers } from './backups.ts';
 import { Discovery } from './discovery.ts';
 import { Members, type TargetChanges } from './members.ts';
-import { NeedsWatch } from './needs-watch.ts';
-import { type NodesApi, NodeWatch } from './node-watch.ts';
-import { nodeReadings } from './nodes.ts';
-import { type ListOfServer, PacedReads } from './paced-reads.ts';
+import { NeedsWatch } from './needs.ts';
+import { type NodesApi, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-
-import { schedulesOfServers } from './schedules.ts';
+import { backupsOfServers, type ListOfServer, PacedReads, schedulesOfServers } from './server-lists.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit, SocketSlots } from './socket-limit.ts';
-import { StopDecisions } from './stop-decisions.ts';
+import { StopDecisions } from './stop-reasons.ts';
 
 /** The settings of a panel's fleet. */
 export interface PanelSettings extends SessionSettings, PollIntervals {

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientOf } from './client-address.ts';
-import type { ClientBuckets } from './request-rates.ts';
+import { type ClientBuckets, clientOf } from './request-rates.ts';
 
 interface Connection {
   /** The client that the connection belongs to. */

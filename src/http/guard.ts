@@ -1,9 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import { clientOf } from './client-address.ts';
 import { basicCredentials, CHECK_LIMIT, type Passwords } from './passwords.ts';
-import { RequestRates } from './request-rates.ts';
+import { clientOf, RequestRates } from './request-rates.ts';
 import type { WebSettingsSource } from './web-settings.ts';
 
 /** What accompanies a request. */

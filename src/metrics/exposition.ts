@@ -2,8 +2,77 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
-import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
+import { COMPATIBILITY_PREFIXES, compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
+import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES, SERVER_PREFIX } from './families.ts';
+import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
+
+const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
+
+/** The headings of the tables, and what the names of the families in each begin with; the first that fits counts. */
+const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
+  ['State', /^(?:info|state|start_time|expected_running)/],
+  ['Starts, stops and uptime', /^(?:starts|stops|last_stop|last_exit|automatic_restart|running|observed)/],
+  ['CPU, memory and disk', /^(?:cpu|memory|disk)/],
+  ['Network and console', /^(?:network|console)/],
+  ['Data', /^(?:collection|blocked|last_sample)/],
+  ['Backups', /^backup/],
+  ['Schedules', /^schedule/],
+  ['Players', /^(?:players|bots|query)/],
+  ['Panels and nodes', /^(?:panel|node)/],
+];
+
+/**
+ * The Markdown tables of the metrics about servers and panels; end with a newline. Omit the labels that all series of a server
+ * have, because the surrounding text names them once.
+ */
+export function renderMetricTables(): string {
+  const rows = [
+    ...SERVER_FAMILIES.map((family) => row(family, family.labels ?? [])),
+    ...PANEL_FAMILIES.map((family) => row(family, ['panel', ...(family.labels ?? [])])),
+  ];
+  const groupOf = ([name = '']: readonly string[]) =>
+    GROUPS.find(([, beginning]) => beginning.test(name.replace(`\`${SERVER_PREFIX}`, '')));
+  return GROUPS.map(
+    (group) => `### ${group[0]}\n\n${table(rows.filter((found) => groupOf(found) === group))}`,
+  ).join('\n');
+}
+
+/** The Markdown table of the exporter's metrics about itself; ends with a newline. */
+export function renderSelfMetricTable(): string {
+  return table(SELF_TABLE.map((family) => row(family, family.labels)));
+}
+
+/** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
+export function renderCompatibilityTable(): string {
+  const families = compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter);
+  const rows = families.map(({ name, help, replacedBy = '', translation = '' }) => [
+    code(name),
+    help,
+    replacedBy === '' ? 'none' : code(replacedBy),
+    translation === '' ? '' : code(translation.replace('METRIC', replacedBy)),
+  ]);
+  return table(rows, ['old name', 'meaning', 'new name', 'the old value in PromQL']);
+}
+
+function row(
+  { name, type, stability, help }: { name: string; type: string; stability: string; help: string },
+  labels: readonly string[],
+): string[] {
+  return [code(name), type, labels.map(code).join(', '), stability, help];
+}
+
+function table(
+  rows: readonly string[][],
+  header: readonly string[] = ['metric', 'type', 'labels', 'stability', 'meaning'],
+): string {
+  return [header, header.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
+    .join('');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
 
 /** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

@@ -4,10 +4,9 @@ import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
-import { Calls } from './calls.ts';
+import { Calls, type ConsoleCaller, ConsoleCalls } from './calls.ts';
 import type { Canary } from './canaries.ts';
 import type { Circuit } from './circuit.ts';
-import { type ConsoleCaller, ConsoleCalls } from './console-calls.ts';
 import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
 import { PanelError, problemOf } from './errors.ts';
 import {

@@ -4,9 +4,8 @@ import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { NodeLookup } from '../names/system.ts';
-import { type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
+import { openTunnel, type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
 import type { RateHeaders } from './rate-limit.ts';
-import { openTunnel } from './tunnel.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */
 export interface PanelTls {

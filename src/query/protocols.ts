@@ -1,11 +1,53 @@
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
 import type { Players } from './client.ts';
-import { toCount, toLimit } from './counts.ts';
 import { queryBedrock, queryJava } from './minecraft.ts';
 import { Network, type RunProtocol, type Server, Unreadable } from './network.ts';
-import { queryQuake3 } from './quake3.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
+
+const REQUEST = Buffer.from('\xff\xff\xff\xffgetstatus\n', 'latin1');
+const RESPONSE = /^\xff\xff\xff\xff(status|info)Response\n(.*)$/s;
+
+/**
+ * Quake III and the games derived from it. DarkPlaces (Nexuiz, Xonotic) sends its short response, without the players, when there are
+ * too many of them for the long one. Bots have no ping.
+ */
+async function queryQuake3(network: Network) {
+  const [, kind, body = ''] =
+    (await network.udpSend(REQUEST, (datagram) => RESPONSE.exec(datagram.toString('latin1')) ?? undefined)) ??
+    [];
+  const [info = '', ...lines] = body.split('\n');
+  const values = valuesIn(info);
+  const maxPlayers = values.get('maxclients') ?? values.get('sv_maxclients');
+  if (kind === 'info') return { players: values.get('clients'), bots: values.get('bots'), maxPlayers };
+  // Score, ping and name.
+  const players = lines.flatMap((line) => /^\S+ +(\S+)/.exec(line)?.[1] ?? []);
+  return { players: players.length, bots: players.filter((ping) => ping === '0').length, maxPlayers };
+}
+
+/** Keys and values, which alternate, each after a backslash. */
+function valuesIn(info: string): ReadonlyMap<string, string> {
+  const parts = info.split('\\');
+  return new Map(
+    parts.flatMap((key, index) => (index % 2 === 1 ? [[key, parts[index + 1] ?? ''] as const] : [])),
+  );
+}
+
+/** Protocols use at most 32 bits for counts. */
+const MAX_COUNT = 2 ** 31 - 1;
+
+/** A number of players; undefined if it isn't one. Some protocols return numbers as text. */
+export function toCount(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isInteger(number)) return undefined;
+  return number >= 0 && number <= MAX_COUNT ? number : undefined;
+}
+
+/** The maximum number of players; undefined if it isn't a limit. Servers without one report 0, -1 or something huge. */
+export function toLimit(value: unknown): number | undefined {
+  const count = toCount(value);
+  return count === 0 || count === MAX_COUNT ? undefined : count;
+}
 
 /** Numbers of players as a protocol returned them, with any type. */
 interface Counts {

@@ -1,7 +1,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import { backoffMs, refusedRetryMs, slowRetryMs } from './backoff.ts';
+import { backoffMs, refusedRetryMs, slowRetryMs } from './due.ts';
 import { type Failure, type LastingRefusal, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */

@@ -1,4 +1,4 @@
-import { STABLE_AFTER_MS } from './backoff.ts';
+import { STABLE_AFTER_MS } from './due.ts';
 import {
   AUTH_TIMEOUT,
   CONNECT_TIMEOUT,

@@ -6,8 +6,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import { slowRetryMs } from './backoff.ts';
-import { type PollPolicy, retryGapMs } from './due.ts';
+import { type PollPolicy, retryGapMs, slowRetryMs } from './due.ts';
 
 /** How one poll ended; after a `refused` one, the next waits for the slow retry. */
 type EndedPoll =

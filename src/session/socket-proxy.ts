@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from 'node:tls';
 import { Agent, type AgentConnectOpts } from 'agent-base';
 import { isLocalHost } from '../domain/special-addresses.ts';
-import { type Proxy, proxyFor } from '../panel/proxy.ts';
-import { openTunnel, type TunnelOptions } from '../panel/tunnel.ts';
+import { openTunnel, type Proxy, proxyFor, type TunnelOptions } from '../panel/proxy.ts';
 
 /**
  * How sockets use proxies. The timeout must be shorter than that for a socket, or the proxy wouldn't be identified as the cause.

@@ -1,12 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { type Position, type SettingProblem, YamlDocument } from './document.ts';
+import { type Environment, type Position, type SettingProblem, YamlDocument } from './document.ts';
 import { applySchema, type ConfigIssue, type IssueSource, sortIssues, toIssue } from './issues.ts';
-import { quote } from './quoting.ts';
+import { quote } from './scalars.ts';
 import { CONFIGURATION_FILE, type FileKind, readTextFile } from './text-file.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
-import type { Environment } from './variables.ts';
 
 /** A kind of configuration file: its schema, rules and secrets, and the files that it refers to. */
 export interface SettingsFormat<Shape> {

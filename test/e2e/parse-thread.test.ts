@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { parseInThread } from '../../src/config/load.ts';
 import { parseConfig } from '../../src/config/parse.ts';
-import { parseInThread } from '../../src/config/parse-thread.ts';
 
 const ENV = { KEY: 'ptlc_key', NAME: 'survival' };
 

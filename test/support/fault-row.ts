@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import type { CauseCode } from '../../src/domain/problem.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
-import { SLOW_RETRY_MS } from '../../src/session/backoff.ts';
+import { SLOW_RETRY_MS } from '../../src/session/due.ts';
 import { expectWithinBudget } from './call-budget.ts';
 import type { ExporterUnderTest } from './exporter.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';

@@ -1,7 +1,7 @@
 import { type Clock, SystemClock } from '../../src/domain/clock.ts';
 import type { Asked, QueryTarget } from '../../src/query/client.ts';
-import { GameClient } from '../../src/query/game-client.ts';
 import { runProtocol } from '../../src/query/protocols.ts';
+import { GameClient } from '../../src/query/query-thread.ts';
 
 /** Queries a game as the thread for queries does, but in the test's own thread and on its clock. */
 export function queryHere(

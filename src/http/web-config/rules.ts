@@ -1,7 +1,14 @@
 import type { SettingProblem } from '../../yaml/document.ts';
 import { isTreeMap, type Path, type Tree, type TreeMap, textIn } from '../../yaml/tree.ts';
-import { parseGoDuration, TLS_VERSIONS } from './go-values.ts';
-import { bcryptCost, isEmptyMap, isSection, type ServerTlsShape, type WebConfigShape } from './schema.ts';
+import {
+  bcryptCost,
+  isEmptyMap,
+  isSection,
+  parseGoDuration,
+  type ServerTlsShape,
+  TLS_VERSIONS,
+  type WebConfigShape,
+} from './schema.ts';
 
 const TLS: Path = ['tls_server_config'];
 

@@ -13,7 +13,7 @@ import { decodeAccount, decodeCredentials } from './pterodactyl/account.ts';
 import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
 import { DAEMONS, decodeListingPage, decodeServer } from './pterodactyl/listing.ts';
 import { decodeNode, decodeNodesPage } from './pterodactyl/nodes.ts';
-import { refusalCause } from './pterodactyl/panel-refusals.ts';
+import { refusalCause } from './pterodactyl/refusals.ts';
 import { decodeResources } from './pterodactyl/samples.ts';
 import {
   decodeBackup,

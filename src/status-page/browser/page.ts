@@ -4,14 +4,55 @@ import type { Delta, Full, ServerHistory } from '../data/protocol.ts';
 import { noServersText } from '../data/words.ts';
 import { Details } from './details.ts';
 import { element, setText } from './dom.ts';
-import { Heading } from './heading.ts';
 import { keyOf, LiveFleet } from './live-fleet.ts';
 import { order } from './order.ts';
 import { Panels } from './panels.ts';
-import { Summary } from './summary.ts';
+import { Heading, Summary } from './summary.ts';
 import { type OrderCause, ServerTable } from './table.ts';
-import { themeButton } from './theme.ts';
 import { readView, type View, writeView } from './view.ts';
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+const STORED = 'gameserver-exporter-theme';
+
+/** A button that cycles through system, light and dark colors; `onChange` is called when the colors change. */
+function themeButton(onChange: () => void): HTMLButtonElement {
+  const button = element('button', 'theme');
+  button.type = 'button';
+  let theme = stored();
+  const show = () => {
+    document.documentElement.style.colorScheme = theme === 'auto' ? 'light dark' : theme;
+    button.textContent = `Theme: ${theme === 'auto' ? 'system' : theme}`;
+    button.title = 'Switch between system, light and dark colors';
+  };
+  button.addEventListener('click', () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
+    store(theme);
+    show();
+    onChange();
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', onChange);
+  show();
+  return button;
+}
+
+// Storage may be disabled; the choice then lasts as long as the page.
+function stored(): Theme {
+  try {
+    return THEMES.find((theme) => theme === localStorage.getItem(STORED)) ?? 'auto';
+  } catch {
+    return 'auto';
+  }
+}
+
+function store(theme: Theme): void {
+  try {
+    localStorage.setItem(STORED, theme);
+  } catch {
+    // Storage may be disabled; see above.
+  }
+}
 
 /** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */
 const SETTLED_SECONDS = 5;

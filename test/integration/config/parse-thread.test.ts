@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseInThread } from '../../../src/config/parse-thread.ts';
+import { parseInThread } from '../../../src/config/load.ts';
 
 it('reports that the thread failed, and why', async () => {
   const failure = parseInThread(undefined as unknown as string, 'config.yaml', {});

@@ -9,7 +9,7 @@ import { SystemClock } from '../../../src/domain/clock.ts';
 import type { Routes } from '../../../src/http/guard.ts';
 import { ListenError } from '../../../src/http/listen-address.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
-import { DEFAULT_CIPHER_LIST } from '../../../src/http/web-config/go-values.ts';
+import { DEFAULT_CIPHER_LIST } from '../../../src/http/web-config/schema.ts';
 import type { ClientCertificates, WebSettings, WebSettingsSource } from '../../../src/http/web-settings.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { eventually } from '../../support/eventually.ts';

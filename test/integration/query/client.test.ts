@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { QueryTarget } from '../../../src/query/client.ts';
-import { GameClient } from '../../../src/query/game-client.ts';
 import { runProtocol } from '../../../src/query/protocols.ts';
+import { GameClient } from '../../../src/query/query-thread.ts';
 import { startDeafPort } from '../../support/deaf-port.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

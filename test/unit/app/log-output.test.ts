@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LogOutput } from '../../../src/app/log-output.ts';
+import { LogOutput } from '../../../src/app/log.ts';
 
 const FD = 2;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prettyMessage } from '../../../src/app/pretty-message.ts';
+import { prettyMessage } from '../../../src/app/log.ts';
 
 const pretty = (line: Readonly<Record<string, unknown>>) => prettyMessage(line, 'msg');
 

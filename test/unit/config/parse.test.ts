@@ -4,8 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
-import { formatIssues, type SchemaNode } from '../../../src/yaml/issues.ts';
-import { similarWords } from '../../../src/yaml/similar-words.ts';
+import { formatIssues, type SchemaNode, similarWords } from '../../../src/yaml/issues.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 
 const EXAMPLE = readFileSync('config.example.yaml', 'utf8');

@@ -1,6 +1,6 @@
 import { it } from 'vitest';
 import { SERVER_EVENTS } from '../../../src/domain/log.ts';
-import { EventCount, FULL_LINES } from '../../../src/fleet/event-count.ts';
+import { EventCount, FULL_LINES } from '../../../src/fleet/server-log.ts';
 import { expectSection } from '../../support/generated.ts';
 
 const FILE = 'docs/logging.md';

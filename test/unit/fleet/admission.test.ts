@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Admission, admit } from '../../../src/fleet/admission.ts';
+import { Admission, admit } from '../../../src/fleet/census.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { target } from '../../support/targets.ts';
 

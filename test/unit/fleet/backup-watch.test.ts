@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BackupsReading } from '../../../src/domain/reading.ts';
-import { backupsOfServers } from '../../../src/fleet/backups.ts';
-import { PacedReads } from '../../../src/fleet/paced-reads.ts';
+import { backupsOfServers, PacedReads } from '../../../src/fleet/server-lists.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { BackupsPage } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';

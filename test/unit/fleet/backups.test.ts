@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readingOf } from '../../../src/fleet/backups.ts';
+import { readingOf } from '../../../src/fleet/server-lists.ts';
 
 const HOUR = 60 * 60_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SERVER_EVENTS, type ServerEvent } from '../../../src/domain/log.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import { EVENT_WORDS, EventCount, FULL_LINES } from '../../../src/fleet/event-count.ts';
+import { EVENT_WORDS, EventCount, FULL_LINES } from '../../../src/fleet/server-log.ts';
 
 interface Kind {
   readonly event: ServerEvent;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Expectation } from '../../../src/fleet/expectation.ts';
+import { Expectation } from '../../../src/fleet/power-history.ts';
 
 const AT = 1_000_000;
 

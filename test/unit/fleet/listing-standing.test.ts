@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_SURPLUS } from '../../../src/fleet/admission.ts';
+import { NO_SURPLUS } from '../../../src/fleet/census.ts';
 import { type ListingStanding, NEVER_READ, standingAfter } from '../../../src/fleet/listing-standing.ts';
 import { listed } from '../../support/listed.ts';
 

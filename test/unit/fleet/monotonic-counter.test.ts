@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { MonotonicCounter } from '../../../src/fleet/monotonic-counter.ts';
+import { MonotonicCounter } from '../../../src/fleet/server-samples.ts';
 
 let counter: MonotonicCounter;
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { NeedsWatch } from '../../../src/fleet/needs-watch.ts';
+import { NeedsWatch } from '../../../src/fleet/needs.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

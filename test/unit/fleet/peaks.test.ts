@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Peaks } from '../../../src/domain/reading.ts';
-import { PEAK_WINDOW_MS, PeakWindow } from '../../../src/fleet/peaks.ts';
+import { PEAK_WINDOW_MS, PeakWindow } from '../../../src/fleet/server-samples.ts';
 
 const AT = 1_000_000;
 

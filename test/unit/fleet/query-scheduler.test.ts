@@ -8,7 +8,7 @@ import {
   type QueryTask,
   restsAfter,
   SILENT_SEATS,
-} from '../../../src/fleet/query-scheduler.ts';
+} from '../../../src/fleet/query-watch.ts';
 import { QueuedClock } from '../../support/queued-clock.ts';
 
 const SECOND = 1_000;

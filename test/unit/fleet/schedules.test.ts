@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readingsOf } from '../../../src/fleet/schedules.ts';
+import { readingsOf } from '../../../src/fleet/server-lists.ts';
 import type { Schedule } from '../../../src/panel/dialect.ts';
 
 const schedule = (changes: Partial<Schedule> = {}): Schedule => ({

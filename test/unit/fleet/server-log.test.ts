@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_EVENTS, type ServerEvent } from '../../../src/domain/log.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import { FULL_LINES } from '../../../src/fleet/event-count.ts';
-import { ServerLog } from '../../../src/fleet/server-log.ts';
+import { FULL_LINES, ServerLog } from '../../../src/fleet/server-log.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Traffic } from '../../../src/fleet/traffic.ts';
+import { Traffic } from '../../../src/fleet/server-history.ts';
 
 describe('network rates', () => {
   it('cover the time from the second to last mark until now', () => {

@@ -3,7 +3,7 @@ import { type Cancel, sleep } from '../../../src/domain/clock.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { ConsoleCalls } from '../../../src/panel/console-calls.ts';
+import { ConsoleCalls } from '../../../src/panel/calls.ts';
 import type { ClientMessage, Credentials, Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';

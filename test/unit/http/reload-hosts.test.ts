@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isReloadHost } from '../../../src/http/reload-hosts.ts';
+import { isReloadHost } from '../../../src/http/routes.ts';
 
 it.each([
   ['127.0.0.1:10317', true],

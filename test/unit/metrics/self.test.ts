@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PanelReading, ServerReading } from '../../../src/domain/reading.ts';
 import { BAD_MESSAGE_KINDS, RECONNECT_REASONS } from '../../../src/domain/telemetry.ts';
-import { KNOWN_EVENTS } from '../../../src/metrics/panel-counts.ts';
-import { SelfMetrics } from '../../../src/metrics/self.ts';
+import { KNOWN_EVENTS, SelfMetrics } from '../../../src/metrics/self.ts';
 import { parseExposition, valueOf } from '../../support/exposition-parser.ts';
 import { panelReading, serverReading, streamingReading } from '../../support/readings.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { renderMetricTables, renderSelfMetricTable } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
-import { renderMetricTables, renderSelfMetricTable } from '../../../src/metrics/table.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { fleetReading } from '../../support/readings.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
-import { ConsoleCalls } from '../../../src/panel/console-calls.ts';
+import { ConsoleCalls } from '../../../src/panel/calls.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const SERVER = 'a1b2c3d4';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs, refusedRetryMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/backoff.ts';
+import { backoffMs, refusedRetryMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/due.ts';
 
 const ALMOST_ONE = 1 - Number.EPSILON;
 const uniform = fc.double({ min: 0, max: ALMOST_ONE, noNaN: true });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJwtError } from '../../../src/panel/dialects/pterodactyl/node-refusals.ts';
+import { readJwtError } from '../../../src/panel/dialects/pterodactyl/refusals.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';

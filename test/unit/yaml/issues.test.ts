@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mostSimilar, similarWords } from '../../../src/yaml/similar-words.ts';
+import { mostSimilar, similarWords } from '../../../src/yaml/issues.ts';
 
 test.each([
   ['poll_intervall', 'poll_interval'],

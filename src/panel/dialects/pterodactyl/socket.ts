@@ -10,9 +10,8 @@ import type {
 } from '../../dialect.ts';
 import { MAX_PIECE } from '../../json-pieces.ts';
 import { readDaemonWords } from '../daemon-words.ts';
-import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './node-refusals.ts';
-import { decodeStats } from './samples.ts';
-import { readStatsFrame } from './stats-frame.ts';
+import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './refusals.ts';
+import { decodeStats, readStatsFrame } from './samples.ts';
 
 /** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;

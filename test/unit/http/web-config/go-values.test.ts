@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseGoDuration } from '../../../../src/http/web-config/go-values.ts';
+import { parseGoDuration } from '../../../../src/http/web-config/schema.ts';
 
 test.each([
   ['0', 0],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_CIPHER_LIST } from '../../../../src/http/web-config/go-values.ts';
-import { parseWebConfig, resolveWebConfig } from '../../../../src/http/web-config/parse.ts';
+import { parseWebConfig, resolveWebConfig } from '../../../../src/http/web-config/load.ts';
+import { DEFAULT_CIPHER_LIST } from '../../../../src/http/web-config/schema.ts';
 import { formatIssues } from '../../../../src/yaml/issues.ts';
 
 const HASH = `$2y$10$${'a'.repeat(53)}`;

@@ -5,7 +5,7 @@ import {
   jwtErrorCause,
   readJwtError,
   upgradeCause,
-} from '../../../../../src/panel/dialects/pterodactyl/node-refusals.ts';
+} from '../../../../../src/panel/dialects/pterodactyl/refusals.ts';
 
 describe('a node', () => {
   it.each<[number, string, string]>([

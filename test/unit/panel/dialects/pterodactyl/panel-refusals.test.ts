@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PanelRefusal } from '../../../../../src/panel/dialect.ts';
-import { refusalCause } from '../../../../../src/panel/dialects/pterodactyl/panel-refusals.ts';
+import { refusalCause } from '../../../../../src/panel/dialects/pterodactyl/refusals.ts';
 
 const refusal = (facts: Partial<PanelRefusal>): PanelRefusal => ({
   endpoint: 'resources',

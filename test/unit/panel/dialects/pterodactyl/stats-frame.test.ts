@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
 import type { Sample } from '../../../../../src/domain/server.ts';
-import { decodeStats } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
+import { decodeStats, readStatsFrame } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
 import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
-import { readStatsFrame } from '../../../../../src/panel/dialects/pterodactyl/stats-frame.ts';
 import { statsText } from '../../../../support/hostile.ts';
 
 const frameOf = (payload: string) => JSON.stringify({ event: 'stats', args: [payload] });

@@ -2,9 +2,18 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { IntervalSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
+import { printable } from '../domain/printable.ts';
+import {
+  type BackupsReading,
+  type ScheduleReading,
+  type SchedulesReading,
+  VALID_INTERVALS,
+} from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import type { Backup, BackupsPage, Schedule } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
 import { retryGapMs } from '../session/due.ts';
 import type { ServerRecord } from './server-record.ts';
 
@@ -221,4 +230,100 @@ export class PacedReads<Reading> {
     }
     return reads;
   }
+}
+
+/** If a server has more pages of backups than this, the rest is not read. */
+const MAX_PAGES = 20;
+
+/** The backups of every server that may have some. */
+export function backupsOfServers(
+  gateway: Pick<PanelGateway, 'backups'>,
+  clock: Clock,
+): ListOfServer<BackupsReading> {
+  return {
+    what: 'backups',
+    permission: 'backup.read',
+    // The panel rejects every call for a blocked server, and a server that isn't allowed backups has none.
+    isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
+    read: async (server, { deadline, intervalMs }, signal) => {
+      const read = (page: number) => gateway.backups(server, page, deadline, signal);
+      return readingOf(await allBackups(read), clock.now(), intervalMs);
+    },
+    store: (record, reading) => {
+      record.backups = reading;
+    },
+  };
+}
+
+async function allBackups(read: (page: number) => Promise<BackupsPage>): Promise<readonly Backup[]> {
+  const all: Backup[] = [];
+  let pages = 1;
+  for (let page = 1; page <= pages; page += 1) {
+    const { backups, totalPages } = await read(page);
+    all.push(...backups);
+    pages = Math.min(totalPages, MAX_PAGES);
+  }
+  return all;
+}
+
+/** Summarizes a server's backups as of `now` (monotonic milliseconds). */
+export function readingOf(backups: readonly Backup[], now: number, intervalMs: number): BackupsReading {
+  const successful = backups.filter(({ isSuccessful }) => isSuccessful);
+  const lastSuccess = newestOf(successful);
+  const lastFailure = newestOf(backups.filter(({ isSuccessful }) => !isSuccessful));
+  return {
+    count: successful.length,
+    staleAt: now + intervalMs * VALID_INTERVALS,
+    lastSuccessUnixMs: lastSuccess?.completedAtMs,
+    lastFailureUnixMs: lastFailure?.completedAtMs,
+    lastSizeBytes: lastSuccess?.bytes,
+  };
+}
+
+function newestOf(backups: readonly Backup[]): Backup | undefined {
+  return backups.reduce<Backup | undefined>(
+    (newest, backup) =>
+      newest !== undefined && newest.completedAtMs >= backup.completedAtMs ? newest : backup,
+    undefined,
+  );
+}
+
+/** Each has three series: the rest is left out. */
+const MAX_SCHEDULES = 20;
+
+/** The schedules of every server that the panel runs schedules of. */
+export function schedulesOfServers(
+  gateway: Pick<PanelGateway, 'schedules'>,
+  panel: string,
+  clock: Clock,
+): ListOfServer<SchedulesReading> {
+  return {
+    what: 'schedules',
+    permission: 'schedule.read',
+    isAsked: ({ blocked }) => blocked === undefined,
+    read: async (server, { deadline, intervalMs }, signal) => {
+      const schedules = await gateway.schedules(server, deadline, signal);
+      const readAt = clock.now();
+      return {
+        schedules: readingsOf(schedules, panel),
+        readAt,
+        staleAt: readAt + intervalMs * VALID_INTERVALS,
+      };
+    },
+    store: (record, reading) => {
+      record.schedules = reading;
+    },
+  };
+}
+
+/** The schedules as they are shown: each number once, with a printable name. */
+export function readingsOf(schedules: readonly Schedule[], panel: string): readonly ScheduleReading[] {
+  const byId = new Map(schedules.slice(0, MAX_SCHEDULES).map((schedule) => [schedule.id, schedule]));
+  return [...byId.values()].map(({ id, name, isDue, isProcessing, lastRunMs, nextRunMs }) => ({
+    id: String(id),
+    name: printable(name, panel),
+    isProcessing,
+    lastRunUnixMs: lastRunMs,
+    nextRunUnixMs: isDue ? nextRunMs : undefined,
+  }));
 }
