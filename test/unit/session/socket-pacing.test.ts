@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FRAME_INTERVAL_MS, Heartbeat, Outbox, ReadReceipts } from '../../../src/session/socket-pacing.ts';
+import {
+  FRAME_INTERVAL_MS,
+  Heartbeat,
+  Outbox,
+  type Pingable,
+  ReadReceipts,
+} from '../../../src/session/socket-pacing.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;
@@ -95,11 +101,21 @@ describe('Outbox', () => {
 
 describe('Heartbeat', () => {
   let said: string[];
+  let connection: Pingable & { receivedAt: number };
   let heartbeat: Heartbeat;
+
+  const receive = () => {
+    connection.receivedAt = Math.trunc(clock.now());
+  };
 
   beforeEach(() => {
     said = [];
-    heartbeat = new Heartbeat(clock, { ping: () => said.push('ping'), lost: () => said.push('lost') });
+    connection = {
+      receivedAt: Math.trunc(clock.now()),
+      ping: () => said.push('ping'),
+      lost: () => said.push('lost'),
+    };
+    heartbeat = new Heartbeat(clock, connection);
   });
 
   it('pings a quiet connection every 30 s while pings receive pongs', async () => {
@@ -109,7 +125,7 @@ describe('Heartbeat', () => {
     for (let beat = 1; beat <= 4; beat += 1) {
       await clock.advance(beat === 1 ? 1 : 30_000);
       expect(said).toHaveLength(beat);
-      heartbeat.received();
+      receive();
     }
     expect(new Set(said)).toEqual(new Set(['ping']));
   });
@@ -118,7 +134,7 @@ describe('Heartbeat', () => {
     heartbeat.start();
     for (let second = 0; second < 100; second += 1) {
       await clock.advance(1_000);
-      heartbeat.received();
+      receive();
     }
     expect(said).toEqual([]);
     await clock.advance(29_999);
@@ -139,7 +155,7 @@ describe('Heartbeat', () => {
   it('accepts a late pong', async () => {
     heartbeat.start();
     await clock.advance(59_999);
-    heartbeat.received();
+    receive();
     await clock.advance(30_000);
     expect(said).toEqual(['ping', 'ping']);
   });
