@@ -45,7 +45,7 @@ const cores = availableParallelism();
 const COMPUTING = { order: 0, maxWorkers: cores };
 
 // Other tests mostly wait, for a process or for the clock of a simulated panel.
-const WAITING = { order: 1, maxWorkers: 2 * cores };
+const WAITING = { order: 1, maxWorkers: 3 * cores };
 
 const FORGET_SECRETS = 'test/support/forget-secrets.ts';
 
@@ -58,7 +58,8 @@ const faults = process.env['FAULTS'] === 'all' ? 'faults' : 'faults/quick';
 // Alerts are timed, which takes minutes and a machine that does nothing else: `npm run test:alerts`.
 const timesAlerts = process.env['ALERTS'] !== undefined;
 
-// Attacks and rules that use much of a processor: `npm run test:long`, and CI.
+// Attacks, rules and an exporter's life with every fault, which take long or need a processor for themselves:
+// `npm run test:long`, and CI.
 const runsLong = process.env['LONG'] !== undefined;
 
 // Where a run's counts are needed by a program, it sets the file for them.
@@ -82,7 +83,7 @@ export default defineConfig({
       project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000, setupFiles: [FORGET_SECRETS] }),
       project('faults', { ...WAITING, timeoutMs: 240_000, folder: faults }),
       ...(timesAlerts ? [project('alerts', { ...WAITING, timeoutMs: 120_000 })] : []),
-      ...(runsLong ? [project('long', { ...WAITING, timeoutMs: 120_000 })] : []),
+      ...(runsLong ? [project('long', { order: 1, maxWorkers: 2, timeoutMs: 120_000 })] : []),
       project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000, setupFiles: [FORGET_SECRETS] }),
     ],
     reporters:

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { acceleratedNode } from '../support/accelerated-node.ts';
 import { configFile, endPrograms, metricsAt, runProgram, serveProgram } from '../support/program.ts';
 
 /** A panel on a port where nothing listens: the lowest one, which the system never assigns. */
@@ -66,8 +67,11 @@ describe('serve', () => {
 describe('logs', () => {
   const UNREACHABLE = /panel main \(.*\): unreachable/;
 
+  /** A panel is down after two failed rounds of calls, which are 15 seconds apart. */
+  const nodeFlags = acceleratedNode(10, Date.now());
+
   it('are JSON unless they go to a terminal', async () => {
-    const { process } = await serveProgram({ yaml: YAML });
+    const { process } = await serveProgram({ yaml: YAML, nodeFlags });
     await process.printed(UNREACHABLE);
     const lines = process.stderr.trimEnd().split('\n');
     const messages = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
@@ -77,14 +81,14 @@ describe('logs', () => {
 
   it('are pretty on request, and the flag takes precedence over the configuration', async () => {
     const yaml = `${YAML}\nlog: { format: json }`;
-    const { process } = await serveProgram({ yaml, flags: ['--log.format', 'pretty'] });
+    const { process } = await serveProgram({ yaml, flags: ['--log.format', 'pretty'], nodeFlags });
     await process.printed(UNREACHABLE);
     expect(process.stderr).not.toMatch(/^\{/m);
     expect(process.stderr).toMatch(/INFO.*serving metrics on/);
   });
 
   it('have the level of the configuration', async () => {
-    const { process } = await serveProgram({ yaml: `${YAML}\nlog: { level: debug }` });
+    const { process } = await serveProgram({ yaml: `${YAML}\nlog: { level: debug }`, nodeFlags });
     await process.printed(UNREACHABLE);
     expect(process.stderr).toMatch(/^\{"level":"debug",/m);
   });
@@ -94,7 +98,7 @@ describe('logs', () => {
     await leavePort();
     const file = await configFile(`${YAML}\nlog: { level: debug }`);
     const listen = ['--web.listen-address', `127.0.0.1:${port}`];
-    const program = runProgram(['serve', '--config', file, ...listen, '--log.level', 'error']);
+    const program = runProgram(['serve', '--config', file, ...listen, '--log.level', 'error'], { nodeFlags });
     await program.printed(UNREACHABLE);
     const { until } = metricsAt(`http://127.0.0.1:${port}`);
     await until('gameserver_panel_up', { panel: 'main' }, [0]);
