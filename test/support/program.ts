@@ -61,14 +61,16 @@ export async function serveProgram({ yaml, flags = [], ...options }: ServeOption
 
 /** Metrics at an address. */
 export function metricsAt(url: string): Metrics {
-  const scrape = async () => parseExposition(await (await fetch(`${url}/metrics`)).text());
+  // Nothing is gained by compressing what is scraped every few milliseconds.
+  const headers = { 'accept-encoding': 'identity' };
+  const scrape = async () => parseExposition(await (await fetch(`${url}/metrics`, { headers })).text());
   return {
     url,
     scrape,
     until: (name, labels, values) =>
       vi.waitFor(async () => expect(valuesIn(await scrape(), name, labels), name).toEqual(values), {
         timeout: MAX_WAIT_MS,
-        interval: 50,
+        interval: 100,
       }),
   };
 }

@@ -8,7 +8,7 @@ const MAX_STEP_MS = 200;
 const STEP_EVERY_MS = 4;
 
 /** At higher speeds, a delay of a millisecond is too long. */
-const FINE_FROM_SPEED = 100;
+const FINE_FROM_SPEED = 500;
 
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MAX_ROUNDS = 100;
