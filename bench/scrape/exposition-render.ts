@@ -1,4 +1,4 @@
-import { Scraper } from '../../src/metrics/scrape.ts';
+import { Scraper } from '../../src/metrics/exposition.ts';
 import type { Encoding } from '../../src/metrics/shared-body.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';

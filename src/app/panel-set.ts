@@ -18,8 +18,7 @@ import type { NameLookups } from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
 import { Gateway } from '../panel/gateway.ts';
 import { RateLimit } from '../panel/rate-limit.ts';
-import { apiAccess, socketAccess } from './panel-access.ts';
-import type { SharedQueryAccess } from './query-access.ts';
+import { apiAccess, type SharedQueryAccess, socketAccess } from './panel-access.ts';
 
 /** What all panels share. */
 interface PanelShared {

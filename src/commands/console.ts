@@ -15,12 +15,12 @@ import {
 } from '../console/choose-server.ts';
 import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
 import type { ConsoleOutcome } from '../console/conversation.ts';
-import { listedServers, target } from '../console/find-listed.ts';
 import { explainProblem } from '../console/messages.ts';
 import { PipeScreen, type Screen, TerminalScreen } from '../console/screen.ts';
 import { lengthProblem } from '../console/server-control.ts';
 import { wantsColors } from '../doctor/paint.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
+import type { ListingType } from '../domain/discovery.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
 import { Secret } from '../domain/secret.ts';
@@ -29,11 +29,31 @@ import { systemNames } from '../names/system.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { type ListedServer, POWER_ACTIONS, type PowerAction } from '../panel/dialect.ts';
 import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
+import { walkListing } from '../panel/listing.ts';
 import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './panel-api.ts';
+
+/** The servers in a panel's server list; rejects with a PanelError. */
+async function listedServers(
+  api: Pick<PanelApi, 'listing'>,
+  type: ListingType | undefined,
+  signal: AbortSignal,
+): Promise<readonly ListedServer[]> {
+  const { servers, failure } = await walkListing(async (query) => {
+    const { value } = await api.listing(type === undefined ? query : { ...query, type }, signal);
+    return value;
+  });
+  if (failure !== undefined) throw failure.error;
+  return servers;
+}
+
+/** A server that isn't in the configuration. */
+export function target(panel: string, id: string, name: string): ServerTarget {
+  return { panel, id, name, labels: {}, expect: 'any', mode: 'socket', limits: {} };
+}
 
 /** The flags that select the server and the API key. */
 interface ServerFlags {

@@ -28,9 +28,10 @@ import {
   isAsked,
   missingFlags,
   readAnswers,
+  STOPPED,
+  terminalAsker,
 } from './init-answers.ts';
 import { existsWords, makePrivate, type NewFile, requireDirectories, writePrivately } from './init-files.ts';
-import { STOPPED, terminalAsker } from './init-terminal.ts';
 import { invocation, shellWord } from './invocation.ts';
 import { panelApi } from './panel-api.ts';
 

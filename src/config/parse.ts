@@ -3,9 +3,18 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { Secret } from '../domain/secret.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
-import type { Environment, SettingProblem } from '../yaml/document.ts';
+import {
+  type Environment,
+  formatPath,
+  isTreeMap,
+  mapsIn,
+  type Path,
+  type SettingProblem,
+  type Tree,
+  type TreeMap,
+  textIn,
+} from '../yaml/document.ts';
 import { type ParsedSettings, parseSettings, type SettingsFormat } from '../yaml/settings-file.ts';
-import { formatPath, isTreeMap, mapsIn, type Path, type Tree, type TreeMap, textIn } from '../yaml/tree.ts';
 import type { Config, PanelConfig, TlsConfig } from './config.ts';
 import {
   type ConfigShape,

@@ -12,7 +12,6 @@ import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
 import { Gateway, type PanelGateway } from '../panel/gateway.ts';
 import { type ListingWalk, walkListing } from '../panel/listing.ts';
 import { Canceled, STOPPED } from './canceled.ts';
-import { estimateMs, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
 import {
   type CallSpan,
   clockFinding,
@@ -27,7 +26,7 @@ import type { Progress } from './progress.ts';
 import { type Finding, type PanelReport, type PanelStep, type ServerReport, skipped } from './report.ts';
 import { untested } from './server-steps.ts';
 import { type QueryTools, type ServerTrialOptions, tryServer } from './server-trial.ts';
-import type { ConsoleAccess } from './trial.ts';
+import { type ConsoleAccess, estimateMs, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './trial.ts';
 
 export const NOT_REACHED = 'not tested: the panel was not reached';
 const LOST = 'not tested: the panel failed during the run';

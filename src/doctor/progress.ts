@@ -1,7 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { readableDuration } from '../domain/durations.ts';
-import { wrapped } from './layout.ts';
-import { type Paint, paintResult } from './paint.ts';
+import { type Paint, paintResult, wrapped } from './paint.ts';
 import type { Finding, PanelStep, ServerReport, ServerStep } from './report.ts';
 
 /** Receives the doctor's progress. */

@@ -1,8 +1,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { readableDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
-import { padded, widthOf, wrapped } from './layout.ts';
-import { type Paint, paintResult } from './paint.ts';
+import { type Paint, padded, paintResult, widthOf, wrapped } from './paint.ts';
 import {
   type DoctorReport,
   type Finding,

@@ -3,10 +3,9 @@ import { bounded } from '../domain/until-aborted.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { SILENT_AFTER_MS } from '../session/machine.ts';
 import type { Canceled } from './canceled.ts';
-import { serverDeadlineMs } from './deadlines.ts';
 import { QUERY_STEP, type ServerReport, type ServerStep } from './report.ts';
 import { endsServer, type ServerAttempts, serverOutcome, stateOf } from './server-steps.ts';
-import { Trial, type TrialOptions } from './trial.ts';
+import { serverDeadlineMs, Trial, type TrialOptions } from './trial.ts';
 
 /** The tools for querying games. */
 export type QueryTools = Omit<AskOptions, 'clock'>;

@@ -4,7 +4,9 @@ import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES, SERVER_PREFIX } from './families.ts';
+import type { SelfMetrics } from './self.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
+import { type Encoding, type RenderedBody, renderBody, SharedBody } from './shared-body.ts';
 
 const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
 
@@ -261,4 +263,34 @@ export async function* encodeChunks(
     sliceStartedAt = now();
   }
   if (used > 0) yield buffer.subarray(0, used);
+}
+
+interface ScraperOptions {
+  readonly fleet: FleetReading;
+  readonly self: Pick<SelfMetrics, 'metrics'>;
+  readonly clock: Clock;
+  /** The prefix of another exporter's families, if they are added. Called at every render. */
+  readonly compatibility?: () => string | undefined;
+}
+
+/** Renders the fleet's and the exporter's own metrics. */
+export class Scraper {
+  readonly #options: ScraperOptions;
+  readonly #shared: SharedBody;
+
+  constructor(options: ScraperOptions) {
+    this.#options = options;
+    this.#shared = new SharedBody(options.clock, (encoding) => renderBody(this.#pieces(), encoding));
+  }
+
+  /** The current exposition, or one whose render began at most 50 ms ago. */
+  scrape(encoding: Encoding): Promise<RenderedBody> {
+    return this.#shared.get(encoding);
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+    const { fleet, self, clock, compatibility } = this.#options;
+    yield* encodeChunks(renderFleet(fleet, clock, compatibility?.()));
+    yield Buffer.from(`\n${await self.metrics()}`);
+  }
 }

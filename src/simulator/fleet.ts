@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
-import { endBackup, scheduledEnd } from './backups.ts';
 import { crashReport, type DaemonSentence, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
@@ -14,9 +14,43 @@ import {
   reported,
   step,
 } from './game-server.ts';
-import type { BackupEnd, ExitState, GameState, ServerSpec } from './schema.ts';
+import type { BackupEnd, BackupSpec, ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { Settings } from './settings.ts';
+
+/** The maximum length of the list: real panels keep as many backups as the server's limit, plus every failed one. */
+const MAX_LISTED = 50;
+
+const SOME_CHECKSUM = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
+const SOME_BYTES = 734_003_200;
+
+/**
+ * Adds a backup that completed at this Unix time in milliseconds to a server's list, and returns the argument of the node's
+ * event.
+ */
+export function endBackup(
+  backups: BackupSpec[],
+  { is_successful, bytes }: BackupEnd,
+  unixMs: number,
+): string {
+  // Panels write whole seconds and a numeric offset.
+  const completed_at = new Date(unixMs).toISOString().replace(/\.\d+Z$/, '+00:00');
+  backups.push({ is_successful, completed_at, bytes });
+  if (backups.length > MAX_LISTED) backups.shift();
+  return JSON.stringify({
+    checksum: is_successful ? SOME_CHECKSUM : '',
+    checksum_type: 'sha1',
+    file_size: bytes,
+    is_successful,
+    uuid: randomUUID(),
+  });
+}
+
+/** The result of a scheduled backup at this instant: every third one fails. */
+export function scheduledEnd(now: number, everyMs: number): BackupEnd {
+  const isSuccessful = Math.floor(now / everyMs) % 3 !== 2;
+  return { is_successful: isSuccessful, bytes: isSuccessful ? SOME_BYTES : 0 };
+}
 
 /** What a container that doesn't start leaves behind. */
 const FAILED_START: ExitState = { code: 1 };

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import type { SettingProblem, YamlDocument } from './document.ts';
+import {
+  formatPath,
+  type Path,
+  renameKey,
+  type SettingProblem,
+  type Tree,
+  valueAt,
+  type YamlDocument,
+} from './document.ts';
 import { quote } from './scalars.ts';
-import { formatPath, type Path, renameKey, type Tree, valueAt } from './tree.ts';
 
 /** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {

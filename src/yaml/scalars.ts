@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Limit } from '../domain/server.ts';
-import type { Tree } from './tree.ts';
+import type { Tree } from './document.ts';
 
 /** Longer values are truncated in messages. */
 const MAX_QUOTED = 120;

@@ -1,11 +1,19 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { type Environment, type Position, type SettingProblem, YamlDocument } from './document.ts';
+import {
+  type Environment,
+  formatPath,
+  type Path,
+  type Position,
+  type SettingProblem,
+  type Tree,
+  valueAt,
+  YamlDocument,
+} from './document.ts';
 import { applySchema, type ConfigIssue, type IssueSource, sortIssues, toIssue } from './issues.ts';
 import { quote } from './scalars.ts';
 import { CONFIGURATION_FILE, type FileKind, readTextFile } from './text-file.ts';
-import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 
 /** A kind of configuration file: its schema, rules and secrets, and the files that it refers to. */
 export interface SettingsFormat<Shape> {

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import type { Logger } from '../../src/domain/log.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
 import { createRoutes, type RouteDependencies } from '../../src/http/routes.ts';
-import { Scraper } from '../../src/metrics/scrape.ts';
+import { Scraper } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import { StatusBoard } from '../../src/status-page/data/board.ts';
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
-import type { Environment } from '../../yaml/document.ts';
+import { type Environment, formatPath, type Path } from '../../yaml/document.ts';
 import { type ConfigIssue, toIssue } from '../../yaml/issues.ts';
 import { quote } from '../../yaml/scalars.ts';
 import {
@@ -13,7 +13,6 @@ import {
   secretFiles,
 } from '../../yaml/settings-file.ts';
 import { TLS_FILE } from '../../yaml/text-file.ts';
-import { formatPath, type Path } from '../../yaml/tree.ts';
 import type { ClientCertificates, TlsSettings, WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
 import {

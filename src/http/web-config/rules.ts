@@ -1,5 +1,11 @@
-import type { SettingProblem } from '../../yaml/document.ts';
-import { isTreeMap, type Path, type Tree, type TreeMap, textIn } from '../../yaml/tree.ts';
+import {
+  isTreeMap,
+  type Path,
+  type SettingProblem,
+  type Tree,
+  type TreeMap,
+  textIn,
+} from '../../yaml/document.ts';
 import {
   bcryptCost,
   isEmptyMap,

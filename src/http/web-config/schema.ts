@@ -1,8 +1,8 @@
 import { validateHeaderValue } from 'node:http';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { z } from 'zod';
+import { isTreeMap, type Tree } from '../../yaml/document.ts';
 import { flag, list, oneOf, scalar, section } from '../../yaml/scalars.ts';
-import { isTreeMap, type Tree } from '../../yaml/tree.ts';
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,

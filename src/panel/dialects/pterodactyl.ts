@@ -9,18 +9,20 @@ import type {
   PanelRequest,
 } from '../dialect.ts';
 import { isCalagopusAnswer } from './calagopus.ts';
-import { decodeAccount, decodeCredentials } from './pterodactyl/account.ts';
 import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
 import { DAEMONS, decodeListingPage, decodeServer } from './pterodactyl/listing.ts';
-import { decodeNode, decodeNodesPage } from './pterodactyl/nodes.ts';
 import { refusalCause } from './pterodactyl/refusals.ts';
-import { decodeResources } from './pterodactyl/samples.ts';
 import {
+  decodeAccount,
   decodeBackup,
   decodeBackupsPage,
+  decodeCredentials,
+  decodeNode,
+  decodeNodesPage,
   decodeSchedule,
   decodeSchedules,
-} from './pterodactyl/server-lists.ts';
+} from './pterodactyl/responses.ts';
+import { decodeResources } from './pterodactyl/samples.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
 const { client, either } = API_KEY_PREFIXES;

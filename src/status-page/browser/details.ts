@@ -4,10 +4,9 @@ import type { ServerHistory } from '../data/protocol.ts';
 import { STOP_TITLES, stopWords } from '../data/trouble.ts';
 import { conditionTitle, coreLimit, size, sizeLimit, span, stateTitle } from '../data/words.ts';
 import { Charts } from './charts.ts';
-import { element, setAttribute, setText } from './dom.ts';
+import { ago, element, setAttribute, setText, setTime, timeOfDay } from './dom.ts';
 import { type LiveFleet, problemAt } from './live-fleet.ts';
 import { playerWords } from './row.ts';
-import { ago, setTime, timeOfDay } from './times.ts';
 
 /**
  * The contents of an open row: the server's problems and what to do, large charts, its identity, and its recent state changes.

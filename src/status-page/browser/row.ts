@@ -14,9 +14,8 @@ import {
   span,
   stateTitle,
 } from '../data/words.ts';
-import { drawing, element, setAttribute, setText } from './dom.ts';
+import { ago, drawing, element, setAttribute, setText, setTime } from './dom.ts';
 import { type LiveFleet, problemAt, troubleSince } from './live-fleet.ts';
-import { ago, setTime } from './times.ts';
 
 const TITLES: Readonly<Record<StripState, string>> = {
   unknown: 'no data',

@@ -7,7 +7,7 @@ import type { FleetReading } from '../../../src/domain/reading.ts';
 import { type ListenAddress, ListenError } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer, type Listening } from '../../../src/http/server.ts';
-import { Scraper } from '../../../src/metrics/scrape.ts';
+import { Scraper } from '../../../src/metrics/exposition.ts';
 import type { RenderedBody } from '../../../src/metrics/shared-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { describeChanges, Reloader } from '../../../src/app/app.ts';
 import type { ConfigChanges } from '../../../src/app/panel-set.ts';
-import { describeChanges, Reloader } from '../../../src/app/reloader.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { LoadResult } from '../../../src/config/load.ts';
 import { eventually } from '../../support/eventually.ts';

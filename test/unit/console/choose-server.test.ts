@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { target } from '../../../src/commands/console.ts';
 import { choosePanels, chooseServer, isServerId, noSuchServer } from '../../../src/console/choose-server.ts';
-import { target } from '../../../src/console/find-listed.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 const OTHER = '1a7ce997-0000-4000-8000-000000000000';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateMs, serverDeadlineMs } from '../../../src/doctor/deadlines.ts';
+import { estimateMs, serverDeadlineMs } from '../../../src/doctor/trial.ts';
 import { readableDuration } from '../../../src/domain/durations.ts';
 
 describe('the estimate', () => {

@@ -7,9 +7,8 @@ import {
   compatibilityFamilies,
   compatibilityLabels,
 } from '../../../src/metrics/compatibility.ts';
-import { encodeChunks, renderFleet } from '../../../src/metrics/exposition.ts';
+import { encodeChunks, renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { Scraper } from '../../../src/metrics/scrape.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {

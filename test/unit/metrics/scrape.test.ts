@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
-import { Scraper } from '../../../src/metrics/scrape.ts';
+import { Scraper } from '../../../src/metrics/exposition.ts';
 import { type Deferred, deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { endBackup, scheduledEnd } from '../../../src/simulator/backups.ts';
+import { endBackup, scheduledEnd } from '../../../src/simulator/fleet.ts';
 import type { BackupSpec } from '../../../src/simulator/schema.ts';
 
 it('an ended backup is in the list and in the event', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
 import type { Sample } from '../../../../../src/domain/server.ts';
 import { ShapeError } from '../../../../../src/panel/dialect.ts';
-import { decodeCredentials } from '../../../../../src/panel/dialects/pterodactyl/account.ts';
+import { decodeCredentials } from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
 import {
   decodeResources,
   decodeStats as decodeStatsInto,

@@ -1,0 +1,166 @@
+import { decodeJwt } from 'jose/jwt/decode';
+import type { NodeCapacity } from '../../../domain/reading.ts';
+import { finiteLimit, MIB } from '../../../domain/server.ts';
+import {
+  type Account,
+  type Backup,
+  type BackupsPage,
+  type Credentials,
+  type NodesPage,
+  type Schedule,
+  ShapeError,
+} from '../../dialect.ts';
+import { asFields, asText, attributesOf, entriesOf, instant, isUsable, limit, pageCount } from './fields.ts';
+
+/** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
+const DEFAULT_LIFETIME_MS = 600_000;
+
+/** A token that claims a longer lifetime is still renewed daily. */
+const MAX_LIFETIME_MS = 86_400_000;
+
+/** The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what surrounds the token. */
+const MAX_TOKEN_BYTES = 4_000;
+
+/**
+ * The account in a response of the account endpoint.
+ *
+ * @throws ShapeError if it has no name
+ */
+export function decodeAccount(body: unknown): Account {
+  const attributes = attributesOf(body);
+  const username = asText(attributes?.['username']);
+  if (username === undefined) throw new ShapeError('expected "username" in "attributes"');
+  // Newer versions of Pelican call it root_admin (app/Transformers/Api/Client/UserTransformer.php).
+  return { username, isAdmin: attributes?.['admin'] === true || attributes?.['root_admin'] === true };
+}
+
+/**
+ * The token and the address in a response of the credentials endpoint.
+ *
+ * @throws ShapeError if either is missing
+ */
+export function decodeCredentials(body: unknown): Credentials {
+  const data = asFields(asFields(body)?.['data']);
+  const token = asText(data?.['token']);
+  const socketUrl = asText(data?.['socket']);
+  if (token === undefined || socketUrl === undefined) {
+    throw new ShapeError('expected "token" and "socket" in "data"');
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(token));
+  if (bytes > MAX_TOKEN_BYTES)
+    throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
+  return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
+}
+
+// Only the difference of the two claims is used: `exp` alone would have to be compared with this machine's wall clock, which may
+// be wrong or stepped.
+function tokenLifetimeMs(token: string): number {
+  const { iat, exp } = readClaims(token);
+  if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
+  const lifetimeMs = (exp - iat) * 1_000;
+  return lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : DEFAULT_LIFETIME_MS;
+}
+
+function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * The completed backups on one page of a server's list, in the panel's order.
+ *
+ * @throws ShapeError if the body holds no list
+ */
+export function decodeBackupsPage(body: unknown): BackupsPage {
+  return { backups: entriesOf(body).filter(isUsable) as readonly Backup[], totalPages: pageCount(body) };
+}
+
+/**
+ * A backup in a server's list; undefined while it isn't complete. A failed backup stays in the list until someone
+ * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
+ * or when they give up waiting for a report (after 6 hours by default).
+ */
+export function decodeBackup(entry: unknown): Backup | undefined {
+  const attributes = attributesOf(entry);
+  const completedAt = asText(attributes?.['completed_at']);
+  const isSuccessful = attributes?.['is_successful'];
+  // The outcome is false from the start: without a completion time, the backup is in progress.
+  if (typeof isSuccessful !== 'boolean' || completedAt === undefined) return undefined;
+  const completedAtMs = instant(completedAt);
+  if (completedAtMs === undefined) return undefined;
+  const bytes = attributes?.['bytes'];
+  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
+  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
+}
+
+/**
+ * The server's schedules in the panel's order.
+ *
+ * @throws ShapeError if the body holds no list
+ */
+export function decodeSchedules(body: unknown): readonly Schedule[] {
+  return entriesOf(body).filter(isUsable) as readonly Schedule[];
+}
+
+/**
+ * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined without a number or a name. Without its
+ * tasks in the response, it counts as having some.
+ */
+export function decodeSchedule(entry: unknown): Schedule | undefined {
+  const attributes = attributesOf(entry);
+  const id = attributes?.['id'];
+  const name = asText(attributes?.['name']);
+  if (attributes === undefined || !Number.isSafeInteger(id) || name === undefined) return undefined;
+  const tasks = asFields(asFields(attributes['relationships'])?.['tasks'])?.['data'];
+  return {
+    id: id as number,
+    name,
+    isDue: attributes['is_active'] === true && !(Array.isArray(tasks) && tasks.length === 0),
+    isProcessing: attributes['is_processing'] === true,
+    lastRunMs: instant(attributes['last_run_at']),
+    nextRunMs: instant(attributes['next_run_at']),
+  };
+}
+
+/**
+ * The nodes on one page of the application API's list, in the panel's order.
+ *
+ * @throws ShapeError if the body holds no list
+ */
+export function decodeNodesPage(body: unknown): NodesPage {
+  return { nodes: entriesOf(body).filter(isUsable) as readonly NodeCapacity[], totalPages: pageCount(body) };
+}
+
+/**
+ * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
+ * configuration needs); undefined without a name.
+ */
+export function decodeNode(entry: unknown): NodeCapacity | undefined {
+  const attributes = attributesOf(entry);
+  const name = asText(attributes?.['name']);
+  if (attributes === undefined || name === undefined) return undefined;
+  const allocated = asFields(attributes['allocated_resources']);
+  return {
+    name,
+    memoryBytes: finiteLimit(limit(attributes['memory'], MIB)),
+    diskBytes: finiteLimit(limit(attributes['disk'], MIB)),
+    memoryAllocatedBytes: sumOfLimits(allocated?.['memory']),
+    diskAllocatedBytes: sumOfLimits(allocated?.['disk']),
+    memoryOverallocation: overallocation(attributes['memory_overallocate']),
+    diskOverallocation: overallocation(attributes['disk_overallocate']),
+    isUnderMaintenance: attributes['maintenance_mode'] === true,
+  };
+}
+
+function sumOfLimits(value: unknown): number | undefined {
+  return value === 0 ? 0 : finiteLimit(limit(value, MIB));
+}
+
+/** In percent on the wire, where -1 means that any amount may be allocated. */
+function overallocation(value: unknown): number | undefined {
+  if (value === -1) return Number.POSITIVE_INFINITY;
+  return typeof value === 'number' && value >= 0 ? value / 100 : undefined;
+}
