@@ -99,3 +99,31 @@ function success(endpoint: ApiEndpoint, isNodeSilent: boolean): Verdict {
     console: endpoint === 'websocket' ? 'works' : 'nothing',
   };
 }
+
+/** What may be to blame for a failed call: the panel, one of its paths, the account's right to consoles, or a node. */
+export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
+
+/**
+ * The problem of what is to blame, from the problem of a call for one server; pure.
+ *
+ * | to blame | a call's problem | its problem |
+ * |---|---|---|
+ * | the consoles | any | the account lacks the permission |
+ * | a node | the panel's own error | the node's error |
+ * | the panel, or a path | 404 | there is no panel at this address |
+ * | the panel, or a path | no response, possibly because of the node | no response |
+ * | the panel | 401 | the key is refused |
+ * | the server list | the key is refused | the account may not read the list |
+ */
+export function problemOfBlamed(blamed: Blamed, problem: Problem): Problem {
+  const { cause, detail } = problem;
+  if (blamed === 'consoles') return { cause: 'key_console_permission', detail };
+  if (blamed === 'node') {
+    const isOfNode = CAUSES[cause].scope === 'node';
+    return isOfNode ? problem : { cause: 'node_error', detail: `for servers of this node only: ${detail}` };
+  }
+  if (cause === 'not_found') return { ...problem, cause: 'not_a_panel' };
+  if (cause === 'node_silent') return { ...problem, cause: 'timeout' };
+  if (blamed === 'panel' && cause === 'unauthorized') return { cause: 'key_refused', detail };
+  return blamed === 'listing' && cause === 'key_refused' ? { ...problem, cause: 'listing_refused' } : problem;
+}

@@ -127,7 +127,7 @@ export function unlistedWords(configured: readonly ServerTarget[], census: Censu
   const unlisted = unlistedIn(configured, census.keys());
   if (unlisted.length === 0) return undefined;
   const names = unlisted.slice(0, NAMES_SHOWN).map(({ name }) => name);
-  return `${unlisted.length} of ${configured.length} servers are missing from the server list of the key's account, so only their configured limits are known; first: ${names.join(', ')}`;
+  return `the server list of the key's account lacks ${unlisted.length} of ${configured.length} servers, so only their configured limits are known; first: ${names.join(', ')}`;
 }
 
 /** Has the configuration given the server no name, so that the server list may name it? */

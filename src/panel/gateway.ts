@@ -1,3 +1,4 @@
+import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { Listeners } from '../domain/listeners.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -383,17 +384,15 @@ export class Gateway {
         return 'works';
       });
     } catch (error) {
-      return this.#asPanels(endpoint, problemOf(error));
+      const problem = problemOf(error);
+      return this.#mayBeDeleted(endpoint, problem) ? 'works' : problem;
     }
   }
 
-  /** What a canary's failure shows about the panel: a 404 means that its address is wrong. */
-  #asPanels(endpoint: ApiEndpoint, problem: Problem): Problem | 'works' {
-    const { cause, detail } = problem;
-    if (cause !== 'not_found') return problem;
-    // Without a server list, nothing tells a wrong address from servers that were deleted, unless there was no panel before either.
-    const isOfServer = endpoint !== 'listing' && this.#judge.isProven && this.#use.listing === 'none';
-    return isOfServer ? 'works' : { cause: 'not_a_panel', detail };
+  /** Without a server list, nothing tells a wrong address from servers that were deleted, unless there was no panel before either. */
+  #mayBeDeleted(endpoint: ApiEndpoint, { cause }: Problem): boolean {
+    const isOfServer = endpoint !== 'listing' && cause === 'not_found';
+    return isOfServer && this.#judge.isProven && this.#use.listing === 'none';
   }
 
   #learn(endpoint: ApiEndpoint, facts: RateFacts): void {
@@ -433,7 +432,7 @@ function nodeKey(server: string, node: string | undefined): string {
 /** A 404 before any success, which means that the address is wrong, and not that the server is unknown. */
 function asOfAddress(error: unknown): unknown {
   if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
-  return new PanelError({ ...error.problem, cause: 'not_a_panel' }, { cause: error });
+  return new PanelError(problemOfBlamed('panel', error.problem), { cause: error });
 }
 
 /** Is it a 429 that concerns all calls? Consoles have their own, lower limit for each server. */

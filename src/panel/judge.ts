@@ -1,5 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import { type CallEnd, NO_DATA, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
+import { type CallEnd, NO_DATA, problemOfBlamed, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Listeners } from '../domain/listeners.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -139,13 +139,14 @@ export class Judge {
   /** Why calls to this path wait, even before it is clear that the panel works otherwise. */
   pathHold(endpoint: ApiEndpoint): Problem | undefined {
     const problem = this.#options.gate.problem(pathKey(endpoint));
-    return problem && ofPath(endpoint, problem);
+    return problem && problemOfBlamed(endpoint, problem);
   }
 
   /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
   nodeProblem(node: string): Problem | undefined {
     const { gate } = this.#options;
-    return ofNode(gate.problem(socketsKey(node)) ?? gate.problem(pollsKey(node)));
+    const problem = gate.problem(socketsKey(node)) ?? gate.problem(pollsKey(node));
+    return problem && problemOfBlamed('node', problem);
   }
 
   /** Calls the listener when problems may have changed; returns a function that unsubscribes. */
@@ -212,16 +213,14 @@ export class Judge {
 
   #roundFailed(problem: Problem): void {
     const { clock, gate } = this.#options;
-    const { cause, detail } = withoutNode(problem);
-    // A 401 to the call for one server may be that server's, so it takes a second round.
-    const isDecisive = CAUSES[cause].scope === 'key';
     gate.note(PANEL, {
       type: 'failed',
       subject: WHOLE_PANEL,
-      problem: { cause: cause === 'unauthorized' ? 'key_refused' : cause, detail },
+      problem: problemOfBlamed('panel', problem),
       now: clock.now(),
       needed: 1,
-      isDecisive,
+      // A 401 to the call for one server may be that server's, so it takes a second round.
+      isDecisive: CAUSES[problem.cause].scope === 'key',
     });
   }
 
@@ -231,7 +230,7 @@ export class Judge {
     if (panel === 'missing' && server !== undefined && problem !== undefined) {
       // A single server may have been deleted; a path that knows none isn't there.
       const asking = endpoint === 'resources' ? use().polled : use().consoles;
-      this.#fail(pathKey(endpoint), server, { ...problem, cause: 'not_a_panel' }, Math.max(2, asking.length));
+      this.#fail(pathKey(endpoint), server, problem, Math.max(2, asking.length));
     }
     if (path !== 'fails' || problem === undefined) return;
     const isOfOneNode = nodeSign === 'fails' && node !== undefined;
@@ -279,9 +278,8 @@ export class Judge {
       this.#held.delete(server);
       const { consoles } = use();
       const held = consoles.filter((id) => this.#held.has(id)).length;
-      const denied = { cause: 'key_console_permission', detail: problem.detail } as const;
       // With a single server, it is impossible to tell whether the account or the server is denied.
-      this.#fail(CONSOLES, server, denied, Math.max(2, consoles.length - held));
+      this.#fail(CONSOLES, server, problemOfBlamed('consoles', problem), Math.max(2, consoles.length - held));
     } else if (problem !== undefined && isHeldAlone(problem)) this.#held.add(server);
   }
 
@@ -329,21 +327,4 @@ function isExplained(key: CircuitKey, circuit: Circuit): boolean {
 function isHeldAlone({ cause }: Problem): boolean {
   const { scope, lasting } = CAUSES[cause];
   return scope === 'server' && lasting;
-}
-
-/** The problem as one of a path: the key isn't to blame. */
-function ofPath(endpoint: ApiEndpoint, problem: Problem): Problem {
-  const isOfListing = endpoint === 'listing' && problem.cause === 'key_refused';
-  return isOfListing ? { ...problem, cause: 'listing_refused' } : withoutNode(problem);
-}
-
-/** The problem of calls that no single node explains: a response that didn't come. */
-function withoutNode(problem: Problem): Problem {
-  return problem.cause === 'node_silent' ? { ...problem, cause: 'timeout' } : problem;
-}
-
-/** The problem of a node if the panel responds to the calls for its servers with its own error. */
-function ofNode(problem: Problem | undefined): Problem | undefined {
-  if (problem === undefined || CAUSES[problem.cause].scope === 'node') return problem;
-  return { cause: 'node_error', detail: `for servers of this node only: ${problem.detail}` };
 }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type CallEnd, type Verdict, verdictOf } from '../../../src/diagnosis/outcome.ts';
+import {
+  type Blamed,
+  type CallEnd,
+  problemOfBlamed,
+  type Verdict,
+  verdictOf,
+} from '../../../src/diagnosis/outcome.ts';
 import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
 
@@ -96,5 +102,30 @@ describe('what an outcome shows', () => {
   it('judges a console only by calls for one', () => {
     const others = all.filter(({ endpoint }) => endpoint !== 'websocket');
     expect(new Set(others.map(({ verdict }) => verdict.console))).toEqual(new Set(['nothing']));
+  });
+});
+
+describe('the problem of what is to blame', () => {
+  const BLAMED: readonly (readonly [Blamed, CauseCode, CauseCode])[] = [
+    ['panel', 'unauthorized', 'key_refused'],
+    ['panel', 'not_found', 'not_a_panel'],
+    ['panel', 'node_silent', 'timeout'],
+    ['panel', 'key_refused', 'key_refused'],
+    ['panel', 'connection', 'connection'],
+    ['websocket', 'not_found', 'not_a_panel'],
+    ['resources', 'node_silent', 'timeout'],
+    ['websocket', 'unauthorized', 'unauthorized'],
+    ['listing', 'key_refused', 'listing_refused'],
+    ['backups', 'panel_error', 'panel_error'],
+    ['consoles', 'unauthorized', 'key_console_permission'],
+    ['consoles', 'no_console_permission', 'key_console_permission'],
+    ['node', 'node_connection', 'node_connection'],
+    ['node', 'panel_error', 'node_error'],
+  ];
+
+  it.each(BLAMED)('%s for %s: %s', (blamed, cause, expected) => {
+    const { cause: found, detail } = problemOfBlamed(blamed, { cause, detail: 'the words' });
+    expect(found).toBe(expected);
+    expect(detail).toContain('the words');
   });
 });

@@ -508,7 +508,7 @@ describe('a server list that only adds data to configured servers', () => {
     expect(found.at(-1)?.[1]).toEqual(configured[1]);
     expect(of('warn')).toEqual([]);
     expect(of('info')).toEqual([
-      "panel main: 1 of 2 servers are missing from the server list of the key's account, so only their configured limits are known; first: unlisted",
+      "panel main: the server list of the key's account lacks 1 of 2 servers, so only their configured limits are known; first: unlisted",
     ]);
   });
 
