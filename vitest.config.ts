@@ -4,7 +4,7 @@ import type { Reporter } from 'vitest/node';
 
 interface Settings {
   readonly timeoutMs: number;
-  readonly folder?: string;
+  readonly folders?: readonly string[];
   /** Projects with other workers run one after another, in this order. */
   readonly order: number;
   readonly maxWorkers: number;
@@ -24,11 +24,11 @@ const RETRIES: Reporter = {
 
 const project = (
   name: string,
-  { timeoutMs, folder = name, order, maxWorkers, isolate = true, setupFiles = [] }: Settings,
+  { timeoutMs, folders = [name], order, maxWorkers, isolate = true, setupFiles = [] }: Settings,
 ) => ({
   test: {
     name,
-    include: [`test/${folder}/**/*.test.ts`],
+    include: folders.map((folder) => `test/${folder}/**/*.test.ts`),
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     maxWorkers,
@@ -53,7 +53,7 @@ const FORGET_SECRETS = 'test/support/forget-secrets.ts';
 const SHARED = { isolate: false };
 
 // Every fault takes minutes: unless all are requested (`npm run test:faults`), a quick selection stands for them.
-const faults = process.env['FAULTS'] === 'all' ? 'faults' : 'faults/quick';
+const runsAllFaults = process.env['FAULTS'] === 'all';
 
 // Alerts are timed, which takes minutes and a machine that does nothing else: `npm run test:alerts`.
 const timesAlerts = process.env['ALERTS'] !== undefined;
@@ -80,11 +80,17 @@ export default defineConfig({
         timeoutMs: 20_000,
         setupFiles: ['test/support/unit-guard.ts', FORGET_SECRETS],
       }),
-      project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000, setupFiles: [FORGET_SECRETS] }),
-      project('faults', { ...WAITING, timeoutMs: 240_000, folder: faults }),
+      // Loading the program takes a second in each worker, so these folders share them.
+      project('system', {
+        ...WAITING,
+        ...SHARED,
+        timeoutMs: 120_000,
+        folders: ['integration', 'faults/quick', 'e2e'],
+        setupFiles: [FORGET_SECRETS],
+      }),
+      ...(runsAllFaults ? [project('faults', { ...WAITING, timeoutMs: 240_000 })] : []),
       ...(timesAlerts ? [project('alerts', { ...WAITING, timeoutMs: 120_000 })] : []),
       ...(runsLong ? [project('long', { order: 1, maxWorkers: 2, timeoutMs: 120_000 })] : []),
-      project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000, setupFiles: [FORGET_SECRETS] }),
     ],
     reporters:
       report === undefined ? ['default', RETRIES] : ['default', RETRIES, ['json', { outputFile: report }]],
