@@ -1,5 +1,4 @@
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
-import { Listeners } from '../domain/listeners.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
@@ -21,7 +20,8 @@ import {
   socketsKey,
 } from './gate.ts';
 import { Judge, LISTING, type PanelHealth, type PanelUse, UNKNOWN_USE } from './judge.ts';
-import { DEFAULT_WAIT_MS, type RateFacts, RateLimit } from './rate-limit.ts';
+import { isThrottled, LimitWatch } from './limit-watch.ts';
+import { RateLimit } from './rate-limit.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions {
   readonly log: Logger;
@@ -80,17 +80,16 @@ export class Gateway {
   readonly #options: PanelGatewayOptions;
   readonly #api: PanelCalls;
   readonly #limit: RateLimit;
+  readonly #limitWatch: LimitWatch;
   readonly #gate: Gate;
   readonly #calls: Calls;
   readonly #consoles: ConsoleCalls;
   readonly #judge: Judge;
-  readonly #pauses = new Listeners<[durationMs: number]>();
   readonly #closing = new AbortController();
   #use = UNKNOWN_USE;
   /** Counts the API keys: the outcome of a call with an earlier key shows nothing about the current one. */
   #keyNumber = 0;
   #hasCalled = false;
-  #isThrottling = false;
 
   /** Calls go over HTTP unless `api` is given. */
   constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
@@ -98,6 +97,7 @@ export class Gateway {
     this.#options = options;
     this.#api = api;
     this.#limit = limit;
+    this.#limitWatch = new LimitWatch({ ...options, limit });
     this.#gate = new Gate(clock, () => limit.allowedPerMinute);
     this.#calls = new Calls({ clock, panel, gate: this.#gate, limit });
     this.#consoles = new ConsoleCalls(clock);
@@ -125,7 +125,7 @@ export class Gateway {
   get problems(): readonly Problem[] {
     const { problem, consoleProblem, pathProblems } = this.#judge;
     if (problem !== undefined) return [problem];
-    return [consoleProblem, ...pathProblems, this.#pause].filter((one) => one !== undefined);
+    return [consoleProblem, ...pathProblems, this.#limitWatch.problem].filter((one) => one !== undefined);
   }
 
   /** At most two a minute are made for each server. */
@@ -204,7 +204,7 @@ export class Gateway {
       limitPerMinute: allowedPerMinute,
       usedLastMinute,
       queueLength: this.#calls.waiting,
-      paused: this.#pause !== undefined,
+      paused: this.#limitWatch.problem !== undefined,
       knownLimitPerMinute: knownPerMinute,
     };
   }
@@ -242,7 +242,7 @@ export class Gateway {
 
   /** Calls the listener with the milliseconds for which all calls are paused because the rate limit is exceeded. */
   onPause(listener: (durationMs: number) => void): () => void {
-    return this.#pauses.add(listener);
+    return this.#limitWatch.onPause(listener);
   }
 
   /** Rejects every call, whether waiting or running, and closes the connections. */
@@ -252,15 +252,6 @@ export class Gateway {
     this.#gate.stop();
     this.#calls.stop();
     await this.#api.close();
-  }
-
-  /** The panel's demand to wait, as a problem of a panel that works. */
-  get #pause(): Problem | undefined {
-    const { clock } = this.#options;
-    const until = this.#limit.throttledUntil;
-    if (until <= clock.now()) return undefined;
-    const time = new Date(clock.toUnixMs(until)).toISOString().slice(11, 19);
-    return { cause: 'rate_limited', detail: `rate limit exceeded (429): no calls until ${time} UTC` };
   }
 
   get #listingCanary(): Call<ListingPage> {
@@ -336,8 +327,7 @@ export class Gateway {
     const isOfKey = () => keyNumber === this.#keyNumber && !this.#closing.signal.aborted;
     try {
       const answer = await call.make(signal);
-      this.#isThrottling = false;
-      this.#learn(endpoint, answer);
+      this.#limitWatch.succeeded(endpoint, answer);
       const isNodeSilent = call.isNodeSilent?.(answer.value) === true;
       if (isOfKey()) this.#judge.ended({ ...about, problem: undefined, fromPanel: true, isNodeSilent });
       return answer.value;
@@ -345,8 +335,7 @@ export class Gateway {
       // A withdrawn call shows nothing.
       if (signal.aborted) throw error;
       const fromPanel = error instanceof PanelError && error.fromPanel;
-      if (error instanceof PanelError && fromPanel) this.#learn(endpoint, error);
-      if (isThrottled(endpoint, error)) this.#throttled(error);
+      this.#limitWatch.failed(endpoint, error);
       if (call.isUnjudged !== true && isOfKey())
         this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
       throw error;
@@ -394,34 +383,6 @@ export class Gateway {
     const isOfServer = endpoint !== 'listing' && cause === 'not_found';
     return isOfServer && this.#judge.isProven && this.#use.listing === 'none';
   }
-
-  #learn(endpoint: ApiEndpoint, facts: RateFacts): void {
-    const wasKnown = this.#limit.knownPerMinute !== undefined;
-    if (!this.#limit.answered(endpoint, facts)) return;
-    const { log, panel, pinnedPerMinute } = this.#options;
-    const { allowedPerMinute: perMinute, knownPerMinute: limit } = this.#limit;
-    if (pinnedPerMinute !== undefined) return;
-    log[wasKnown ? 'info' : 'debug'](
-      { panel, limit, perMinute },
-      `panel ${panel}: rate limit ${limit ?? 0}/min; using at most ${Number(perMinute.toFixed(1))}/min`,
-    );
-  }
-
-  #throttled(error: PanelError): void {
-    const { clock, log, panel } = this.#options;
-    const waitMs = error.problem.retryAfterMs ?? DEFAULT_WAIT_MS;
-    const wasPaused = this.#limit.throttledUntil > clock.now();
-    const wasThrottling = this.#isThrottling;
-    this.#isThrottling = true;
-    this.#limit.throttled(waitMs);
-    if (wasPaused) return;
-    const seconds = Math.ceil(waitMs / 1_000);
-    log[wasThrottling ? 'debug' : 'warn'](
-      { panel, cause: 'rate_limited', seconds },
-      `panel ${panel}: rate limit exceeded (429): no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower requests_per_minute.`,
-    );
-    this.#pauses.notify(waitMs);
-  }
 }
 
 /** A server whose node is unknown may have any: it counts as a node of its own. */
@@ -433,15 +394,6 @@ function nodeKey(server: string, node: string | undefined): string {
 function asOfAddress(error: unknown): unknown {
   if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
   return new PanelError(problemOfBlamed('panel', error.problem), { cause: error });
-}
-
-/** Is it a 429 that concerns all calls? Consoles have their own, lower limit for each server. */
-function isThrottled(endpoint: ApiEndpoint, error: unknown): error is PanelError {
-  return (
-    error instanceof PanelError &&
-    error.status === 429 &&
-    RateLimit.concernsAccount(endpoint, error.limitPerMinute)
-  );
 }
 
 /** A panel's address as it is shown: without a username and password. */
