@@ -327,6 +327,19 @@ describe('a path that fails while the panel works', () => {
     expect(logged('error')).toEqual([]);
   });
 
+  it("isn't there if a server list that is needed returns 404", async () => {
+    use(SERVERS, 'required');
+    keepPolling();
+    await clock.advance(20_000);
+    fail(OWN_404, (endpoint) => endpoint === 'listing');
+    void gateway.listing({ page: 1, perPage: 100 }, 0, never()).catch(() => undefined);
+    await clock.advance(60_000);
+    expect(gateway.health).toBe('up');
+    expect(gateway.problems).toMatchObject([
+      { cause: 'not_a_panel', detail: expect.stringMatching(/^listing calls only/) as string },
+    ]);
+  });
+
   it("isn't shown if it is a server list that isn't needed", async () => {
     fail(FIREWALL, (endpoint) => endpoint === 'listing');
     keepPolling();
