@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { apiEconomy } from './compressed/api-economy.ts';
-import { overload } from './compressed/overload.ts';
 import { slowStart } from './compressed/slow-start.ts';
 import { consoleFlood } from './console-flood/benchmark.ts';
 import { fairness } from './fairness/benchmark.ts';
@@ -17,7 +16,6 @@ const BENCHMARKS: readonly Benchmark[] = [
   consoleFlood,
   scrape,
   apiEconomy,
-  overload,
   slowStart,
   fairness,
   stateChange,

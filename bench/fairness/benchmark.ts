@@ -41,7 +41,7 @@ export const fairness: Benchmark = {
     const all = outcomes.map(({ outcome }) => outcome);
     return {
       method: `The real fleet and gateway on a virtual clock, with a panel in the same process: tokens that live 600 s, responses in 60 to 400 ms, or after 20 s from dead nodes; stats only on request.
-Freshness is measured after the first pass, every five seconds. wasted: share of the allowed calls that returned nothing useful, including trials and canaries.`,
+Freshness is measured after the first pass, every five seconds; oldest: the greatest age of a server's newest sample. wasted: share of the allowed calls that returned nothing useful, including trials and canaries.`,
       tables: [
         {
           header: [
@@ -50,6 +50,7 @@ Freshness is measured after the first pass, every five seconds. wasted: share of
             'all have data s',
             'fresh %',
             'worst %',
+            'oldest min',
             'wasted %',
             'listing ×',
             'busiest',
@@ -97,6 +98,7 @@ function rowOf(scenario: Scenario, outcome: Outcome): readonly string[] {
     formatNumber(outcome.allSampledAfterS, 0),
     formatNumber(outcome.fresh * 100, 1),
     formatNumber(outcome.worst * 100, 1),
+    formatNumber(outcome.oldestMinutes, 1),
     formatNumber(outcome.wasted * 100, 1),
     formatNumber(outcome.listingIntervals ?? Number.NaN, 2),
     String(outcome.busiestMinute),

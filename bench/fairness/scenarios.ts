@@ -80,6 +80,22 @@ export const SCENARIOS: readonly Scenario[] = [
     listingMinutes: 10,
   },
   {
+    name: '5,000 servers',
+    limit: 240,
+    groups: streamed(5_000),
+    settleMinutes: 40,
+    minutes: 30,
+    isOverloaded: true,
+  },
+  {
+    name: '5,000 polled servers',
+    limit: 240,
+    groups: Array.from({ length: 4 }, (_, node) => group(1_250, 'poll', 'none', `node-${node}`)),
+    settleMinutes: 40,
+    minutes: 30,
+    isOverloaded: true,
+  },
+  {
     name: '2,000 servers, a fifth without the console permission',
     limit: 400,
     groups: [...streamed(1_600), group(400, 'auto', 'permission')],

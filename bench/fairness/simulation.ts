@@ -34,6 +34,8 @@ export interface Outcome {
   readonly fresh: number;
   readonly worst: number;
   readonly best: number;
+  /** The greatest age of a server's newest sample at any time, in minutes. */
+  readonly oldestMinutes: number;
   /** The share of the allowed calls that were made in vain. */
   readonly wasted: number;
   /** The longest time between two complete readings of the server list, in intervals; undefined if it isn't used. */
@@ -154,6 +156,7 @@ class Watch {
   #since = 0;
   #allSampledAt = Number.POSITIVE_INFINITY;
   #backupsKnown = 1;
+  #oldestMs = 0;
 
   constructor(fleet: PanelFleet, panel: ScriptedPanel) {
     this.#fleet = fleet;
@@ -177,6 +180,7 @@ class Watch {
       this.#seen.set(index, seen);
       seen.looks += 1;
       if (record.isFresh(now)) seen.fresh += 1;
+      this.#oldestMs = Math.max(this.#oldestMs, now - (record.sampledAt ?? 0));
     }
     const known = records.filter(({ backups }) => backups !== undefined && now < backups.staleAt).length;
     this.#backupsKnown = Math.min(this.#backupsKnown, known / records.length);
@@ -197,6 +201,7 @@ class Watch {
       fresh: shares.reduce((sum, share) => sum + share, 0) / shares.length,
       worst: Math.min(...shares),
       best: Math.max(...shares),
+      oldestMinutes: this.#oldestMs / MINUTE_MS,
       wasted: calls.filter(({ futile }) => futile).length / (allowed * minutes),
       listingIntervals:
         listingMinutes === undefined
