@@ -2,11 +2,12 @@ import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
+import { Repeat } from '../domain/repeat.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
 import { Calls, type ConsoleCaller, ConsoleCalls } from './calls.ts';
 import type { Canary } from './canaries.ts';
-import type { Circuit } from './circuit.ts';
+import { type Circuit, TRIAL_GAPS_MS } from './circuit.ts';
 import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
 import { PanelError, problemOf } from './errors.ts';
 import {
@@ -57,6 +58,11 @@ export type PanelGateway = Pick<Gateway, keyof Gateway>;
 /** The smallest request that needs the API key and involves no node. */
 const CANARY_QUERY: ListingQuery = { page: 1, perPage: 1 };
 
+const POLL_PATH = pathKey('resources');
+
+/** How often the gateway itself tries polls while their path fails: as often as the last of a circuit's trials. */
+const POLL_RETEST_MS = TRIAL_GAPS_MS.at(-1) ?? 0;
+
 /** Other calls wait this long for the first one. */
 const FIRST_CALL_MS = 3_000;
 
@@ -85,6 +91,8 @@ export class Gateway {
   readonly #calls: Calls;
   readonly #consoles: ConsoleCalls;
   readonly #judge: Judge;
+  /** Nothing polls servers that stream, so without it, no poll might show that the path works again. */
+  readonly #pollRetest: Repeat;
   readonly #closing = new AbortController();
   #use = UNKNOWN_USE;
   /** Counts the API keys: the outcome of a call with an earlier key shows nothing about the current one. */
@@ -101,6 +109,12 @@ export class Gateway {
     this.#gate = new Gate(clock, () => limit.allowedPerMinute);
     this.#calls = new Calls({ clock, panel, gate: this.#gate, limit });
     this.#consoles = new ConsoleCalls(clock);
+    this.#pollRetest = new Repeat(clock);
+    this.#gate.onChange((key, now, before) => {
+      if (key !== POLL_PATH || now.state === before.state) return;
+      if (now.state === 'open') this.#pollRetest.start((signal) => this.#retestPolls(signal), POLL_RETEST_MS);
+      else this.#pollRetest.stop();
+    });
     this.#judge = new Judge({
       clock,
       log,
@@ -140,7 +154,7 @@ export class Gateway {
 
   resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
     const node = () => nodeKey(server, ask.node());
-    const circuits = () => [PANEL, pathKey('resources'), pollsKey(node())];
+    const circuits = () => [PANEL, POLL_PATH, pollsKey(node())];
     return this.#run({ ...ask, subject: server, circuits, seatOf: node }, this.#poll(server, node), signal);
   }
 
@@ -248,6 +262,7 @@ export class Gateway {
   /** Rejects every call, whether waiting or running, and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort(new Error(`panel ${this.#options.panel}: closed`));
+    this.#pollRetest.stop();
     this.#judge.stop();
     this.#gate.stop();
     this.#calls.stop();
@@ -256,6 +271,23 @@ export class Gateway {
 
   get #listingCanary(): Call<ListingPage> {
     return { endpoint: 'listing', make: (scope) => this.#api.listing(CANARY_QUERY, scope) };
+  }
+
+  /** One of the servers that may be polled; not always the same. */
+  get #anyPolled(): string | undefined {
+    const { polled } = this.#use;
+    return polled[Math.floor(this.#options.clock.now()) % polled.length];
+  }
+
+  async #retestPolls(signal: AbortSignal): Promise<number> {
+    const server = this.#anyPolled;
+    const request = {
+      subject: server ?? '',
+      circuits: () => [PANEL, POLL_PATH],
+      deadline: this.#options.clock.now(),
+    };
+    if (server !== undefined) await this.#run(request, this.#poll(server), signal).catch(() => undefined);
+    return POLL_RETEST_MS;
   }
 
   #console(server: string, by: ConsoleCaller): Call<Credentials> {
@@ -351,14 +383,14 @@ export class Gateway {
   /** One of each kind of call that servers make anyway, so that a canary never requests more than servers do. */
   #canaries(): readonly Canary[] {
     const canaries: Canary[] = [];
-    const { listing, polled } = this.#use;
+    const { listing } = this.#use;
     if (listing !== 'none') canaries.push(() => this.#canary('listing', () => this.#listingCanary));
     const consoleCall = () => {
       const server = this.#consoles.canaryOf(this.#use.consoles);
       return server === undefined ? undefined : this.#console(server, 'canary');
     };
     if (consoleCall() !== undefined) canaries.push(() => this.#canary('websocket', consoleCall));
-    const poll = polled[Math.floor(this.#options.clock.now()) % polled.length];
+    const poll = this.#anyPolled;
     if (poll !== undefined) canaries.push(() => this.#canary('resources', () => this.#poll(poll)));
     return canaries;
   }

@@ -26,12 +26,16 @@ let panel: FakeCalls;
 let gateway: PanelGateway;
 
 /** Uses the panel for these servers. */
-function use(servers: readonly string[], listing: PanelUse['listing'] = 'optional'): void {
+function use(
+  servers: readonly string[],
+  listing: PanelUse['listing'] = 'optional',
+  polled: readonly string[] = [],
+): void {
   gateway.setUse({
     listing,
     servers: servers.length,
     consoles: servers,
-    polled: [],
+    polled,
     onNode: (node) => servers.filter((server) => nodeOf(server) === node).length,
   });
 }
@@ -338,6 +342,30 @@ describe('a path that fails while the panel works', () => {
     expect(gateway.problems).toMatchObject([
       { cause: 'not_a_panel', detail: expect.stringMatching(/^listing calls only/) as string },
     ]);
+  });
+
+  it('is over within a minute of its end if no server asks for polls any more', async () => {
+    use(SERVERS, 'optional', SERVERS);
+    fail(FIREWALL, (endpoint) => endpoint === 'resources');
+    const scope = new AbortController();
+    keepAsking('websocket');
+    for (const server of SERVERS)
+      gateway
+        .resources(server, { node: () => nodeOf(server), deadline: 0 }, scope.signal)
+        .catch(() => undefined);
+    await clock.advance(20_000);
+    scope.abort();
+    await clock.advance(600_000);
+    expect(gateway.problems).toMatchObject([
+      { detail: expect.stringMatching(/^resources calls only/) as string },
+    ]);
+    expect(panel.count('resources', clock.now() - 600_000)).toBeLessThanOrEqual(10);
+    panel.decide = () => 'success';
+    await clock.advance(61_000);
+    expect(causes()).toEqual([]);
+    const since = clock.now();
+    await clock.advance(600_000);
+    expect(panel.count('resources', since)).toBe(0);
   });
 
   it("isn't shown if it is a server list that isn't needed", async () => {
