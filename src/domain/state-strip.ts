@@ -21,36 +21,42 @@ export interface StripRun {
 export class StateStrip {
   /** A ring of indices of `STRIP_STATES`. */
   readonly #points: Uint8Array;
-  #lastStep = Number.NEGATIVE_INFINITY;
+  #lastStep = Number.NaN;
   #state: StripState = 'unknown';
+  /** The state that was seen last counts until this instant. */
+  #freshUntil = Number.NEGATIVE_INFINITY;
 
   /** `points` are `STRIP_POINTS` zeros. */
   constructor(points: Uint8Array) {
     this.#points = points;
   }
 
-  /** Records a state; the one that was seen before counts until `freshUntil`. */
+  /** Records a state, which counts until `freshUntil` unless another one is seen before. */
   see(state: StripState, now: number, freshUntil: number): void {
+    const step = Math.floor(now / STEP_MS);
     // Nearly every sample shows the same state as the one before.
-    if (state === this.#state && now <= freshUntil) return;
-    this.#worsen(now, state, freshUntil);
-    this.#state = state;
+    if (state !== this.#state || step !== this.#lastStep) {
+      for (let next = Math.max(this.#lastStep + 1, step - STRIP_POINTS + 1); next <= step; next += 1) {
+        this.#points[next % STRIP_POINTS] = this.#laterState(next);
+      }
+      this.#lastStep = step;
+      this.#state = state;
+      this.#worsen(step, state);
+    }
+    this.#freshUntil = freshUntil;
   }
 
-  /** Records that the server was down at an instant that has passed; the present state counts until `freshUntil`. */
-  wentDown(at: number, freshUntil: number): void {
-    this.#worsen(at, 'down', freshUntil);
+  /** Records that the server was down at an instant that has passed. */
+  wentDown(at: number): void {
+    this.#worsen(Math.floor(at / STEP_MS), 'down');
   }
 
-  /**
-   * The strip up to now, oldest first, as text: `unknown 58,running 2` has the form `u58r2`. The present state counts until
-   * `freshUntil`.
-   */
-  read(now: number, freshUntil: number): string {
+  /** The strip up to now, oldest first, as text: `unknown 58,running 2` has the form `u58r2`. */
+  read(now: number): string {
     const end = Math.floor(now / STEP_MS);
-    let [text, state, points] = ['', this.#at(end - STRIP_POINTS + 1, freshUntil), 0];
+    let [text, state, points] = ['', this.#at(end - STRIP_POINTS + 1), 0];
     for (let step = end - STRIP_POINTS + 1; step <= end; step += 1) {
-      const next = this.#at(step, freshUntil);
+      const next = this.#at(step);
       if (next !== state) {
         text += run(state, points);
         [state, points] = [next, 0];
@@ -60,25 +66,20 @@ export class StateStrip {
     return text + run(state, points);
   }
 
-  #at(step: number, freshUntil: number): number {
-    if (step > this.#lastStep) return this.#laterState(step, freshUntil);
+  #at(step: number): number {
+    if (step > this.#lastStep) return this.#laterState(step);
     return step > this.#lastStep - STRIP_POINTS ? (this.#points[step % STRIP_POINTS] ?? 0) : 0;
   }
 
   /** The state at the start of a step after the last one that was recorded. */
-  #laterState(step: number, freshUntil: number): number {
-    return step * STEP_MS <= freshUntil ? STRIP_STATES.indexOf(this.#state) : 0;
+  #laterState(step: number): number {
+    return step * STEP_MS <= this.#freshUntil ? STRIP_STATES.indexOf(this.#state) : 0;
   }
 
-  #worsen(at: number, state: StripState, freshUntil: number): void {
-    const step = Math.floor(at / STEP_MS);
-    for (let next = Math.max(this.#lastStep + 1, step - STRIP_POINTS + 1); next <= step; next += 1) {
-      this.#points[next % STRIP_POINTS] = this.#laterState(next, freshUntil);
-    }
-    this.#lastStep = Math.max(this.#lastStep, step);
-    if (step <= this.#lastStep - STRIP_POINTS) return;
-    const place = step % STRIP_POINTS;
-    this.#points[place] = Math.max(this.#points[place] ?? 0, STRIP_STATES.indexOf(state));
+  #worsen(step: number, state: StripState): void {
+    if (step > this.#lastStep || step <= this.#lastStep - STRIP_POINTS) return;
+    const at = step % STRIP_POINTS;
+    this.#points[at] = Math.max(this.#points[at] ?? 0, STRIP_STATES.indexOf(state));
   }
 }
 

@@ -206,8 +206,6 @@ export class PowerHistory {
   /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
   #countUnseenStart({ uptimeMs, receivedAt, measuredFrom }: Observation, restarted: boolean): void {
     const owesStart = this.#awaitsStart && isOn(this.#state);
-    // Nearly every sample continues the run that is counted.
-    if (!owesStart && !restarted) return;
     // Without an uptime, only the states can show a start.
     if (Number.isNaN(uptimeMs)) {
       if (owesStart) this.#startedUnseen(receivedAt);

@@ -96,11 +96,6 @@ const STRIP_STATE: Readonly<Record<ServerState, StripState>> = {
 /** The server changed to another state at a monotonic instant. */
 type Change = Pick<LastStop, 'at'> & Partial<LastStop> & { readonly state: ServerState };
 
-/** The number of the chart step of an instant. */
-export function chartStep(now: number): number {
-  return Math.floor(now / STEP_MS);
-}
-
 /** A point of the charts; NaN for a value that the sample doesn't have. */
 export interface Point {
   readonly cpuCores: number;
@@ -121,6 +116,8 @@ export class HistoryRings {
   /** Undefined until the game has responded. */
   #players: Float32Array | undefined;
   #lastStep = Number.NaN;
+  /** What is known now counts as known until this instant. */
+  #freshUntil = Number.NEGATIVE_INFINITY;
   /** Undefined before the first state. */
   #strip: StateStrip | undefined;
   /** Undefined before the first known state, which isn't a change. */
@@ -131,13 +128,19 @@ export class HistoryRings {
   #unwanted: readonly LastStop[] = [];
 
   /**
-   * Records the state that a sample or an event shows, and whether the server is off although it should run. What was known
-   * before counts as known until `freshUntil`.
+   * Records the state that a sample shows, and whether the server is off although it should run; without a newer sample the state
+   * is unknown after `freshUntil`.
    */
-  seen(state: ServerState, now: number, freshUntil: number, isDown: boolean): void {
-    if (now > freshUntil) this.#endGap(freshUntil);
+  sampled(state: ServerState, now: number, freshUntil: number, isDown: boolean): void {
+    if (now > this.#freshUntil) this.#endGap();
+    this.#freshUntil = freshUntil;
+    this.seen(state, now, isDown);
+  }
+
+  /** Records the state that an event shows. */
+  seen(state: ServerState, now: number, isDown: boolean): void {
     this.#strip ??= new StateStrip(STRIPS.take());
-    this.#strip.see(isDown ? 'down' : STRIP_STATE[state], now, freshUntil);
+    this.#strip.see(isDown ? 'down' : STRIP_STATE[state], now, this.#freshUntil);
     if (state === this.#state) return;
     const last = this.#changes.at(-1);
     // A stop that was decided at once precedes the state that it led to.
@@ -147,12 +150,12 @@ export class HistoryRings {
     this.#state = state;
   }
 
-  /** Records a stop whose reason is decided; what is known counts as known until `freshUntil`. */
-  stopped({ at, reason, exitCode }: LastStop, freshUntil: number): void {
+  /** Records a stop whose reason is decided. */
+  stopped({ at, reason, exitCode }: LastStop): void {
     const stop = { at, reason, exitCode };
     if (isCrash(reason)) {
       this.lastCrash = stop;
-      this.#strip?.wentDown(at, freshUntil);
+      this.#strip?.wentDown(at);
     }
     this.#unwanted = [...this.unwantedStops(at), ...(isUnwanted(stop) ? [stop] : [])].slice(-MAX_STOPS);
     const place = this.#changes.findLastIndex(
@@ -177,9 +180,14 @@ export class HistoryRings {
     return this.#unwanted.every(isRecent) ? this.#unwanted : this.#unwanted.filter(isRecent);
   }
 
-  /** Adds the point of the current step; called after `seen`. */
+  /** Whether the step of this instant has no point yet. */
+  isDue(now: number): boolean {
+    return Math.floor(now / STEP_MS) !== this.#lastStep;
+  }
+
+  /** Adds the point of the current step; called after `sampled`. */
   add(point: Point, now: number, previousFreshUntil: number): void {
-    const step = chartStep(now);
+    const step = Math.floor(now / STEP_MS);
     this.#points ??= RINGS.take();
     const points = this.#points;
     if (point.players !== undefined) this.#players ??= new Float32Array(POINTS).fill(Number.NaN);
@@ -195,6 +203,10 @@ export class HistoryRings {
     this.#lastStep = step;
   }
 
+  get freshUntil(): number {
+    return this.#freshUntil;
+  }
+
   receiveRate(receivedBytes: number, sampledAt: number): number {
     return this.#traffic.receiveRate(receivedBytes, sampledAt);
   }
@@ -204,19 +216,19 @@ export class HistoryRings {
   }
 
   /** The states of the last two hours, in the form of `StateStrip.read`; empty before the first. */
-  readStrip(now: number, freshUntil: number): string {
-    return this.#strip?.read(now, freshUntil) ?? '';
+  readStrip(now: number): string {
+    return this.#strip?.read(now) ?? '';
   }
 
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
-  read(now: number, isFresh: boolean, freshUntil: number, clock: WallClock): RecentHistory {
-    const end = chartStep(now);
+  read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
+    const end = Math.floor(now / STEP_MS);
     const points = this.#points ?? new Float32Array(0);
     const last = isFresh ? end : Math.min(end, this.#lastStep);
     const values = (ring: Float32Array, series: number) =>
       Array.from({ length: POINTS }, (_, index) => {
         const step = end - POINTS + 1 + index;
-        return step > last ? null : rounded(this.#at(ring, series, step, freshUntil));
+        return step > last ? null : rounded(this.#at(ring, series, step));
       });
     return {
       end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / 1_000),
@@ -224,14 +236,14 @@ export class HistoryRings {
         ...Object.fromEntries(SERIES.map((name, series) => [name, values(points, series)])),
         ...(this.#players && { players: values(this.#players, 0) }),
       },
-      state_changes: this.#changesAt(now, isFresh, freshUntil).map((change) => shown(change, clock)),
+      state_changes: this.#changesAt(now, isFresh).map((change) => shown(change, clock)),
     };
   }
 
   /** The value at a step, up to now: the last point applies until the next one while it is fresh. */
-  #at(ring: Float32Array, series: number, step: number, freshUntil: number): number {
+  #at(ring: Float32Array, series: number, step: number): number {
     const isAfter = step > this.#lastStep;
-    if (isAfter && step * STEP_MS > freshUntil) return Number.NaN;
+    if (isAfter && step * STEP_MS > this.#freshUntil) return Number.NaN;
     const at = Math.min(step, this.#lastStep);
     if (at < 0 || at <= this.#lastStep - POINTS) return Number.NaN;
     return ring[series * POINTS + (at % POINTS)] ?? Number.NaN;
@@ -253,17 +265,17 @@ export class HistoryRings {
   }
 
   /** A rate can't span a gap. */
-  #endGap(freshUntil: number): void {
+  #endGap(): void {
     this.#traffic.clear();
     if (this.#state === undefined || this.#state === 'unknown') return;
-    this.#change({ at: freshUntil, state: 'unknown' });
+    this.#change({ at: this.#freshUntil, state: 'unknown' });
     this.#state = 'unknown';
   }
 
-  #changesAt(now: number, isFresh: boolean, freshUntil: number): readonly Change[] {
+  #changesAt(now: number, isFresh: boolean): readonly Change[] {
     const isLost = !isFresh && this.#state !== undefined && this.#state !== 'unknown';
     if (!isLost) return this.#changes;
-    const lost = { at: Math.min(now, freshUntil), state: 'unknown' as const };
+    const lost = { at: Math.min(now, this.#freshUntil), state: 'unknown' as const };
     return [...this.#changes, lost].slice(-MAX_CHANGES);
   }
 

@@ -27,7 +27,7 @@ import type { DaemonWords } from '../panel/dialect.ts';
 import { DurationCounter } from './durations.ts';
 import { POLL_CACHE_MS } from './ordering.ts';
 import { PowerHistory, type PowerListener } from './power-history.ts';
-import { chartStep, HistoryRings } from './server-history.ts';
+import { HistoryRings } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
@@ -74,7 +74,7 @@ export class ServerRecord implements ServerReading, PowerListener {
   }
 
   stopped(stop: DecidedStop): void {
-    this.#history.stopped(stop, this.#freshUntil);
+    this.#history.stopped(stop);
     this.#stopListener?.decided(this, stop);
   }
 
@@ -222,11 +222,11 @@ export class ServerRecord implements ServerReading, PowerListener {
   }
 
   history(now: number, clock: WallClock): RecentHistory {
-    return this.#history.read(now, this.isFresh(now), this.#freshUntil, clock);
+    return this.#history.read(now, this.isFresh(now), clock);
   }
 
   strip(now: number): string {
-    return this.#history.readStrip(now, this.#freshUntil);
+    return this.#history.readStrip(now);
   }
 
   /** The source of the newest sample. */
@@ -236,12 +236,6 @@ export class ServerRecord implements ServerReading, PowerListener {
 
   get #stalenessMs(): number {
     return this.staleness[this.#source ?? 'socket'];
-  }
-
-  /** Until when the newest sample counts. */
-  get #freshUntil(): number {
-    const samples = this.#samples;
-    return samples === undefined ? Number.NEGATIVE_INFINITY : samples.newest.receivedAt + this.#stalenessMs;
   }
 
   /** Is the server expected to be running? Undefined while unknown. */
@@ -291,16 +285,19 @@ export class ServerRecord implements ServerReading, PowerListener {
     return Number.isNaN(rate) ? undefined : Math.round(rate);
   }
 
-  /** Adds an accepted sample to the history; the one before arrived at `previousAt` and counted until `freshUntil`. */
-  #remember(sample: SampleNumbers, previousAt: number, freshUntil: number): void {
-    const now = sample.receivedAt;
-    this.#history.seen(this.#power.state, now, freshUntil, this.#isDown(now));
-    if (chartStep(now) === chartStep(previousAt)) return;
+  /** Adds an accepted sample to the history. */
+  #remember(
+    { cpuCores, memoryBytes, networkReceiveBytes, networkTransmitBytes }: SampleNumbers,
+    now: number,
+  ): void {
+    const { freshUntil } = this.#history;
+    this.#history.sampled(this.#power.state, now, now + this.#stalenessMs, this.#isDown(now));
+    if (!this.#history.isDue(now)) return;
     const point = {
-      cpuCores: sample.cpuCores,
-      memoryBytes: sample.memoryBytes,
-      receivedBytes: sample.networkReceiveBytes,
-      sentBytes: sample.networkTransmitBytes,
+      cpuCores,
+      memoryBytes,
+      receivedBytes: networkReceiveBytes,
+      sentBytes: networkTransmitBytes,
       players: this.#shownQuery(now)?.players,
     };
     this.#history.add(point, now, freshUntil);
@@ -330,7 +327,7 @@ export class ServerRecord implements ServerReading, PowerListener {
     if (samples !== undefined && isOff(state)) samples.startedAt = undefined;
     if (this.isFresh(now)) {
       samples?.durations.observed(now, this.#power.state === 'running');
-      this.#history.seen(this.#power.state, now, this.#freshUntil, this.#isDown(now));
+      this.#history.seen(this.#power.state, now, this.#isDown(now));
     }
     this.#noteStop();
   }
@@ -386,11 +383,9 @@ export class ServerRecord implements ServerReading, PowerListener {
 
   #accept(next: SampleNumbers): void {
     this.#samples ??= new ServerSamples(this.target.limits);
-    const { newest } = this.#samples;
-    const [previousAt, freshUntil] = [newest.receivedAt, this.#freshUntil];
     const isAccepted = this.#samples.accept(next, this.#power);
     this.#noteStop();
-    if (isAccepted) this.#remember(newest, previousAt, freshUntil);
+    if (isAccepted) this.#remember(this.#samples.newest, next.receivedAt);
   }
 
   #noteStop(): void {

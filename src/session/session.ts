@@ -169,9 +169,8 @@ export class Session implements StreamerOwner {
     for (let bad = 0; bad < (resources?.badFields ?? 0); bad += 1) telemetry.badMessage('bad_field');
     if (result.type === 'answered' && resources?.sample !== undefined) {
       const now = clock.now();
-      this.#record.pollSample(resources.sample, dueAt, now);
-      // Until now, the sample before counted as long as was known then.
       this.#record.setPolledStaleness(polledStalenessMs(stalenessMs, pollIntervalMs, now - dueAt));
+      this.#record.pollSample(resources.sample, dueAt, now);
     }
     this.#pollResult = result;
     this.follow();

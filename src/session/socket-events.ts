@@ -29,10 +29,6 @@ export class SocketEvents implements SocketListener, FrameHandler {
   readonly #codec: SocketCodec;
   readonly #handleFrame: SocketCodec['handleFrame'];
   readonly #daemonWords: SocketCodec['daemonWords'];
-  /** When the last sample arrived, in whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
-  sampledAt = 0;
-  /** Does the machine wait for a sample? */
-  awaitsSample = false;
 
   constructor(
     context: StreamContext,
@@ -85,9 +81,9 @@ export class SocketEvents implements SocketListener, FrameHandler {
 
   stats(sample: SampleNumbers): void {
     const now = this.#context.clock.now();
-    this.sampledAt = Math.trunc(now);
+    const isAwaited = this.#streamer.sampled(now);
     this.#record.socketSample(sample, now);
-    if (this.awaitsSample) this.#streamer.dispatch({ type: 'stats', epoch: this.#epoch });
+    if (isAwaited) this.#streamer.dispatch({ type: 'stats', epoch: this.#epoch });
   }
 
   status(state: ServerState): void {

@@ -95,8 +95,6 @@ export const PING_INTERVAL_MS = 30_000;
 
 /** What a heartbeat needs from a connection. */
 export interface Pingable {
-  /** When something arrived last, possibly a pong, in whole milliseconds. */
-  readonly receivedAt: number;
   ping(): void;
   /** Called once, if nothing arrived between a ping and the time of the next. */
   lost(): void;
@@ -109,7 +107,9 @@ export interface Pingable {
 export class Heartbeat {
   readonly #clock: Clock;
   readonly #connection: Pingable;
-  #pingedAt = 0;
+  /** In whole milliseconds: every frame sets it, and V8 keeps a fraction in a separate object. */
+  #receivedAt = 0;
+  #awaiting = false;
   #cancel: Cancel | undefined;
 
   constructor(clock: Clock, connection: Pingable) {
@@ -118,6 +118,7 @@ export class Heartbeat {
   }
 
   start(): void {
+    this.received();
     this.#beatIn(PING_INTERVAL_MS);
   }
 
@@ -126,24 +127,28 @@ export class Heartbeat {
     this.#cancel = undefined;
   }
 
+  /** Something arrived, possibly a pong. */
+  received(): void {
+    this.#receivedAt = Math.trunc(this.#clock.now());
+    this.#awaiting = false;
+  }
+
   #beatIn(delayMs: number): void {
     this.#cancel = this.#clock.schedule(delayMs, () => this.#beat());
   }
 
   #beat(): void {
-    const now = this.#clock.now();
-    const { receivedAt } = this.#connection;
-    const quietMs = now - receivedAt;
+    const quietMs = this.#clock.now() - this.#receivedAt;
     if (quietMs < PING_INTERVAL_MS) {
       this.#beatIn(PING_INTERVAL_MS - quietMs);
       return;
     }
-    if (receivedAt < this.#pingedAt) {
+    if (this.#awaiting) {
       this.stop();
       this.#connection.lost();
       return;
     }
-    this.#pingedAt = Math.trunc(now);
+    this.#awaiting = true;
     this.#connection.ping();
     this.#beatIn(PING_INTERVAL_MS);
   }

@@ -76,19 +76,16 @@ export interface SocketClosing {
 
 /** One console socket: sends frames at the far end's pace, pings, and reports its end exactly once. */
 export class ConsoleSocket implements Pingable {
-  // What every frame uses comes first, so that it is in one line of the processor's cache.
   readonly #listener: SocketListener;
-  #detached = false;
-  /** In whole milliseconds: every frame sets it, and V8 keeps a fraction in a separate object. */
-  receivedAt = 0;
-  readonly #clock: Clock;
   readonly #ws: WebSocket;
+  readonly #clock: Clock;
   readonly #codec: SocketCodec;
   readonly #heartbeat: Heartbeat;
   readonly #outbox: Outbox;
   /** Undefined before the first message to deliver. */
   #receipts: ReadReceipts | undefined;
   #opened = false;
+  #detached = false;
   #lost = false;
   #error: (Error & { code?: string }) | undefined;
   #answer: Pick<RefusedUpgrade, 'status' | 'body'> = {};
@@ -186,17 +183,16 @@ export class ConsoleSocket implements Pingable {
     ws.on('open', () => {
       this.#opened = true;
       if (this.#detached) return;
-      this.#received();
       this.#heartbeat.start();
       this.#listener.opened();
     });
     ws.on('message', (data, isBinary) => {
       if (this.#detached) return;
-      this.#received();
+      this.#heartbeat.received();
       this.#listener.message(data as Buffer, isBinary);
     });
     ws.on('pong', (mark) => {
-      this.#received();
+      this.#heartbeat.received();
       this.#receipts?.answered(mark.toString());
     });
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
@@ -207,10 +203,6 @@ export class ConsoleSocket implements Pingable {
       if (this.#opened) ws.terminate();
     });
     ws.on('close', (code, reason) => this.#onClose(code, reason));
-  }
-
-  #received(): void {
-    this.receivedAt = Math.trunc(this.#clock.now());
   }
 
   /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */

@@ -43,8 +43,6 @@ export class Streamer {
   readonly #timers: Timers<TimerName>;
   #machine: MachineState = INITIAL_STATE;
   #socket: ConsoleSocket | undefined;
-  /** The events of the newest socket. */
-  #events: SocketEvents | undefined;
   #fetch: AbortController | undefined;
   /** Waits until the node's sockets may be tried. */
   #admission: AbortController | undefined;
@@ -53,6 +51,10 @@ export class Streamer {
   #hasAttempted = false;
   /** The reason for earlier failures may be gone, also for a call that waits. */
   #isPromising = false;
+  /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
+  #lastStatsAt = 0;
+  /** Kept beside it, since every sample asks. */
+  #awaitsSample = false;
   #socketHost: string | undefined;
   #closing: Promise<void> = Promise.resolve();
 
@@ -93,6 +95,12 @@ export class Streamer {
     if (this.#admission === undefined) this.wake();
   }
 
+  /** Records that a sample arrived at this instant; returns true if the machine waits for one. */
+  sampled(now: number): boolean {
+    this.#lastStatsAt = Math.trunc(now);
+    return this.#awaitsSample;
+  }
+
   /** Steps the machine and runs its effects. */
   dispatch(event: MachineEvent): void {
     const before = this.#machine;
@@ -103,7 +111,7 @@ export class Streamer {
       this.#isPromising = false;
       this.#attemptEnded(state);
     }
-    if (this.#events !== undefined) this.#events.awaitsSample = 'unanswered' in state && state.unanswered > 0;
+    this.#awaitsSample = 'unanswered' in state && state.unanswered > 0;
     for (const effect of effects) this.#run(effect);
     if (state !== before || effects.length > 0) this.#owner.changed();
   }
@@ -223,7 +231,7 @@ export class Streamer {
 
   // One timer every 15 s checks when the last frame arrived, so that frames needn't reset a timer.
   #rearmSilence(): boolean {
-    const quietMs = this.#clock.now() - (this.#events?.sampledAt ?? 0);
+    const quietMs = this.#clock.now() - this.#lastStatsAt;
     // A wait shorter than this is a rounding error and would never elapse.
     if (SILENCE_MS - quietMs < 1) return false;
     this.#timers.set('silence', SILENCE_MS - quietMs);
@@ -278,9 +286,11 @@ export class Streamer {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
     this.#noteHost(url);
-    this.#events = new SocketEvents(this.#context, this.#record, this.#owner, this, epoch);
     try {
-      this.#socket = this.#context.openSocket(url, this.#events);
+      this.#socket = this.#context.openSocket(
+        url,
+        new SocketEvents(this.#context, this.#record, this.#owner, this, epoch),
+      );
     } catch (error) {
       // ws rejects some addresses by throwing; that must not look like a bug in the exporter.
       this.dispatch({

@@ -7,14 +7,12 @@ const START = 1_000 * STEP_MS;
 /** A state at an instant in points after the start, and until when it counts; by default for ten seconds. */
 type Seen = readonly [state: StripState, at: number, until?: number];
 
-function stripOf(seen: readonly Seen[]) {
+function stripOf(seen: readonly Seen[]): StateStrip {
   const strip = new StateStrip(new Uint8Array(STRIP_POINTS));
-  let freshUntil = Number.NEGATIVE_INFINITY;
   for (const [state, at, until = at + 10_000 / STEP_MS] of seen) {
-    strip.see(state, START + at * STEP_MS, freshUntil);
-    freshUntil = START + until * STEP_MS;
+    strip.see(state, START + at * STEP_MS, START + until * STEP_MS);
   }
-  return { strip, freshUntil };
+  return strip;
 }
 
 describe('the strip of a server’s states', () => {
@@ -109,17 +107,16 @@ describe('the strip of a server’s states', () => {
     ],
     ['is unknown again long after the last state', [['down', 0]], 61, 'u60'],
   ])('%s', (_, seen, at, expected) => {
-    const { strip, freshUntil } = stripOf(seen);
-    expect(strip.read(START + at * STEP_MS, freshUntil)).toBe(expected);
+    expect(stripOf(seen).read(START + at * STEP_MS)).toBe(expected);
   });
 
   it('marks a point that has passed as down, unless it is too old', () => {
-    const { strip, freshUntil } = stripOf([
+    const strip = stripOf([
       ['running', 0, 70],
       ['running', 70, 70],
     ]);
-    for (const at of [5, 68, 69.9]) strip.wentDown(START + at * STEP_MS, freshUntil);
-    expect(strip.read(START + 70 * STEP_MS, freshUntil)).toBe('r57d2r1');
+    for (const at of [5, 68, 69.9]) strip.wentDown(START + at * STEP_MS);
+    expect(strip.read(START + 70 * STEP_MS)).toBe('r57d2r1');
   });
 
   it('is read back as runs', () => {

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  FRAME_INTERVAL_MS,
-  Heartbeat,
-  Outbox,
-  type Pingable,
-  ReadReceipts,
-} from '../../../src/session/socket-pacing.ts';
+import { FRAME_INTERVAL_MS, Heartbeat, Outbox, ReadReceipts } from '../../../src/session/socket-pacing.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;
@@ -101,21 +95,11 @@ describe('Outbox', () => {
 
 describe('Heartbeat', () => {
   let said: string[];
-  let connection: Pingable & { receivedAt: number };
   let heartbeat: Heartbeat;
-
-  const receive = () => {
-    connection.receivedAt = Math.trunc(clock.now());
-  };
 
   beforeEach(() => {
     said = [];
-    connection = {
-      receivedAt: Math.trunc(clock.now()),
-      ping: () => said.push('ping'),
-      lost: () => said.push('lost'),
-    };
-    heartbeat = new Heartbeat(clock, connection);
+    heartbeat = new Heartbeat(clock, { ping: () => said.push('ping'), lost: () => said.push('lost') });
   });
 
   it('pings a quiet connection every 30 s while pings receive pongs', async () => {
@@ -125,7 +109,7 @@ describe('Heartbeat', () => {
     for (let beat = 1; beat <= 4; beat += 1) {
       await clock.advance(beat === 1 ? 1 : 30_000);
       expect(said).toHaveLength(beat);
-      receive();
+      heartbeat.received();
     }
     expect(new Set(said)).toEqual(new Set(['ping']));
   });
@@ -134,7 +118,7 @@ describe('Heartbeat', () => {
     heartbeat.start();
     for (let second = 0; second < 100; second += 1) {
       await clock.advance(1_000);
-      receive();
+      heartbeat.received();
     }
     expect(said).toEqual([]);
     await clock.advance(29_999);
@@ -155,7 +139,7 @@ describe('Heartbeat', () => {
   it('accepts a late pong', async () => {
     heartbeat.start();
     await clock.advance(59_999);
-    receive();
+    heartbeat.received();
     await clock.advance(30_000);
     expect(said).toEqual(['ping', 'ping']);
   });
