@@ -148,6 +148,8 @@ export function transportError(destination: Destination, error: unknown): PanelE
         ? `no response from ${host} within ${timeoutMs / 1_000} s`
         : `no response from ${host}: ${named}`;
     if (read.kind === 'oversize') return message;
+    // It may have been open for long, and part of the response may have arrived.
+    if (read.kind === 'cut') return `the connection to ${host} was closed: ${named}`;
     return read.kind.startsWith('tls')
       ? `TLS with ${host} failed: ${named}`
       : `connecting to ${host} failed: ${named}`;

@@ -150,7 +150,7 @@ const OTHERS: readonly {
   {
     what: 'a dropped connection',
     fault: { kind: 'drop' },
-    log: /connecting to \S+ failed/,
+    log: /the connection to \S+ was closed/,
     cause: 'connection_cut',
   },
   {

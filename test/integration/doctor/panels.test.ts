@@ -115,7 +115,7 @@ const unreached: readonly Row[] = [
     arrange: async () => ({
       yaml: yamlFor(`http://127.0.0.1:${await tcp((socket) => socket.once('data', () => socket.destroy()))}`),
     }),
-    says: /connecting to .* failed/,
+    says: /the connection to .* was closed/,
   },
   {
     cause: 'https_needed',

@@ -188,6 +188,13 @@ describe('transportError', () => {
     expect(error.message).toContain('resolving proxy.example.com failed (ENOTFOUND)');
   });
 
+  it.each([
+    ['ECONNREFUSED', 'connecting to panel.example.com failed: it failed (ECONNREFUSED)'],
+    ['UND_ERR_SOCKET', 'the connection to panel.example.com was closed: it failed (UND_ERR_SOCKET)'],
+  ])('tells a connection that was not opened from one that was closed: %s', (code, words) => {
+    expect(transportError(destination, failure(code)).message).toBe(`GET /api/client: ${words}`);
+  });
+
   it('distinguishes a process without file descriptors from an unreachable panel', () => {
     const { problem } = transportError(destination, failure('EMFILE'));
     expect(problem.cause).toBe('descriptors');
