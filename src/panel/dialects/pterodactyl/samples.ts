@@ -6,6 +6,9 @@ import { asFields, attributesOf, type Fields } from './fields.ts';
 /** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
+/** Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU time useless for ever. */
+const MAX_CPU_PERCENT = 1_000_000;
+
 /** On the wire, CPU is in percent of one core with three decimals. */
 const STEPS_PER_PERCENT = 1_000;
 const STEPS_PER_CORE = 100_000;
@@ -58,7 +61,7 @@ export function decodeStats(payload: unknown, sample: SampleNumbers): number {
   sample.memoryBytes = quantity(stats.memory_bytes, count);
   // A server that was never started reports 0: its limit is unknown.
   sample.memoryLimitBytes = quantity(stats.memory_limit_bytes, count) || Number.NaN;
-  sample.cpuCores = coresOf(quantity(stats.cpu_absolute, count));
+  sample.cpuCores = coresOf(quantity(stats.cpu_absolute, count, MAX_CPU_PERCENT));
   sample.diskBytes = quantity(stats.disk_bytes, count);
   const network: WireNetwork | undefined = nested(stats.network, count);
   sample.networkReceiveBytes = quantity(network?.rx_bytes, count);
@@ -91,7 +94,7 @@ export function decodeResources(body: unknown): Resources {
   sample.state = stateOf(state, count);
   const wire: WireResources | undefined = nested(resources, count);
   sample.memoryBytes = quantity(wire?.memory_bytes, count);
-  sample.cpuCores = coresOf(quantity(wire?.cpu_absolute, count));
+  sample.cpuCores = coresOf(quantity(wire?.cpu_absolute, count, MAX_CPU_PERCENT));
   sample.diskBytes = quantity(wire?.disk_bytes, count);
   sample.networkReceiveBytes = quantity(wire?.network_rx_bytes, count);
   sample.networkTransmitBytes = quantity(wire?.network_tx_bytes, count);
@@ -187,7 +190,7 @@ class StatsReader {
         else this.#isRegular = false;
         break;
       case C:
-        if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#number());
+        if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#numberUpTo(MAX_CPU_PERCENT));
         else this.#isRegular = false;
         break;
       case D:
@@ -200,7 +203,7 @@ class StatsReader {
         else this.#isRegular = false;
         break;
       case U:
-        if (this.#skip(UPTIME)) this.#readUptime(sample);
+        if (this.#skip(UPTIME)) sample.uptimeMs = this.#numberUpTo(MAX_UPTIME_MS);
         else this.#isRegular = false;
         break;
       case S:
@@ -236,11 +239,6 @@ class StatsReader {
     this.#isRegular &&= this.#skipByte(BRACE_END);
   }
 
-  #readUptime(sample: SampleNumbers): void {
-    sample.uptimeMs = this.#number();
-    this.#isRegular &&= sample.uptimeMs <= MAX_UPTIME_MS;
-  }
-
   #readState(sample: SampleNumbers): void {
     for (const { state, bytes } of STATES) {
       if (!this.#skip(bytes)) continue;
@@ -248,6 +246,12 @@ class StatsReader {
       return;
     }
     this.#isRegular = false;
+  }
+
+  #numberUpTo(most: number): number {
+    const value = this.#number();
+    this.#isRegular &&= value <= most;
+    return value;
   }
 
   /** The number that follows: digits, with decimals or without. */

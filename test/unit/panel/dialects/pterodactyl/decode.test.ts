@@ -262,6 +262,18 @@ it('an uptime of more than a hundred years is ignored', () => {
   });
 });
 
+it('CPU of more than ten thousand cores is ignored', () => {
+  const most = { cpu_absolute: 1e6 };
+  const tooMuch = { cpu_absolute: 1e6 + 0.001 };
+  expect(decodeStats(most)).toEqual({ sample: { cpuCores: 1e4 }, badFields: 0 });
+  expect(decodeStats(tooMuch)).toEqual({ sample: {}, badFields: 1 });
+  const { sample, badFields } = decodeResources({
+    attributes: { current_state: 'running', resources: tooMuch },
+  });
+  expect(sample).toEqual({ state: 'running' });
+  expect(badFields).toBe(1);
+});
+
 const allocationEntry = (attributes: object) => ({ object: 'allocation', attributes });
 const serverEntry = (attributes: object) => ({ object: 'server', attributes });
 const listingPage = (data: unknown[], totalPages: unknown = 1) => ({

@@ -109,6 +109,7 @@ describe('a frame is left to the JSON parser', () => {
     ['more digits than are exact', frameOf('{"disk_bytes":1234567890123456}')],
     ['more decimals than are exact', frameOf('{"cpu_absolute":0.123456789012345}')],
     ['an uptime of more than a hundred years', frameOf('{"uptime":4000000000000}')],
+    ['CPU of more than ten thousand cores', frameOf('{"cpu_absolute":1000000.001}')],
     ['a leading zero', frameOf('{"disk_bytes":05}')],
     ['no digits', frameOf('{"disk_bytes":}')],
     ['no digits before the point', frameOf('{"cpu_absolute":.5}')],
