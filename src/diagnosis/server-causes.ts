@@ -110,7 +110,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
   no_stats: {
     ...PASSING,
     title: 'no stats on the socket',
-    meaning: 'The socket is open, but no stats arrive, even on request.',
+    meaning: 'The socket is open, but no readable stats arrive, even on request.',
     remedy: "Restart the node's daemon. Check that no proxy in front of the node holds back frames.",
   },
   bad_request: {

@@ -125,7 +125,7 @@ export const AUTH_TIMEOUT: Failure = {
 
 export const SILENT: Failure = {
   reason: 'silent',
-  problem: { cause: 'no_stats', detail: 'the socket is open but silent, even after requests for stats' },
+  problem: { cause: 'no_stats', detail: 'the socket is open, but no readable stats arrive, even on request' },
 };
 
 export const TOKEN_EXPIRED: Problem = {

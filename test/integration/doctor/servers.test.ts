@@ -345,7 +345,7 @@ const sockets: readonly Row[] = [
     what: 'open but silent',
     step: 'stats',
     arrange: (panel) => panel.failSockets({ kind: 'silence' }),
-    says: /open but silent/,
+    says: /no readable stats/,
     steps: 'oooofo',
   },
 ];
