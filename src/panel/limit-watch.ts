@@ -20,8 +20,8 @@ export interface LimitWatchOptions {
 export class LimitWatch {
   readonly #options: LimitWatchOptions;
   readonly #pauses = new Listeners<[durationMs: number]>();
-  /** The last call was throttled as well. */
-  #isThrottling = false;
+  /** The last pause, if the calls after it were throttled as well; otherwise 0. */
+  #pauseMs = 0;
 
   constructor(options: LimitWatchOptions) {
     this.#options = options;
@@ -42,7 +42,7 @@ export class LimitWatch {
   }
 
   succeeded(endpoint: ApiEndpoint, facts: RateFacts): void {
-    this.#isThrottling = false;
+    this.#pauseMs = 0;
     this.#learn(endpoint, facts);
   }
 
@@ -62,20 +62,24 @@ export class LimitWatch {
     );
   }
 
-  #throttled(error: PanelError): void {
+  #throttled({ problem }: PanelError): void {
     const { clock, limit, log, panel } = this.#options;
-    const waitMs = error.problem.retryAfterMs ?? DEFAULT_WAIT_MS;
-    const wasPaused = limit.throttledUntil > clock.now();
-    const wasThrottling = this.#isThrottling;
-    this.#isThrottling = true;
-    limit.throttled(waitMs);
-    if (wasPaused) return;
-    const seconds = Math.ceil(waitMs / 1_000);
+    const demandedMs = problem.retryAfterMs ?? DEFAULT_WAIT_MS;
+    // Calls that were in flight together are throttled together.
+    if (limit.throttledUntil > clock.now()) {
+      limit.throttled(demandedMs);
+      return;
+    }
+    const wasThrottling = this.#pauseMs > 0;
+    // A panel that demands too short a pause demands it again and again.
+    this.#pauseMs = Math.max(demandedMs, Math.min(2 * this.#pauseMs, DEFAULT_WAIT_MS));
+    limit.throttled(this.#pauseMs);
+    const seconds = Math.ceil(this.#pauseMs / 1_000);
     log[wasThrottling ? 'debug' : 'warn'](
       { panel, cause: 'rate_limited', seconds },
       `panel ${panel}: rate limit exceeded (429): no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower requests_per_minute.`,
     );
-    this.#pauses.notify(waitMs);
+    this.#pauses.notify(this.#pauseMs);
   }
 }
 

@@ -78,7 +78,7 @@ const BAD_TLS: readonly BadTls[] = [
       minVersion: 'TLSv1',
       maxVersion: 'TLSv1.1',
     }),
-    code: /ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION|alert protocol version/,
+    code: /no common TLS version/,
     panel: 'tls',
     node: 'node_tls',
   },

@@ -277,7 +277,7 @@ const listings: readonly FaultRow[] = [
       expect(failures(scraped)).toBeGreaterThanOrEqual(3);
       for (const server of NEIGHBORS) expect(isThere(scraped, server)).toBe(true);
     },
-    log: /listing has unreadable entries/,
+    log: /server list has unreadable entries/,
     lift: clearFaults,
     recoveryMs: AT_ONCE_MS,
     afterwards: async ({ watch }) => {
