@@ -1,4 +1,5 @@
 import { apiKeyOfFile, apiKeyProblem, isClearText, panelUrlProblem } from '../config/values.ts';
+import { API_KEY_FORM } from '../domain/api-keys.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Environment } from '../yaml/document.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
@@ -91,7 +92,12 @@ function hasScheme(text: string): boolean {
   return text.includes('://');
 }
 
+/** An answer that is an API key alone. */
+const ONLY_API_KEY = new RegExp(`^${API_KEY_FORM}$`);
+
 function urlProblem(text: string, allowInsecure: boolean): string | undefined {
+  // Taken for a host name, the key would be sent to a DNS server.
+  if (ONLY_API_KEY.test(text.trim())) return 'expected the URL of the panel, but this is an API key';
   const url = withScheme(text);
   const problem = panelUrlProblem(url);
   if (problem !== undefined) return problem;

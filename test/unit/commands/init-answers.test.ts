@@ -65,6 +65,7 @@ describe('answers', () => {
     const { asker, asked, refused } = person(
       'https://panel.example.com/server/1a7ce997',
       'http://panel.example.com',
+      KEY,
       ' panel.example.com ',
       '',
       'two words',
@@ -76,6 +77,7 @@ describe('answers', () => {
     expect(refused).toEqual([
       'expected the base URL of the panel, without /server/1a7ce997',
       'expected https, because http sends the API key in clear text (--allow-insecure permits it)',
+      'expected the URL of the panel, but this is an API key',
       'expected an API key, but it is empty',
       'expected an API key without spaces, line breaks or special characters',
       expect.stringMatching(
