@@ -110,7 +110,7 @@ export function listingStatus(
 /** Why there are no servers to show, by the server lists of the panels. */
 export function noServersText(listings: readonly ListingStatus[]): string {
   if (listings.includes('failed')) {
-    return 'No servers known yet: a server list could not be read. See the problem of the panel, or the log.';
+    return 'No servers known yet: a server list could not be read. See the problem above, or the log.';
   }
   if (listings.includes('pending')) return 'No servers known yet: waiting for the server list.';
   if (listings.includes('read')) {
