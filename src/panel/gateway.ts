@@ -281,12 +281,10 @@ export class Gateway {
 
   async #retestPolls(signal: AbortSignal): Promise<number> {
     const server = this.#anyPolled;
-    const request = {
-      subject: server ?? '',
-      circuits: () => [PANEL, POLL_PATH],
-      deadline: this.#options.clock.now(),
-    };
-    if (server !== undefined) await this.#run(request, this.#poll(server), signal).catch(() => undefined);
+    if (server === undefined) return POLL_RETEST_MS;
+    const deadline = this.#options.clock.now();
+    const request = { subject: server, circuits: () => [PANEL, POLL_PATH], deadline };
+    await this.#run(request, this.#poll(server), signal).catch(() => undefined);
     return POLL_RETEST_MS;
   }
 

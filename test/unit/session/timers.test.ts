@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Timers } from '../../../src/session/streamer.ts';
+import { Timers } from '../../../src/session/timers.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;
