@@ -198,7 +198,7 @@ describe('connections', () => {
   });
 
   it('are closed if their reader receives nothing for too long', async () => {
-    await serve({ limits: { stalledMs: 1_000 } });
+    await serve({ limits: { stalledMs: 3_000 } });
     const reader = await stuck();
     await until(() => expect(answers[0]?.destroyed).toBe(true));
     reader.socket.resume();
