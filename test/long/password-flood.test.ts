@@ -73,7 +73,8 @@ describe('a flood of passwords', () => {
     const port = await serve();
     const attack = await flood(port, 1_000);
     expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
-    expect(new Set(attack.statuses.keys())).toEqual(new Set([401, 429, 503]));
+    // On a slow machine, most addresses wait for their first answer until the users are through.
+    await eventually(() => expect(new Set(attack.statuses.keys())).toEqual(new Set([401, 429, 503])));
   });
 
   it("doesn't use up the rate limit of users with the right one", async () => {
