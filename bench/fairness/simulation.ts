@@ -106,7 +106,7 @@ export function startWorld(
     panel,
   );
   const fleet = new PanelFleet(
-    { ...SETTINGS, ratePinned: pinned !== undefined },
+    SETTINGS,
     {
       servers: panel.servers.map(({ target }) => target),
       ...(listingMinutes !== undefined && { listing: { intervalMs: listingMinutes * MINUTE_MS } }),

@@ -9,7 +9,7 @@ const PANEL: Omit<PanelReading, 'nodes'> = {
   up: true,
   problems: [],
   capacities: () => [],
-  budget: { limitPerMinute: 192, usedLastMinute: 125, queueLength: 0, paused: false },
+  budget: { limitPerMinute: 192, isPinned: false, usedLastMinute: 125, queueLength: 0, paused: false },
   needs: {
     requiredCallsPerMinute: 125,
     requiredSockets: 1_000,

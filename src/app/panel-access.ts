@@ -1,5 +1,5 @@
 import { USER_AGENT } from '../build-info.ts';
-import type { PanelConfig, TlsConfig } from '../config/config.ts';
+import { changedConcerns, type PanelConfig, type TlsConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type QueryAccess, QueryScheduler } from '../fleet/query-watch.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
@@ -16,6 +16,12 @@ const PROXY_PART = 0.8;
 
 /** The part that the lookup of a name may use; shorter, so that the name is identified as the cause. */
 const LOOKUP_PART = 0.7;
+
+/** Do both describe the same panel, so that one can become the other while it runs? */
+export function isSamePanel(before: PanelConfig, after: PanelConfig): boolean {
+  const [one, other] = [before, after].map(({ apiKey }) => dialectOf(apiKey.reveal()));
+  return one === other && !changedConcerns(before, after).has('panel');
+}
 
 /** The settings for calls to a panel's API, from its configuration. */
 export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {

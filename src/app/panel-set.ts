@@ -1,10 +1,4 @@
-import {
-  type Config,
-  isSameConnection,
-  isSameKey,
-  isSameSettings,
-  type PanelConfig,
-} from '../config/config.ts';
+import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { identityOf } from '../domain/server.ts';
@@ -16,9 +10,10 @@ import { Supervisor } from '../fleet/supervisor.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { NameLookups } from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
-import { Gateway } from '../panel/gateway.ts';
-import { RateLimit } from '../panel/rate-limit.ts';
-import { apiAccess, type SharedQueryAccess, socketAccess } from './panel-access.ts';
+import { Gateway, type PanelGatewayOptions } from '../panel/gateway.ts';
+import { type PinnedRate, RateLimit } from '../panel/rate-limit.ts';
+import { Connections } from '../panel/transport.ts';
+import { apiAccess, isSamePanel, type SharedQueryAccess, socketAccess } from './panel-access.ts';
 
 /** What all panels share. */
 interface PanelShared {
@@ -35,13 +30,22 @@ interface PanelShared {
 }
 
 /** The rate limit of the panel's account: entries with the same address and key share one. */
-function limitOf(panel: PanelConfig, { clock, limits, shard }: PanelShared): RateLimit {
-  const { url, apiKey, requestsPerMinute, keyPerShard } = panel;
-  const account = JSON.stringify([url, apiKey.reveal(), requestsPerMinute, keyPerShard]);
-  const share = keyPerShard ? 1 : 1 / shard.total;
-  const limit = limits.get(account) ?? new RateLimit({ clock, pinnedPerMinute: requestsPerMinute, share });
+function limitOf({ url, apiKey }: PanelConfig, { clock, limits }: PanelShared): RateLimit {
+  const account = JSON.stringify([url, apiKey.reveal()]);
+  const limit = limits.get(account) ?? new RateLimit({ clock });
   limits.set(account, limit);
   return limit;
+}
+
+/** The lowest of the rates that several entries pin for one account. */
+function rateOf(panels: readonly PanelConfig[], shard: Shard): PinnedRate {
+  const pinned = panels
+    .map(({ requestsPerMinute }) => requestsPerMinute)
+    .filter((rate) => rate !== undefined);
+  return {
+    pinnedPerMinute: pinned.length === 0 ? undefined : Math.min(...pinned),
+    share: panels.every(({ keyPerShard }) => keyPerShard) ? 1 : 1 / shard.total,
+  };
 }
 
 /** One running panel of the configuration. */
@@ -49,8 +53,13 @@ interface PanelUnit {
   /** The configuration currently in use. */
   readonly config: PanelConfig;
   readonly fleet: PanelFleet;
-  /** Applies a new configuration with the same connection; unchanged servers are not affected. */
-  update(next: PanelConfig): TargetChanges;
+  readonly limit: RateLimit;
+  /**
+   * Prepares another configuration of the same panel; the returned function applies it, and touches only what differs.
+   *
+   * @throws Error if the environment's proxy is invalid
+   */
+  prepare(next: PanelConfig): () => TargetChanges;
 }
 
 /**
@@ -62,50 +71,64 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
   const { clock, log, random, self, shard, socketLimit, queries, names } = shared;
   const resolve = names.forPanel();
   let config = panel;
+  const apiOf = (settings: PanelConfig) => apiAccess(settings, clock, resolve);
+  const socketsOf = (settings: PanelConfig) =>
+    socketAccess(settings, clock, resolve, () => socketLimit.take());
+  let sockets = socketsOf(panel);
   const telemetry = self.telemetry(panel.name);
+  const limit = limitOf(panel, shared);
+  const options: PanelGatewayOptions = {
+    ...apiOf(panel),
+    apiKey: () => config.apiKey.reveal(),
+    telemetry,
+    log,
+    limit,
+  };
+  const api = new PanelApi(options);
   const context: PanelContext = {
     clock,
     log,
     random,
     telemetry,
-    gateway: new Gateway({
-      ...apiAccess(panel, clock, resolve),
-      apiKey: () => config.apiKey.reveal(),
-      telemetry,
-      clock,
-      log,
-      limit: limitOf(panel, shared),
-    }),
-    ...socketAccess(panel, clock, resolve, () => socketLimit.take()),
-    openNodes: (apiKey) =>
-      new PanelApi({ ...apiAccess(panel, clock, resolve), apiKey: () => apiKey.reveal(), telemetry }),
+    gateway: new Gateway(options, api),
+    codec: sockets.codec,
+    openSocket: (url, listener) => sockets.openSocket(url, listener),
+    addressProblem: (url) => sockets.addressProblem(url),
+    isProxied: (url) => sockets.isProxied(url),
+    openNodes: (apiKey) => new PanelApi({ ...apiOf(config), apiKey: () => apiKey.reveal(), telemetry }),
     socketLimit,
     queries: { ...queries, resolve, panelUrl: panel.url },
     isOurs: (server) => isInShard(server, shard),
   };
-  const ratePinned = panel.requestsPerMinute !== undefined;
-  const fleet = new PanelFleet({ ...panel, ratePinned }, panel, context);
+  const fleet = new PanelFleet(panel, panel, context);
+  const prepare = (next: PanelConfig) => {
+    const changed = changedConcerns(config, next);
+    const connections = changed.has('calls') ? new Connections(apiOf(next)) : undefined;
+    return () => {
+      config = next;
+      if (connections !== undefined) api.use(connections);
+      if (changed.has('sockets')) sockets = socketsOf(next);
+      if (changed.size > 0) fleet.setSettings(next);
+      const changes = fleet.setSelection(next);
+      if (changed.has('sockets')) fleet.reopenSockets();
+      if (changed.has('key')) fleet.keyChanged();
+      if (changed.has('calls') || changed.has('sockets')) fleet.accessChanged();
+      return changes;
+    };
+  };
   return {
     get config() {
       return config;
     },
     fleet,
-    update: (next) => {
-      const before = config;
-      config = next;
-      if (before.pollIntervalMs !== next.pollIntervalMs || before.stalenessMs !== next.stalenessMs) {
-        fleet.setIntervals(next);
-      }
-      const changes = fleet.setSelection(next);
-      if (!isSameKey(before, next)) fleet.keyChanged();
-      return changes;
-    },
+    limit,
+    prepare,
   };
 }
 
 /** What a new configuration changed, in numbers. */
 export interface ConfigChanges {
-  /** A `rebuilt` panel gets new connections; a `changed` one got another API key or other intervals. */
+  /** A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings. */
   readonly panels: Readonly<Record<'added' | 'removed' | 'rebuilt' | 'changed' | 'unchanged', number>>;
   readonly servers: TargetChanges;
 }
@@ -114,9 +137,9 @@ export interface ConfigChanges {
 interface PanelTransition {
   readonly panel: PanelConfig;
   readonly unit: PanelUnit;
-  /** The previous configuration, if there was one. */
-  readonly before: PanelConfig | undefined;
-  readonly isKept: boolean;
+  readonly change: 'added' | 'rebuilt' | 'changed' | 'unchanged';
+  /** Applies the configuration, if it isn't already. */
+  readonly apply: () => TargetChanges;
 }
 
 /** The running panels, and how they are updated to a new configuration. */
@@ -129,6 +152,7 @@ export class PanelSet {
     this.#shared = shared;
     this.#units = panelsOf(config, shared.shard).map((panel) => createPanelUnit(panel, shared));
     this.supervisor = new Supervisor(this.#units.map((unit) => unit.fleet));
+    this.#pinRates();
   }
 
   /** Where people open a panel; undefined if there is no panel of this name. */
@@ -145,18 +169,21 @@ export class PanelSet {
   async apply(config: Config): Promise<ConfigChanges> {
     const before = new Map(this.#units.map((unit) => [unit.config.name, unit]));
     const transitions = await this.#prepare(panelsOf(config, this.#shared.shard), before);
-    const changes = countPanels(transitions, before);
-    const servers = transitions.map((transition) =>
-      transition.isKept
-        ? transition.unit.update(transition.panel)
-        : compareServers(transition.before, transition.panel),
-    );
+    const servers = transitions.map(({ apply }) => apply());
     const wanted = new Set(transitions.map(({ panel }) => panel.name));
     const left = [...before.values()].filter((unit) => !wanted.has(unit.config.name));
     const gone = left.map((unit) => compareServers(unit.config, undefined));
     this.#units = transitions.map((transition) => transition.unit);
+    this.#pinRates();
     await this.supervisor.setFleets(this.#units.map((unit) => unit.fleet));
-    return { panels: changes, servers: sum([...servers, ...gone]) };
+    return { panels: countPanels(transitions, left.length), servers: sum([...servers, ...gone]) };
+  }
+
+  #pinRates(): void {
+    for (const limit of new Set(this.#units.map((unit) => unit.limit))) {
+      const entries = this.#units.filter((unit) => unit.limit === limit).map(({ config }) => config);
+      limit.pin(rateOf(entries, this.#shared.shard));
+    }
   }
 
   /** Builds everything new before anything else is touched. */
@@ -167,16 +194,24 @@ export class PanelSet {
     const transitions: PanelTransition[] = [];
     try {
       for (const panel of panels) {
-        const unit = before.get(panel.name);
-        const isKept = unit !== undefined && isSameConnection(unit.config, panel);
-        const next = isKept ? unit : createPanelUnit(panel, this.#shared);
-        transitions.push({ panel, unit: next, before: unit?.config, isKept });
+        transitions.push(this.#prepareOne(panel, before.get(panel.name)));
       }
       return transitions;
     } catch (error) {
-      await Promise.all(transitions.filter(({ isKept }) => !isKept).map(({ unit }) => unit.fleet.stop()));
+      const built = transitions.filter(({ change }) => change === 'added' || change === 'rebuilt');
+      await Promise.all(built.map(({ unit }) => unit.fleet.stop()));
       throw error;
     }
+  }
+
+  #prepareOne(panel: PanelConfig, unit: PanelUnit | undefined): PanelTransition {
+    if (unit === undefined || !isSamePanel(unit.config, panel)) {
+      const apply = () => compareServers(unit?.config, panel);
+      const change = unit === undefined ? 'added' : 'rebuilt';
+      return { panel, unit: createPanelUnit(panel, this.#shared), change, apply };
+    }
+    const change = changedConcerns(unit.config, panel).size > 0 ? 'changed' : 'unchanged';
+    return { panel, unit, change, apply: unit.prepare(panel) };
   }
 }
 
@@ -195,20 +230,10 @@ function panelsOf({ panels }: Config, shard: Shard): readonly PanelConfig[] {
     .filter((panel) => panel.servers.length > 0 || panel.listing?.discover !== undefined);
 }
 
-function countPanels(
-  transitions: readonly PanelTransition[],
-  before: ReadonlyMap<string, PanelUnit>,
-): ConfigChanges['panels'] {
-  const panels = { added: 0, removed: 0, rebuilt: 0, changed: 0, unchanged: 0 };
-  for (const transition of transitions) panels[changeOf(transition)] += 1;
-  panels.removed = before.size - (transitions.length - panels.added);
+function countPanels(transitions: readonly PanelTransition[], removed: number): ConfigChanges['panels'] {
+  const panels = { added: 0, removed, rebuilt: 0, changed: 0, unchanged: 0 };
+  for (const { change } of transitions) panels[change] += 1;
   return panels;
-}
-
-function changeOf({ panel, before, isKept }: PanelTransition): 'added' | 'rebuilt' | 'changed' | 'unchanged' {
-  if (before === undefined) return 'added';
-  if (!isKept) return 'rebuilt';
-  return isSameSettings(before, panel) ? 'unchanged' : 'changed';
 }
 
 /** Counts the servers of a panel that is added, removed or rebuilt: none of them stays unchanged. */

@@ -77,49 +77,46 @@ export interface Config {
   readonly log: LogConfig;
 }
 
-/** Settings that a panel applies while it runs. A change of any other setting rebuilds the panel. */
-const LIVE: ReadonlySet<string> = new Set<keyof PanelConfig>([
-  'apiKey',
-  'apiKeySource',
-  'pollIntervalMs',
-  'stalenessMs',
-  'listing',
-  'backups',
-  'schedules',
-  'nodes',
-  'queryHosts',
-  'servers',
-]);
+/** What a setting of a panel determines: `panel` is which panel it is. */
+type Concern = 'panel' | 'key' | 'calls' | 'sockets' | 'rest';
 
-/** Can the panel keep its connections, its budget and its sockets? */
-export function isSameConnection(before: PanelConfig, after: PanelConfig): boolean {
-  return isDeepStrictEqual(connectionOf(before), connectionOf(after));
+/** `servers` is compared server by server, and the source of the key changes nothing. */
+const CONCERNS: Readonly<Record<keyof Omit<PanelConfig, 'servers' | 'apiKeySource'>, readonly Concern[]>> = {
+  name: ['panel'],
+  url: ['panel'],
+  apiKey: ['key'],
+  requestTimeoutMs: ['calls'],
+  connectTimeoutMs: ['calls'],
+  tls: ['calls', 'sockets'],
+  proxyUrl: ['calls', 'sockets'],
+  origin: ['sockets'],
+  allowInsecure: ['sockets'],
+  socketHosts: ['sockets'],
+  authTimeoutMs: ['rest'],
+  requestsPerMinute: ['rest'],
+  keyPerShard: ['rest'],
+  pollIntervalMs: ['rest'],
+  stalenessMs: ['rest'],
+  queryHosts: ['rest'],
+  listing: ['rest'],
+  backups: ['rest'],
+  schedules: ['rest'],
+  nodes: ['rest'],
+};
+
+/** What the changed settings of a panel determine; empty if no setting changed. */
+export function changedConcerns(before: PanelConfig, after: PanelConfig): ReadonlySet<Concern> {
+  const [one, other] = [revealed(before), revealed(after)];
+  const isChanged = (key: string) => !isDeepStrictEqual(one[key], other[key]);
+  return new Set(Object.entries(CONCERNS).flatMap(([key, concerns]) => (isChanged(key) ? concerns : [])));
 }
 
-/** Are the API keys, intervals, discovery, backups and query hosts the same? */
-export function isSameSettings(before: PanelConfig, after: PanelConfig): boolean {
-  return (
-    isSameKey(before, after) &&
-    isSameNodesKey(before, after) &&
-    before.pollIntervalMs === after.pollIntervalMs &&
-    before.stalenessMs === after.stalenessMs &&
-    isDeepStrictEqual(
-      [before.listing, before.backups, before.schedules, before.queryHosts, before.nodes?.intervalMs],
-      [after.listing, after.backups, after.schedules, after.queryHosts, after.nodes?.intervalMs],
-    )
-  );
-}
-
-export function isSameKey(before: PanelConfig, after: PanelConfig): boolean {
-  return before.apiKey.reveal() === after.apiKey.reveal();
-}
-
-function isSameNodesKey({ nodes: before }: PanelConfig, { nodes: after }: PanelConfig): boolean {
-  return before?.apiKey.reveal() === after?.apiKey.reveal();
-}
-
-function connectionOf(panel: PanelConfig): object {
-  const settings = Object.entries(panel).filter(([key]) => !LIVE.has(key));
-  // A secret hides its text from comparisons too.
-  return { ...Object.fromEntries(settings), tlsKey: panel.tls?.key?.reveal() };
+/** A secret hides its text from comparisons too. */
+function revealed({ apiKey, tls, nodes, ...settings }: PanelConfig): Readonly<Record<string, unknown>> {
+  return {
+    ...settings,
+    apiKey: apiKey.reveal(),
+    tls: tls && { ...tls, key: tls.key?.reveal() },
+    nodes: nodes && { ...nodes, apiKey: nodes.apiKey.reveal() },
+  };
 }

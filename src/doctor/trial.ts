@@ -173,11 +173,11 @@ export class Trial {
     const { sockets, clock, telemetry } = this.#options;
     return {
       ...sockets,
+      settings: { ...sockets.settings, ...INTERVALS },
       clock,
       telemetry,
       log: QUIET_LOG,
       random: () => 0.5,
-      intervals: () => INTERVALS,
       panel: this.#panel(),
     };
   }

@@ -301,6 +301,8 @@ export interface ServerReading {
 export interface BudgetReading {
   /** Calls a minute to which the exporter limits itself. */
   readonly limitPerMinute: number;
+  /** Is that the configuration's, so that there is no limit to learn? */
+  readonly isPinned: boolean;
   /** Calls made in the last 60 s. */
   readonly usedLastMinute: number;
   readonly queueLength: number;

@@ -97,12 +97,14 @@ export class Members {
 
   /** Retries what the panel refused. */
   retryRefused(): void {
-    for (const { session, record } of this.#members) {
-      const { condition } = record.status;
-      if (condition !== 'blocked' && condition !== 'failing') continue;
-      this.#end(session);
-      session.start();
-    }
+    this.#restart(
+      ({ record: { status } }) => status.condition === 'blocked' || status.condition === 'failing',
+    );
+  }
+
+  /** Closes all sockets and opens them anew. */
+  reopenSockets(): void {
+    this.#restart(() => true);
   }
 
   /** The server list was read completely: servers that it shows as free may be tried. */
@@ -128,6 +130,13 @@ export class Members {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([...this.#members.map(({ session }) => session.stop()), ...this.#closing]);
+  }
+
+  #restart(isMeant: (member: Member) => boolean): void {
+    if (!this.#hasBegun) return;
+    const members = this.#members.filter(isMeant);
+    for (const { session } of members) this.#end(session);
+    this.#start(members);
   }
 
   /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */

@@ -90,9 +90,7 @@ export interface NeedsOptions<Server> {
   readonly log: Logger;
   readonly servers: () => readonly Server[];
   readonly wishes: (servers: readonly Server[]) => Wishes;
-  readonly budget: () => Pick<BudgetReading, 'limitPerMinute' | 'knownLimitPerMinute'>;
-  /** The rate is pinned by the configuration, so there is no limit to learn. */
-  readonly ratePinned: boolean;
+  readonly budget: () => Pick<BudgetReading, 'isPinned' | 'limitPerMinute' | 'knownLimitPerMinute'>;
   /** How many console sockets the panel may hold. */
   readonly allowedSockets: () => number;
   readonly socketLimit: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'sockets'>;
@@ -133,10 +131,11 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
 
   /** The servers or the limit may have changed. */
   follow(): void {
-    const { servers, budget, ratePinned, clock } = this.#options;
+    const { servers, budget, clock } = this.#options;
+    const { isPinned, knownLimitPerMinute } = budget();
     // Before the first server is discovered there is nothing to log.
     if (servers().length === 0) return;
-    if (this.#isDue || ratePinned || budget().knownLimitPerMinute !== undefined) {
+    if (this.#isDue || isPinned || knownLimitPerMinute !== undefined) {
       this.#write();
       return;
     }
@@ -151,11 +150,12 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   }
 
   #problemsOf(needs: Needs): readonly Problem[] {
-    const { servers, budget, ratePinned, allowedSockets, socketLimit } = this.#options;
-    const source = ratePinned ? 'requests_per_minute' : 'the API budget';
+    const { servers, budget, allowedSockets, socketLimit } = this.#options;
+    const { isPinned, limitPerMinute: perMinute } = budget();
+    const source = isPinned ? 'requests_per_minute' : 'the API budget';
     return [
       descriptorProblem(needs, allowedSockets(), socketLimit),
-      budgetProblem(needs, servers().length, { perMinute: budget().limitPerMinute, source }),
+      budgetProblem(needs, servers().length, { perMinute, source }),
     ].filter((problem) => problem !== undefined);
   }
 

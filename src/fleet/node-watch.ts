@@ -82,8 +82,13 @@ export class NodeWatch {
     const isSame =
       before?.intervalMs === settings?.intervalMs && before?.apiKey.reveal() === settings?.apiKey.reveal();
     if (isSame) return;
-    void this.#end();
     if (settings === undefined) this.#staleAt = Number.NEGATIVE_INFINITY;
+    this.reopen();
+  }
+
+  /** Reads at once, over new connections. */
+  reopen(): void {
+    void this.#end();
     if (this.#isStarted) this.#begin();
   }
 

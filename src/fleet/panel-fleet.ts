@@ -30,8 +30,6 @@ import { StopDecisions } from './stop-reasons.ts';
 /** The settings of a panel's fleet. */
 export interface PanelSettings extends SessionSettings, PollIntervals {
   readonly name: string;
-  /** The rate is pinned by the configuration, so there is no limit to learn. */
-  readonly ratePinned: boolean;
 }
 
 /** What a panel's fleet depends on. */
@@ -165,9 +163,9 @@ export class PanelFleet {
     return changes;
   }
 
-  /** Applies a new poll interval and a new staleness, in milliseconds. */
-  setIntervals({ pollIntervalMs, stalenessMs }: PollIntervals): void {
-    this.#settings = { ...this.#settings, pollIntervalMs, stalenessMs };
+  /** Applies new settings; timeouts and the origin count from the next socket on. */
+  setSettings(settings: PanelSettings): void {
+    this.#settings = settings;
     for (const record of this.records) record.staleness = this.#staleness;
     this.#members.follow();
     this.#followServers();
@@ -175,9 +173,24 @@ export class PanelFleet {
 
   /** The gateway uses another API key: retries what the old key was refused, and reads the server list again. */
   keyChanged(): void {
+    this.#retry(() => this.#context.gateway.keyChanged());
+  }
+
+  /** The panel and its nodes are reached in another way: retries what failed, and reads the lists again. */
+  accessChanged(): void {
+    this.#retry(() => this.#context.gateway.accessChanged());
+    this.#nodes?.reopen();
+  }
+
+  /** Closes all sockets and opens them anew, because they may no longer be as they should. */
+  reopenSockets(): void {
+    this.#members.reopenSockets();
+  }
+
+  #retry(closeCircuits: () => void): void {
     // Before the circuits close, which would wake them: a call that is withdrawn counts as a call for a token.
     if (this.#isRunning) this.#members.retryRefused();
-    this.#context.gateway.keyChanged();
+    closeCircuits();
     if (this.#isRunning) this.#discovery.restart();
   }
 
@@ -230,12 +243,11 @@ export class PanelFleet {
 
   #createNeeds(socketLimit: SocketLimit): NeedsWatch<ServerTarget> {
     const { clock, log, gateway } = this.#context;
-    const { name: panel, ratePinned } = this.#settings;
+    const { name: panel } = this.#settings;
     return new NeedsWatch({
       panel,
       clock,
       log,
-      ratePinned,
       socketLimit,
       allowedSockets: () => this.#slots.allowed,
       servers: () => this.records.map(({ target }) => target),
@@ -299,14 +311,16 @@ export class PanelFleet {
 
   #sessionContext(): SessionContext {
     const { clock, random, gateway, telemetry, codec, openSocket, addressProblem, isProxied } = this.#context;
+    const settings = () => this.#settings;
     return {
       codec,
       clock,
       log: this.#serverLog,
       random,
       telemetry,
-      settings: this.#settings,
-      intervals: () => this.#settings,
+      get settings() {
+        return settings();
+      },
       backupCompleted: (record) => this.#backups.changed(record),
       openSocket,
       addressProblem,

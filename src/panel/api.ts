@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import { MIB } from '../domain/server.ts';
@@ -19,14 +18,7 @@ import {
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
 import { MAX_PIECE, parseJson } from './json-pieces.ts';
 import { limitPerMinute, type RateFacts, remainingCalls } from './rate-limit.ts';
-import {
-  type ConnectionOptions,
-  createDispatcher,
-  exchange,
-  MAX_BODY_BYTES,
-  panelProxy,
-  type Reply,
-} from './transport.ts';
+import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
 
 /** A decoded response, and what its headers show about the rate limit. */
 export interface PanelAnswer<T> extends RateFacts {
@@ -53,9 +45,7 @@ const MAX_SMALL_BODY_BYTES = MIB;
 export class PanelApi {
   readonly #options: PanelApiOptions;
   readonly #url: URL;
-  readonly #dispatcher: Dispatcher;
-  readonly #closing = new AbortController();
-  readonly #isProxied: boolean;
+  #connections: Connections;
   /** The panel has responded before, in its own form. */
   #hasAnswered = false;
   /** The daemons of servers, by both ids, if the panel's paths name them. */
@@ -66,8 +56,7 @@ export class PanelApi {
   constructor(options: PanelApiOptions) {
     this.#options = options;
     this.#url = new URL(options.baseUrl);
-    this.#dispatcher = createDispatcher(options, this.#closing.signal);
-    this.#isProxied = panelProxy(options) !== undefined;
+    this.#connections = new Connections(options);
   }
 
   /** A token for the server's console socket, and the socket's address. */
@@ -115,10 +104,15 @@ export class PanelApi {
     return this.#get('nodes', this.#options.dialect.nodes(page), signal);
   }
 
+  /** Makes the next calls over these connections; calls in progress end on those before. */
+  use(connections: Connections): void {
+    void this.#connections.drain();
+    this.#connections = connections;
+  }
+
   /** Closes all connections; calls in progress are rejected. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#dispatcher.destroy();
+  close(): Promise<void> {
+    return this.#connections.close();
   }
 
   /**
@@ -170,13 +164,13 @@ export class PanelApi {
   }
 
   async #exchange(endpoint: ApiEndpoint, path: string, signal: AbortSignal): Promise<Reply> {
-    const { clock, requestTimeoutMs, telemetry } = this.#options;
+    const { clock, telemetry } = this.#options;
+    const connections = this.#connections;
     try {
-      return await exchange(this.#dispatcher, {
+      return await connections.exchange({
         origin: this.#url.origin,
         path: this.#url.pathname.replace(/\/+$/, '') + path,
         headers: this.#headers(),
-        deadlineMs: requestTimeoutMs,
         maxBytes: endpoint === 'listing' || endpoint === 'nodes' ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES,
         signal,
         clock,
@@ -184,11 +178,9 @@ export class PanelApi {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const { host, protocol } = this.#url;
-      const way = { endpoint, protocol, proxied: this.#isProxied, hasAnswered: this.#hasAnswered };
-      const failure = transportError(
-        { request: `GET ${path}`, host, timeoutMs: requestTimeoutMs, ...way },
-        error,
-      );
+      const { isProxied: proxied, requestTimeoutMs: timeoutMs } = connections;
+      const way = { endpoint, protocol, proxied, hasAnswered: this.#hasAnswered };
+      const failure = transportError({ request: `GET ${path}`, host, timeoutMs, ...way }, error);
       if (failure.problem.cause === 'bad_answer') telemetry.badMessage('oversize');
       throw failure;
     }

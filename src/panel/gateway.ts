@@ -95,8 +95,8 @@ export class Gateway {
   readonly #pollRetest: Repeat;
   readonly #closing = new AbortController();
   #use = UNKNOWN_USE;
-  /** Counts the API keys: the outcome of a call with an earlier key shows nothing about the current one. */
-  #keyNumber = 0;
+  /** Counts the beginnings: the outcome of a call with an earlier key, or on an earlier way, shows nothing about the current one. */
+  #beginnings = 0;
   #hasCalled = false;
 
   /** Calls go over HTTP unless `api` is given. */
@@ -213,12 +213,13 @@ export class Gateway {
   }
 
   budget(): BudgetReading {
-    const { allowedPerMinute, usedLastMinute, knownPerMinute } = this.#limit;
+    const { allowedPerMinute, usedLastMinute, knownPerMinute, isPinned } = this.#limit;
     return {
       limitPerMinute: allowedPerMinute,
       usedLastMinute,
       queueLength: this.#calls.waiting,
       paused: this.#limitWatch.problem !== undefined,
+      isPinned,
       knownLimitPerMinute: knownPerMinute,
     };
   }
@@ -229,10 +230,15 @@ export class Gateway {
 
   /** The API key changed: everything held against the panel or the old key is forgotten. */
   keyChanged(): void {
-    this.#keyNumber += 1;
     this.#consoles.clear();
     this.#judge.keyChanged();
-    if (this.#hasCalled) void this.#beginWithListing();
+    this.#beginAgain();
+  }
+
+  /** The panel and its nodes are reached in another way: everything held against them is forgotten. */
+  accessChanged(): void {
+    this.#judge.accessChanged();
+    this.#beginAgain();
   }
 
   /** Judges a panel of unknown health now; resolves once that is known, or no call could show it. */
@@ -326,6 +332,11 @@ export class Gateway {
     }
   }
 
+  #beginAgain(): void {
+    this.#beginnings += 1;
+    if (this.#hasCalled) void this.#beginWithListing();
+  }
+
   async #beginWithListing(): Promise<void> {
     const call = { ...this.#listingCanary, isUnjudged: this.#use.listing === 'none' };
     await this.#first(call, this.#closing.signal).catch(() => undefined);
@@ -351,22 +362,22 @@ export class Gateway {
   async #make<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     const { clock } = this.#options;
     const startedAt = clock.now();
-    const keyNumber = this.#keyNumber;
+    const beginning = this.#beginnings;
     const { endpoint, server } = call;
     const about = { endpoint, server, node: call.node?.(), startedAt };
-    const isOfKey = () => keyNumber === this.#keyNumber && !this.#closing.signal.aborted;
+    const isCurrent = () => beginning === this.#beginnings && !this.#closing.signal.aborted;
     try {
       const answer = await call.make(signal);
       this.#limitWatch.succeeded(endpoint, answer);
       const isNodeSilent = call.isNodeSilent?.(answer.value) === true;
-      if (isOfKey()) this.#judge.ended({ ...about, problem: undefined, fromPanel: true, isNodeSilent });
+      if (isCurrent()) this.#judge.ended({ ...about, problem: undefined, fromPanel: true, isNodeSilent });
       return answer.value;
     } catch (error) {
       // A withdrawn call shows nothing.
       if (signal.aborted) throw error;
       const fromPanel = error instanceof PanelError && error.fromPanel;
       this.#limitWatch.failed(endpoint, error);
-      if (call.isUnjudged !== true && isOfKey())
+      if (call.isUnjudged !== true && isCurrent())
         this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
       throw error;
     }

@@ -190,17 +190,27 @@ export class Judge {
     }
   }
 
-  /** Forgets everything held against the panel or its key. */
+  /** Another API key: forgets everything that is held against the panel or the account. */
   keyChanged(): void {
-    this.#provenAt = undefined;
-    this.#log.forgetPaths();
-    this.#held.clear();
-    this.#options.gate.reset((key, circuit) => !isOfNode(key) || isExplained(key, circuit));
-    this.#changes.notify();
+    this.#forget((key, circuit) => !isOfNode(key) || isExplained(key, circuit));
+  }
+
+  /** The panel and its nodes are reached in another way: forgets everything that is held against them. */
+  accessChanged(): void {
+    this.#forget(() => true);
   }
 
   stop(): void {
     this.#canaries.stop();
+  }
+
+  #forget(isMeant: (key: CircuitKey, circuit: Circuit) => boolean): void {
+    // A panel that worked is still taken to work.
+    if (this.problem !== undefined) this.#provenAt = undefined;
+    this.#log.forgetPaths();
+    this.#held.clear();
+    this.#options.gate.reset(isMeant);
+    this.#changes.notify();
   }
 
   #works(): void {

@@ -11,8 +11,6 @@ export interface LimitWatchOptions {
   readonly log: Logger;
   /** The panel's name. */
   readonly panel: string;
-  /** The rate, if the operator set one; otherwise it is learned. */
-  readonly pinnedPerMinute?: number;
   readonly limit: RateLimit;
 }
 
@@ -52,9 +50,9 @@ export class LimitWatch {
   }
 
   #learn(endpoint: ApiEndpoint, facts: RateFacts): void {
-    const { limit, log, panel, pinnedPerMinute } = this.#options;
+    const { limit, log, panel } = this.#options;
     const wasKnown = limit.knownPerMinute !== undefined;
-    if (!limit.answered(endpoint, facts) || pinnedPerMinute !== undefined) return;
+    if (!limit.answered(endpoint, facts) || limit.isPinned) return;
     const { allowedPerMinute: perMinute, knownPerMinute: known } = limit;
     log[wasKnown ? 'info' : 'debug'](
       { panel, limit: known, perMinute },

@@ -13,7 +13,7 @@ export interface PanelLogOptions {
 }
 
 /** What the log lines are about. */
-type Problems = Pick<Judge, 'problem' | 'consoleProblem' | 'pathProblem' | 'pathHold'>;
+type Problems = Pick<Judge, 'health' | 'problem' | 'consoleProblem' | 'pathProblem' | 'pathHold'>;
 
 /** The log lines about a panel: when a problem of its own, of its consoles or of a path begins, and when it ends. */
 export class PanelLog {
@@ -29,6 +29,8 @@ export class PanelLog {
 
   /** Logs what changed; returns whether another path has a problem. */
   follow(now: Problems): boolean {
+    // The end of a problem is logged once a call has shown it.
+    if (now.health === 'unknown') return false;
     this.#followPanel(now.problem);
     this.#followConsoles(now.consoleProblem);
     return this.#followPaths(now);

@@ -34,19 +34,22 @@ export interface RateFacts {
   readonly remaining?: number | undefined;
 }
 
-export interface RateLimitOptions {
-  readonly clock: Clock;
+/** The part of a rate limit that the operator determines. */
+export interface PinnedRate {
   /** A fixed rate set by the operator, in calls per minute. */
   readonly pinnedPerMinute?: number | undefined;
   /** This shard's share of the limit; 1 by default. */
   readonly share?: number | undefined;
 }
 
+export interface RateLimitOptions extends PinnedRate {
+  readonly clock: Clock;
+}
+
 /** What calls one account may still make: a sliding window of 60 s, pauses that the panel demands, and what others use. */
 export class RateLimit {
   readonly #clock: Clock;
-  readonly #pinned: number | undefined;
-  readonly #share: number;
+  #rate: PinnedRate;
   /** Starts within the last minute, oldest first. */
   readonly #starts: number[] = [];
   readonly #waits = new Listeners();
@@ -59,15 +62,27 @@ export class RateLimit {
   /** By then, the minute in which the panel reported it has ended. */
   #spareUntil = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, pinnedPerMinute, share = 1 }: RateLimitOptions) {
+  constructor({ clock, pinnedPerMinute, share }: RateLimitOptions) {
     this.#clock = clock;
-    this.#pinned = pinnedPerMinute;
-    this.#share = share;
+    this.#rate = { pinnedPerMinute, share };
+  }
+
+  /** Applies another rate; the calls of the last minute still count. */
+  pin(rate: PinnedRate): void {
+    this.#rate = rate;
+    this.#waits.notify();
+    this.#rates.notify();
   }
 
   /** The most calls within 60 s. */
   get allowedPerMinute(): number {
-    return (this.#pinned ?? allowedOf(this.#known)) * this.#share;
+    const { pinnedPerMinute, share = 1 } = this.#rate;
+    return (pinnedPerMinute ?? allowedOf(this.#known)) * share;
+  }
+
+  /** Did the operator set the rate? Then there is no limit to learn. */
+  get isPinned(): boolean {
+    return this.#rate.pinnedPerMinute !== undefined;
   }
 
   /** The panel's own limit; undefined until a response reports it. */

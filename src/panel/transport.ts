@@ -20,6 +20,7 @@ export interface PanelTls {
 /** The settings of the connections to one panel. */
 export interface ConnectionOptions {
   readonly baseUrl: string;
+  /** The timeout of a whole call, from the first name lookup to the last byte. */
   readonly requestTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
@@ -38,23 +39,51 @@ export const MAX_BODY_BYTES = 8 * MIB;
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/**
- * The proxy between the exporter and the panel, if there is one.
- *
- * @throws Error if its address is not a proxy URL
- */
-export function panelProxy({ baseUrl, proxyUrl }: ConnectionOptions): Proxy | undefined {
-  return proxyFor(baseUrl, proxyUrl, (host) => LOOPBACK.test(host));
+/** The connections to one panel, through a proxy if there is one; nothing is opened before the first call. */
+export class Connections {
+  readonly requestTimeoutMs: number;
+  readonly isProxied: boolean;
+  readonly #dispatcher: Dispatcher;
+  /** Ends attempts to connect through the proxy. */
+  readonly #closing = new AbortController();
+
+  /** @throws Error if the proxy's address is invalid */
+  constructor(options: ConnectionOptions) {
+    const { baseUrl, proxyUrl, requestTimeoutMs } = options;
+    const proxy = proxyFor(baseUrl, proxyUrl, (host) => LOOPBACK.test(host));
+    this.requestTimeoutMs = requestTimeoutMs;
+    this.isProxied = proxy !== undefined;
+    this.#dispatcher = createDispatcher(options, proxy, this.#closing.signal);
+  }
+
+  /** The response to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
+  async exchange(request: Exchange): Promise<Reply> {
+    request.signal.throwIfAborted();
+    const late = () => new ExchangeError(OWN_CODES.deadline, 'the deadline passed');
+    // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned.
+    return bounded(request, this.requestTimeoutMs, late, (signal) =>
+      untilAborted(send(this.#dispatcher, request, signal), signal),
+    );
+  }
+
+  /** Closes them once the requests in progress have ended. */
+  async drain(): Promise<void> {
+    await this.#dispatcher.close();
+  }
+
+  /** Closes them at once; requests in progress are rejected. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#dispatcher.destroy();
+  }
 }
 
-/**
- * The connections to one panel, through a proxy if one is configured. `signal` ends attempts to connect through it.
- *
- * @throws Error if the proxy's address is invalid
- */
-export function createDispatcher(options: ConnectionOptions, signal: AbortSignal): Dispatcher {
+function createDispatcher(
+  options: ConnectionOptions,
+  proxy: Proxy | undefined,
+  signal: AbortSignal,
+): Dispatcher {
   const { origin } = new URL(options.baseUrl);
-  const proxy = panelProxy(options);
   const common = {
     connections: CONNECTIONS,
     headersTimeout: options.requestTimeoutMs,
@@ -156,8 +185,6 @@ export interface Exchange {
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  /** The deadline of the whole call, from the first name lookup to the last byte. */
-  readonly deadlineMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -185,16 +212,6 @@ class ExchangeError extends Error {
 
 /** The most that is read of an error page. */
 const MAX_ERROR_BYTES = 65_536;
-
-/** The response to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
-export async function exchange(dispatcher: Dispatcher, request: Exchange): Promise<Reply> {
-  request.signal.throwIfAborted();
-  const late = () => new ExchangeError(OWN_CODES.deadline, 'the deadline passed');
-  // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned.
-  return bounded(request, request.deadlineMs, late, (signal) =>
-    untilAborted(send(dispatcher, request, signal), signal),
-  );
-}
 
 async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSignal): Promise<Reply> {
   const { origin, path, headers } = request;

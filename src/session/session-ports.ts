@@ -99,5 +99,5 @@ export interface StreamContext extends SocketAccess {
 /** What all sessions of a panel share. */
 export interface SessionContext extends StreamContext {
   readonly panel: SessionPanel;
-  readonly intervals: () => PollIntervals;
+  readonly settings: SessionSettings & PollIntervals;
 }

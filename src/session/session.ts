@@ -134,7 +134,7 @@ export class Session implements StreamerOwner {
       machine: this.#streamer.machine,
       sampledAt,
       waitingSince: this.#waitingSince,
-      pollIntervalMs: this.#context.intervals().pollIntervalMs,
+      pollIntervalMs: this.#context.settings.pollIntervalMs,
     });
   }
 
@@ -150,8 +150,8 @@ export class Session implements StreamerOwner {
   }
 
   async #poll({ dueAt, isRetry, signal }: PollAttempt): Promise<PollOutcome> {
-    const { clock, panel, telemetry, intervals } = this.#context;
-    const { pollIntervalMs, stalenessMs } = intervals();
+    const { clock, panel, telemetry, settings } = this.#context;
+    const { pollIntervalMs, stalenessMs } = settings;
     const { sampledAt, target } = this.#record;
     const due: Due = { at: dueAt, isFirst: sampledAt === undefined && !this.#hasPolled };
     this.#hasPolled = true;

@@ -29,7 +29,6 @@ export const SETTINGS: PanelSettings = {
   stalenessMs: 60_000,
   connectTimeoutMs: 10_000,
   authTimeoutMs: 12_000,
-  ratePinned: false,
 };
 export const NO_TELEMETRY: PanelTelemetry = {
   message: () => {},
@@ -51,7 +50,9 @@ export class FakeGateway implements PanelGateway {
   problem: Problem | undefined;
   problems: readonly Problem[] = [];
   keyChanges = 0;
+  accessChanges = 0;
   limitPerMinute = 60;
+  isPinned = false;
   use = UNKNOWN_USE;
   closed = false;
   readonly calls: string[] = [];
@@ -125,7 +126,8 @@ export class FakeGateway implements PanelGateway {
   }
 
   budget(): BudgetReading {
-    return { limitPerMinute: this.limitPerMinute, usedLastMinute: 0, queueLength: 0, paused: false };
+    const { limitPerMinute, isPinned } = this;
+    return { limitPerMinute, isPinned, usedLastMinute: 0, queueLength: 0, paused: false };
   }
 
   setUse(use: PanelUse): void {
@@ -134,6 +136,10 @@ export class FakeGateway implements PanelGateway {
 
   keyChanged(): void {
     this.keyChanges += 1;
+  }
+
+  accessChanged(): void {
+    this.accessChanges += 1;
   }
 
   onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void {

@@ -266,7 +266,14 @@ export function panelReading({ budget, needs, nodes = [], ...rest }: PanelReadin
     problems: [],
     nodes: () => nodes,
     capacities: () => [],
-    budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false, ...budget },
+    budget: {
+      limitPerMinute: 60,
+      usedLastMinute: 0,
+      queueLength: 0,
+      paused: false,
+      isPinned: false,
+      ...budget,
+    },
     needs: {
       requiredCallsPerMinute: 0,
       requiredSockets: 0,

@@ -71,6 +71,11 @@ function entry({
 }
 
 const yamlOf = (...panels: readonly PanelEntry[]) => ['panels:', ...panels.map(entry)].join('\n');
+const discovering = (timeout: string) =>
+  yamlOf({ settings: ['discover: true', `request_timeout: ${timeout}`], servers: [] }).replace(
+    /\n +servers:/,
+    '',
+  );
 async function streaming(name: string): Promise<void> {
   await exporter.until('gameserver_collection_streaming', { server: name }, 1);
   await exporter.until('gameserver_collection_up', { server: name }, 1);
@@ -262,6 +267,49 @@ describe('a reload', () => {
         yamlOf({ settings: ['staleness: 90s', 'poll_interval: 1m'], servers }),
       );
       expect(outcome).toMatchObject({ summary: expect.stringContaining('panels: 1 changed') as string });
+    });
+  });
+
+  it('applies new timeouts and another rate without touching a socket', async () => {
+    const servers = [server('survival')];
+    await start(yamlOf({ servers }));
+    await streaming('survival');
+    await unnoticedBy(['survival'], async () => {
+      const outcome = await exporter.reload(
+        yamlOf({ settings: ['request_timeout: 30s', 'requests_per_minute: 42'], servers }),
+      );
+      expect(outcome).toMatchObject({ summary: expect.stringContaining('panels: 1 changed') as string });
+      const limit = 'gameserver_exporter_api_budget_limit_calls_per_minute';
+      expect(await exporter.value(limit, { panel: 'main' })).toBe(42);
+    });
+  });
+
+  it('of another origin opens the sockets anew, and counts on', async () => {
+    const servers = [server('survival')];
+    await start(yamlOf({ servers }));
+    await streaming('survival');
+    const count = () => exporter.value('gameserver_observed_seconds_total', { server: 'survival' });
+    const before = await count();
+    const outcome = await exporter.reload(
+      yamlOf({ settings: ['origin: https://other.example.com'], servers }),
+    );
+    expect(outcome).toMatchObject({ summary: expect.stringContaining('panels: 1 changed') as string });
+    await eventually(() =>
+      expect(panel.record.sockets(panel.server('survival').uuid)).toMatchObject({ opened: 1, open: 0 }),
+    );
+    expect(await exporter.reload(yamlOf({ servers }))).toMatchObject({ ok: true });
+    await streaming('survival');
+    expect(opened('survival')).toBe(2);
+    expect(await count()).toBeGreaterThanOrEqual(before ?? Number.POSITIVE_INFINITY);
+  });
+
+  it('of a new timeout while the panel fails keeps the servers that were discovered, and their sockets', async () => {
+    await start(discovering('20s'));
+    await Promise.all(NAMES.map((name) => streaming(name)));
+    await unnoticedBy(NAMES, async () => {
+      panel.failRest({ kind: 'refuse', status: 502 });
+      expect(await exporter.reload(discovering('24s'))).toMatchObject({ ok: true });
+      await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     });
   });
 

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
+import { Connections } from '../../../src/panel/transport.ts';
 import { eventually } from '../../support/eventually.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
 import {
@@ -352,6 +353,20 @@ describe('a call without a response', () => {
     await expect(api.resources('ab', controller.signal)).rejects.toThrow('not wanted');
     expect(telemetry.calls).toEqual(['resources aborted', 'resources aborted']);
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('ends as it began if other connections are used meanwhile, and the next call goes over those', async () => {
+    const held: (() => void)[] = [];
+    const server = await serve((response, request) => {
+      if (held.length === 0) held.push(() => json(200, CREDENTIALS)(response, request));
+    });
+    const { api } = apiOf(server.url);
+    const call = api.credentials('ab', never());
+    await eventually(() => expect(held).toHaveLength(1));
+    api.use(new Connections(apiOptions(server.url, { requestTimeoutMs: 100 })));
+    expect((await failureOf(api.resources('ab', never()))).message).toContain('within 0.1 s');
+    for (const release of held) release();
+    await call;
   });
 
   it('ends when the API is closed', async () => {

@@ -125,9 +125,7 @@ describe('the first call to a panel', () => {
   it('is repeated with a new key', async () => {
     await connect('a');
     gateway.keyChanged();
-    expect(gateway.health).toBe('unknown');
     await until(() => expect(asked(CANARY)).toBe(2));
-    await until(() => expect(gateway.health).toBe('up'));
   });
 });
 

@@ -147,8 +147,13 @@ class Stage {
       log: this.log,
       random: () => 0,
       codec: PTERODACTYL.socket,
-      intervals: () => ({ pollIntervalMs: 30_000, stalenessMs: 60_000 }),
-      settings: { origin: ORIGIN, connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
+      settings: {
+        origin: ORIGIN,
+        connectTimeoutMs: 10_000,
+        authTimeoutMs: 12_000,
+        pollIntervalMs: 30_000,
+        stalenessMs: 60_000,
+      },
       telemetry: {
         message: () => undefined,
         badMessage: () => undefined,

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isSameConnection, isSameSettings, type PanelConfig } from '../../../src/config/config.ts';
+import { changedConcerns, type PanelConfig } from '../../../src/config/config.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { target } from '../../support/targets.ts';
+
+const tls = { ca: 'one', key: new Secret('one'), insecureSkipVerify: false };
+const nodes = { apiKey: new Secret('ptla_one'), intervalMs: 60_000 };
 
 function panel(changes: Partial<PanelConfig> = {}): PanelConfig {
   return {
@@ -18,46 +21,37 @@ function panel(changes: Partial<PanelConfig> = {}): PanelConfig {
     authTimeoutMs: 12_000,
     allowInsecure: false,
     socketHosts: ['node.example.com'],
-    tls: { ca: 'one', key: new Secret('one'), insecureSkipVerify: false },
+    tls,
+    nodes,
     servers: [target()],
     ...changes,
   };
 }
 
-describe('a panel keeps its connections', () => {
-  it.each<[string, Partial<PanelConfig>]>([
-    ['nothing', {}],
-    ['its key', { apiKey: new Secret('ptlc_two'), apiKeySource: 'file key' }],
-    ['its intervals', { pollIntervalMs: 60_000, stalenessMs: 90_000 }],
-    ['its servers', { servers: [] }],
-  ])('if %s changed', (_, changes) => {
-    expect(isSameConnection(panel(), panel(changes))).toBe(true);
+describe('the changed settings of a panel determine', () => {
+  it.each<[string, string, Partial<PanelConfig>]>([
+    ['nothing', 'without a change', { tls: { ...tls, key: new Secret('one') } }],
+    ['nothing', 'another list of servers', { servers: [] }],
+    ['nothing', 'another source of the same key', { apiKeySource: 'variable' }],
+    ['panel', 'another URL', { url: 'https://other.example.com' }],
+    ['key', 'another key', { apiKey: new Secret('ptlc_two') }],
+    ['calls', 'another timeout of calls', { requestTimeoutMs: 1 }],
+    ['calls', 'another timeout of connections', { connectTimeoutMs: 1 }],
+    ['calls, sockets', 'another proxy', { proxyUrl: 'http://proxy.example.com' }],
+    ['calls, sockets', 'another certificate authority', { tls: { ...tls, ca: 'two' } }],
+    ['calls, sockets', 'another private key', { tls: { ...tls, key: new Secret('two') } }],
+    ['sockets', 'another origin', { origin: 'https://other.example.com' }],
+    ['sockets', 'other socket hosts', { socketHosts: ['other.example.com'] }],
+    ['sockets', 'insecure addresses', { allowInsecure: true }],
+    ['rest', 'another timeout of sockets', { authTimeoutMs: 1 }],
+    ['rest', 'another rate', { requestsPerMinute: 100 }],
+    ['rest', 'key_per_shard', { keyPerShard: true }],
+    ['rest', 'another poll interval', { pollIntervalMs: 60_000 }],
+    ['rest', 'another staleness', { stalenessMs: 90_000 }],
+    ['rest', 'another key for nodes', { nodes: { ...nodes, apiKey: new Secret('ptla_two') } }],
+    ['rest', 'a server list', { listing: { intervalMs: 60_000 } }],
+    ['key, rest', 'a key and an interval', { apiKey: new Secret('ptlc_two'), stalenessMs: 90_000 }],
+  ])('%s: %s', (concerns, _, changes) => {
+    expect([...changedConcerns(panel(), panel(changes))].join(', ') || 'nothing').toBe(concerns);
   });
-});
-
-describe('a panel is rebuilt', () => {
-  const tls = { ca: 'one', key: new Secret('one'), insecureSkipVerify: false };
-  it.each<[string, Partial<PanelConfig>]>([
-    ['its URL', { url: 'https://other.example.com' }],
-    ['its origin', { origin: 'https://other.example.com' }],
-    ['its rate', { requestsPerMinute: 100 }],
-    ['key_per_shard', { keyPerShard: true }],
-    ['a timeout', { authTimeoutMs: 1 }],
-    ['the list of socket hosts', { socketHosts: ['other.example.com'] }],
-    ['its proxy', { proxyUrl: 'http://proxy.example.com' }],
-    ['its certificate authority', { tls: { ...tls, ca: 'two' } }],
-    ['its private key', { tls: { ...tls, key: new Secret('two') } }],
-  ])('if %s changed', (_, changes) => {
-    expect(isSameConnection(panel(), panel(changes))).toBe(false);
-  });
-});
-
-it.each<[boolean, string, Partial<PanelConfig>]>([
-  [true, 'the list of servers', { servers: [] }],
-  [true, 'the source of the key', { apiKeySource: 'variable' }],
-  [false, 'the key', { apiKey: new Secret('ptlc_two') }],
-  [false, 'the poll interval', { pollIntervalMs: 60_000 }],
-  [false, 'the staleness', { stalenessMs: 90_000 }],
-])('the settings of a panel are the same (%s) if this changed: %s', (same, _, changes) => {
-  expect(isSameSettings(panel(), panel(changes))).toBe(same);
 });

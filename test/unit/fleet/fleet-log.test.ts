@@ -60,7 +60,8 @@ it('servers that stream again after the panel recovered are logged like others',
   bench.gateway.answerCredentials = () => Promise.reject(DOWN);
   bench.gateway.answerResources = () => Promise.reject(DOWN);
   bench.gateway.limitPerMinute = 1_000;
-  const fleet = bench.create(servers(20), { ratePinned: true });
+  bench.gateway.isPinned = true;
+  const fleet = bench.create(servers(20));
   fleet.start();
   bench.gateway.becomes('down', DOWN.problem);
   await bench.clock.advance(MINUTE);
@@ -78,7 +79,8 @@ it('servers that stream again after the panel recovered are logged like others',
 
 it('a server that left is not reported later', async () => {
   bench.gateway.limitPerMinute = 1_000;
-  const fleet = bench.create(servers(2), { ratePinned: true });
+  bench.gateway.isPinned = true;
+  const fleet = bench.create(servers(2));
   fleet.start();
   await bench.clock.advance(2 * MINUTE);
   for (const socket of bench.sockets) socket.drops();

@@ -10,7 +10,8 @@ const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_0
 function largeFleet(): { bench: FleetBench; fleet: PanelFleet } {
   const bench = new FleetBench();
   bench.gateway.limitPerMinute = 100_000;
-  return { bench, fleet: bench.create(many, { ratePinned: true }) };
+  bench.gateway.isPinned = true;
+  return { bench, fleet: bench.create(many) };
 }
 
 const conditions = ({ records }: PanelFleet) => records.map(({ status }) => status.condition);

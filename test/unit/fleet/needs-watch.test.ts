@@ -25,15 +25,14 @@ interface World {
 
 let world: World;
 
-function watchWith(ratePinned: boolean): NeedsWatch<Server> {
+function watchWith(isPinned: boolean): NeedsWatch<Server> {
   return new NeedsWatch({
     panel: 'main',
     clock,
     log,
     servers: () => world.servers,
     wishes: () => ({ pollIntervalMs: 30_000, listingPerMinute: world.listingPerMinute, listsPerMinute: 0 }),
-    budget: () => world,
-    ratePinned,
+    budget: () => ({ ...world, isPinned }),
     allowedSockets: () => world.allowedSockets,
     socketLimit: { descriptors: 256, requiredDescriptors: 1_200, sockets: 100 },
   });

@@ -89,7 +89,7 @@ describe('a fleet', () => {
       problems: [],
       nodes: expect.any(Function) as unknown,
       capacities: expect.any(Function) as unknown,
-      budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false },
+      budget: { limitPerMinute: 60, isPinned: false, usedLastMinute: 0, queueLength: 0, paused: false },
       needs: {
         requiredCallsPerMinute: 2 / 8 + 2,
         requiredSockets: 2,
@@ -102,7 +102,8 @@ describe('a fleet', () => {
   });
 
   it('keeps its sockets when the limit changes, and reports what a smaller one means', async () => {
-    start(servers(10), { ratePinned: true });
+    gateway.isPinned = true;
+    start(servers(10));
     await clock.advance(1_000);
     gateway.allows(0.5);
     await clock.advance(MINUTE);

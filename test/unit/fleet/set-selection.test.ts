@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import type { PanelFleet, PanelSettings } from '../../../src/fleet/panel-fleet.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import { FleetBench, named, servers } from '../../support/fleet-bench.ts';
+import { FleetBench, named, SETTINGS, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
 
@@ -182,16 +182,55 @@ describe('a new list of servers', () => {
   });
 });
 
-describe('changed intervals', () => {
+describe('changed settings', () => {
   it('apply to servers that are already monitored', async () => {
     await start([named('a'), named('b', { mode: 'poll' })]);
     await clock.advance(MINUTE);
-    fleet.setIntervals({ pollIntervalMs: 5 * MINUTE, stalenessMs: 20 * MINUTE });
+    fleet.setSettings({ ...SETTINGS, pollIntervalMs: 5 * MINUTE, stalenessMs: 20 * MINUTE });
     const before = gateway.asked('resources').length;
     await clock.advance(10 * MINUTE);
     expect(gateway.asked('resources').length - before).toBeLessThanOrEqual(3);
     expect(fleet.records.map(({ staleness }) => staleness.socket)).toEqual([20 * MINUTE, 20 * MINUTE]);
     expect(bench.sockets).toHaveLength(1);
+  });
+});
+
+describe('another way to the panel', () => {
+  const missing = () => Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
+
+  it('is tried immediately for servers that failed on the old one, and keeps open sockets', async () => {
+    const take = gateway.answerCredentials;
+    gateway.answerCredentials = (server, signal) => (server === 'a' ? missing() : take(server, signal));
+    gateway.answerResources = missing;
+    await start(servers(2));
+    gateway.answerCredentials = take;
+    fleet.accessChanged();
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['streaming', 'streaming']);
+    expect(bench.sockets).toHaveLength(2);
+    expect(gateway.accessChanges).toBe(1);
+  });
+
+  it('to the nodes opens every socket anew', async () => {
+    await start(servers(2));
+    fleet.reopenSockets();
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['streaming', 'streaming']);
+    expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', 'closed', undefined, undefined]);
+  });
+
+  it('begins nothing before the start or after the stop', async () => {
+    fleet = bench.create(servers(2));
+    fleet.accessChanged();
+    fleet.reopenSockets();
+    expect(bench.sockets).toEqual([]);
+    fleet.start();
+    await fleet.stop();
+    fleet.accessChanged();
+    fleet.reopenSockets();
+    await clock.advance(MINUTE);
+    expect(bench.streamed()).toEqual([]);
+    expect(clock.pending).toBe(0);
   });
 });
 

@@ -195,14 +195,19 @@ export class SessionWorld {
         socketHold: () => this.#panelProblem ?? (this.isNodeOpen ? undefined : NODE_DOWN),
         pollHold: () => this.#panelProblem,
       },
-      intervals: () => ({ pollIntervalMs: 30_000, stalenessMs: 60_000 }),
       telemetry: {
         message: () => undefined,
         badMessage: () => undefined,
         reconnect: () => undefined,
         request: () => undefined,
       },
-      settings: { origin: 'https://panel.example.com', connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
+      settings: {
+        origin: 'https://panel.example.com',
+        connectTimeoutMs: 10_000,
+        authTimeoutMs: 12_000,
+        pollIntervalMs: 30_000,
+        stalenessMs: 60_000,
+      },
       codec: PTERODACTYL.socket,
       openSocket: (url, listener) => this.#open(url, listener) as unknown as ConsoleSocket,
       addressProblem: (url) =>

@@ -504,6 +504,40 @@ it('an account that is denied all consoles but one has no problem', async () => 
   expect(causes()).toEqual([]);
 });
 
+describe.each(['keyChanged', 'accessChanged'] as const)('%s', (change) => {
+  it('leaves a panel that worked up', async () => {
+    keepPolling();
+    await clock.advance(1_000);
+    gateway[change]();
+    expect(gateway.health).toBe('up');
+  });
+
+  it('forgets the problem of a panel, whose end is logged when a call has shown it', async () => {
+    fail(BAD_GATEWAY);
+    keepPolling();
+    await clock.advance(60_000);
+    gateway[change]();
+    expect([gateway.health, causes()]).toEqual(['unknown', []]);
+    expect(logged('info')).toEqual([]);
+    panel.decide = () => 'success';
+    await clock.advance(10_000);
+    expect(gateway.health).toBe('up');
+    expect(logged('info').map(({ message }) => message)).toEqual([
+      'panel main (https://panel.example.com) is available again: resuming calls',
+    ]);
+  });
+});
+
+it.each([
+  ['keyChanged', false],
+  ['accessChanged', true],
+] as const)('after %s, nodes with a problem of their own are tried again: %s', (change, isTried) => {
+  for (const server of ['s1', 's4', 's7'])
+    gateway.socketEnded(server, 'n1', { cause: 'node_connection', detail: 'refused' });
+  gateway[change]();
+  expect(gateway.isSocketOpen('n1')).toBe(isTried);
+});
+
 describe('what is explained by the panel', () => {
   it("is no longer a node's or a path's", async () => {
     fail('silence', (endpoint, server) => endpoint === 'resources' && nodeOf(server) === 'n1');

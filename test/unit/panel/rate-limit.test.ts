@@ -36,6 +36,18 @@ describe('the allowed rate', () => {
     expect(limit.knownPerMinute).toBe(known);
   });
 
+  it('can be pinned later, and then the calls of the last minute still count', async () => {
+    const world = limitOf();
+    const told = vi.fn<() => void>();
+    world.limit.onRate(told);
+    take(world.limit, 40);
+    world.limit.pin({ pinnedPerMinute: 30 });
+    expect(told).toHaveBeenCalledTimes(1);
+    expect([world.limit.isPinned, waitMs(world)]).toEqual([true, WINDOW_MS]);
+    world.limit.pin({});
+    expect([world.limit.isPinned, waitMs(world)]).toEqual([false, 0]);
+  });
+
   it('tells its listeners when it changes, but not when a response repeats it', () => {
     const { limit } = limitOf();
     const listener = vi.fn<() => void>();

@@ -54,7 +54,6 @@ async function start(
       panel,
       telemetry: NO_TELEMETRY,
       settings: SETTINGS,
-      intervals: () => SETTINGS,
       codec: PTERODACTYL.socket,
       openSocket: (url, listener) => {
         const socket = new FakeSocket(url, listener, refusal);
