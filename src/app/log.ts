@@ -4,6 +4,51 @@ import type { LogConfig } from '../config/config.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { MIB } from '../domain/server.ts';
 
+// Nothing should log these; if it happens by mistake, they are still redacted.
+const SECRET_FIELDS = [
+  'apiKey',
+  'api_key',
+  'token',
+  'authorization',
+  'password',
+  '*.apiKey',
+  '*.token',
+  '*.authorization',
+];
+
+const STANDARD_ERROR = 2;
+
+/** The program's log, and how many of its lines could not be written. */
+export interface ProgramLog {
+  readonly log: Logger;
+  readonly droppedLines: () => number;
+}
+
+/** Opens the program's log on standard error: standard output is for the output of commands. */
+export async function openLog({ level, format }: LogConfig): Promise<ProgramLog> {
+  const output = new LogOutput(STANDARD_ERROR);
+  const options = {
+    level,
+    base: null,
+    redact: SECRET_FIELDS,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { streamWrite: (line: string) => KNOWN_SECRETS.redact(line) },
+  };
+  const droppedLines = () => output.dropped;
+  if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
+    return { log: pino(options, output), droppedLines };
+  }
+  // Loaded only if a person reads the log: a service starts faster without it.
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
+    colorize: process.stderr.isTTY,
+    hideObject: true,
+    messageFormat: (line, messageKey) => prettyMessage(line, messageKey),
+  });
+  return { log: pino(options, { write: (line) => output.write(pretty(line)) }), droppedLines };
+}
+
 /** Fields that messages omit but people need. */
 const SHOWN = ['cause', 'client', 'path', 'code'];
 
@@ -124,49 +169,4 @@ export class LogOutput {
       if (this.#backlog.length > 0) Atomics.wait(pause, 0, 0, LAST_WRITE_PAUSE_MS);
     }
   }
-}
-
-// Nothing should log these; if it happens by mistake, they are still redacted.
-const SECRET_FIELDS = [
-  'apiKey',
-  'api_key',
-  'token',
-  'authorization',
-  'password',
-  '*.apiKey',
-  '*.token',
-  '*.authorization',
-];
-
-const STANDARD_ERROR = 2;
-
-/** The program's log, and how many of its lines could not be written. */
-export interface ProgramLog {
-  readonly log: Logger;
-  readonly droppedLines: () => number;
-}
-
-/** Opens the program's log on standard error: standard output is for the output of commands. */
-export async function openLog({ level, format }: LogConfig): Promise<ProgramLog> {
-  const output = new LogOutput(STANDARD_ERROR);
-  const options = {
-    level,
-    base: null,
-    redact: SECRET_FIELDS,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    hooks: { streamWrite: (line: string) => KNOWN_SECRETS.redact(line) },
-  };
-  const droppedLines = () => output.dropped;
-  if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
-    return { log: pino(options, output), droppedLines };
-  }
-  // Loaded only if a person reads the log: a service starts faster without it.
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({
-    colorize: process.stderr.isTTY,
-    hideObject: true,
-    messageFormat: (line, messageKey) => prettyMessage(line, messageKey),
-  });
-  return { log: pino(options, { write: (line) => output.write(pretty(line)) }), droppedLines };
 }

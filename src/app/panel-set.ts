@@ -1,7 +1,7 @@
 import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import { identityOf } from '../domain/server.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { TargetChanges } from '../fleet/members.ts';
 import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
 import { isInShard, type Shard } from '../fleet/shard.ts';
@@ -27,6 +27,95 @@ interface PanelShared {
   readonly limits: Map<string, RateLimit>;
   readonly queries: SharedQueryAccess;
   readonly names: NameLookups;
+}
+
+/** What a new configuration changed, in numbers. */
+export interface ConfigChanges {
+  /** A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings. */
+  readonly panels: Readonly<Record<'added' | 'removed' | 'rebuilt' | 'changed' | 'unchanged', number>>;
+  readonly servers: TargetChanges;
+}
+
+/** What happens to one panel when the configuration changes. */
+interface PanelTransition {
+  readonly panel: PanelConfig;
+  readonly unit: PanelUnit;
+  readonly change: 'added' | 'rebuilt' | 'changed' | 'unchanged';
+  /** Applies the configuration, if it isn't already. */
+  readonly apply: () => TargetChanges;
+}
+
+/** The running panels, and how they are updated to a new configuration. */
+export class PanelSet {
+  readonly supervisor: Supervisor;
+  readonly #shared: PanelShared;
+  #units: readonly PanelUnit[];
+
+  constructor(config: Config, shared: PanelShared) {
+    this.#shared = shared;
+    this.#units = panelsOf(config, shared.shard).map((panel) => createPanelUnit(panel, shared));
+    this.supervisor = new Supervisor(this.#units.map((unit) => unit.fleet));
+    this.#pinRates();
+  }
+
+  /** Where people open a panel; undefined if there is no panel of this name. */
+  publicUrlOf(panel: string): string | undefined {
+    const unit = this.#units.find(({ config }) => config.name === panel);
+    return unit && publicUrl(unit.config);
+  }
+
+  /**
+   * Applies a new configuration and touches only what differs. Resolves when removed panels have stopped.
+   *
+   * @throws Error if a panel can't be built; then nothing is changed
+   */
+  async apply(config: Config): Promise<ConfigChanges> {
+    const before = new Map(this.#units.map((unit) => [unit.config.name, unit]));
+    const transitions = await this.#prepare(panelsOf(config, this.#shared.shard), before);
+    const servers = transitions.map(({ apply }) => apply());
+    const wanted = new Set(transitions.map(({ panel }) => panel.name));
+    const left = [...before.values()].filter((unit) => !wanted.has(unit.config.name));
+    const gone = left.map((unit) => compareServers(targetsOf(unit), []));
+    this.#units = transitions.map((transition) => transition.unit);
+    this.#pinRates();
+    await this.supervisor.setFleets(this.#units.map((unit) => unit.fleet));
+    return { panels: countPanels(transitions, left.length), servers: sum([...servers, ...gone]) };
+  }
+
+  #pinRates(): void {
+    for (const limit of new Set(this.#units.map((unit) => unit.limit))) {
+      const entries = this.#units.filter((unit) => unit.limit === limit).map(({ config }) => config);
+      limit.pin(rateOf(entries, this.#shared.shard));
+    }
+  }
+
+  /** Builds everything new before anything else is touched. */
+  async #prepare(
+    panels: readonly PanelConfig[],
+    before: ReadonlyMap<string, PanelUnit>,
+  ): Promise<readonly PanelTransition[]> {
+    const transitions: PanelTransition[] = [];
+    try {
+      for (const panel of panels) {
+        transitions.push(this.#prepareOne(panel, before.get(panel.name)));
+      }
+      return transitions;
+    } catch (error) {
+      const built = transitions.filter(({ change }) => change === 'added' || change === 'rebuilt');
+      await Promise.all(built.map(({ unit }) => unit.fleet.stop()));
+      throw error;
+    }
+  }
+
+  #prepareOne(panel: PanelConfig, unit: PanelUnit | undefined): PanelTransition {
+    if (unit === undefined || !isSamePanel(unit.config, panel)) {
+      const apply = () => compareServers(unit === undefined ? [] : targetsOf(unit), panel.servers);
+      const change = unit === undefined ? 'added' : 'rebuilt';
+      return { panel, unit: createPanelUnit(panel, this.#shared), change, apply };
+    }
+    const change = changedConcerns(unit.config, panel).size > 0 ? 'changed' : 'unchanged';
+    return { panel, unit, change, apply: unit.prepare(panel) };
+  }
 }
 
 /** The rate limit of the panel's account: entries with the same address and key share one. */
@@ -126,95 +215,6 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
   };
 }
 
-/** What a new configuration changed, in numbers. */
-export interface ConfigChanges {
-  /** A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings. */
-  readonly panels: Readonly<Record<'added' | 'removed' | 'rebuilt' | 'changed' | 'unchanged', number>>;
-  readonly servers: TargetChanges;
-}
-
-/** What happens to one panel when the configuration changes. */
-interface PanelTransition {
-  readonly panel: PanelConfig;
-  readonly unit: PanelUnit;
-  readonly change: 'added' | 'rebuilt' | 'changed' | 'unchanged';
-  /** Applies the configuration, if it isn't already. */
-  readonly apply: () => TargetChanges;
-}
-
-/** The running panels, and how they are updated to a new configuration. */
-export class PanelSet {
-  readonly supervisor: Supervisor;
-  readonly #shared: PanelShared;
-  #units: readonly PanelUnit[];
-
-  constructor(config: Config, shared: PanelShared) {
-    this.#shared = shared;
-    this.#units = panelsOf(config, shared.shard).map((panel) => createPanelUnit(panel, shared));
-    this.supervisor = new Supervisor(this.#units.map((unit) => unit.fleet));
-    this.#pinRates();
-  }
-
-  /** Where people open a panel; undefined if there is no panel of this name. */
-  publicUrlOf(panel: string): string | undefined {
-    const unit = this.#units.find(({ config }) => config.name === panel);
-    return unit && publicUrl(unit.config);
-  }
-
-  /**
-   * Applies a new configuration and touches only what differs. Resolves when removed panels have stopped.
-   *
-   * @throws Error if a panel can't be built; then nothing is changed
-   */
-  async apply(config: Config): Promise<ConfigChanges> {
-    const before = new Map(this.#units.map((unit) => [unit.config.name, unit]));
-    const transitions = await this.#prepare(panelsOf(config, this.#shared.shard), before);
-    const servers = transitions.map(({ apply }) => apply());
-    const wanted = new Set(transitions.map(({ panel }) => panel.name));
-    const left = [...before.values()].filter((unit) => !wanted.has(unit.config.name));
-    const gone = left.map((unit) => compareServers(unit.config, undefined));
-    this.#units = transitions.map((transition) => transition.unit);
-    this.#pinRates();
-    await this.supervisor.setFleets(this.#units.map((unit) => unit.fleet));
-    return { panels: countPanels(transitions, left.length), servers: sum([...servers, ...gone]) };
-  }
-
-  #pinRates(): void {
-    for (const limit of new Set(this.#units.map((unit) => unit.limit))) {
-      const entries = this.#units.filter((unit) => unit.limit === limit).map(({ config }) => config);
-      limit.pin(rateOf(entries, this.#shared.shard));
-    }
-  }
-
-  /** Builds everything new before anything else is touched. */
-  async #prepare(
-    panels: readonly PanelConfig[],
-    before: ReadonlyMap<string, PanelUnit>,
-  ): Promise<readonly PanelTransition[]> {
-    const transitions: PanelTransition[] = [];
-    try {
-      for (const panel of panels) {
-        transitions.push(this.#prepareOne(panel, before.get(panel.name)));
-      }
-      return transitions;
-    } catch (error) {
-      const built = transitions.filter(({ change }) => change === 'added' || change === 'rebuilt');
-      await Promise.all(built.map(({ unit }) => unit.fleet.stop()));
-      throw error;
-    }
-  }
-
-  #prepareOne(panel: PanelConfig, unit: PanelUnit | undefined): PanelTransition {
-    if (unit === undefined || !isSamePanel(unit.config, panel)) {
-      const apply = () => compareServers(unit?.config, panel);
-      const change = unit === undefined ? 'added' : 'rebuilt';
-      return { panel, unit: createPanelUnit(panel, this.#shared), change, apply };
-    }
-    const change = changedConcerns(unit.config, panel).size > 0 ? 'changed' : 'unchanged';
-    return { panel, unit, change, apply: unit.prepare(panel) };
-  }
-}
-
 /**
  * Where people open a panel, without a trailing slash. The exporter may use an internal address, but the origin that the panel's
  * nodes expect is the panel's own.
@@ -236,10 +236,13 @@ function countPanels(transitions: readonly PanelTransition[], removed: number): 
   return panels;
 }
 
+/** The servers that are monitored, configured or discovered. */
+const targetsOf = ({ fleet }: PanelUnit) => fleet.records.map(({ target }) => target);
+
 /** Counts the servers of a panel that is added, removed or rebuilt: none of them stays unchanged. */
-function compareServers(before: PanelConfig | undefined, after: PanelConfig | undefined): TargetChanges {
-  const had = new Set(before?.servers.map(identityOf));
-  const has = new Set(after?.servers.map(identityOf));
+function compareServers(before: readonly ServerTarget[], after: readonly ServerTarget[]): TargetChanges {
+  const had = new Set(before.map(identityOf));
+  const has = new Set(after.map(identityOf));
   const changed = [...has].filter((identity) => had.has(identity)).length;
   return { added: has.size - changed, removed: had.size - changed, changed, unchanged: 0 };
 }

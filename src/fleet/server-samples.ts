@@ -6,103 +6,6 @@ import { NumberPool } from './number-pool.ts';
 import { compareObservations, START_JITTER_MS } from './ordering.ts';
 import type { PowerHistory } from './power-history.ts';
 
-/** A counter that stays below its highest value for this long was reset, whatever else is known. */
-const MAX_HELD_MS = 60_000;
-
-/**
- * Keeps one of a server's counters monotonic: it decreases only if the server was restarted. Otherwise a single late value would
- * look like a reset, and so like a terabyte of traffic.
- */
-export class MonotonicCounter {
-  /** NaN before the first value. */
-  #highest = Number.NaN;
-  /** Since when the highest value has been shown instead of a lower one; undefined if it isn't. */
-  #heldSince: number | undefined;
-
-  /** The value to show for a received one; `mayReset` if the server was restarted since the last. NaN if none was received. */
-  next(value: number, mayReset: boolean, now: number): number {
-    if (Number.isNaN(value)) return value;
-    const isHeld = value < this.#highest && !mayReset && now - (this.#heldSince ?? now) < MAX_HELD_MS;
-    if (!isHeld) {
-      this.#highest = value;
-      this.#heldSince = undefined;
-    } else this.#heldSince ??= now;
-    return this.#highest;
-  }
-}
-
-/** How long a peak is remembered, at least; at most one bucket longer. */
-export const PEAK_WINDOW_MS = 60_000;
-
-/** A minute in steps of five seconds: 208 bytes a server. */
-const BUCKET_MS = 5_000;
-const BUCKETS = PEAK_WINDOW_MS / BUCKET_MS + 1;
-
-const FIELDS = ['cpuCores', 'memoryBytes'] as const satisfies readonly (keyof Peaks)[];
-
-const WINDOW_SIZE = BUCKETS * FIELDS.length;
-
-const WINDOWS = new NumberPool((length) => new Float64Array(length), WINDOW_SIZE);
-
-/** The highest values of the last minute, in a ring of buckets. */
-export class PeakWindow {
-  readonly #values = WINDOWS.take();
-  #newest = Number.NEGATIVE_INFINITY;
-
-  /** Adds the values of one second, in the order of the fields; NaN for a missing value. */
-  add(now: number, cpuCores: number, memoryBytes: number): void {
-    const bucket = Math.floor(now / BUCKET_MS);
-    this.#forget(bucket);
-    const offset = offsetOf(bucket);
-    this.#raise(offset, cpuCores);
-    this.#raise(offset + 1, memoryBytes);
-  }
-
-  read(now: number): Peaks | undefined {
-    this.#forget(Math.floor(now / BUCKET_MS));
-    const peaks: { -readonly [Field in keyof Peaks]: number } = {};
-    let seen = false;
-    for (const [index, field] of FIELDS.entries()) {
-      const value = this.#highest(index);
-      if (value === undefined) continue;
-      peaks[field] = value;
-      seen = true;
-    }
-    return seen ? peaks : undefined;
-  }
-
-  #raise(at: number, value: number): void {
-    const known = this.#values[at] ?? Number.NaN;
-    // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
-    // nothing.
-    if (!(known >= value) && !Number.isNaN(value)) this.#values[at] = value;
-  }
-
-  #highest(index: number): number | undefined {
-    let highest: number | undefined;
-    for (let at = index; at < WINDOW_SIZE; at += FIELDS.length) {
-      const value = this.#values[at] ?? Number.NaN;
-      if (!Number.isNaN(value) && (highest === undefined || value > highest)) highest = value;
-    }
-    return highest;
-  }
-
-  /** Clears the buckets between the newest one and this one. */
-  #forget(bucket: number): void {
-    if (bucket <= this.#newest) return;
-    const steps = Math.min(BUCKETS, bucket - this.#newest);
-    for (let step = 0; step < steps; step += 1) {
-      const offset = offsetOf(bucket - step);
-      this.#values.fill(Number.NaN, offset, offset + FIELDS.length);
-    }
-    this.#newest = bucket;
-  }
-}
-
-function offsetOf(bucket: number): number {
-  return (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
-}
-
 /**
  * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the
  * second response.
@@ -221,4 +124,101 @@ export class ServerSamples {
     if (!restarted && this.startedAt !== undefined && Math.abs(startedAt - this.startedAt) <= jitter) return;
     this.startedAt = startedAt;
   }
+}
+
+/** A counter that stays below its highest value for this long was reset, whatever else is known. */
+const MAX_HELD_MS = 60_000;
+
+/**
+ * Keeps one of a server's counters monotonic: it decreases only if the server was restarted. Otherwise a single late value would
+ * look like a reset, and so like a terabyte of traffic.
+ */
+export class MonotonicCounter {
+  /** NaN before the first value. */
+  #highest = Number.NaN;
+  /** Since when the highest value has been shown instead of a lower one; undefined if it isn't. */
+  #heldSince: number | undefined;
+
+  /** The value to show for a received one; `mayReset` if the server was restarted since the last. NaN if none was received. */
+  next(value: number, mayReset: boolean, now: number): number {
+    if (Number.isNaN(value)) return value;
+    const isHeld = value < this.#highest && !mayReset && now - (this.#heldSince ?? now) < MAX_HELD_MS;
+    if (!isHeld) {
+      this.#highest = value;
+      this.#heldSince = undefined;
+    } else this.#heldSince ??= now;
+    return this.#highest;
+  }
+}
+
+/** How long a peak is remembered, at least; at most one bucket longer. */
+export const PEAK_WINDOW_MS = 60_000;
+
+/** A minute in steps of five seconds: 208 bytes a server. */
+const BUCKET_MS = 5_000;
+const BUCKETS = PEAK_WINDOW_MS / BUCKET_MS + 1;
+
+const FIELDS = ['cpuCores', 'memoryBytes'] as const satisfies readonly (keyof Peaks)[];
+
+const WINDOW_SIZE = BUCKETS * FIELDS.length;
+
+const WINDOWS = new NumberPool((length) => new Float64Array(length), WINDOW_SIZE);
+
+/** The highest values of the last minute, in a ring of buckets. */
+export class PeakWindow {
+  readonly #values = WINDOWS.take();
+  #newest = Number.NEGATIVE_INFINITY;
+
+  /** Adds the values of one second, in the order of the fields; NaN for a missing value. */
+  add(now: number, cpuCores: number, memoryBytes: number): void {
+    const bucket = Math.floor(now / BUCKET_MS);
+    this.#forget(bucket);
+    const offset = offsetOf(bucket);
+    this.#raise(offset, cpuCores);
+    this.#raise(offset + 1, memoryBytes);
+  }
+
+  read(now: number): Peaks | undefined {
+    this.#forget(Math.floor(now / BUCKET_MS));
+    const peaks: { -readonly [Field in keyof Peaks]: number } = {};
+    let seen = false;
+    for (const [index, field] of FIELDS.entries()) {
+      const value = this.#highest(index);
+      if (value === undefined) continue;
+      peaks[field] = value;
+      seen = true;
+    }
+    return seen ? peaks : undefined;
+  }
+
+  #raise(at: number, value: number): void {
+    const known = this.#values[at] ?? Number.NaN;
+    // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
+    // nothing.
+    if (!(known >= value) && !Number.isNaN(value)) this.#values[at] = value;
+  }
+
+  #highest(index: number): number | undefined {
+    let highest: number | undefined;
+    for (let at = index; at < WINDOW_SIZE; at += FIELDS.length) {
+      const value = this.#values[at] ?? Number.NaN;
+      if (!Number.isNaN(value) && (highest === undefined || value > highest)) highest = value;
+    }
+    return highest;
+  }
+
+  /** Clears the buckets between the newest one and this one. */
+  #forget(bucket: number): void {
+    if (bucket <= this.#newest) return;
+    const steps = Math.min(BUCKETS, bucket - this.#newest);
+    for (let step = 0; step < steps; step += 1) {
+      const offset = offsetOf(bucket - step);
+      this.#values.fill(Number.NaN, offset, offset + FIELDS.length);
+    }
+    this.#newest = bucket;
+  }
+}
+
+function offsetOf(bucket: number): number {
+  return (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
 }

@@ -347,7 +347,19 @@ const SYNTAX_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   MULTIPLE_DOCS: 'expected one YAML document, but a second one starts here',
 };
 
+/** Errors that a wrong indentation or a missing quote may cause, in words of YAML's grammar. */
+const OF_LAYOUT: ReadonlySet<YAMLError['code']> = new Set([
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MISSING_CHAR',
+  'MULTILINE_IMPLICIT_KEY',
+  'TAB_AS_INDENT',
+]);
+
 /** The library's message without quotations from the source, which may contain a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
-  return SYNTAX_MESSAGES[code] ?? `invalid YAML: ${message.replace(/: .*$/s, '')}`;
+  const advice = OF_LAYOUT.has(code)
+    ? '; check the indentation, quotes and brackets of this line and those above'
+    : '';
+  return SYNTAX_MESSAGES[code] ?? `invalid YAML: ${message.replace(/: .*$/s, '')}${advice}`;
 }

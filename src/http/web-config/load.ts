@@ -27,6 +27,38 @@ import {
   withoutBlanks,
 } from './schema.ts';
 
+/** Valid settings, or all problems with the file. */
+export type WebConfigResult = { readonly files: readonly string[] } & (
+  | {
+      readonly ok: true;
+      readonly settings: WebSettings;
+      readonly warnings: readonly ConfigIssue[];
+      /** The files that contain the private key. */
+      readonly secretFiles: readonly SecretFile[];
+    }
+  | { readonly ok: false; readonly issues: readonly ConfigIssue[] }
+);
+
+/**
+ * Reads a web configuration and the files that it refers to, whose relative paths are resolved against its directory. Invalid input
+ * is returned as issues.
+ */
+export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
+  const { parsed, issues, contents, files } = await loadSettings(file, {
+    parse: (text) => parseWebConfig(text, file, env),
+    kindOf: () => TLS_FILE,
+    advice: 'correct --web.config.file',
+  });
+  if (parsed?.shape === undefined || issues.length > 0) return { ok: false, files, issues };
+  const settings = resolveWebConfig(parsed.shape, contents);
+  const problem = settings.tls === undefined ? undefined : materialProblem(settings.tls);
+  if (problem !== undefined)
+    return { ok: false, files, issues: [materialIssue(problem, parsed, parsed.shape)] };
+  const { warnings, inlineKey } = parsed;
+  const named = parsed.files.filter(({ path }) => path.endsWith('.key_file'));
+  return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, named, inlineKey) };
+}
+
 /** The contents of a web configuration, whether or not it is valid. */
 interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
   readonly warnings: readonly ConfigIssue[];
@@ -105,38 +137,6 @@ function resolveTls(tls: ServerTlsShape, contents: ReadonlyMap<string, string>):
     ecdhCurve: curves && opensslCurves(curves),
   };
   return { context, clients: { ...CLIENTS[tls.client_auth_type], allowedSans: tls.client_allowed_sans } };
-}
-
-/** Valid settings, or all problems with the file. */
-export type WebConfigResult = { readonly files: readonly string[] } & (
-  | {
-      readonly ok: true;
-      readonly settings: WebSettings;
-      readonly warnings: readonly ConfigIssue[];
-      /** The files that contain the private key. */
-      readonly secretFiles: readonly SecretFile[];
-    }
-  | { readonly ok: false; readonly issues: readonly ConfigIssue[] }
-);
-
-/**
- * Reads a web configuration and the files that it refers to, whose relative paths are resolved against its directory. Invalid input
- * is returned as issues.
- */
-export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
-  const { parsed, issues, contents, files } = await loadSettings(file, {
-    parse: (text) => parseWebConfig(text, file, env),
-    kindOf: () => TLS_FILE,
-    advice: 'correct --web.config.file',
-  });
-  if (parsed?.shape === undefined || issues.length > 0) return { ok: false, files, issues };
-  const settings = resolveWebConfig(parsed.shape, contents);
-  const problem = settings.tls === undefined ? undefined : materialProblem(settings.tls);
-  if (problem !== undefined)
-    return { ok: false, files, issues: [materialIssue(problem, parsed, parsed.shape)] };
-  const { warnings, inlineKey } = parsed;
-  const named = parsed.files.filter(({ path }) => path.endsWith('.key_file'));
-  return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, named, inlineKey) };
 }
 
 function materialIssue(

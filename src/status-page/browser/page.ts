@@ -86,7 +86,8 @@ export class Page {
 
   constructor() {
     this.#search.type = 'search';
-    this.#search.placeholder = 'Search   ( / )';
+    // A touch screen has no key to press.
+    this.#search.placeholder = matchMedia('(hover: hover)').matches ? 'Search   ( / )' : 'Search';
     this.#search.ariaLabel = 'Search';
     this.#count.role = 'status';
     this.#more.id = 'more';

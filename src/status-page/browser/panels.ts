@@ -100,7 +100,7 @@ class PanelElements {
     const percent = limit > 0 ? Math.min(100, (used / limit) * 100) : 0;
     this.#fill.style.width = `${percent.toFixed(0)}%`;
     setAttribute(this.#fill, 'data-level', percent >= 95 ? 'warning' : undefined);
-    setText(this.#calls, `${used} of ${limit} calls/min`);
+    setText(this.#calls, `${used} of ${limit} API calls/min`);
     const notices = noticesOf([panel]);
     setText(this.#problem, problemWords(panel, notices));
     setAttribute(this.#problem, 'data-severity', notices[0]?.severity);
