@@ -16,7 +16,7 @@ import { collectingLogger, type LogLine } from './logger.ts';
 import { TestTime } from './test-time.ts';
 
 /** The speed of a test's exporter and simulated panel, relative to real time. */
-export const SPEED = 60;
+export const SPEED = 200;
 
 /** Real milliseconds to wait for a condition; generous, because machines are shared. */
 const MAX_WAIT_MS = 25_000;

@@ -24,7 +24,7 @@ const MAX_WAIT_MS = 40_000;
 const MINUTE_MS = 60_000;
 
 /** The speed of the clock, with real HTTP and sockets; a small machine can't simulate more. */
-const SPEED = 60;
+const SPEED = 200;
 
 /** The fleet of one simulated panel, without the exporter's HTTP server: the source of its metrics, pages and log. */
 export class PanelWatch {

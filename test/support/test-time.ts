@@ -1,14 +1,14 @@
 import type { Cancel } from '../../src/domain/clock.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 
-/** The maximum time step: time beyond it is not counted, because the machine was busy. */
+/** The maximum time step at moderate speeds: time beyond it is not counted, because the machine was busy. */
 const MAX_STEP_MS = 200;
+
+/** The shortest delay of Node's timers: at high speeds, a step is as long as this is there. */
+const SHORTEST_DELAY_MS = 1;
 
 /** Real milliseconds after which time advances at the latest while a timer is waiting; sooner if the step would be too long. */
 const STEP_EVERY_MS = 4;
-
-/** At higher speeds, a delay of a millisecond is too long. */
-const FINE_FROM_SPEED = 500;
 
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MAX_ROUNDS = 100;
@@ -28,7 +28,7 @@ export class TestTime {
   #now = 0;
   #steppedAt = performance.now();
   #nextAt = Number.POSITIVE_INFINITY;
-  #disarm: () => void = () => undefined;
+  #timer: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<Waiting>();
   readonly unixOriginMs = Date.now();
 
@@ -61,27 +61,24 @@ export class TestTime {
     return () => this.#waiting.delete(waiting);
   }
 
-  // Node's timers have a resolution of one millisecond, which is long at high speed. Waiting without them keeps a core busy.
+  get #maxStepMs(): number {
+    return Math.max(MAX_STEP_MS, SHORTEST_DELAY_MS * this.#speed);
+  }
+
   #arm(): void {
-    this.#disarm();
+    clearTimeout(this.#timer);
     if (this.#waiting.size === 0) {
       this.#nextAt = Number.POSITIVE_INFINITY;
       return;
     }
-    const longestMs = Math.min(STEP_EVERY_MS, MAX_STEP_MS / this.#speed);
+    const longestMs = Math.min(STEP_EVERY_MS, this.#maxStepMs / this.#speed);
     const waitMs = Math.min((this.#nextAt - this.#now) / this.#speed, longestMs);
-    if (waitMs < 1 && this.#speed > FINE_FROM_SPEED) {
-      const immediate = setImmediate(() => this.#step());
-      this.#disarm = () => clearImmediate(immediate);
-    } else {
-      const timer = setTimeout(() => this.#step(), waitMs).unref();
-      this.#disarm = () => clearTimeout(timer);
-    }
+    this.#timer = setTimeout(() => this.#step(), waitMs).unref();
   }
 
   #step(): void {
     const real = performance.now();
-    this.#now += Math.min((real - this.#steppedAt) * this.#speed, MAX_STEP_MS);
+    this.#now += Math.min((real - this.#steppedAt) * this.#speed, this.#maxStepMs);
     this.#steppedAt = real;
     try {
       for (let round = 0; round < MAX_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();

@@ -9,7 +9,7 @@ const LOBBY = 'b2b2b2b2-0000-4000-8000-000000000002';
 const STRANGERS = 'c3c3c3c3-0000-4000-8000-000000000003';
 
 /** Much faster than real time: the minute between two readings of the server list passes in a fraction of a second. */
-const SPEED = 200;
+const SPEED = 500;
 
 let time: TestTime;
 let stops: (() => Promise<void>)[] = [];

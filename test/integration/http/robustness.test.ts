@@ -142,8 +142,8 @@ describe('memory held for slow readers', () => {
     const before = usedMemory();
     const readers: RawClient[] = [];
     for (let turn = 0; turn < READERS; turn += 1) readers.push(await stuck(path));
-    // Other tests in this process use memory, too.
-    expect(usedMemory() - before).toBeLessThan(1.5 * limit);
+    // Other tests in this process use memory, too, and some of it is released later.
+    await until(() => expect(usedMemory() - before).toBeLessThan(1.5 * limit));
     await expectScrape(4_000);
     for (const { socket } of readers) socket.resume();
     await until(() => expect(readers.slice(0, READERS / 2).every(({ closed }) => closed)).toBe(true));
