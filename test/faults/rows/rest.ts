@@ -3,6 +3,7 @@ import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { timeoutCause } from '../../../src/diagnosis/panel-answer.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { BlockedReason } from '../../../src/domain/server.ts';
+import { DEFAULT_WAIT_MS } from '../../../src/panel/rate-limit.ts';
 import { lastingRefusal } from '../../../src/session/failure.ts';
 import type { RestFault } from '../../../src/simulator/schema.ts';
 import { blocked, DARK, type Picture, POLLED } from '../../support/fault-picture.ts';
@@ -86,7 +87,8 @@ function withoutResources(refusal: Refusal): FaultRow {
   const { status, shape } = refusal;
   const cause = causeOf(refusal, 'resources');
   const reason = lastingRefusal({ cause, detail: '' })?.reason;
-  const recoveryMs = status === 429 ? PAUSE_SECONDS * 1_000 : TRIAL_GAP_MS;
+  // A pause that was demanded again is doubled.
+  const recoveryMs = status === 429 ? DEFAULT_WAIT_MS : TRIAL_GAP_MS;
   return {
     ...onResources(
       `${status} as ${shape}`,
