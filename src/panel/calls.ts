@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { type Cancel, type Clock, sleep } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import { inScope } from '../domain/until-aborted.ts';
 import type { Entry, EntryRequest, Gate } from './gate.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -148,7 +148,7 @@ export class Calls {
     const { clock, limit } = this.#options;
     const release = this.hold(Symbol('canary'));
     try {
-      while (limit.readyAt > clock.now()) await sleep(clock, limit.readyAt - clock.now(), signal);
+      while (!signal.aborted && limit.readyAt > clock.now()) await this.#limitMoved(signal);
       signal.throwIfAborted();
       limit.take();
       return call(signal);
@@ -222,6 +222,22 @@ export class Calls {
     }
     this.hold('limit');
     this.#cancelTimer = clock.schedule(waitMs, () => this.#followLimit());
+  }
+
+  /** Resolves when the rate limit has room for the next call, or changes, or the signal aborts. */
+  #limitMoved(signal: AbortSignal): Promise<void> {
+    const { clock, limit } = this.#options;
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        unsubscribe();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = clock.schedule(limit.readyAt - clock.now(), end);
+      const unsubscribe = limit.onWait(end);
+      signal.addEventListener('abort', end, { once: true });
+    });
   }
 
   #release(reason: string | symbol): void {

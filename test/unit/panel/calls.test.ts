@@ -229,6 +229,32 @@ describe('a canary', () => {
     expect(limit.usedLastMinute).toBe(9);
   });
 
+  it('is made at once when the rate becomes higher', async () => {
+    open(1);
+    make('a');
+    await clock.advance(1_000);
+    const made: string[] = [];
+    void calls.canary(never(), () => Promise.resolve(made.push('canary')));
+    make('b');
+    limit.pin({ pinnedPerMinute: 60 });
+    await clock.advance(0);
+    expect(made).toEqual(['canary']);
+    expect(started).toEqual(['a', 'b']);
+  });
+
+  it('ends with its signal while it waits', async () => {
+    open(1);
+    make('a');
+    await clock.advance(1_000);
+    const controller = new AbortController();
+    const canary = calls.canary(controller.signal, () => Promise.resolve());
+    controller.abort(new Error('over'));
+    await expect(canary).rejects.toThrow('over');
+    make('b');
+    await clock.advance(60_000);
+    expect(started).toEqual(['a', 'b']);
+  });
+
   it('waits for the rate limit like all calls, and goes first', async () => {
     open(2);
     many(3);
