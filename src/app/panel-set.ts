@@ -199,9 +199,9 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
       if (changed.has('sockets')) sockets = socketsOf(next);
       if (changed.size > 0) fleet.setSettings(next);
       const changes = fleet.setSelection(next);
-      if (changed.has('sockets')) fleet.reopenSockets();
       if (changed.has('key')) fleet.keyChanged();
-      if (changed.has('calls') || changed.has('sockets')) fleet.accessChanged();
+      if (changed.has('sockets')) fleet.accessChanged('with sockets');
+      else if (changed.has('calls')) fleet.accessChanged();
       return changes;
     };
   };

@@ -95,16 +95,17 @@ export class Members {
     void this.#tell(this.#members, (session) => session.follow());
   }
 
-  /** Retries what the panel refused. */
-  retryRefused(): void {
-    this.#restart(
-      ({ record: { status } }) => status.condition === 'blocked' || status.condition === 'failing',
-    );
-  }
-
-  /** Closes all sockets and opens them anew. */
-  reopenSockets(): void {
-    this.#restart(() => true);
+  /**
+   * Begins again with the servers that were refused, or with all. `closeCircuits` is called while they rest: before, closed circuits would
+   * wake them, and a call that is withdrawn counts as a call for a token; after, they would still be held.
+   */
+  retry(whom: 'refused' | 'all', closeCircuits: () => void): void {
+    const members = this.#hasBegun
+      ? this.#members.filter((member) => whom === 'all' || isRefused(member))
+      : [];
+    for (const { session } of members) this.#end(session);
+    closeCircuits();
+    this.#start(members);
   }
 
   /** The server list was read completely: servers that it shows as free may be tried. */
@@ -132,13 +133,6 @@ export class Members {
     await Promise.all([...this.#members.map(({ session }) => session.stop()), ...this.#closing]);
   }
 
-  #restart(isMeant: (member: Member) => boolean): void {
-    if (!this.#hasBegun) return;
-    const members = this.#members.filter(isMeant);
-    for (const { session } of members) this.#end(session);
-    this.#start(members);
-  }
-
   /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */
   #start(members: readonly Member[]): void {
     void this.#tell(shuffled(members, this.#options.random), (session) => session.start());
@@ -158,6 +152,10 @@ export class Members {
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
+}
+
+function isRefused({ record: { status } }: Member): boolean {
+  return status.condition === 'blocked' || status.condition === 'failing';
 }
 
 /**

@@ -173,25 +173,25 @@ export class PanelFleet {
 
   /** The gateway uses another API key: retries what the old key was refused, and reads the server list again. */
   keyChanged(): void {
-    this.#retry(() => this.#context.gateway.keyChanged());
+    this.#retry('refused', () => this.#context.gateway.keyChanged());
   }
 
-  /** The panel and its nodes are reached in another way: retries what failed, and reads the lists again. */
-  accessChanged(): void {
-    this.#retry(() => this.#context.gateway.accessChanged());
+  /**
+   * The panel and its nodes are reached in another way: retries what failed, and reads the lists again. `with sockets`, those that are
+   * open may no longer be as they should: all are opened anew.
+   */
+  accessChanged(reach?: 'with sockets'): void {
+    this.#retry(reach === undefined ? 'refused' : 'all', () => this.#context.gateway.accessChanged());
     this.#nodes?.reopen();
   }
 
-  /** Closes all sockets and opens them anew, because they may no longer be as they should. */
-  reopenSockets(): void {
-    this.#members.reopenSockets();
-  }
-
-  #retry(closeCircuits: () => void): void {
-    // Before the circuits close, which would wake them: a call that is withdrawn counts as a call for a token.
-    if (this.#isRunning) this.#members.retryRefused();
-    closeCircuits();
-    if (this.#isRunning) this.#discovery.restart();
+  #retry(whom: 'refused' | 'all', closeCircuits: () => void): void {
+    if (!this.#isRunning) {
+      closeCircuits();
+      return;
+    }
+    this.#members.retry(whom, closeCircuits);
+    this.#discovery.restart();
   }
 
   /** Resolves when all sockets are closed. */

@@ -44,7 +44,8 @@ export interface Live extends WithToken {
 
 /** The state of a session; every state but `idle` belongs to a server that should be streamed. */
 export type MachineState =
-  | { readonly name: 'idle'; readonly epoch: number }
+  /** With the token of the last socket, if that can still be used. */
+  | { readonly name: 'idle'; readonly epoch: number; readonly token?: Token | undefined }
   | ({ readonly name: 'fetchingToken' } & AttemptState)
   | ({ readonly name: 'connecting'; readonly reused: boolean } & WithToken)
   | ({ readonly name: 'authenticating'; readonly reused: boolean } & WithToken)
@@ -69,7 +70,8 @@ type LazyFailure = () => Failure;
 
 /** What can happen to a session. Events of a socket carry its epoch. */
 export type MachineEvent =
-  | { readonly type: 'start' }
+  /** `mayConnect` at once if there is a token: the node's sockets work, as far as is known. */
+  | { readonly type: 'start'; readonly mayConnect: boolean }
   | { readonly type: 'stop' }
   /** The reason why this server could not connect may be gone: try now. */
   | { readonly type: 'wake' }

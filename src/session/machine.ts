@@ -59,7 +59,7 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
   if ('epoch' in event && event.epoch !== state.epoch) return stay(state);
   switch (state.name) {
     case 'idle':
-      return event.type === 'start' ? fetchToken({ epoch: state.epoch, failures: 0 }) : stay(state);
+      return event.type === 'start' ? start(state, event, context) : stay(state);
     case 'fetchingToken':
       return whileFetching(state, event, context);
     case 'connecting':
@@ -83,6 +83,22 @@ export function hasSocket(state: MachineState): boolean {
     state.name === 'streaming' ||
     state.name === 'refreshing'
   );
+}
+
+function start(
+  { epoch, token }: StateNamed<'idle'>,
+  { mayConnect }: EventOfType<'start'>,
+  context: MachineContext,
+): Transition {
+  const attempt = { epoch, failures: 0 };
+  return mayConnect ? connectAgain(attempt, token, context) : fetchToken(attempt);
+}
+
+/** Connects with the token of an earlier socket if that lives long enough, else with a new one. */
+function connectAgain(state: AttemptState, token: Token | undefined, context: MachineContext): Transition {
+  return token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS
+    ? connect(state, { token, reused: true }, context)
+    : fetchToken(state);
 }
 
 function whileFetching(
@@ -177,12 +193,8 @@ function whileResting(
   context: MachineContext,
 ): Transition {
   if (event.type !== 'wake' && !isTimer(event, 'retry')) return stay(state);
-  const { token } = state;
   const attempt: AttemptState = event.type === 'wake' ? { ...state, isPromising: true } : state;
-  if (token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS) {
-    return connect(attempt, { token, reused: true }, context);
-  }
-  return fetchToken(attempt);
+  return connectAgain(attempt, state.token, context);
 }
 
 /** What a session does while its socket streams, with or without a new token under way. */
@@ -344,7 +356,7 @@ function stop(state: MachineState): Transition {
   if (state.name === 'idle') return stay(state);
   const socket: readonly MachineEffect[] = hasSocket(state) ? [CLOSE_SOCKET] : [];
   return {
-    state: { name: 'idle', epoch: state.epoch },
+    state: { name: 'idle', epoch: state.epoch, token: 'token' in state ? state.token : undefined },
     effects: [{ type: 'cancelTimers' }, ABORT_FETCH, ...socket],
   };
 }

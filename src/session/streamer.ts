@@ -78,7 +78,7 @@ export class Streamer {
   }
 
   start(): void {
-    this.dispatch({ type: 'start' });
+    this.dispatch({ type: 'start', mayConnect: this.#context.panel.isSocketOpen(this.#record.node) });
   }
 
   stop(): void {
@@ -286,6 +286,12 @@ export class Streamer {
   async #openSocket(epoch: number, url: string): Promise<void> {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
+    // The settings may have changed since the token was fetched.
+    const problem = this.#context.addressProblem(url);
+    if (problem !== undefined) {
+      this.dispatch({ type: 'refused', epoch, failure: { reason: 'no_token', problem } });
+      return;
+    }
     this.#noteHost(url);
     try {
       this.#socket = this.#context.openSocket(

@@ -211,23 +211,41 @@ describe('another way to the panel', () => {
     expect(gateway.accessChanges).toBe(1);
   });
 
-  it('to the nodes opens every socket anew', async () => {
+  it('to the nodes opens every socket anew, with the token that it had', async () => {
     await start(servers(2));
-    fleet.reopenSockets();
+    gateway.calls.length = 0;
+    fleet.accessChanged('with sockets');
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
     expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', 'closed', undefined, undefined]);
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it('is tried with the tokens that wait for their node, and logs no further failure', async () => {
+    await start(servers(2, { node: 'n1', mode: 'socket' }));
+    const problem = { cause: 'origin', detail: 'Origin rejected' } as const;
+    gateway.accessChanged = () => gateway.socketsFail('n1');
+    gateway.socketsFail('n1', problem);
+    for (const socket of bench.sockets) socket.drops();
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['failing', 'failing']);
+    const failures = () => bench.log.lines.filter(({ level }) => level === 'warn').length;
+    const before = failures();
+    gateway.calls.length = 0;
+    fleet.accessChanged('with sockets');
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['streaming', 'streaming']);
+    expect(gateway.calls).toEqual([]);
+    expect(failures()).toBe(before);
   });
 
   it('begins nothing before the start or after the stop', async () => {
     fleet = bench.create(servers(2));
-    fleet.accessChanged();
-    fleet.reopenSockets();
+    fleet.accessChanged('with sockets');
     expect(bench.sockets).toEqual([]);
     fleet.start();
     await fleet.stop();
-    fleet.accessChanged();
-    fleet.reopenSockets();
+    fleet.accessChanged('with sockets');
     await clock.advance(MINUTE);
     expect(bench.streamed()).toEqual([]);
     expect(clock.pending).toBe(0);

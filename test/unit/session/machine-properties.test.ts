@@ -105,6 +105,7 @@ class World {
     const { epoch } = this.state;
     switch (what) {
       case 'start':
+        return { type: what, mayConnect: pick % 2 === 0 };
       case 'stop':
       case 'wake':
         return { type: what };
@@ -312,7 +313,7 @@ const history = fc.array(occurrence, { minLength: 1, maxLength: 80, size: 'max' 
 /** The world after a start and a history. */
 function worldAfter(occurrences: readonly Occurrence[]): World {
   const world = new World();
-  world.dispatch({ type: 'start' });
+  world.dispatch({ type: 'start', mayConnect: true });
   for (const each of occurrences) world.apply(each);
   return world;
 }
@@ -350,7 +351,7 @@ describe('for any history', () => {
     const seen = new Set<string>();
     for (const occurrences of fc.sample(history, { numRuns: 300, seed: 7 })) {
       const world = new World();
-      world.dispatch({ type: 'start' });
+      world.dispatch({ type: 'start', mayConnect: true });
       for (const each of occurrences) {
         world.apply(each);
         seen.add(world.state.name);

@@ -39,6 +39,8 @@ const live = {
 
 const STATES = {
   idle: { name: 'idle', epoch: 7 },
+  'idle, token lives': { name: 'idle', epoch: 7, token: LIVING },
+  'idle, token ends': { name: 'idle', epoch: 7, token: EXPIRING },
   fetchingToken: { name: 'fetchingToken', ...attempt },
   connecting: { name: 'connecting', ...attempt, token: LIVING, reused: false },
   'authenticating, new token': { name: 'authenticating', ...attempt, token: LIVING, reused: false },
@@ -74,7 +76,8 @@ const jwtError = (text: string) => ({
 });
 
 const EVENTS = {
-  start: { type: 'start' },
+  start: { type: 'start', mayConnect: true },
+  'start while the node fails': { type: 'start', mayConnect: false },
   stop: { type: 'stop' },
   wake: { type: 'wake' },
   tokenFetched: { type: 'tokenFetched', token: FRESH },
@@ -154,7 +157,9 @@ const STREAMING = {
 } as const;
 
 const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
-  idle: { start: AGAIN },
+  idle: { start: AGAIN, 'start while the node fails': AGAIN },
+  'idle, token lives': { start: CONNECT, 'start while the node fails': AGAIN },
+  'idle, token ends': { start: AGAIN, 'start while the node fails': AGAIN },
   fetchingToken: {
     stop: STOP,
     tokenFetched: CONNECT,
@@ -325,6 +330,18 @@ describe('waits', () => {
 });
 
 describe('a token', () => {
+  it('is kept when its socket is closed for a new one', () => {
+    for (const key of [
+      'connecting',
+      'streaming',
+      'refreshing, authenticating',
+      'backingOff, token lives',
+    ] as const)
+      expect(after(STATES[key], EVENTS.stop).state).toMatchObject({ name: 'idle', token: LIVING });
+    const accepted = after(STATES['idle, token lives'], EVENTS.start).state;
+    expect(accepted).toMatchObject({ name: 'connecting', token: LIVING, reused: true });
+  });
+
   it('that the daemon rejects is not used again', () => {
     const { state } = after(STATES['authenticating, new token'], EVENTS['jwtError fixable']);
     expect(state).toMatchObject({ name: 'backingOff', token: undefined });

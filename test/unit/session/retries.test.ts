@@ -49,7 +49,7 @@ const retry: MachineEvent = { type: 'timer', timer: 'retry' };
 
 describe('a failed refresh', () => {
   it('backs off by its own failures, not by those before the socket', () => {
-    const session = new Stepper().do({ type: 'start' });
+    const session = new Stepper().do({ type: 'start', mayConnect: true });
     for (let failures = 0; failures < 5; failures += 1) session.do(failed(DOWN), retry);
     session.do(
       { type: 'tokenFetched', token: session.token },
@@ -74,7 +74,7 @@ describe('a failed refresh', () => {
 
 describe('a rejected console', () => {
   const refused = () => {
-    const session = new Stepper().do({ type: 'start' });
+    const session = new Stepper().do({ type: 'start', mayConnect: true });
     const event: MachineEvent = {
       type: 'refused',
       epoch: 1,
@@ -101,7 +101,7 @@ describe('a rejected console', () => {
 
 describe('a call for credentials', () => {
   it('is a retry after three failures, unless their cause may be resolved', () => {
-    const session = new Stepper().do({ type: 'start' });
+    const session = new Stepper().do({ type: 'start', mayConnect: true });
     const priorities: unknown[] = [session.effect('fetchToken')];
     for (let failures = 0; failures < 3; failures += 1) {
       session.do(failed(DOWN), retry);
@@ -121,7 +121,7 @@ describe('a call for credentials', () => {
 describe('an attempt after a wake', () => {
   /** The socket was lost, and the node cannot be reached. */
   const lost = () => {
-    const session = new Stepper().do({ type: 'start' });
+    const session = new Stepper().do({ type: 'start', mayConnect: true });
     session.do(
       { type: 'tokenFetched', token: session.token },
       { type: 'opened', epoch: 1 },

@@ -20,6 +20,8 @@ let log: ReturnType<typeof collectingLogger>;
 let sockets: FakeSocket[];
 /** The status with which the node refuses sockets now. */
 let refusal: number | undefined;
+/** Why no socket may be opened at any address now. */
+let addressProblem: Problem | undefined;
 let hasSlot: boolean;
 let slotsLeft: number;
 let record: ServerRecord;
@@ -31,6 +33,7 @@ beforeEach(() => {
   log = collectingLogger();
   sockets = [];
   refusal = undefined;
+  addressProblem = undefined;
   hasSlot = true;
   slotsLeft = 0;
 });
@@ -60,7 +63,7 @@ async function start(
         sockets.push(socket);
         return socket as unknown as ConsoleSocket;
       },
-      addressProblem: () => undefined,
+      addressProblem: () => addressProblem,
       isProxied: () => false,
     },
     record,
@@ -257,6 +260,29 @@ describe('when the circuit closes', () => {
     session.wakePolls();
     await clock.advance(10);
     expect(condition()).toBe('polling');
+  });
+});
+
+describe('a session that begins again', () => {
+  const again = async () => {
+    void session.stop();
+    session.start();
+    await clock.advance(10);
+  };
+
+  it('uses the token that it has, and none while the socket may not be opened any more', async () => {
+    await start();
+    await again();
+    expect(condition()).toBe('streaming');
+    addressProblem = { cause: 'socket_address_not_allowed', detail: 'not in socket_hosts' };
+    await again();
+    expect(record.status).toMatchObject({ condition: 'polling', problem: addressProblem });
+    expect(sockets).toHaveLength(2);
+    addressProblem = undefined;
+    await again();
+    expect(condition()).toBe('streaming');
+    expect(sockets.map(({ ended }) => ended)).toEqual(['closed', 'closed', undefined]);
+    expect(tokens()).toBe(1);
   });
 });
 
