@@ -32,7 +32,7 @@ import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
 import { walkListing } from '../panel/listing.ts';
 import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
+import { API_KEY_FILE, readTextFile, unreadable } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './panel-api.ts';
 
@@ -155,7 +155,7 @@ async function ownKey(file: string | undefined, env: Environment): Promise<OwnKe
   if (file !== undefined) {
     const read = await readTextFile(file, API_KEY_FILE);
     const shown = JSON.stringify(file);
-    if (!read.ok) throw new CommandFailure(`--api-key-file ${shown} can't be read: ${read.problem}`);
+    if (!read.ok) throw new CommandFailure(`--api-key-file ${shown} ${unreadable(read)}`);
     return checked(apiKeyOfFile(read.content), `the file ${shown}`);
   }
   const value = env[KEY_VARIABLE];

@@ -2,7 +2,7 @@ import { apiKeyOfFile, apiKeyProblem, isClearText, panelUrlProblem } from '../co
 import { API_KEY_FORM } from '../domain/api-keys.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Environment } from '../yaml/document.ts';
-import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
+import { API_KEY_FILE, readText, readTextFile, unreadable } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that replace the questions of `init`. */
@@ -162,7 +162,7 @@ async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string
   const read = isInput ? await readText(input, API_KEY_FILE) : await readTextFile(file, API_KEY_FILE);
   if (read.ok) return apiKeyOfFile(read.content);
   const source = isInput ? 'standard input' : JSON.stringify(file);
-  throw new CommandFailure(`--key-file: ${source} can't be read: ${read.problem}`);
+  throw new CommandFailure(`--key-file: ${source} ${unreadable(read)}`);
 }
 
 function checked(key: string, source: string): Secret {

@@ -314,7 +314,13 @@ function parseText(text: string, lineCounter: LineCounter): ParsedText {
     // Where the stack overflowed shows nothing about the file, and later errors are only noise.
     return { root: null, errors: [{ offset: 0, message: 'invalid YAML: nested too deeply' }] };
   }
-  const shown = found.slice(0, MAX_SYNTAX_ERRORS);
+  const lineOf = ({ pos }: YAMLError) => lineCounter.linePos(pos[0]).line;
+  // The library reports one mistake in several ways.
+  const firstOfLine = found.filter((error, index) => {
+    const before = found[index - 1];
+    return before === undefined || lineOf(before) !== lineOf(error);
+  });
+  const shown = firstOfLine.slice(0, MAX_SYNTAX_ERRORS);
   return {
     root: contents,
     errors: shown.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error) })),
@@ -344,6 +350,7 @@ const SYNTAX_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'expected YAML without directives (lines that start with %)',
   BAD_DQ_ESCAPE:
     'invalid YAML: unknown escape sequence in double quotes; use single quotes, or \\\\ for a backslash',
+  TAB_AS_INDENT: 'invalid YAML: a tab as indentation; use spaces',
   MULTIPLE_DOCS: 'expected one YAML document, but a second one starts here',
 };
 
@@ -353,7 +360,6 @@ const OF_LAYOUT: ReadonlySet<YAMLError['code']> = new Set([
   'BLOCK_AS_IMPLICIT_KEY',
   'MISSING_CHAR',
   'MULTILINE_IMPLICIT_KEY',
-  'TAB_AS_INDENT',
 ]);
 
 /** The library's message without quotations from the source, which may contain a secret. */

@@ -13,7 +13,7 @@ import {
 } from './document.ts';
 import { applySchema, type ConfigIssue, type IssueSource, sortIssues, toIssue } from './issues.ts';
 import { quote } from './scalars.ts';
-import { CONFIGURATION_FILE, type FileKind, readTextFile } from './text-file.ts';
+import { CONFIGURATION_FILE, type FileKind, readTextFile, unreadable } from './text-file.ts';
 
 /** A kind of configuration file: its schema, rules and secrets, and the files that it refers to. */
 export interface SettingsFormat<Shape> {
@@ -128,7 +128,7 @@ export function secretFiles(
 /** How a configuration file is loaded. */
 export interface LoadSteps<Parsed> {
   readonly parse: (text: string) => Parsed | Promise<Parsed>;
-  /** What to do if the file itself can't be read; the end of the message. */
+  /** What to do if the file itself can't be read, and the reason doesn't show it; the end of the message. */
   readonly advice: string;
   /** What a named file is expected to contain. */
   readonly kindOf: (reference: FileReference) => FileKind;
@@ -160,7 +160,7 @@ export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
 ): Promise<LoadedSettings<Parsed>> {
   const text = await readTextFile(file, CONFIGURATION_FILE);
   if (!text.ok) {
-    const message = `can't be read: ${text.problem}; ${advice}`;
+    const message = unreadable(text, advice);
     const issues = [{ file: KNOWN_SECRETS.redact(file), path: '', message }];
     return { parsed: undefined, issues, contents: new Map(), files: [file] };
   }
@@ -173,7 +173,7 @@ export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
       const { path, line, column } = reference;
       const read = await readTextFile(pathOf(reference), kindOf(reference));
       if (read.ok) contents.set(path, read.content);
-      const problem = read.ok ? contentProblem?.(reference, read.content) : `can't be read: ${read.problem}`;
+      const problem = read.ok ? contentProblem?.(reference, read.content) : unreadable(read);
       if (problem === undefined) return [];
       return [{ file, line, column, path, message: `the file ${quote(reference.file)} ${problem}` }];
     }),

@@ -20,10 +20,22 @@ export const TLS_FILE: FileKind = {
 /** The configuration or the web configuration: several times what a hundred thousand servers need. */
 export const CONFIGURATION_FILE: FileKind = { maxKibibytes: 16_384, content: 'only settings in YAML in it' };
 
-/** The result of reading a file; `problem` follows "can't be read: ". */
+/** Why a file can't be read, and what to do if that is known. */
+interface ReadFailure {
+  readonly problem: string;
+  readonly remedy?: string;
+}
+
+/** The result of reading a file. */
 export type FileResult =
   | { readonly ok: true; readonly content: string }
-  | { readonly ok: false; readonly problem: string };
+  | ({ readonly ok: false } & ReadFailure);
+
+/** Completes a message that begins with the file's name; the advice is for problems without a remedy. */
+export function unreadable({ problem, remedy }: ReadFailure, advice?: string): string {
+  const action = remedy ?? advice;
+  return `can't be read: ${problem}${action === undefined ? '' : `; ${action}`}`;
+}
 
 /**
  * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but waited for at most 5 s;
@@ -50,7 +62,7 @@ export async function readText(
     // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
   } catch (error) {
-    return { ok: false, problem: readProblem(error) };
+    return { ok: false, ...readFailure(error) };
   }
 }
 
@@ -89,22 +101,25 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-function readProblem(error: unknown): string {
+function readFailure(error: unknown): ReadFailure {
   const code = codeOf(error);
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'no such file';
+      return { problem: 'no such file' };
     case 'EISDIR':
-      return 'it is a directory';
+      return { problem: 'it is a directory' };
     case 'EACCES':
     case 'EPERM':
-      return 'permission denied';
+      return { problem: 'permission denied', remedy: 'let the user that runs this program read it' };
     case 'EAGAIN':
-      return `no end of its data within ${PIPE_WAIT_MS / 1_000} s; close the other end of the pipe, or name an ordinary file`;
+      return {
+        problem: `no end of its data within ${PIPE_WAIT_MS / 1_000} s`,
+        remedy: 'close the other end of the pipe, or name an ordinary file',
+      };
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return 'not UTF-8 text';
+      return { problem: 'not UTF-8 text' };
     default:
-      return typeof code === 'string' ? code : 'unknown error';
+      return { problem: typeof code === 'string' ? code : 'unknown error' };
   }
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
+import { unreadable } from '../../../src/yaml/text-file.ts';
 
 const CERTIFICATE = 'test/fixtures/config/bad/files/cert.pem';
 const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';
@@ -280,6 +281,13 @@ test('if the file is missing, the message shows how to create one', async () => 
 test('a directory is not a configuration', async () => {
   const result = await loadConfig(directory, {});
   expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: it is a directory");
+});
+
+test('a file that may not be read has its own remedy instead', () => {
+  const failure = { problem: 'permission denied', remedy: 'let the user that runs this program read it' };
+  expect(unreadable(failure, 'create it with init')).toBe(
+    "can't be read: permission denied; let the user that runs this program read it",
+  );
 });
 
 test('a binary file is not a configuration', async () => {
