@@ -37,12 +37,15 @@ function remedyInTermsOfInit(remedy: string, { url }: AnswerFlags): string {
     : text;
 }
 
+/** Whether a panel responded at the URL. */
+export function isReached({ panels }: DoctorReport): boolean {
+  return panels.every(({ steps }) => steps.some(({ step, result }) => step === 'reach' && result === 'ok'));
+}
+
 /** What was assumed about an address without a scheme, and how to use http instead; undefined if the panel was reached. */
-export function schemeWords({ panels }: DoctorReport): string | undefined {
-  const unreached = panels.find(({ steps }) =>
-    steps.some(({ step, result }) => step === 'reach' && result === 'failed'),
-  );
-  if (unreached === undefined) return undefined;
-  const { url } = unreached;
+export function schemeWords(report: DoctorReport): string | undefined {
+  const [panel] = report.panels;
+  if (panel === undefined || isReached(report)) return undefined;
+  const { url } = panel;
   return `The URL has no scheme, so https was tested. For http, enter ${url.replace(/^https:/, 'http:')}.\n`;
 }

@@ -22,6 +22,12 @@ export interface Answers {
   readonly key: Secret;
 }
 
+/** The input of an attempt that failed. */
+export interface FailedAnswers extends Answers {
+  /** The panel responded at the URL. */
+  readonly isReached: boolean;
+}
+
 /** Validates an answer: returns what is wrong with it, or undefined. */
 export type Validate = (answer: string) => string | undefined;
 
@@ -44,36 +50,38 @@ export interface AnswerSources {
 }
 
 /** The flags that are missing if nobody can be asked; undefined if none are. */
-export function missingFlags({ url, keyFile, keyVariable }: AnswerFlags): string | undefined {
+export function missingFlags(flags: AnswerFlags): string | undefined {
   const missing = [
-    ...(url === undefined ? ['--url <url>'] : []),
-    ...(keyFile === undefined && keyVariable === undefined
-      ? ['--key-file <file> (or --key-variable <name>)']
-      : []),
+    ...(flags.url === undefined ? ['--url <url>'] : []),
+    ...(asksForKey(flags) ? ['--key-file <file> (or --key-variable <name>)'] : []),
   ];
   if (missing.length === 0) return undefined;
   return `missing ${missing.join(' and ')}: required without a terminal`;
 }
 
 /** Whether a person gives at least one of the answers. */
-export function isAsked(
-  { url, keyFile, keyVariable }: AnswerFlags,
-  asker: Asker | undefined,
-): asker is Asker {
-  return asker !== undefined && (url === undefined || (keyFile === undefined && keyVariable === undefined));
+export function isAsked(flags: AnswerFlags, asker: Asker | undefined): asker is Asker {
+  return asker !== undefined && (flags.url === undefined || asksForKey(flags));
+}
+
+/** Whether no flag gives the key. */
+function asksForKey({ keyFile, keyVariable }: AnswerFlags): boolean {
+  return keyFile === undefined && keyVariable === undefined;
 }
 
 /**
- * The answers, from the flags or by asking, where an empty answer keeps the previous one; throws a CommandFailure for an invalid
- * one.
+ * The answers, from the flags or by asking, where an empty answer keeps the previous one. If the panel was reached, only another
+ * key is asked for. Throws a CommandFailure for an invalid answer.
  */
 export async function readAnswers(
   flags: AnswerFlags,
   sources: AnswerSources,
-  previous?: Answers,
+  previous?: FailedAnswers,
 ): Promise<Answers> {
-  const address = await readUrl(flags, sources.asker, previous);
-  return { ...address, key: await readKey(flags, sources, previous) };
+  const keepsUrl = previous?.isReached === true && asksForKey(flags);
+  const address = keepsUrl ? previous : await readUrl(flags, sources.asker, previous);
+  const { url, isSchemeAssumed } = address;
+  return { url, isSchemeAssumed, key: await readKey(flags, sources, previous) };
 }
 
 const URL_QUESTION = 'URL of the panel, as you open it in a browser';

@@ -20,11 +20,12 @@ import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { doctorPanels } from './doctor.ts';
-import { inTermsOfInit, schemeWords } from './init-advice.ts';
+import { inTermsOfInit, isReached, schemeWords } from './init-advice.ts';
 import {
   type AnswerFlags,
   type Answers,
   type Asker,
+  type FailedAnswers,
   isAsked,
   missingFlags,
   readAnswers,
@@ -127,9 +128,9 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   const replaces = await mayReplace(targets, flags, asker);
   // Otherwise, a signal would have no effect while standard input is silent.
   const input = flags.keyFile === '-' ? addAbortSignal(signal, process.stdin) : process.stdin;
-  let answers: Answers | undefined;
+  let failed: FailedAnswers | undefined;
   for (;;) {
-    answers = await readAnswers(flags, { env: process.env, input, asker }, answers).catch(
+    const answers = await readAnswers(flags, { env: process.env, input, asker }, failed).catch(
       (error: unknown) => {
         throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
       },
@@ -152,6 +153,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
     note(renderReport(inTermsOfInit(seen.report, flags), painter(wantsColors(process.stderr, process.env))));
     if (answers.isSchemeAssumed) note(schemeWords(seen.report) ?? '');
     if (!isAsked(flags, asker)) throw new CommandFailure('nothing was written');
+    failed = { ...answers, isReached: isReached(seen.report) };
     note('\nNothing was written. Correct your answers, or press Ctrl-C to cancel.\n');
   }
 }

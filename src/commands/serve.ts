@@ -132,8 +132,7 @@ async function runExporter({ flags, shard, config, webConfig, load }: ExporterOp
       // Set only now: the data created during startup isn't garbage, and collecting it again and again takes time.
       boundHeapGrowth();
       web?.start();
-      const servers = config.panels.reduce((sum, panel) => sum + panel.servers.length, 0);
-      const fields = { version: VERSION, panels: config.panels.length, servers };
+      const fields = { version: VERSION, panels: config.panels.length };
       for (const url of urls) log.info(fields, `serving metrics on ${url}/metrics`);
     },
     stop: () => {

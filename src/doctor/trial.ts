@@ -40,11 +40,12 @@ function callsFor(mode: CollectionMode): number {
   return mode === 'auto' ? 2 : 1;
 }
 
-/** The estimated time to try these servers, in milliseconds, with this many calls per minute. */
+/** The estimated time to try these servers, in milliseconds: each minute's calls may start at once, and the rest wait. */
 export function estimateMs(modes: readonly CollectionMode[], perMinute: number): number {
   const calls = modes.reduce((sum, mode) => sum + callsFor(mode), 0);
   const bySockets = (Math.ceil(modes.length / SERVERS_AT_ONCE) || 0) * USUAL_SERVER_MS;
-  return Math.max((calls / perMinute) * MINUTE_MS, bySockets);
+  const byCalls = (Math.ceil(calls / perMinute) - 1) * MINUTE_MS;
+  return Math.max(byCalls, bySockets);
 }
 
 /** What limits the time that one server takes. */

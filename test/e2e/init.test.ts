@@ -324,6 +324,18 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
   });
 
+  it('asks only for another key after one that the panel rejects', async () => {
+    const terminal = inTerminal('');
+    await terminal.type('URL of the panel', `${panel.url}\r`);
+    await terminal.type('Client API key', 'ptlc_TopSecretKeyThatIsWrong\r');
+    await terminal.type('press Ctrl-C to cancel.', '');
+    await terminal.type('empty for the previous key', `${panel.apiKey}\r`);
+    await terminal.type('Count players?', '\r');
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.output).not.toContain('empty for the previous URL');
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
+  });
+
   it('writes nothing if the second attempt is canceled', async () => {
     const terminal = inTerminal('--key-file given');
     await terminal.type('URL of the panel', `127.0.0.1:${new URL(panel.url).port}\r`);

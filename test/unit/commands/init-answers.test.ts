@@ -14,6 +14,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 const URL = 'https://panel.example.com';
+const OLD = { url: 'https://old.example.com', isSchemeAssumed: true, key: new Secret(KEY) };
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'init-'));
@@ -96,10 +97,23 @@ describe('answers', () => {
   ])(
     'are requested again, and an empty answer keeps the previous one: %j',
     async (given, flags, expected) => {
-      const previous = { url: 'https://old.example.com', isSchemeAssumed: true, key: new Secret(KEY) };
+      const previous = { ...OLD, isReached: false };
       const sources = { env: {}, input: Readable.from([]), asker: person(...given).asker };
       const { url, isSchemeAssumed, key } = await readAnswers(flags, sources, previous);
       expect([url, isSchemeAssumed, key.reveal()]).toEqual(expected);
+    },
+  );
+
+  it.each<[given: string[], flags: AnswerFlags, asked: string[], url: string]>([
+    [[KEY], {}, ['hidden'], 'https://old.example.com'],
+    [[URL], { keyVariable: 'PANEL_KEY' }, ['text'], URL],
+  ])(
+    'are only the key if the panel was reached, unless a flag gives the key: %j',
+    async (given, flags, expected, expectedUrl) => {
+      const { asker, asked } = person(...given);
+      const sources = { env: { PANEL_KEY: KEY }, input: Readable.from([]), asker };
+      const { url } = await readAnswers(flags, sources, { ...OLD, isReached: true });
+      expect([url, asked]).toEqual([expectedUrl, expected]);
     },
   );
 

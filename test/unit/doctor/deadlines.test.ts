@@ -4,9 +4,10 @@ import { readableDuration } from '../../../src/domain/durations.ts';
 
 describe('the estimate', () => {
   it.each([
-    [Array.from({ length: 2_000 }, () => 'auto' as const), 192, '21 min'],
+    [Array.from({ length: 2_000 }, () => 'auto' as const), 192, '20 min'],
     [Array.from({ length: 2_000 }, () => 'poll' as const), 192, '10 min'],
     [['auto' as const], 192, '2 s'],
+    [Array.from({ length: 20 }, () => 'auto' as const), 192, '6 s'],
     [Array.from({ length: 80 }, () => 'auto' as const), 60_000, '20 s'],
     [[], 60, '1 s'],
   ])('for case %# is %s', (modes, perMinute, spoken) => {
