@@ -35,9 +35,9 @@ export function checkCommand(): Command {
       'after',
       `
 Examples:
-  $ gameserver-exporter check config.yaml
-  $ gameserver-exporter check config.yaml --listing
-  $ gameserver-exporter check config.yaml --web.config.file web.yml
+  $ gameserver-exporter check --config config.yaml
+  $ gameserver-exporter check --config config.yaml --listing
+  $ gameserver-exporter check --config config.yaml --web.config.file web.yml
 
 Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line and column · 2 invalid usage`,
     )

@@ -49,7 +49,7 @@ Steps for each server: found, credentials, upgrade, auth, stats, resources, quer
 doctor stays within the panel's rate limit and changes nothing: it sends only auth and send stats.
 
 Examples:
-  $ gameserver-exporter doctor config.yaml
+  $ gameserver-exporter doctor --config config.yaml
   $ gameserver-exporter doctor --panel main --server survival
   $ gameserver-exporter doctor --json | jq '.panels[].servers[] | select(.ok | not)'
 

@@ -371,7 +371,7 @@ function written({ report, servers, account }: Seen, panel: PanelConfig, targets
 Wrote ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(' and ')} (readable only by you)
 
 Next:
-  ${run} check ${file}
+  ${run} check --config ${file}
   ${run} doctor --config ${file}
   ${run} serve --config ${file}
 `;

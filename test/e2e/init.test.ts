@@ -77,7 +77,7 @@ describe('init without a terminal', () => {
 Wrote config.yaml and panel-key (readable only by you)
 `);
     expect(stdout).toMatch(
-      /\nNext:\n {2}node \S+ check config\.yaml\n.* doctor --config config\.yaml\n.* serve --config config\.yaml\n$/,
+      /\nNext:\n {2}node \S+ check --config config\.yaml\n.* doctor --config config\.yaml\n.* serve --config config\.yaml\n$/,
     );
     for (const name of ['config.yaml', 'panel-key']) {
       expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);

@@ -232,7 +232,7 @@ describe('the first line of check and doctor shows how to fix the setup', () => 
       'servers: [{ id: 1a7ce997, name: survival }]',
     ];
     await writeFile(file, ['panels:', '  - name: main', ...entry.map((line) => `    ${line}`)].join('\n'));
-    const checked = settled(await outcome(checkCommand(), [file]));
+    const checked = settled(await outcome(checkCommand(), ['--config', file]));
     const examined = settled(await outcome(doctorCommand(), ['--config', file]));
     const [head = ''] = examined.split('\n');
     expect(head).toMatch(fix);
@@ -242,7 +242,7 @@ describe('the first line of check and doctor shows how to fix the setup', () => 
     expect(checked + examined).not.toContain(key);
     expectFile(
       `test/fixtures/wrong-setups/${name}.txt`,
-      `$ gameserver-exporter check config.yaml\n${checked}\n$ gameserver-exporter doctor --config config.yaml\n${examined}`,
+      `$ gameserver-exporter check --config config.yaml\n${checked}\n$ gameserver-exporter doctor --config config.yaml\n${examined}`,
     );
   });
 });
