@@ -33,6 +33,8 @@ export class ServerTable {
   readonly #spare: ServerRow[] = [];
   #fleet: LiveFleet | undefined;
   #order: readonly LiveServer[] = [];
+  /** The tops of the rows as drawn, and the end of the last. */
+  #tops: readonly number[] = [0];
   #open: LiveServer | undefined;
   /** The server that has the keyboard focus. */
   #active: LiveServer | undefined;
@@ -96,10 +98,11 @@ export class ServerTable {
     if (this.#open === undefined) return 0;
     const [from, to] = [this.#order.indexOf(this.#open), order.indexOf(this.#open)];
     if (from < 0 || to < 0) return 0;
-    const height = this.#rowHeight();
-    const top = this.#body.getBoundingClientRect().top + from * height;
-    const isInView = top < window.innerHeight && top + height + this.#details.offsetHeight > 0;
-    return isInView ? (to - from) * height : 0;
+    const shift = topAt(this.#topsOf(order), to) - topAt(this.#tops, from);
+    const bodyTop = this.#body.getBoundingClientRect().top;
+    const [top, end] = [bodyTop + topAt(this.#tops, from), bodyTop + topAt(this.#tops, from + 1)];
+    const isInView = top < window.innerHeight && end + this.#details.offsetHeight > 0;
+    return isInView ? shift : 0;
   }
 
   /** Opens a server's row, and closes any other; undefined only closes. */
@@ -125,16 +128,17 @@ export class ServerTable {
     const fleet = this.#fleet;
     if (fleet === undefined || !this.element.isConnected) return;
     this.#spanColumns();
-    const height = this.#rowHeight();
+    this.#tops = this.#topsOf(this.#order);
     const openAt = this.#open === undefined ? -1 : this.#order.indexOf(this.#open);
     const detailHeight = openAt < 0 ? 0 : this.#details.offsetHeight;
-    const [first, end] = this.#range(height, openAt, detailHeight);
+    const [first, end] = this.#range(openAt, detailHeight);
     const servers = this.#order.slice(first, end);
     const isOpenShown = openAt >= first && openAt < end;
     const hiddenAbove = openAt >= 0 && openAt < first ? detailHeight : 0;
     const hiddenBelow = openAt >= end ? detailHeight : 0;
-    setHeight(this.#above, first * height + hiddenAbove);
-    setHeight(this.#below, (this.#order.length - end) * height + hiddenBelow);
+    setHeight(this.#above, topAt(this.#tops, first) + hiddenAbove);
+    const below = topAt(this.#tops, this.#order.length) - topAt(this.#tops, end);
+    setHeight(this.#below, below + hiddenBelow);
     this.#place(servers, isOpenShown ? this.#open : undefined);
     for (const [index, server] of servers.entries()) this.#showRow(fleet, server, first + index);
   }
@@ -149,20 +153,31 @@ export class ServerTable {
     }
   }
 
-  #rowHeight(): number {
-    return Number.parseFloat(getComputedStyle(this.element).getPropertyValue('--row-height')) || 56;
+  /** The tops of the rows in this order, in pixels below the first one's and without details, and the end of the last. */
+  #topsOf(order: readonly LiveServer[]): readonly number[] {
+    const [plain, troubled] = [this.#height('--row-height'), this.#height('--troubled-height')];
+    const tops = [0];
+    for (const server of order) {
+      const height = this.#fleet?.isTroubled(server) === true ? troubled : plain;
+      tops.push(topAt(tops, tops.length - 1) + height);
+    }
+    return tops;
+  }
+
+  #height(property: '--row-height' | '--troubled-height'): number {
+    return Number.parseFloat(getComputedStyle(this.element).getPropertyValue(property)) || 56;
   }
 
   /** The indices of the first drawn row and of the one after the last. */
-  #range(height: number, openAt: number, detailHeight: number): readonly [number, number] {
+  #range(openAt: number, detailHeight: number): readonly [number, number] {
     const top = -this.#body.getBoundingClientRect().top;
+    const lastAbove = (y: number) => this.#tops.findLastIndex((rowTop) => rowTop <= y);
     const placeAt = (y: number) => {
-      const openEnd = openAt < 0 ? Number.POSITIVE_INFINITY : (openAt + 1) * height;
-      if (y <= openEnd) return y / height;
-      return Math.max(openAt, (y - detailHeight) / height);
+      const openEnd = openAt < 0 ? Number.POSITIVE_INFINITY : topAt(this.#tops, openAt + 1);
+      return y <= openEnd ? lastAbove(y) : Math.max(openAt, lastAbove(y - detailHeight));
     };
-    const first = Math.max(0, Math.floor(placeAt(top)) - OVERSCAN);
-    const end = Math.ceil(placeAt(top + window.innerHeight)) + OVERSCAN;
+    const first = Math.max(0, placeAt(top) - OVERSCAN);
+    const end = placeAt(top + window.innerHeight) + 1 + OVERSCAN;
     const count = this.#order.length;
     return [Math.min(first, Math.max(0, count - 1)), Math.min(count, Math.max(0, end))];
   }
@@ -224,7 +239,7 @@ export class ServerTable {
     const server = this.#serverAt(event.target);
     if (server === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     const at = this.#order.indexOf(server);
-    const page = Math.max(1, Math.floor(window.innerHeight / this.#rowHeight()) - 3);
+    const page = Math.max(1, Math.floor(window.innerHeight / this.#height('--row-height')) - 3);
     const moves: Readonly<Record<string, number>> = {
       ArrowDown: at + 1,
       ArrowUp: at - 1,
@@ -255,13 +270,13 @@ export class ServerTable {
 
   /** Scrolls as little as needed, and keeps the row clear of the sticky head. */
   #bringIntoView(place: number): void {
-    const height = this.#rowHeight();
     const openAt = this.#open === undefined ? -1 : this.#order.indexOf(this.#open);
     const detailHeight = openAt >= 0 && openAt < place ? this.#details.offsetHeight : 0;
-    const top = this.#body.getBoundingClientRect().top + place * height + detailHeight;
+    const bodyTop = this.#body.getBoundingClientRect().top + detailHeight;
+    const [top, end] = [bodyTop + topAt(this.#tops, place), bodyTop + topAt(this.#tops, place + 1)];
     const head = this.#options.head.offsetHeight;
     if (top < head) window.scrollBy(0, top - head);
-    else if (top + height > window.innerHeight) window.scrollBy(0, top + height - window.innerHeight);
+    else if (end > window.innerHeight) window.scrollBy(0, end - window.innerHeight);
   }
 
   #serverAt(target: EventTarget | null): LiveServer | undefined {
@@ -269,6 +284,10 @@ export class ServerTable {
     for (const [server, row] of this.#rows) if (row.element === at) return server;
     return undefined;
   }
+}
+
+function topAt(tops: readonly number[], place: number): number {
+  return tops[place] ?? 0;
 }
 
 function gap(): HTMLTableRowElement {
