@@ -107,6 +107,12 @@ export function problemAt({ cause, trouble = '', condition }: LiveServer): Expla
   return { ...words, remedy: remedyWhile(condition, words) };
 }
 
+/** Whether the server has a problem, even one that isn't counted because there is data. */
+export function hasProblem(server: LiveServer): boolean {
+  const severity = problemAt(server)?.severity ?? 'fact';
+  return server.attention !== undefined || severity !== 'fact';
+}
+
 /** When the server's problem began, in Unix seconds; undefined if unknown. */
 export function troubleSince(server: LiveServer): number | undefined {
   const { attention, cause, last_stop, last_crash, last_sample_timestamp_seconds: sampled } = server;

@@ -3,7 +3,7 @@ import { ATTENTION, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { stopWords, troubleText } from '../data/trouble.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
-import type { LiveFleet } from './live-fleet.ts';
+import { hasProblem, type LiveFleet } from './live-fleet.ts';
 import type { Filter, ServerSelection } from './view.ts';
 
 /** The table's sort keys: words and numbers, anything that a row or its details show. */
@@ -56,11 +56,12 @@ export function order(fleet: LiveFleet, selection: ServerSelection): LiveServer[
   return values.map(({ server }) => server);
 }
 
-/** Servers with problems first, by urgency, then in the order of the configuration. */
+/** Servers with problems first, by urgency and those that aren't counted last; then in the order of the configuration. */
 function byAttention(servers: readonly LiveServer[]): LiveServer[] {
-  return [...ATTENTION, undefined].flatMap((reason) =>
-    servers.filter(({ attention }) => attention === reason),
-  );
+  const counted = ATTENTION.flatMap((reason) => servers.filter(({ attention }) => attention === reason));
+  const others = servers.filter(({ attention }) => attention === undefined);
+  const isFine = (server: LiveServer) => !hasProblem(server);
+  return [...counted, ...others.filter(hasProblem), ...others.filter(isFine)];
 }
 
 function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): readonly LiveServer[] {

@@ -8,11 +8,10 @@ import {
   type AttentionGroup,
   groupOf,
 } from '../data/attention.ts';
-import type { LiveServer } from '../data/live-server.ts';
 import { noticesOf } from '../data/notices.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
 import { element, setAttribute, setText } from './dom.ts';
-import { type LiveFleet, problemAt } from './live-fleet.ts';
+import { hasProblem, type LiveFleet } from './live-fleet.ts';
 import { NUMBER_KEYS, type Sorting, type SortKey } from './order.ts';
 import type { Filter } from './view.ts';
 
@@ -247,12 +246,6 @@ export class Summary {
     this.#all.ariaPressed = String(filter === undefined);
     for (const group of [this.#main, ...this.#groups]) group.choose(filter);
   }
-}
-
-/** Whether the server has a problem, even one that isn't counted because there is data. */
-function hasProblem(server: LiveServer): boolean {
-  const severity = problemAt(server)?.severity ?? 'fact';
-  return server.attention !== undefined || severity !== 'fact';
 }
 
 function groupCounts(

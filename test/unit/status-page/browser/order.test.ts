@@ -36,8 +36,8 @@ const names = (changes: Partial<ServerSelection>) =>
   order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 
 describe('the order', () => {
-  it('begins with servers that have problems, followed by the order of the configuration', () => {
-    expect(names({})).toEqual(['arena', 'lobby-10', 'lobby-2', 'Broken']);
+  it('begins with servers that have problems, those that are counted first, followed by the order of the configuration', () => {
+    expect(names({})).toEqual(['arena', 'Broken', 'lobby-10', 'lobby-2']);
   });
 
   it.each([
@@ -88,7 +88,7 @@ describe('the order', () => {
     ['attention', 'crashed', []],
     ['state', 'offline', ['arena']],
     ['condition', 'failing', ['Broken']],
-    ['panel', 'main', ['arena', 'lobby-10', 'lobby-2', 'Broken']],
+    ['panel', 'main', ['arena', 'Broken', 'lobby-10', 'lobby-2']],
     ['panel', 'other', []],
   ] as const)('contains only servers with %s %s', (kind, word, expected) => {
     expect(names({ filter: { kind, word } })).toEqual(expected);
