@@ -5,9 +5,8 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import type { QuerySettings } from '../domain/query.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import { afterWalk } from '../fleet/census.ts';
-import { compileRules, mergeTargets, queryOf } from '../fleet/discovered-targets.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { compileRules, queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
@@ -15,6 +14,7 @@ import { queryPlace } from '../query/place.ts';
 import { matchesEveryServer } from './check-warnings.ts';
 import { CommandFailure } from './command-line.ts';
 import { allowanceOf, neededPerMinute, rateWarning } from './fleet-needs.ts';
+import { listingOf } from './listing-selection.ts';
 import { panelApi } from './panel-api.ts';
 import { type Cells, columns, indent } from './text-table.ts';
 
@@ -48,9 +48,14 @@ async function describeListing(
   discover: DiscoverRules,
   clock: Clock,
 ): Promise<ListingReport> {
-  const { servers, limitPerMinute, isAdmins } = await read(panel, clock);
+  const { servers, surplusEntries, limitPerMinute, isAdmins } = await read(panel, clock);
   const rules = compileRules(panel.name, discover);
-  const included = servers.filter((server) => rules.judge(server).included);
+  const { targets = [], problem } =
+    listingOf(panel, () => undefined)?.select({ servers, surplusEntries }) ?? {};
+  const monitored = new Set(targets.map(identityOf));
+  const included = servers.filter(
+    (server) => rules.judge(server).included && monitored.has(identityOf({ id: server.uuid })),
+  );
   const observed = included.map((server) => rules.judge(server));
   const queried = included.map((server) => {
     const { query: rule } = rules.judge(server);
@@ -68,8 +73,6 @@ async function describeListing(
       ? []
       : [[describeRule('auto', {}, discover.expect.length), covered(-1)]]),
   ];
-  const census = afterWalk(new Map(), { servers, complete: true });
-  const { targets } = mergeTargets(panel.servers, census, rules);
   const queryRows = (discover.query ?? []).map(
     ({ match, query }, rule): Cells => [
       describeRule(describeQuery(query), match, rule),
@@ -90,6 +93,7 @@ async function describeListing(
     text: [head, ...tables.map((table) => indent(columns(table))), calls].join('\n\n'),
     warnings: [
       ...(isAdmins && servers.length === 0 ? [`no servers listed. ${ADMIN_REMEDY}`] : []),
+      ...(problem === undefined ? [] : [withRemedy(problem)]),
       ...unmatchedGlobs(panel.name, discover, servers),
       ...(rate === undefined ? [] : [rate]),
     ].map((warning) => ({ panel: panel.name, warning })),
@@ -141,7 +145,7 @@ async function read(panel: PanelConfig, clock: Clock) {
   const type = panel.listing?.type;
   let limitPerMinute: number | undefined;
   try {
-    const { servers, failure } = await walkListing(async (query) => {
+    const { servers, surplusEntries, failure } = await walkListing(async (query) => {
       const answer = await api.listing(type === undefined ? query : { ...query, type }, unaborted());
       limitPerMinute = answer.limitPerMinute ?? limitPerMinute;
       return answer.value;
@@ -149,7 +153,7 @@ async function read(panel: PanelConfig, clock: Clock) {
     if (failure === undefined) {
       const mayBeAdmins = servers.length === 0 && type !== 'admin-all';
       const account = mayBeAdmins ? await api.account(unaborted()).catch(() => undefined) : undefined;
-      return { servers, limitPerMinute, isAdmins: account?.value.isAdmin === true };
+      return { servers, surplusEntries, limitPerMinute, isAdmins: account?.value.isAdmin === true };
     }
     const words = `panel ${panel.name}: ${withRemedy(problemOf(failure.error))}`;
     throw new CommandFailure(words, { cause: failure.error });

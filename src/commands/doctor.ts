@@ -5,17 +5,13 @@ import { loadConfig } from '../config/load.ts';
 import { Canceled, STOPPED } from '../doctor/canceled.ts';
 import { type DoctorSelection, examine, select, withServer } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
-import type { ListingScope } from '../doctor/panel-steps.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';
 import { LiveProgress, type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { Admission, afterWalk, surplusProblem } from '../fleet/census.ts';
-import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
 import { ListedPorts } from '../fleet/listed-ports.ts';
-import { allExcluded } from '../fleet/listing-standing.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { systemNames, systemService } from '../names/system.ts';
 import type { ListedServer } from '../panel/dialect.ts';
@@ -24,6 +20,7 @@ import { QueryThread } from '../query/query-thread.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { rateProblem } from './fleet-needs.ts';
+import { listingOf } from './listing-selection.ts';
 
 interface DoctorFlags extends DoctorSelection {
   readonly config: string;
@@ -171,41 +168,5 @@ function doctorPanel(
     },
     listing: listingOf(panel, read),
     pinnedPerMinute: requestsPerMinute,
-  };
-}
-
-type ReadListing = (listed: readonly ListedServer[]) => void;
-
-/**
- * The servers that the daemon would monitor, based on one walk through the server list, which also shows the addresses of games;
- * undefined if neither is needed.
- */
-function listingOf({ name, servers, listing }: PanelConfig, read: ReadListing): ListingScope | undefined {
-  const { discover, type } = listing ?? {};
-  const needsAddresses = servers.some(({ query }) => query !== undefined && query.address === undefined);
-  if (listing === undefined || (discover === undefined && !needsAddresses)) return undefined;
-  const rules = discover && compileRules(name, discover);
-  const maxServers = discover?.maxServers ?? Number.POSITIVE_INFINITY;
-  return {
-    discovers: discover !== undefined,
-    type,
-    select: ({ servers: listed, surplusEntries }) => {
-      read(listed);
-      const admission = new Admission({
-        maxServers,
-        configured: servers,
-        isDiscovered: (server) => rules?.judge(server).included === true,
-        isObserved: () => false,
-      });
-      const census = afterWalk(new Map(), { servers: admission.reduce(listed), complete: true });
-      const { targets, ambiguous } = mergeTargets(servers, census, rules);
-      const isAnyIncluded = rules === undefined || listed.some((server) => rules.judge(server).included);
-      const excluded = listed.length > 0 && !isAnyIncluded ? allExcluded(listed.length) : undefined;
-      const problem =
-        excluded ??
-        surplusProblem(admission.surplus, surplusEntries, maxServers) ??
-        ambiguityProblem(ambiguous);
-      return { targets, problem };
-    },
   };
 }

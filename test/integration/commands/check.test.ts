@@ -79,6 +79,13 @@ panel main: 5 servers listed, 4 of them monitored
     expect(process.exitCode).toBe(0);
   });
 
+  it('counts only the servers that the limit admits, and warns about the others, or if none is left', async () => {
+    expect(await check('discover: { max_servers: 2 }')).toContain('5 servers listed, 2 of them monitored');
+    expect(warnings).toMatch(/3 servers left out \(max_servers: 2\); first: .*Raise discover\.max_servers/);
+    expect(await check('discover: { exclude: { name: ["*"] } }')).toContain('5 servers listed, 0 of them');
+    expect(warnings).toContain('discover excludes all 5 listed servers. Check discover.include');
+  });
+
   it('omits the line for servers without a rule if a rule matches all of them', async () => {
     const text = await check('discover: { expect: [{ match: {}, state: auto }] }');
     expect(text.match(/auto for all/g)).toHaveLength(1);
