@@ -39,7 +39,7 @@ Examples:
   $ gameserver-exporter check --config config.yaml --listing
   $ gameserver-exporter check --config config.yaml --web.config.file web.yml
 
-Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line and column · 2 invalid usage`,
+Exit codes: 0 valid · 1 invalid: shows every problem · 2 invalid usage`,
     )
     .action(async (file: string | undefined, options: CheckFlags, command: Command) => {
       const output = command.configureOutput();

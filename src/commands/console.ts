@@ -200,9 +200,11 @@ export function consoleCommand(): Command {
     .addHelpText(
       'after',
       `
-In a terminal, type commands; Ctrl-C or Ctrl-D exits. With piped input, each line is a command. With piped output, only
-the server's lines go to standard output, without colors. At the end of the input, the program exits once the server is
-silent. Use your own API key: the exporter's key should belong to a read-only account.
+In a terminal, type commands; Ctrl-C or Ctrl-D exits. With piped input, each
+line is a command. With piped output, only the server's lines go to standard
+output, without colors. At the end of the input, the program exits once the
+server is silent. Use your own API key: the exporter's key should belong to a
+read-only account.
 
 Examples:
   $ gameserver-exporter console survival --logs

@@ -42,15 +42,17 @@ export function doctorCommand(): Command {
       'after',
       `
 Steps for each panel: reach, key, limit, listing (if discover is set), clock.
-Steps for each server: found, credentials, upgrade, auth, stats, resources, query (if its game is queried).
-doctor stays within the panel's rate limit and changes nothing: it sends only auth and send stats.
+Steps for each server: found, credentials, upgrade, auth, stats, resources,
+query (if its game is queried).
+doctor stays within the panel's rate limit and changes nothing: it sends only
+auth and send stats.
 
 Examples:
   $ gameserver-exporter doctor --config config.yaml
   $ gameserver-exporter doctor --panel main --server survival
   $ gameserver-exporter doctor --json | jq '.panels[].servers[] | select(.ok | not)'
 
-Exit codes: 0 no problems · 1 a step failed, or the configuration is invalid · 2 invalid usage`,
+Exit codes: 0 no problems · 1 problems, or invalid file · 2 invalid usage`,
     )
     .action(async (file: string | undefined, flags: DoctorFlags, command: Command) => {
       const output = command.configureOutput();

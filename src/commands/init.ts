@@ -67,10 +67,12 @@ export function initCommand(): Command {
     .addHelpText(
       'after',
       `
-In a terminal, init asks for what is not set by a flag, and does not echo the key. It writes nothing unless the panel
-accepts the key. The configuration discovers every server that the key's account can access (discover: true), or all
-servers of the panel if the account is an administrator's who has none. In a terminal, init also asks whether to count
-players (query: auto). Only you can read the files.
+In a terminal, init asks for what is not set by a flag, and does not echo the
+key. It writes nothing unless the panel accepts the key. The configuration
+discovers every server that the key's account can access (discover: true), or
+all servers of the panel if the account is an administrator's who has none. In a
+terminal, init also asks whether to count players (query: auto). Only you can
+read the files.
 
 Examples:
   $ gameserver-exporter init

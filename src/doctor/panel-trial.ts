@@ -323,7 +323,7 @@ export class PanelTrial {
     const targets = this.#targets;
     const modes = targets.map(({ mode }) => mode);
     const options = this.#serverOptions();
-    progress.planned(name, targets.length, estimateMs(modes, this.#perMinute));
+    if (targets.length > 0) progress.planned(name, targets.length, estimateMs(modes, this.#perMinute));
     const trials = targets.map((target) => async () => {
       if (this.#signal.aborted) return untested(target, signal.aborted ? STOPPED : LOST);
       const report = await tryServer(target, options);
