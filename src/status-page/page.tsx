@@ -7,7 +7,7 @@ import { troublesOf } from './data/board.ts';
 import { noticesOf } from './data/notices.ts';
 import { explainedOf } from './data/problems.ts';
 import { serverTrouble, troubleText } from './data/trouble.ts';
-import { NOTHING, problemText, span } from './data/words.ts';
+import { NOTHING, problemText, span, stateTitle } from './data/words.ts';
 
 /** The number of servers on the page without its script; with more, it would take long to build, and nobody would read it. */
 const MAX_ROWS = 200;
@@ -73,7 +73,7 @@ ${(
           {servers.length} servers:{' '}
           {counts
             .filter(({ count }) => count > 0)
-            .map(({ state, count }) => `${count} ${state}`)
+            .map(({ state, count }) => `${count} ${stateTitle(state)}`)
             .join(', ')}
         </p>
         <PlainNotices fleet={fleet} now={now} />
@@ -161,7 +161,7 @@ function PlainRow({ server, hasPanels }: { readonly server: Snapshot; readonly h
     <tr>
       {hasPanels ? <td>{target.panel}</td> : null}
       <td>{target.name}</td>
-      <td>{state}</td>
+      <td>{stateTitle(state)}</td>
       <td>{condition}</td>
       <td>{age}</td>
       <td>{shown ?? ''}</td>

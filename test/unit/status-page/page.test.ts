@@ -27,12 +27,12 @@ test('the page shows name, version, links and each server', async () => {
   );
   expect(text).toMatch(/^<!doctype html>\n<html lang="en" data-version="1.2.3">/);
   expect(text).toContain('<h1>gameserver-exporter <span class="sub">1.2.3</span></h1>');
-  expect(text).toContain('2 servers: 1 running, 1 unknown');
+  expect(text).toContain('2 servers: 1 running, 1 no data');
   expect(text).toContain(
     '<tr><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
   );
   expect(text).toContain(
-    '<tr><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>suspended according to the panel&#39;s server list. Unsuspend the server in the panel',
+    '<tr><td>creative</td><td>no data</td><td>blocked: suspended</td><td>–</td><td>suspended according to the panel&#39;s server list. Unsuspend the server in the panel',
   );
 });
 
@@ -70,7 +70,7 @@ test('every link is relative, so that the page works behind a proxy with a path'
 
 test('stale data has no state', async () => {
   const text = await page(fleetReading([staleReading()]));
-  expect(text).toContain('<td>unknown</td><td>streaming</td><td>100 s ago</td>');
+  expect(text).toContain('<td>no data</td><td>streaming</td><td>100 s ago</td>');
 });
 
 test('the page shows the problems of a panel and its nodes that are down', async () => {
