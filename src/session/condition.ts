@@ -45,8 +45,10 @@ export function collectionStatus(now: Circumstances): CollectionStatus {
     : undefined;
   if (pollProblem !== undefined) return statusOf('failing', moreExact(socketProblem, pollProblem));
   if (machine.name === 'idle') return { condition: 'waiting' };
-  // A socket that was moved to another node soon after a failure reconnects without a problem of its own.
-  if ((machine.failures > 0 || socketHold !== undefined) && socketProblem !== undefined)
+  // A socket that was moved to another node soon after a failure reconnects without a problem of its own, and one that is tried
+  // because what prevented it is over hasn't failed again.
+  const hasFailed = machine.failures > 0 && machine.isPromising !== true;
+  if ((hasFailed || socketHold !== undefined) && socketProblem !== undefined)
     return statusOf('failing', socketProblem);
   return { condition: machine.name === 'fetchingToken' ? 'waiting' : 'connecting' };
 }

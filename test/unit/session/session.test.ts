@@ -231,9 +231,13 @@ describe('when the circuit closes', () => {
     nodeOpens();
     await clock.advance(10 * MINUTE);
     refusal = undefined;
+    const warnings = () => log.lines.filter(({ level }) => level === 'warn').length;
+    const warned = warnings();
     nodeCloses();
+    expect(condition()).toBe('waiting');
     await clock.advance(10);
     expect(condition()).toBe('streaming');
+    expect(warnings()).toBe(warned);
     const before = polls();
     await clock.advance(10 * MINUTE);
     expect(polls()).toBe(before);
