@@ -5,6 +5,7 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import type { QuerySettings } from '../domain/query.ts';
+import { serversInWords } from '../domain/sentences.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { compileRules, queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
@@ -85,9 +86,9 @@ async function describeListing(
     ...unqueried(queried),
     ...queriedAt(targets),
   ];
-  const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them monitored`;
+  const head = `panel ${panel.name}: ${serversInWords(servers.length)} listed, ${observed.length} of them monitored`;
   const needed = neededPerMinute(panel, targets).toFixed(1);
-  const calls = `  API calls: ${needed} per minute for ${targets.length === 1 ? '1 server' : `${targets.length} servers`}`;
+  const calls = `  API calls: ${needed} per minute for ${serversInWords(targets.length)}`;
   const rate = rateWarning(panel, targets, allowanceOf(panel, limitPerMinute));
   return {
     text: [head, ...tables.map((table) => indent(columns(table))), calls].join('\n\n'),

@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose/jwt/decode';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
+import { serversInWords } from '../domain/sentences.ts';
 import { countExpectations, type ServerTarget } from '../domain/server.ts';
 import type { ListingWalk } from '../panel/listing.ts';
 import { Canceled, failureOf } from './canceled.ts';
@@ -71,13 +72,13 @@ export function listingFinding(
   }
   if (targets.length === 0) {
     if (problem?.cause === 'all_excluded') return failed('listing', problem.cause, problem.detail);
-    return failed('listing', 'nothing_listed', `${servers.length} servers listed, none to test`);
+    return failed('listing', 'nothing_listed', `${serversInWords(servers.length)} listed, none to test`);
   }
   if (problem !== undefined) return warned('listing', problem.cause, problem.detail);
   const expectations = countExpectations(targets);
   return passed(
     'listing',
-    `${servers.length} servers listed, ${targets.length} to test; expect: ${expectations}`,
+    `${serversInWords(servers.length)} listed, ${targets.length} to test; expect: ${expectations}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { readableDuration } from '../domain/durations.ts';
+import { serversInWords } from '../domain/sentences.ts';
 import { type Paint, paintResult, wrapped } from './paint.ts';
 import type { Finding, PanelStep, ServerReport, ServerStep } from './report.ts';
 
@@ -67,9 +68,7 @@ export class LiveProgress implements Progress {
   planned(panel: string, servers: number, durationMs: number): void {
     const startedAt = this.#options.clock.now();
     this.#panels.set(panel, { total: servers, plannedMs: durationMs, startedAt, done: 0 });
-    this.#line(
-      `panel ${panel}: testing ${servers} ${servers === 1 ? 'server' : 'servers'}, about ${readableDuration(durationMs)}`,
-    );
+    this.#line(`panel ${panel}: testing ${serversInWords(servers)}, about ${readableDuration(durationMs)}`);
   }
 
   began(panel: string, server: string, step: string): void {

@@ -5,3 +5,8 @@ export const NAMES_SHOWN = 3;
 export function withAdvice(observation: string, advice: string): string {
   return advice === '' ? observation : `${observation.replace(/\.("?)$/, '$1')}. ${advice}`;
 }
+
+/** `1 server`, `2 servers`. */
+export function serversInWords(count: number): string {
+  return `${count} ${count === 1 ? 'server' : 'servers'}`;
+}

@@ -3,6 +3,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
+import { serversInWords } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { SocketLimit } from './socket-limit.ts';
 
@@ -185,7 +186,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
 /** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
 function collectionOf(servers: number, { sockets, polls }: Needs): string {
   if (servers === 1 && sockets === 1) return '1 server, with its own console socket';
-  const all = `${servers} ${servers === 1 ? 'server' : 'servers'}`;
+  const all = serversInWords(servers);
   if (sockets === servers) return `${all}, each with its own console socket`;
   return `${all}, ${sockets} with a console socket, ${polls} polled`;
 }

@@ -55,7 +55,7 @@ describe('check --listing', () => {
     await check('discover: true');
     expect(warnings).toContain('discover: { type: admin-all }');
     expect(await check('discover: { type: admin-all }')).toContain(
-      'panel main: 1 servers listed, 1 of them monitored',
+      'panel main: 1 server listed, 1 of them monitored',
     );
     expect(warnings).not.toContain('admin-all');
   });
