@@ -22,6 +22,7 @@ export type TransportKind =
   | 'oversize'
   | 'descriptors'
   | 'cut'
+  | 'protocol'
   | 'refused'
   | 'connection'
   | TlsKind;
@@ -72,7 +73,8 @@ const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
   [/^(?:ENOTFOUND|EAI_\w+|LOOKUP_TIMEOUT)$/, 'dns'],
   [/^(?:DEADLINE|ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
   [/^ECONNREFUSED$/, 'refused'],
-  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/, 'cut'],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'cut'],
+  [/^HPE_/, 'protocol'],
 ];
 
 /** OpenSSL's messages, for errors whose code only shows that the handshake failed. */
@@ -111,7 +113,9 @@ function withoutOpenSslWords(message: string): string {
 export function readTransportError(error: unknown, panel?: string): TransportError {
   const errors = withCauses(error);
   const codes = errors.map(codeOf).filter((code) => code !== undefined);
-  const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? 'connection';
+  // undici and ws give a code to every error of a connection, but none if the response isn't HTTP or no WebSocket begins.
+  const byDefault = errors.length > 0 && codes.length === 0 ? 'protocol' : 'connection';
+  const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? byDefault;
   // Only the text of a TLS error is evaluated: any other text may contain words from the far end.
   const bySentence =
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
@@ -149,6 +153,7 @@ export function panelTransportCause({ kind }: TransportError, way: PanelWay): Ca
     case 'dns':
       return way.proxied ? 'proxy' : 'dns';
     case 'oversize':
+    case 'protocol':
       return 'bad_answer';
     case 'address':
     case 'connection':
@@ -168,6 +173,8 @@ export function nodeTransportCause({ kind }: TransportError, proxied: boolean): 
     case 'dns':
     case 'refused':
       return proxied ? 'node_proxy' : kind === 'dns' ? 'node_dns' : 'node_connection';
+    case 'protocol':
+      return 'upgrade_refused';
     case 'cut':
     case 'connection':
     case 'oversize':

@@ -1,3 +1,4 @@
+import { readTransportError } from '../diagnosis/transport.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import { MIB } from '../domain/server.ts';
@@ -180,9 +181,9 @@ export class PanelApi {
       const { host, protocol } = this.#url;
       const { isProxied: proxied, requestTimeoutMs: timeoutMs } = connections;
       const way = { endpoint, protocol, proxied, hasAnswered: this.#hasAnswered };
-      const failure = transportError({ request: `GET ${path}`, host, timeoutMs, ...way }, error);
-      if (failure.problem.cause === 'bad_answer') telemetry.badMessage('oversize');
-      throw failure;
+      const { kind } = readTransportError(error);
+      if (kind === 'oversize') telemetry.badMessage('oversize');
+      throw transportError({ request: `GET ${path}`, host, timeoutMs, ...way }, error);
     }
   }
 

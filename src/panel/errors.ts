@@ -148,6 +148,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
         ? `no response from ${host} within ${timeoutMs / 1_000} s`
         : `no response from ${host}: ${named}`;
     if (read.kind === 'oversize') return message;
+    if (read.kind === 'protocol') return `the response of ${host} can't be read: ${named}`;
     // It may have been open for long, and part of the response may have arrived.
     if (read.kind === 'cut') return `the connection to ${host} was closed: ${named}`;
     return read.kind.startsWith('tls')

@@ -66,13 +66,13 @@ export type UpgradeWay = NodeWords<'upgradeCause'> & {
 export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way: UpgradeWay): Failure {
   const { panel, origin, proxied, upgradeCause } = way;
   if (status === undefined) {
-    const cause = nodeTransportCause(readTransportError(error), proxied);
-    const { code, message } = readTransportError(error, panel);
+    const read = readTransportError(error, panel);
+    const cause = nodeTransportCause(read, proxied);
+    const { kind, code, message } = read;
     const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
-    return {
-      reason: 'connect_failed',
-      problem: { cause, detail: `connecting to the node failed: ${named}` },
-    };
+    const failed =
+      kind === 'protocol' ? "the node's response can't be read" : 'connecting to the node failed';
+    return { reason: 'connect_failed', problem: { cause, detail: `${failed}: ${named}` } };
   }
   const cause = upgradeCause(status, body);
   const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';

@@ -22,7 +22,10 @@ const CLOSING = { closeTimeout: CLOSE_TIMEOUT_MS };
 const MAX_ANSWER_BYTES = 512;
 const ANSWER_TIMEOUT_MS = 1_000;
 
-/** The error code of ws for a frame over `maxPayload`. */
+/** The error codes of ws for what the far end sent. */
+const BROKEN_PROTOCOL = /^WS_ERR_/;
+
+/** The one for a frame over `maxPayload`. */
 const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 /** TLS settings for connections to the nodes, as PEM texts. */
@@ -68,7 +71,10 @@ export interface SocketListener {
 /** How a socket ended. */
 export interface SocketClosing {
   readonly code: number;
-  /** Usually the far end's own text, as raw bytes: it must be sanitized before it is shown. */
+  /**
+   * Usually the far end's own text, as raw bytes: it must be sanitized before it is shown. If the exporter had to end the
+   * connection, why.
+   */
   readonly text: string;
   readonly reason: ReconnectReason;
   readonly oversize: boolean;
@@ -232,11 +238,13 @@ export class ConsoleSocket implements Pingable {
       this.#listener.refused({ ...this.#answer, error });
       return;
     }
+    const { code: sign = '', message = '' } = this.#error ?? {};
+    const broken = BROKEN_PROTOCOL.test(sign) ? message : undefined;
     this.#listener.closed({
       code,
-      text: this.#unusable ?? reason.toString('utf8'),
+      text: this.#unusable ?? broken ?? reason.toString('utf8'),
       reason: this.#lost ? 'pong_timeout' : 'closed',
-      oversize: this.#error?.code === OVERSIZE,
+      oversize: sign === OVERSIZE,
     });
   }
 }

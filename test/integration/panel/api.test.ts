@@ -315,7 +315,7 @@ describe('a call without a response', () => {
   it.each([
     // A port that speaks TLS closes a plain HTTP connection.
     ['closes the connection', (socket: Socket) => void socket.end(), 'https_needed'],
-    ['speaks another protocol', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'connection'],
+    ['speaks another protocol', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'bad_answer'],
   ])('reports that the peer %s', async (_name, onConnection, cause) => {
     const url = await listen(onConnection);
     expect(await causeOf(apiOf(url).api.resources('ab', never()))).toBe(cause);

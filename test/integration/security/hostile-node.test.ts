@@ -140,6 +140,8 @@ describe('a node that breaks the protocol loses only its socket', () => {
   ])('by %s', async (_what, bytes) => {
     const events = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
     await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
+    // The operator is told what the node did, not only that the socket is gone.
+    expect(events[1]?.text).not.toBe('');
   });
 
   it('by arbitrary bytes, which result in frames, a close, or nothing', async () => {

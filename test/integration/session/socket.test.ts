@@ -390,7 +390,13 @@ describe('incoming frames', () => {
     const closed = once(ws, 'close');
     ws.send('x'.repeat(MAX_FRAME_BYTES + 1));
     await until(() => expect(types()).toEqual(['opened', 'closed']));
-    expect(reported[1]).toEqual({ type: 'closed', code: 1006, text: '', reason: 'closed', oversize: true });
+    expect(reported[1]).toEqual({
+      type: 'closed',
+      code: 1006,
+      text: 'Max payload size exceeded',
+      reason: 'closed',
+      oversize: true,
+    });
     expect((await closed)[0]).toBe(1009);
   });
 

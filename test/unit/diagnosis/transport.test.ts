@@ -40,6 +40,7 @@ describe('a transport error', () => {
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls_plain_port', 'node_tls_plain_port'],
     ['ERR_SSL_NO_PROTOCOLS_AVAILABLE', 'tls', 'node_tls'],
     ['EPROTO', 'tls', 'node_tls'],
+    ['HPE_INVALID_CONSTANT', 'bad_answer', 'upgrade_refused'],
   ])('%s is %s for a panel and %s for a node', (code, panel, node) => {
     const read = readTransportError(error(code));
     expect([panelTransportCause(read, HTTPS), nodeTransportCause(read, false)]).toEqual([panel, node]);
@@ -52,6 +53,7 @@ describe('a transport error', () => {
     expect(readTransportError(new Error('fetch failed', { cause: inner })).kind).toBe('tls_expired');
     expect(readTransportError(new AggregateError([inner, error('X')])).kind).toBe('tls_expired');
     expect(readTransportError(ring).kind).toBe('connection');
+    expect(readTransportError(new Error('not HTTP')).kind).toBe('protocol');
     expect(readTransportError('a string').kind).toBe('connection');
   });
 

@@ -163,9 +163,19 @@ describe('upgradeFailure', () => {
   });
 
   it('shows the message of an unknown error in one line', () => {
-    expect(failed(undefined, 'odd\r\nthing').problem).toEqual({
+    expect(failed('EODD', 'odd\r\nthing').problem).toEqual({
       cause: 'node_connection',
-      detail: 'connecting to the node failed: odd thing',
+      detail: 'connecting to the node failed: odd thing (EODD)',
+    });
+  });
+
+  it.each([
+    ['is not of a WebSocket', undefined, 'Invalid Sec-WebSocket-Accept header'],
+    ["isn't HTTP", 'HPE_INVALID_CONSTANT', 'Parse Error (HPE_INVALID_CONSTANT)'],
+  ])("doesn't call a node unreachable whose response %s", (_what, code, message) => {
+    expect(failed(code, message).problem).toEqual({
+      cause: 'upgrade_refused',
+      detail: `the node's response can't be read: ${message}`,
     });
   });
 
