@@ -180,23 +180,15 @@ export function fetchToken(from: AttemptState): Transition {
   };
 }
 
+/** The step to a socket that uses a token; a socket that streams already keeps its age and its silence. */
 export function stream(
-  state: AttemptState,
+  state: AttemptState & Partial<Pick<Live, 'since' | 'unanswered'>>,
   token: Token,
-  since: number,
   context: MachineContext,
 ): Transition {
-  const { epoch, failures } = state;
+  const { epoch, failures, since = context.now, unanswered = 0 } = state;
   return {
-    state: {
-      name: 'streaming',
-      epoch,
-      failures,
-      token,
-      since,
-      authenticatedAt: context.now,
-      unanswered: 0,
-    },
+    state: { name: 'streaming', epoch, failures, token, since, authenticatedAt: context.now, unanswered },
     effects: [
       { type: 'cancelTimers' },
       { type: 'setTimer', timer: 'refresh', delayMs: Math.max(0, token.refreshAt - context.now) },

@@ -149,7 +149,7 @@ function whileAuthenticating(
   switch (event.type) {
     case 'authenticated':
       // A running server sends its next statistics within a second; asking for them is faster.
-      return append(stream(state, state.token, context.now, context), { type: 'requestStats' });
+      return append(stream(state, state.token, context), { type: 'requestStats' });
     case 'jwtError':
     case 'daemonError':
       // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one.
@@ -210,7 +210,7 @@ function whileLive(state: LiveState, event: MachineEvent, context: MachineContex
       return isFetching(state) ? keepStreaming(state, event.failure, context) : stay(state);
     case 'authenticated':
       if (state.name !== 'refreshing' || state.next === undefined) return stay(state);
-      return stream({ ...state, failures: failuresAfter(state, context) }, state.next, state.since, context);
+      return stream({ ...state, failures: failuresAfter(state, context) }, state.next, context);
     case 'tokenEnding':
       return state.name === 'streaming' ? refresh(state) : stay(state);
     case 'jwtError':

@@ -61,7 +61,7 @@ class Driven {
   }
 
   /** Fires a timer when it is due. */
-  fire(timer: 'refresh' | 'retry' | 'deadline'): void {
+  fire(timer: 'refresh' | 'retry' | 'deadline' | 'silence'): void {
     this.now = this.timers.get(timer) ?? Number.NaN;
     this.timers.delete(timer);
     this.dispatch({ type: 'timer', timer });
@@ -169,5 +169,19 @@ describe('a token that was renewed in the second in which the node revoked the p
         expect(issuedAt).toBeGreaterThan(revokedAt);
       }),
     );
+  });
+});
+
+describe('a socket on which no stats arrive', () => {
+  it('is given up however often its token is renewed meanwhile', () => {
+    const machine = streaming();
+    machine.timers.set('silence', START);
+    for (const value of ['one', 'two', 'three']) {
+      machine.fire('silence');
+      machine.dispatch({ type: 'tokenEnding', epoch: 7 });
+      machine.fetched(value);
+      machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
+    }
+    expect(machine.state).toMatchObject({ name: 'backingOff', problem: { cause: 'no_stats' } });
   });
 });
