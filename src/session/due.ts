@@ -9,6 +9,9 @@ const CONNECT_PERIOD_MS = 10 * 60_000;
 /** A server whose socket fails is polled once its data is this old. */
 export const FALLBACK_AFTER_MS = 30_000;
 
+/** A socket that left this many requests for stats unanswered is dead, whatever TCP reports. */
+export const UNANSWERED_LIMIT = 2;
+
 /** When a server's resources are requested: never, or from an instant on at an interval. */
 export type PollPolicy =
   | { readonly type: 'off' }
@@ -53,11 +56,14 @@ export function needOf(situation: Situation): Need {
 /** The polls of a server whose socket should stream. */
 function fallback(situation: Situation): PollPolicy {
   const { machine, isSocketHeld, sampledAt, waitingSince } = situation;
+  const overdueFrom = (sampledAt ?? waitingSince) + FALLBACK_AFTER_MS;
   switch (machine.name) {
     case 'idle':
+      return OFF;
     case 'streaming':
     case 'refreshing':
-      return OFF;
+      // Until a dead socket is given up and another one streams, the data would become stale.
+      return machine.unanswered < UNANSWERED_LIMIT ? OFF : polledFrom(overdueFrom, situation);
     case 'blocked':
     case 'fetchingToken':
     case 'connecting':
@@ -70,7 +76,7 @@ function fallback(situation: Situation): PollPolicy {
       if (machine.refused !== undefined) return polledFrom(Number.NEGATIVE_INFINITY, situation);
       // A server that is only waiting for its call has not failed.
       if (machine.failures === 0) return OFF;
-      return polledFrom((sampledAt ?? waitingSince) + FALLBACK_AFTER_MS, situation);
+      return polledFrom(overdueFrom, situation);
   }
 }
 

@@ -1,4 +1,4 @@
-import { STABLE_AFTER_MS } from './due.ts';
+import { STABLE_AFTER_MS, UNANSWERED_LIMIT } from './due.ts';
 import {
   AUTH_TIMEOUT,
   CONNECT_TIMEOUT,
@@ -38,9 +38,6 @@ import {
 
 /** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
 export const REUSE_MARGIN_MS = 15_000;
-
-/** A socket that left this many requests for stats unanswered is dead, whatever TCP reports. */
-const UNANSWERED_LIMIT = 2;
 
 /** A socket without any stats is closed after this long. */
 export const SILENT_AFTER_MS = (UNANSWERED_LIMIT + 1) * SILENCE_MS;

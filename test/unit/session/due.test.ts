@@ -31,6 +31,9 @@ const STATES = {
   streaming: { name: 'streaming', ...live },
   'streaming after failures': { name: 'streaming', ...live, failures: 3 },
   refreshing: { name: 'refreshing', ...live, next: undefined },
+  'asked for stats once': { name: 'streaming', ...live, unanswered: 1 },
+  'asked for stats twice': { name: 'streaming', ...live, unanswered: 2 },
+  'asked for stats twice while refreshing': { name: 'refreshing', ...live, unanswered: 2, next: undefined },
   'refused as a whole': { name: 'blocked', ...failed, refused: { reason: 'suspended', pollable: false } },
   'refused its console': { name: 'blocked', ...failed, refused: { reason: 'forbidden', pollable: true } },
 } as const satisfies Record<string, MachineState>;
@@ -68,6 +71,9 @@ describe('a server in mode auto', () => {
     ['streaming', OFF, OFF],
     ['streaming after failures', OFF, OFF],
     ['refreshing', OFF, OFF],
+    ['asked for stats once', OFF, OFF],
+    ['asked for stats twice', AFTER_30_S, AFTER_30_S],
+    ['asked for stats twice while refreshing', AFTER_30_S, AFTER_30_S],
     ['refused as a whole', OFF, OFF],
     ['refused its console', AT_ONCE, AT_ONCE],
   ])('needs its socket, and is polled as its state requires: %s', (state, poll, pollWhileHeld) => {
