@@ -65,7 +65,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | 404 of the server list | fails | fails | | |
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
- * | the key is refused (address, second factor, application key) | refused | fails (listing) | | |
+ * | the key is refused (address, second factor, application key) | refused | fails | | |
  * | the node's response, or its absence, in the panel's own form | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | fails | |
  * | no response to `/resources` in time | fails | fails | fails | |
@@ -83,8 +83,7 @@ export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: 
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
     return { ...NOTHING, path: 'works' };
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
-  if (scope === 'key')
-    return { ...NOTHING, panel: 'refused', path: endpoint === 'listing' ? 'fails' : 'nothing' };
+  if (scope === 'key') return { ...FAILS, panel: 'refused' };
   if (scope === 'node' && !isOfServer) return FAILS;
   if (cause === 'node_silent') return { ...FAILS, node: 'fails' };
   if (scope === 'node') return { ...WORKS, node: 'fails' };

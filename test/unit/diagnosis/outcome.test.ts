@@ -51,14 +51,10 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
     end('websocket', 'unauthorized'),
     { ...NOTHING, panel: 'fails', console: 'fails' },
   ],
-  ['a key limited to other addresses', end('websocket', 'key_address'), { ...NOTHING, panel: 'refused' }],
-  ['a second factor that is demanded', end('resources', 'key_two_factor'), { ...NOTHING, panel: 'refused' }],
-  ['an application key', end('websocket', 'application_key'), { ...NOTHING, panel: 'refused' }],
-  [
-    'a server list that refuses the key',
-    end('listing', 'key_refused'),
-    { ...NOTHING, panel: 'refused', path: 'fails' },
-  ],
+  ['a key limited to other addresses', end('websocket', 'key_address'), { ...FAILS, panel: 'refused' }],
+  ['a second factor that is demanded', end('resources', 'key_two_factor'), { ...FAILS, panel: 'refused' }],
+  ['an application key', end('websocket', 'application_key'), { ...FAILS, panel: 'refused' }],
+  ['a server list that refuses the key', end('listing', 'key_refused'), { ...FAILS, panel: 'refused' }],
   ['a node that the panel does not reach', end('resources', 'node_unreachable'), { ...WORKS, node: 'fails' }],
   ['an error of the node', end('resources', 'node_error'), { ...WORKS, node: 'fails' }],
   [

@@ -268,6 +268,7 @@ describe('a path that fails while the panel works', () => {
     ['is silent', 'silence'],
     ['responds with 502', BAD_GATEWAY],
     ['is blocked by a firewall', FIREWALL],
+    ['refuses the key', { own: 'key_refused', status: 401 }],
   ])('has one problem that shows it, which is logged once, if it %s', async (_what, outcome) => {
     fail(outcome, (endpoint) => endpoint === 'websocket');
     keepPolling();
