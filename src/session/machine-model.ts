@@ -180,7 +180,7 @@ export function fetchToken(from: AttemptState): Transition {
   };
 }
 
-/** The step to a socket that uses a token; a socket that streams already keeps its age and its silence. */
+/** The step to a socket whose token was accepted. One that streams already keeps its age, and the timer of its silence. */
 export function stream(
   state: AttemptState & Partial<Pick<Live, 'since' | 'unanswered'>>,
   token: Token,
@@ -190,10 +190,8 @@ export function stream(
   return {
     state: { name: 'streaming', epoch, failures, token, since, authenticatedAt: context.now, unanswered },
     effects: [
-      { type: 'cancelTimers' },
       { type: 'setTimer', timer: 'refresh', delayMs: Math.max(0, token.refreshAt - context.now) },
       { type: 'setTimer', timer: 'expiry', delayMs: Math.max(0, token.expiresAt - context.now) },
-      { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS },
     ],
   };
 }
@@ -247,8 +245,8 @@ export function prepend(effects: readonly MachineEffect[], next: Transition): Tr
   return { state: next.state, effects: [...effects, ...next.effects] };
 }
 
-export function append(transition: Transition, effect: MachineEffect): Transition {
-  return { state: transition.state, effects: [...transition.effects, effect] };
+export function append(transition: Transition, effects: readonly MachineEffect[]): Transition {
+  return { state: transition.state, effects: [...transition.effects, ...effects] };
 }
 
 export function isTimer(event: MachineEvent, timer: TimerName): boolean {

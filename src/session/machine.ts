@@ -39,14 +39,20 @@ import {
 /** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
 export const REUSE_MARGIN_MS = 15_000;
 
-/** A socket without any stats is closed after this long. */
-export const SILENT_AFTER_MS = (UNANSWERED_LIMIT + 1) * SILENCE_MS;
+/** A socket that never had any stats is closed after this long. */
+export const SILENT_AFTER_MS = UNANSWERED_LIMIT * SILENCE_MS;
 
 /** If a daemon calls a token expired this soon after accepting it, fetching another at once won't help. */
 const REFUSED_AFTER_AUTH_MS = 30_000;
 
 /** Up to this many consecutive failures are followed quickly by another token. */
 const QUICK_RENEWALS = 2;
+
+/** Asks for stats, and waits for them. */
+const ASK: readonly MachineEffect[] = [
+  { type: 'requestStats' },
+  { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS },
+];
 
 type LiveState = StateNamed<'streaming'> | StateNamed<'refreshing'>;
 
@@ -145,8 +151,7 @@ function whileAuthenticating(
 ): Transition {
   switch (event.type) {
     case 'authenticated':
-      // A running server sends its next statistics within a second; asking for them is faster.
-      return append(stream(state, state.token, context), { type: 'requestStats' });
+      return begin(state, context);
     case 'jwtError':
     case 'daemonError':
       // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one.
@@ -170,6 +175,12 @@ function whileAuthenticating(
     default:
       return stay(state);
   }
+}
+
+/** A running server sends its next statistics within a second; asking for them is faster. */
+function begin(state: StateNamed<'authenticating'>, context: MachineContext): Transition {
+  const streaming = stream({ ...state, unanswered: 1 }, state.token, context);
+  return prepend([{ type: 'cancelTimers' }], append(streaming, ASK));
 }
 
 /**
@@ -233,10 +244,7 @@ function onLiveTimer(state: LiveState, timer: TimerName, context: MachineContext
     case 'silence':
       if (state.unanswered >= UNANSWERED_LIMIT)
         return leaveLive(state, state.token, SILENT, context, TERMINATE);
-      return {
-        state: { ...state, unanswered: state.unanswered + 1 },
-        effects: [{ type: 'requestStats' }, { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS }],
-      };
+      return { state: { ...state, unanswered: state.unanswered + 1 }, effects: ASK };
     case 'refresh':
       return state.name === 'streaming' ? refresh(state) : stay(state);
     case 'expiry':

@@ -184,4 +184,28 @@ describe('a socket on which no stats arrive', () => {
     }
     expect(machine.state).toMatchObject({ name: 'backingOff', problem: { cause: 'no_stats' } });
   });
+
+  it('is given up after two requests if it never had any', () => {
+    const machine = new Driven({
+      name: 'authenticating',
+      epoch: 7,
+      failures: 0,
+      token: token('new'),
+      reused: false,
+    });
+    machine.dispatch({ type: 'authenticated', epoch: 7 });
+    machine.fire('silence');
+    expect(machine.state).toMatchObject({ name: 'streaming', unanswered: 2 });
+    machine.fire('silence');
+    expect(machine.state).toMatchObject({ name: 'backingOff', problem: { cause: 'no_stats' } });
+  });
+
+  it('is asked no later because its token was renewed', () => {
+    const machine = streaming();
+    machine.timers.set('silence', START + 1_000);
+    machine.dispatch({ type: 'tokenEnding', epoch: 7 });
+    machine.fetched('new');
+    machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
+    expect(machine.timers.get('silence')).toBe(START + 1_000);
+  });
 });

@@ -119,7 +119,8 @@ const DROPPED = (reason: string) => `backingOff: abortFetch, cancelTimers, count
 const DROPPED_BLOCK = (reason: string) =>
   `blocked: abortFetch, cancelTimers, count ${reason}, setTimer retry`;
 const REFRESH = 'refreshing: fetchToken refresh';
-const STREAM = 'streaming: cancelTimers, setTimer refresh, setTimer expiry, setTimer silence';
+const STREAM = 'streaming: cancelTimers, setTimer refresh, setTimer expiry, requestStats, setTimer silence';
+const RENEWED = 'streaming: setTimer refresh, setTimer expiry';
 const NUDGE = (name: string) => `${name}: requestStats, setTimer silence`;
 const INCURABLE = 'blocked: abortFetch, closeSocket, cancelTimers, count auth_refused, setTimer retry';
 const MOVED = 'connecting: closeSocket, count moved, cancelTimers, openSocket 8, setTimer deadline';
@@ -139,7 +140,7 @@ const EARLY_CLOSES = {
 } as const;
 const AUTHENTICATING = {
   stop: STOP_SOCKET,
-  authenticated: `${STREAM}, requestStats`,
+  authenticated: STREAM,
   ...EARLY_CLOSES,
   'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
   daemonError: 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
@@ -208,7 +209,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   'refreshing, authenticating': {
     stop: STOP_SOCKET,
     ...CLOSES,
-    authenticated: STREAM,
+    authenticated: RENEWED,
     'jwtError incurable': INCURABLE,
     daemonError: 'streaming: setTimer refresh',
     'timer deadline':
