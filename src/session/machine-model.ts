@@ -73,7 +73,7 @@ export type MachineEvent =
   /** `mayConnect` at once if there is a token: the node's sockets work, as far as is known. */
   | { readonly type: 'start'; readonly mayConnect: boolean }
   | { readonly type: 'stop' }
-  /** The reason why this server could not connect may be gone: try now. */
+  /** The reason why this server could not connect, or renew its token, may be gone: try now. */
   | { readonly type: 'wake' }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }

@@ -221,6 +221,8 @@ function whileLive(state: LiveState, event: MachineEvent, context: MachineContex
       return stream({ ...state, failures: failuresAfter(state, context) }, state.next, context);
     case 'tokenEnding':
       return state.name === 'streaming' ? refresh(state) : stay(state);
+    case 'wake':
+      return state.name === 'streaming' && state.failedRefreshes !== undefined ? refresh(state) : stay(state);
     case 'jwtError':
       return onJwtError(state, event, context);
     case 'daemonError':

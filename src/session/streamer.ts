@@ -89,6 +89,7 @@ export class Streamer {
   wake(): void {
     this.#isPromising = true;
     if (isResting(this.#machine)) void this.#attempt({ type: 'wake' });
+    else if (this.#owner.renews()) this.dispatch({ type: 'wake' });
   }
 
   /** Joins those that wait for the trial of their node, instead of waiting for its own back-off. */

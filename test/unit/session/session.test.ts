@@ -267,6 +267,22 @@ describe('when the circuit closes', () => {
   });
 });
 
+describe('when the panel accepts the key again', () => {
+  it('a streaming server whose renewal was refused gets its token at once, on the same socket', async () => {
+    await start();
+    const grant = panel.answerCredentials;
+    panel.answerCredentials = () =>
+      Promise.reject(new PanelError({ cause: 'key_refused', detail: 'Unauthenticated' }));
+    await clock.advance(9 * MINUTE);
+    expect([condition(), record.status.problem?.cause]).toEqual(['streaming', 'key_refused']);
+    panel.answerCredentials = grant;
+    session.wake();
+    await clock.advance(10);
+    expect([condition(), record.status.problem]).toEqual(['streaming', undefined]);
+    expect(sockets).toHaveLength(1);
+  });
+});
+
 describe('a session that begins again', () => {
   const again = async () => {
     void session.stop();
