@@ -24,12 +24,10 @@ type Sign = 'works' | 'fails' | 'nothing';
 
 /** What the outcome of one call shows about the panel, the path, the server's node, and the account's consoles. */
 export interface Verdict {
-  /**
-   * `works`: it responded and accepted the key; `fails`: the canaries should tell whether the panel does; `refused`: the key can't
-   * be used; `missing`: the panel works, unless every path returns 404.
-   */
-  readonly panel: Sign | 'refused' | 'missing';
-  readonly path: Sign;
+  /** `works`: it responded and accepted the key; `fails`: the canaries should tell whether the panel works. */
+  readonly panel: Sign;
+  /** `missing`: the path doesn't have this server. */
+  readonly path: Sign | 'missing';
   /** The node as the panel reaches it. */
   readonly node: Sign;
   /** The account is granted this console, or denied it in the panel's own form. */
@@ -61,11 +59,11 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | a success status with the right shape | works | works | works (`/resources`) | works (`/websocket`) |
  * | 200 without data | works | works | fails | |
  * | 403 or 409 about one server | works | works | | fails (`/websocket`, 403) |
- * | 404 of one server | missing | | | |
+ * | 404 of one server | fails | missing | | |
  * | 404 of the server list | fails | fails | | |
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
- * | the key is refused (address, second factor, application key) | refused | fails | | |
+ * | the key is refused (address, second factor, application key) | fails | fails | | |
  * | the node's response, or its absence, in the panel's own form | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | fails | |
  * | no response to `/resources` in time | fails | fails | fails | |
@@ -77,14 +75,13 @@ export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: 
   if (SILENT.has(cause)) return NOTHING;
   const { scope } = CAUSES[cause];
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
-  if (cause === 'not_found') return isOfServer ? { ...NOTHING, panel: 'missing' } : FAILS;
+  if (cause === 'not_found') return isOfServer ? { ...FAILS, path: 'missing' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : 'nothing';
   // A panel may respond with 401 to an account that may not read backups or schedules, or because it doesn't accept the key.
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
     return { ...NOTHING, path: 'works' };
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
-  if (scope === 'key') return { ...FAILS, panel: 'refused' };
-  if (scope === 'node' && !isOfServer) return FAILS;
+  if (scope === 'key' || (scope === 'node' && !isOfServer)) return FAILS;
   if (cause === 'node_silent') return { ...FAILS, node: 'fails' };
   if (scope === 'node') return { ...WORKS, node: 'fails' };
   if (scope === 'server') return isOfServer ? { ...WORKS, console: consoleSign } : FAILS;

@@ -1,5 +1,5 @@
 import type { CauseCode } from '../domain/problem.ts';
-import type { BlockedReason } from '../domain/server.ts';
+import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
 
@@ -78,15 +78,5 @@ export function foreignCause(status: number, detail = ''): CauseCode {
 export function blockedReason(cause: CauseCode): BlockedReason | undefined {
   const { scope, lasting } = CAUSES[cause];
   if (!lasting || scope === 'key' || scope === 'panel') return undefined;
-  return BLOCKED_BY[cause] ?? 'forbidden';
+  return BLOCKED_REASONS.find((reason) => reason === cause) ?? 'forbidden';
 }
-
-const BLOCKED_BY: Partial<Record<CauseCode, BlockedReason>> = {
-  suspended: 'suspended',
-  installing: 'installing',
-  transferring: 'transferring',
-  restoring: 'restoring',
-  maintenance: 'maintenance',
-  not_found: 'not_found',
-  unauthorized: 'unauthorized',
-};

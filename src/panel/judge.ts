@@ -234,10 +234,10 @@ export class Judge {
     });
   }
 
-  #notePath({ endpoint, server, node, problem }: JudgedCall, { panel, path, node: nodeSign }: Verdict): void {
+  #notePath({ endpoint, server, node, problem }: JudgedCall, { path, node: nodeSign }: Verdict): void {
     const { gate, use } = this.#options;
     if (path === 'works') gate.note(pathKey(endpoint), { type: 'succeeded' });
-    if (panel === 'missing' && server !== undefined && problem !== undefined) {
+    if (path === 'missing' && server !== undefined && problem !== undefined) {
       // A single server may have been deleted; a path that knows none isn't there.
       const asking = endpoint === 'resources' ? use().polled : use().consoles;
       this.#fail(pathKey(endpoint), server, problem, Math.max(2, asking.length));

@@ -4,7 +4,7 @@ import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { PanelError } from './errors.ts';
-import { DEFAULT_WAIT_MS, type RateFacts, RateLimit } from './rate-limit.ts';
+import { concernsAccount, DEFAULT_WAIT_MS, type RateFacts, type RateLimit } from './rate-limit.ts';
 
 export interface LimitWatchOptions {
   readonly clock: Clock;
@@ -84,8 +84,6 @@ export class LimitWatch {
 /** Is it a 429 that concerns all calls? Consoles have their own, lower limit for each server. */
 export function isThrottled(endpoint: ApiEndpoint, error: unknown): error is PanelError {
   return (
-    error instanceof PanelError &&
-    error.status === 429 &&
-    RateLimit.concernsAccount(endpoint, error.limitPerMinute)
+    error instanceof PanelError && error.status === 429 && concernsAccount(endpoint, error.limitPerMinute)
   );
 }

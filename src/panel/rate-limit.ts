@@ -134,7 +134,7 @@ export class RateLimit {
 
   /** Learns from a response; returns whether the panel's limit changed. */
   answered(endpoint: ApiEndpoint, { limitPerMinute: limit, remaining }: RateFacts): boolean {
-    if (limit === undefined || !isOfAccount(endpoint, limit)) return false;
+    if (limit === undefined || !concernsAccount(endpoint, limit)) return false;
     const isNew = limit !== this.#known;
     if (this.#known === undefined && remaining !== undefined) this.#noteEarlier(limit - remaining);
     this.#known = limit;
@@ -149,11 +149,6 @@ export class RateLimit {
     this.#throttledUntil = Math.max(this.#throttledUntil, this.#clock.now() + waitMs);
     this.#waits.notify();
     this.#rates.notify();
-  }
-
-  /** Does a 429 concern all calls of the account, and not one server's console? */
-  static concernsAccount(endpoint: ApiEndpoint, limit: number | undefined): boolean {
-    return limit === undefined || isOfAccount(endpoint, limit);
   }
 
   /** Calls that the account made before this process count as well, or a restart would exceed the limit. */
@@ -177,7 +172,8 @@ export class RateLimit {
   }
 }
 
-function isOfAccount(endpoint: ApiEndpoint, limit: number): boolean {
+/** Is this the limit of all calls of the account, and not of one server's console? A response without a limit is about all calls. */
+export function concernsAccount(endpoint: ApiEndpoint, limit = Number.POSITIVE_INFINITY): boolean {
   return endpoint !== 'websocket' || limit > MAX_CONSOLE_LIMIT;
 }
 

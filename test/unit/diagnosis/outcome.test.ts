@@ -43,7 +43,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
   [
     'a server that the panel does not have (404)',
     end('resources', 'not_found'),
-    { ...NOTHING, panel: 'missing' },
+    { ...FAILS, path: 'missing' },
   ],
   ['a panel without a server list (404)', end('listing', 'not_found'), FAILS],
   [
@@ -51,10 +51,10 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
     end('websocket', 'unauthorized'),
     { ...NOTHING, panel: 'fails', console: 'fails' },
   ],
-  ['a key limited to other addresses', end('websocket', 'key_address'), { ...FAILS, panel: 'refused' }],
-  ['a second factor that is demanded', end('resources', 'key_two_factor'), { ...FAILS, panel: 'refused' }],
-  ['an application key', end('websocket', 'application_key'), { ...FAILS, panel: 'refused' }],
-  ['a server list that refuses the key', end('listing', 'key_refused'), { ...FAILS, panel: 'refused' }],
+  ['a key limited to other addresses', end('websocket', 'key_address'), FAILS],
+  ['a second factor that is demanded', end('resources', 'key_two_factor'), FAILS],
+  ['an application key', end('websocket', 'application_key'), FAILS],
+  ['a server list that refuses the key', end('listing', 'key_refused'), FAILS],
   ['a node that the panel does not reach', end('resources', 'node_unreachable'), { ...WORKS, node: 'fails' }],
   ['an error of the node', end('resources', 'node_error'), { ...WORKS, node: 'fails' }],
   [

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { RateLimit, type RateLimitOptions, WINDOW_MS } from '../../../src/panel/rate-limit.ts';
+import {
+  concernsAccount,
+  RateLimit,
+  type RateLimitOptions,
+  WINDOW_MS,
+} from '../../../src/panel/rate-limit.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 function limitOf(options: Omit<RateLimitOptions, 'clock'> = {}) {
@@ -115,7 +120,7 @@ describe('a 429', () => {
     ['concerns the account if it reports no limit', 'websocket', undefined, true],
     ['of another path concerns the account', 'resources', 5, true],
   ] as const)('%s', (_what, endpoint, limit, isOfAccount) => {
-    expect(RateLimit.concernsAccount(endpoint, limit)).toBe(isOfAccount);
+    expect(concernsAccount(endpoint, limit)).toBe(isOfAccount);
   });
 });
 

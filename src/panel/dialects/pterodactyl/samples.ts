@@ -13,36 +13,6 @@ const MAX_CPU_PERCENT = 1_000_000;
 const STEPS_PER_PERCENT = 1_000;
 const STEPS_PER_CORE = 100_000;
 
-interface WireStats {
-  readonly memory_bytes?: unknown;
-  readonly memory_limit_bytes?: unknown;
-  readonly cpu_absolute?: unknown;
-  readonly disk_bytes?: unknown;
-  readonly network?: unknown;
-  readonly disk_io?: unknown;
-  readonly uptime?: unknown;
-  readonly state?: unknown;
-}
-
-interface WireNetwork {
-  readonly rx_bytes?: unknown;
-  readonly tx_bytes?: unknown;
-}
-
-interface WireDisk {
-  readonly read_bytes?: unknown;
-  readonly write_bytes?: unknown;
-}
-
-interface WireResources {
-  readonly memory_bytes?: unknown;
-  readonly cpu_absolute?: unknown;
-  readonly disk_bytes?: unknown;
-  readonly network_rx_bytes?: unknown;
-  readonly network_tx_bytes?: unknown;
-  readonly uptime?: unknown;
-}
-
 /** Counts the fields that could not be used. */
 interface BadFieldCount {
   bad: number;
@@ -55,21 +25,21 @@ interface BadFieldCount {
 export function decodeStats(payload: unknown, sample: SampleNumbers): number {
   sample.clear();
   const count: BadFieldCount = { bad: 0 };
-  const stats: WireStats | undefined = asFields(payload);
+  const stats = asFields(payload);
   if (stats === undefined) return 1;
-  sample.state = stateOf(stats.state, count);
-  sample.memoryBytes = quantity(stats.memory_bytes, count);
+  sample.state = stateOf(stats['state'], count);
+  sample.memoryBytes = quantity(stats['memory_bytes'], count);
   // A server that was never started reports 0: its limit is unknown.
-  sample.memoryLimitBytes = quantity(stats.memory_limit_bytes, count) || Number.NaN;
-  sample.cpuCores = coresOf(quantity(stats.cpu_absolute, count, MAX_CPU_PERCENT));
-  sample.diskBytes = quantity(stats.disk_bytes, count);
-  const network: WireNetwork | undefined = nested(stats.network, count);
-  sample.networkReceiveBytes = quantity(network?.rx_bytes, count);
-  sample.networkTransmitBytes = quantity(network?.tx_bytes, count);
-  const disk: WireDisk | undefined = nested(stats.disk_io, count);
-  sample.diskReadBytes = quantity(disk?.read_bytes, count);
-  sample.diskWrittenBytes = quantity(disk?.write_bytes, count);
-  sample.uptimeMs = quantity(stats.uptime, count, MAX_UPTIME_MS);
+  sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
+  sample.cpuCores = coresOf(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.diskBytes = quantity(stats['disk_bytes'], count);
+  const network = nested(stats['network'], count);
+  sample.networkReceiveBytes = quantity(network?.['rx_bytes'], count);
+  sample.networkTransmitBytes = quantity(network?.['tx_bytes'], count);
+  const disk = nested(stats['disk_io'], count);
+  sample.diskReadBytes = quantity(disk?.['read_bytes'], count);
+  sample.diskWrittenBytes = quantity(disk?.['write_bytes'], count);
+  sample.uptimeMs = quantity(stats['uptime'], count, MAX_UPTIME_MS);
   return count.bad;
 }
 
@@ -92,13 +62,13 @@ export function decodeResources(body: unknown): Resources {
   const sample = new SampleNumbers();
   const count: BadFieldCount = { bad: badFlag };
   sample.state = stateOf(state, count);
-  const wire: WireResources | undefined = nested(resources, count);
-  sample.memoryBytes = quantity(wire?.memory_bytes, count);
-  sample.cpuCores = coresOf(quantity(wire?.cpu_absolute, count, MAX_CPU_PERCENT));
-  sample.diskBytes = quantity(wire?.disk_bytes, count);
-  sample.networkReceiveBytes = quantity(wire?.network_rx_bytes, count);
-  sample.networkTransmitBytes = quantity(wire?.network_tx_bytes, count);
-  sample.uptimeMs = quantity(wire?.uptime, count, MAX_UPTIME_MS);
+  const wire = nested(resources, count);
+  sample.memoryBytes = quantity(wire?.['memory_bytes'], count);
+  sample.cpuCores = coresOf(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.diskBytes = quantity(wire?.['disk_bytes'], count);
+  sample.networkReceiveBytes = quantity(wire?.['network_rx_bytes'], count);
+  sample.networkTransmitBytes = quantity(wire?.['network_tx_bytes'], count);
+  sample.uptimeMs = quantity(wire?.['uptime'], count, MAX_UPTIME_MS);
   return { sample: sample.toSample(), suspended, badFields: count.bad };
 }
 
