@@ -100,8 +100,10 @@ export interface CallsOptions {
 export class Calls {
   readonly #options: CallsOptions;
   readonly #queue = new PQueue({ concurrency: CONCURRENCY });
+  /** Canaries go before all calls that wait, and don't wait for those in flight. */
+  readonly #canaries = new PQueue();
   /** Why no call starts; the queue runs while there is no reason. */
-  readonly #holds = new Set<string | symbol>();
+  readonly #holds = new Set<string>();
   /** The scopes of all calls, waiting or running. */
   readonly #scopes = new Set<AbortController>();
   #isStopped = false;
@@ -112,6 +114,7 @@ export class Calls {
     this.#options = options;
     const { limit } = options;
     this.#unsubscribe = limit.onWait(() => this.#followLimit());
+    this.#followLimit();
   }
 
   /** Calls that have not started. */
@@ -120,7 +123,7 @@ export class Calls {
   }
 
   /** Starts no call until the returned function is called. */
-  hold(reason: string | symbol): () => void {
+  hold(reason: string): () => void {
     this.#holds.add(reason);
     this.#queue.pause();
     return () => this.#release(reason);
@@ -144,17 +147,12 @@ export class Calls {
   }
 
   /** Makes a call before all that wait, as soon as the rate limit has room. */
-  async canary<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock, limit } = this.#options;
-    const release = this.hold(Symbol('canary'));
-    try {
-      while (!signal.aborted && limit.readyAt > clock.now()) await this.#limitMoved(signal);
-      signal.throwIfAborted();
-      limit.take();
+  canary<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const start = () => {
+      this.#options.limit.take();
       return call(signal);
-    } finally {
-      release();
-    }
+    };
+    return this.#canaries.add(start, { signal });
   }
 
   /** Rejects all calls, whether waiting, running or made later. */
@@ -211,36 +209,23 @@ export class Calls {
     });
   }
 
-  /** Holds the queue until the rate limit lets the next call start. */
+  /** Holds both queues until the rate limit lets the next call start. */
   #followLimit(): void {
     const { clock, limit } = this.#options;
     this.#cancelTimer();
     const waitMs = limit.readyAt - clock.now();
-    if (waitMs <= 0) {
-      this.#release('limit');
+    if (waitMs > 0) {
+      this.#canaries.pause();
+      this.hold('limit');
+      this.#cancelTimer = clock.schedule(waitMs, () => this.#followLimit());
       return;
     }
-    this.hold('limit');
-    this.#cancelTimer = clock.schedule(waitMs, () => this.#followLimit());
+    this.#canaries.start();
+    // The canaries may have taken all the room there was.
+    if (!this.#canaries.isPaused) this.#release('limit');
   }
 
-  /** Resolves when the rate limit has room for the next call, or changes, or the signal aborts. */
-  #limitMoved(signal: AbortSignal): Promise<void> {
-    const { clock, limit } = this.#options;
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        unsubscribe();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = clock.schedule(limit.readyAt - clock.now(), end);
-      const unsubscribe = limit.onWait(end);
-      signal.addEventListener('abort', end, { once: true });
-    });
-  }
-
-  #release(reason: string | symbol): void {
+  #release(reason: string): void {
     this.#holds.delete(reason);
     if (this.#holds.size === 0) this.#queue.start();
   }

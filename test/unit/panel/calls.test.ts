@@ -124,6 +124,22 @@ describe('the calls to a panel', () => {
     other.stop();
   });
 
+  it('wait from the start if other panels with the same account have used up the limit', async () => {
+    open(4);
+    many(4);
+    await clock.advance(1_000);
+    const other = new Calls({ clock, panel: 'other', gate: new Gate(clock, () => 4), limit });
+    let madeAt = 0;
+    void other.run({ subject: 'o', circuits: () => [PANEL], deadline: 0 }, never(), () => {
+      madeAt = clock.now();
+      return Promise.resolve();
+    });
+    const [waitMs, askedAt] = [limit.readyAt - clock.now(), clock.now()];
+    await clock.advance(60_000);
+    expect(madeAt).toBe(askedAt + waitMs);
+    other.stop();
+  });
+
   it('wait while anything holds them', async () => {
     const release = calls.hold('first call');
     make('a');
