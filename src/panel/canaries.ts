@@ -1,6 +1,9 @@
 import { CAUSES } from '../diagnosis/causes.ts';
+import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
+import { isDoubted } from './circuit.ts';
+import { type Gate, PANEL } from './gate.ts';
 
 /** The shortest time between two rounds. */
 export const ROUND_INTERVAL_MS = 15_000;
@@ -13,20 +16,16 @@ export type Canary = () => Promise<Problem | 'works' | 'nothing'>;
 
 export interface CanariesOptions {
   readonly clock: Clock;
+  /** Holds the panel's circuit. */
+  readonly gate: Pick<Gate, 'circuit' | 'note'>;
   /** One of each kind of call that the configuration uses. */
   readonly canaries: () => readonly Canary[];
   /** When a call of any kind last showed that the panel works, in monotonic milliseconds. */
   readonly provenAt: () => number;
-  /**
-   * A round failed, and no other call succeeded in the meantime: the problem is the refused key if there is one, otherwise that
-   * of the first canary.
-   */
-  readonly failed: (problem: Problem) => void;
-  /** When a trial of the open circuit may start; undefined while the circuit is closed. */
-  readonly trialAt: () => number | undefined;
-  /** A trial starts. */
-  readonly tried: () => void;
 }
+
+/** The subject of the panel's circuit. */
+const WHOLE_PANEL = 'panel';
 
 /** The few calls that judge a panel as a whole. Failures of other calls only trigger them. */
 export class Canaries {
@@ -44,7 +43,7 @@ export class Canaries {
 
   /** A call that started at this instant failed in a way that may be the panel's. */
   doubt(startedAt: number): void {
-    if (this.#options.provenAt() < startedAt && this.#options.trialAt() === undefined) this.#follow();
+    if (this.#options.provenAt() < startedAt && this.#trialAt === undefined) this.#follow();
   }
 
   /** Makes a round now, or joins the one under way; resolves when it is judged. */
@@ -59,13 +58,19 @@ export class Canaries {
     this.#cancel?.();
   }
 
+  /** When a trial of the open circuit may start; undefined while the circuit is closed. */
+  get #trialAt(): number | undefined {
+    const circuit = this.#options.gate.circuit(PANEL);
+    return isDoubted(circuit) ? circuit.trialAt : undefined;
+  }
+
   /** While the circuit is open, its trials follow; before, another round, unless a call succeeds until then. */
   #follow(): void {
     if (this.#isStopped || this.#cancel !== undefined || this.#round !== undefined) return;
-    const { clock, provenAt, trialAt } = this.#options;
+    const { clock, provenAt } = this.#options;
     const doubtedAt = clock.now();
     // A round without a call, because each kind has used up its own limit, doesn't postpone the trial.
-    const at = Math.max(trialAt() ?? doubtedAt, this.#startedAt + ROUND_INTERVAL_MS);
+    const at = Math.max(this.#trialAt ?? doubtedAt, this.#startedAt + ROUND_INTERVAL_MS);
     this.#cancel = clock.schedule(Math.max(0, at - doubtedAt), () => {
       this.#cancel = undefined;
       if (provenAt() < doubtedAt) void this.ask();
@@ -73,19 +78,33 @@ export class Canaries {
   }
 
   async #run(): Promise<void> {
-    const { clock, canaries, provenAt, failed, trialAt, tried } = this.#options;
+    const { clock, gate, canaries, provenAt } = this.#options;
     const startedAt = clock.now();
     this.#startedAt = startedAt;
     const all = canaries();
-    const isTrial = trialAt() !== undefined;
-    if (isTrial) tried();
+    const isTrial = this.#trialAt !== undefined;
+    gate.note(PANEL, { type: 'tried', subject: WHOLE_PANEL, now: startedAt });
     const next = this.#rounds % Math.max(1, all.length);
     this.#rounds += 1;
     const problem = await this.#problemOf(isTrial ? all.slice(next, next + 1) : all, startedAt);
     this.#round = undefined;
     if (this.#isStopped || provenAt() >= startedAt) return;
-    if (problem !== undefined) failed(problem);
-    if (problem !== undefined || trialAt() !== undefined) this.#follow();
+    if (problem !== undefined) this.#failed(problem);
+    if (problem !== undefined || this.#trialAt !== undefined) this.#follow();
+  }
+
+  /** A round failed, and no other call succeeded in the meantime. */
+  #failed(problem: Problem): void {
+    const { clock, gate } = this.#options;
+    gate.note(PANEL, {
+      type: 'failed',
+      subject: WHOLE_PANEL,
+      problem: problemOfBlamed('panel', problem),
+      now: clock.now(),
+      needed: 1,
+      // A 401 to the call for one server may be that server's, so it takes a second round.
+      isDecisive: CAUSES[problem.cause].scope === 'key',
+    });
   }
 
   /** The problem of the first canary that has one; undefined as soon as a call shows that the panel works. */

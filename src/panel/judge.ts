@@ -63,9 +63,6 @@ export interface JudgeOptions extends PanelLogOptions {
   readonly canaries: () => readonly Canary[];
 }
 
-/** The subject of the panel's own circuit. */
-const WHOLE_PANEL = 'panel';
-
 /** Calls for servers of so many nodes have to fail if a single node can cause it. */
 const NODES_NEEDED = 2;
 
@@ -90,13 +87,8 @@ export class Judge {
     this.#canaries = new Canaries({
       clock,
       canaries,
+      gate,
       provenAt: () => this.#provenAt ?? Number.NEGATIVE_INFINITY,
-      failed: (problem) => this.#roundFailed(problem),
-      trialAt: () => {
-        const circuit = gate.circuit(PANEL);
-        return circuit.state === 'closed' ? undefined : circuit.trialAt;
-      },
-      tried: () => gate.note(PANEL, { type: 'tried', subject: WHOLE_PANEL, now: clock.now() }),
     });
     gate.onChange((key, now, before) => this.#circuitChanged(key, now, before));
   }
@@ -219,19 +211,6 @@ export class Judge {
     this.#provenAt = clock.now();
     gate.note(PANEL, { type: 'succeeded' });
     if (this.#log.follow(this) || wasUnknown) this.#changes.notify();
-  }
-
-  #roundFailed(problem: Problem): void {
-    const { clock, gate } = this.#options;
-    gate.note(PANEL, {
-      type: 'failed',
-      subject: WHOLE_PANEL,
-      problem: problemOfBlamed('panel', problem),
-      now: clock.now(),
-      needed: 1,
-      // A 401 to the call for one server may be that server's, so it takes a second round.
-      isDecisive: CAUSES[problem.cause].scope === 'key',
-    });
   }
 
   #notePath({ endpoint, server, node, problem }: JudgedCall, { path, node: nodeSign }: Verdict): void {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
 import type { Problem } from '../../../src/domain/problem.ts';
 import { Canaries, type Canary } from '../../../src/panel/canaries.ts';
+import { CLOSED, DOUBTFUL } from '../../../src/panel/circuit.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const DOWN: Problem = { cause: 'panel_down', detail: '502' };
@@ -39,14 +40,16 @@ beforeEach(() => {
   all = [];
   canaries = new Canaries({
     clock,
+    gate: {
+      circuit: () => (trialAt === undefined ? CLOSED : { ...DOUBTFUL, trialAt }),
+      note: (_key, event) => {
+        if (event.type !== 'failed') return;
+        failed.push(event.problem);
+        if (trialAt !== undefined) trialAt = clock.now() + 30_000;
+      },
+    },
     canaries: () => all,
     provenAt: () => provenAt,
-    failed: (problem) => {
-      failed.push(problem);
-      if (trialAt !== undefined) trialAt = clock.now() + 30_000;
-    },
-    trialAt: () => trialAt,
-    tried: () => undefined,
   });
 });
 
