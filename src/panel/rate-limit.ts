@@ -55,6 +55,8 @@ export class RateLimit {
   readonly #waits = new Listeners();
   readonly #rates = new Listeners();
   #known: number | undefined;
+  /** When a response last reported the known limit. */
+  #knownAt = Number.NEGATIVE_INFINITY;
   #throttledUntil = Number.NEGATIVE_INFINITY;
   #spareAt = Number.NEGATIVE_INFINITY;
   /** Calls that the account can spare; infinite while the panel reports no limit. */
@@ -135,10 +137,9 @@ export class RateLimit {
   /** Learns from a response; returns whether the panel's limit changed. */
   answered(endpoint: ApiEndpoint, { limitPerMinute: limit, remaining }: RateFacts): boolean {
     if (limit === undefined || !concernsAccount(endpoint, limit)) return false;
-    const isNew = limit !== this.#known;
     if (this.#known === undefined && remaining !== undefined) this.#noteEarlier(limit - remaining);
-    this.#known = limit;
     if (remaining !== undefined) this.#noteSpare(remaining - Math.ceil(limit * SPARE_PART));
+    const isNew = this.#learn(limit);
     if (isNew || this.readyAt > this.#clock.now()) this.#waits.notify();
     if (isNew) this.#rates.notify();
     return isNew;
@@ -149,6 +150,16 @@ export class RateLimit {
     this.#throttledUntil = Math.max(this.#throttledUntil, this.#clock.now() + waitMs);
     this.#waits.notify();
     this.#rates.notify();
+  }
+
+  /** Of several limits that are reported in turn, the lowest is safe; returns whether the limit changed. */
+  #learn(limit: number): boolean {
+    const now = this.#clock.now();
+    const before = this.#known;
+    if (before !== undefined && limit > before && now - this.#knownAt < WINDOW_MS) return false;
+    this.#known = limit;
+    this.#knownAt = now;
+    return limit !== before;
   }
 
   /** Calls that the account made before this process count as well, or a restart would exceed the limit. */

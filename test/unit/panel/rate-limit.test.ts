@@ -53,6 +53,20 @@ describe('the allowed rate', () => {
     expect([world.limit.isPinned, waitMs(world)]).toEqual([false, 0]);
   });
 
+  it('is the lowest of those that the panel reports within a minute', async () => {
+    const { clock, limit } = limitOf();
+    const told = vi.fn<() => void>();
+    limit.onRate(told);
+    for (let second = 0; second < 60; second += 1) {
+      limit.answered('listing', { limitPerMinute: second % 2 === 0 ? 60 : 240 });
+      await clock.advance(1_000);
+    }
+    expect([limit.knownPerMinute, told.mock.calls.length]).toEqual([60, 1]);
+    await clock.advance(60_000);
+    limit.answered('listing', { limitPerMinute: 240 });
+    expect(limit.knownPerMinute).toBe(240);
+  });
+
   it('tells its listeners when it changes, but not when a response repeats it', () => {
     const { limit } = limitOf();
     const listener = vi.fn<() => void>();
