@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import { inScope } from '../domain/until-aborted.ts';
+import { PanelError } from './errors.ts';
 import type { Entry, EntryRequest, Gate } from './gate.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -17,6 +18,8 @@ interface ConsoleCall {
   /** When it was last known not to have ended, in monotonic milliseconds. */
   at: number;
   readonly by: ConsoleCaller;
+  /** The panel didn't accept the API key, so it didn't count the call either. */
+  isRejected?: boolean;
 }
 
 /** Counts credential calls by server, so that people always have a part of each server's limit. */
@@ -61,18 +64,26 @@ export class ConsoleCalls {
 
   /** Makes the call, and counts it until a minute after its end, because the panel may have received it as late as that. */
   async make<T>(server: string, by: ConsoleCaller, call: () => Promise<T>): Promise<T> {
-    const made = { at: this.#clock.now(), by };
+    const made: ConsoleCall = { at: this.#clock.now(), by };
     this.#calls.set(server, [...(this.#calls.get(server) ?? []), made].slice(-CALLS_PER_WINDOW));
     try {
       return await call();
+    } catch (error) {
+      made.isRejected = error instanceof PanelError && error.status === 401;
+      throw error;
     } finally {
       made.at = this.#clock.now();
     }
   }
 
-  /** Forgets all calls: another key may be another account's, and calls with a rejected key don't count at the panel. */
-  clear(): void {
-    this.#calls.clear();
+  /** Forgets the calls with a rejected key: another one needn't wait for them. The panel counts the others whoever makes them. */
+  forgetRejected(): void {
+    for (const [server, calls] of this.#calls) {
+      this.#calls.set(
+        server,
+        calls.filter(({ isRejected }) => isRejected !== true),
+      );
+    }
   }
 }
 

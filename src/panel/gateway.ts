@@ -230,7 +230,7 @@ export class Gateway {
 
   /** The API key changed: everything held against the panel or the old key is forgotten. */
   keyChanged(): void {
-    this.#consoles.clear();
+    this.#consoles.forgetRejected();
     this.#judge.keyChanged();
     this.#beginAgain();
   }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
 import { ConsoleCalls } from '../../../src/panel/calls.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const SERVER = 'a1b2c3d4';
@@ -89,5 +90,16 @@ describe('ConsoleCalls', () => {
     expect(consoles.canaryOf(['busy', 'late'])).toBe('late');
     expect(consoles.canaryOf(['busy', 'late', 'never', 'either'])).toBe('never');
     expect(consoles.canaryOf(['busy'])).toBeUndefined();
+  });
+
+  it('forgets only calls with a rejected key if the key changes: servers share their limit among all accounts', async () => {
+    const rejected = new PanelError({ cause: 'key_refused', detail: 'Unauthenticated' }, { status: 401 });
+    for (let calls = 0; calls < 2; calls += 1) {
+      await call();
+      await consoles.make('refused', 'session', () => Promise.reject(rejected)).catch(() => {});
+    }
+    expect([isReady(), isReady('refused')]).toEqual([false, false]);
+    consoles.forgetRejected();
+    expect([isReady(), isReady('refused')]).toEqual([false, true]);
   });
 });
