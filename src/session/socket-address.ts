@@ -29,6 +29,7 @@ export function socketAddressProblem(address: string, policy: SocketPolicy): Pro
     return problem('socket_address', 'expected the scheme wss');
   if (url.username !== '' || url.password !== '')
     return problem('socket_address', 'user info is not allowed');
+  if (url.hash !== '') return problem('socket_address', 'a fragment is not allowed');
   const panelHost = new URL(policy.panelUrl).hostname;
   if (url.protocol === 'ws:' && !policy.allowInsecure && !isLocalHost(panelHost)) {
     return problem('socket_address_insecure', 'plain ws is not allowed');

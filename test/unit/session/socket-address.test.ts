@@ -66,6 +66,12 @@ describe('a rejected address', () => {
     ],
     ['a file', 'file:///etc/passwd', PUBLIC, 'socket address "file://": expected the scheme wss'],
     [
+      'a fragment',
+      `wss://node.example.com${path}#part`,
+      PUBLIC,
+      'socket address "wss://node.example.com": a fragment is not allowed',
+    ],
+    [
       'user info',
       'wss://user:pass@node.example.com/ws',
       PUBLIC,
