@@ -186,20 +186,21 @@ export class Calls {
     const { gate } = this.#options;
     for (;;) {
       const entry = await gate.enter(request, signal);
+      let isWithdrawn = false;
       try {
         return await this.#enqueue(request, entry, signal, call);
       } catch (error) {
-        if (error !== WITHDRAWN) throw error;
-        gate.withdraw(request);
+        isWithdrawn = error === WITHDRAWN;
+        if (!isWithdrawn) throw error;
       } finally {
-        entry.leave();
+        entry.leave(isWithdrawn || signal.aborted);
       }
     }
   }
 
   #enqueue<T>(
     request: EntryRequest,
-    { isTrial, began, left }: Entry,
+    { isTrial, seat }: Entry,
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -209,11 +210,11 @@ export class Calls {
         // While it was queued, a circuit may have opened, its server's node become known, or its own limit been used up.
         if (!gate.isAdmitted(request)) return Promise.reject(WITHDRAWN);
         limit.take();
-        began();
+        seat?.began();
         const ended = call(signal);
         ended.then(resolve, reject);
         const settled = ended.catch(() => undefined);
-        return left === undefined ? settled : Promise.race([settled, left]);
+        return seat === undefined ? settled : Promise.race([settled, seat.left]);
       };
       const priority = isTrial ? TRIAL_PRIORITY : -request.deadline;
       this.#queue.add(start, { priority, signal }).catch(reject);

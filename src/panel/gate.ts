@@ -32,6 +32,7 @@ export const socketsKey = (node: string): CircuitKey => `sockets ${node}`;
 export const pollsKey = (node: string): CircuitKey => `polls ${node}`;
 
 export const isPath = (key: CircuitKey) => key.startsWith('path ');
+const isSockets = (key: CircuitKey) => key.startsWith('sockets ');
 
 /** The node of a node's circuit; undefined for the others. */
 export function nodeOfKey(key: CircuitKey): string | undefined {
@@ -47,7 +48,7 @@ const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
 /** Milliseconds between the starts of a circuit's trials; the last gap repeats. */
 function trialGapsOf(key: CircuitKey): readonly number[] {
   if (key === CONSOLES) return [CONSOLE_TRIAL_INTERVAL_MS];
-  return key.startsWith('sockets ') ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
+  return isSockets(key) ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
 }
 
 /** The most polls that are queued or in flight: they may hang, and leave the other places to calls that don't. */
@@ -86,12 +87,20 @@ export interface EntryRequest {
 /** Something that may start. */
 export interface Entry {
   readonly isTrial: boolean;
-  /** It starts: from now on, a poll may keep its seat for a while. */
+  /** It ended, or didn't start: gives back its seat, and its trials if it showed nothing; that of a socket goes on with its token. */
+  readonly leave: (isWithdrawn: boolean) => void;
+  /** Of a poll only. */
+  readonly seat?: Seat | undefined;
+}
+
+/** What a poll occupies. */
+interface Seat {
+  /** The poll starts: from now on, it may keep its seat for a while. */
   readonly began: () => void;
-  /** Gives back its seat, if it has one; a second call does nothing. */
+  /** Gives it back; a second call does nothing. */
   readonly leave: () => void;
-  /** Resolves when it has lost its seat; absent if it needs none. */
-  readonly left?: Promise<void>;
+  /** Resolves when the poll has lost it. */
+  readonly left: Promise<void>;
 }
 
 /** What changed: a circuit, between closed and not closed, or to another problem. */
@@ -221,11 +230,6 @@ export class Gate {
       .every((circuit) => !isDoubted(circuit) || isTrialBy(circuit, subject));
   }
 
-  /** It didn't start, or showed nothing: its trials are left to others. */
-  withdraw({ subject, circuits }: EntryRequest): void {
-    for (const key of circuits()) this.note(key, { type: 'withdrawn', subject });
-  }
-
   stop(): void {
     for (const { cancelTimer } of [this.#polls, this.#others]) cancelTimer();
   }
@@ -330,12 +334,16 @@ export class Gate {
       isTrial = true;
       this.#circuits.set(key, stepCircuit(circuit, { type: 'tried', subject, now }));
     }
-    return seatOf === undefined
-      ? { isTrial, began: () => undefined, leave: () => undefined }
-      : this.#seat(seatOf(), isTrial);
+    const seat = seatOf && this.#seat(seatOf());
+    const leave = (isWithdrawn: boolean) => {
+      for (const key of circuits())
+        if (isWithdrawn || !isSockets(key)) this.note(key, { type: 'withdrawn', subject });
+      seat?.leave();
+    };
+    return { isTrial, leave, seat };
   }
 
-  #seat(node: string, isTrial: boolean): Entry {
+  #seat(node: string): Seat {
     const seat = { node };
     this.#seats.add(seat);
     let lose: () => void = () => undefined;
@@ -354,7 +362,7 @@ export class Gate {
         leave();
       });
     };
-    return { isTrial, began, leave, left };
+    return { began, leave, left };
   }
 }
 

@@ -72,8 +72,6 @@ interface Call<T> {
   readonly server?: string;
   readonly node?: () => string;
   readonly make: (signal: AbortSignal) => Promise<PanelAnswer<T>>;
-  /** A failure shows nothing about the panel; a success always does. */
-  readonly isUnjudged?: boolean;
   /** The panel responded without data, because it can't reach the server's node. */
   readonly isNodeSilent?: (value: T) => boolean;
 }
@@ -326,8 +324,6 @@ export class Gateway {
       } catch (error) {
         // By now, other calls may have shown that the address is right.
         if (!isThrottled(call.endpoint, error)) throw this.#judge.isProven ? error : asOfAddress(error);
-      } finally {
-        this.#release(request, signal.aborted);
       }
     }
   }
@@ -338,8 +334,7 @@ export class Gateway {
   }
 
   async #beginWithListing(): Promise<void> {
-    const call = { ...this.#listingCanary, isUnjudged: this.#use.listing === 'none' };
-    await this.#first(call, this.#closing.signal).catch(() => undefined);
+    await this.#first(this.#listingCanary, this.#closing.signal).catch(() => undefined);
   }
 
   /** The first call checks address and key, teaches the limit, and may show the servers' nodes: others wait a moment for it. */
@@ -351,12 +346,17 @@ export class Gateway {
       return await this.#calls.canary(signal, (scope) => this.#make(call, scope));
     } catch (error) {
       // What is wrong with the panel is one problem, not one of each server.
-      if (call.isUnjudged !== true && !signal.aborted) await this.#judge.ask();
+      if (this.#isUsed(call) && !signal.aborted) await this.#judge.ask();
       throw error;
     } finally {
       cancel();
       release();
     }
+  }
+
+  /** If the configuration doesn't use the server list, its failure shows nothing; a success always does. */
+  #isUsed({ endpoint }: Pick<Call<unknown>, 'endpoint'>): boolean {
+    return endpoint !== 'listing' || this.#use.listing !== 'none';
   }
 
   async #make<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
@@ -377,16 +377,10 @@ export class Gateway {
       if (signal.aborted) throw error;
       const fromPanel = error instanceof PanelError && error.fromPanel;
       this.#limitWatch.failed(endpoint, error);
-      if (call.isUnjudged !== true && isCurrent())
+      if (this.#isUsed(call) && isCurrent())
         this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
       throw error;
     }
-  }
-
-  /** A call that showed nothing about a circuit leaves the trial to others; that of a socket goes on with its token. */
-  #release({ circuits, subject }: EntryRequest, isWithdrawn: boolean): void {
-    for (const key of circuits())
-      if (isWithdrawn || !key.startsWith('sockets ')) this.#gate.note(key, { type: 'withdrawn', subject });
   }
 
   /** One of each kind of call that servers make anyway, so that a canary never requests more than servers do. */

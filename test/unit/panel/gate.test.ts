@@ -176,7 +176,7 @@ describe('an entry with a limit of its own', () => {
     expect([bench.admitted, bench.gate.isAdmitted(request)]).toEqual([['trial'], true]);
     readyAt = bench.clock.now() + 60_000;
     expect(bench.gate.isAdmitted(request)).toBe(false);
-    bench.gate.withdraw(request);
+    bench.entries.get('trial')?.leave(true);
     await bench.settle();
     expect(bench.admitted).toEqual(['trial', 'other']);
   });
@@ -251,7 +251,7 @@ describe('the seats of polls', () => {
     bench.poll('late', 'n', { deadline: 9 });
     bench.poll('early', 'n', { deadline: 1 });
     await bench.settle();
-    bench.entries.get('n0')?.leave();
+    bench.entries.get('n0')?.leave(false);
     await bench.settle();
     expect(bench.admitted.at(-1)).toBe('early');
   });
@@ -261,9 +261,9 @@ describe('the seats of polls', () => {
     bench.works('n');
     bench.poll('slow', 'n');
     await bench.settle();
-    bench.entries.get('slow')?.began();
+    bench.entries.get('slow')?.seat?.began();
     await bench.clock.advance(3_000);
-    await bench.entries.get('slow')?.left;
+    await bench.entries.get('slow')?.seat?.left;
     expect(bench.gate.circuit(pollsKey('n')).state).toBe('doubtful');
   });
 
