@@ -13,6 +13,16 @@ export const OWN_CODES = {
   lookupTimeout: 'LOOKUP_TIMEOUT',
 } as const;
 
+/** An error that the exporter itself raises; its code is used like those of Node and undici. */
+export class CodedError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** What ended a connection or a call before there was a response. */
 export type TransportKind =
   | 'dns'

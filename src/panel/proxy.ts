@@ -2,7 +2,7 @@ import { type ClientRequest, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import { getProxyForUrl } from 'proxy-from-env';
-import { OWN_CODES, readTransportError } from '../diagnosis/transport.ts';
+import { CodedError, OWN_CODES, readTransportError } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
@@ -40,7 +40,7 @@ export async function openTunnel(
   const request = connectRequest(proxy, address, options);
   const abandon = () => request.destroy(new Error('the tunnel is no longer needed'));
   const cancel = clock.schedule(timeoutMs, () =>
-    request.destroy(new TunnelError('ETIMEDOUT', 'the tunnel was not opened in time')),
+    request.destroy(new CodedError('ETIMEDOUT', 'the tunnel was not opened in time')),
   );
   signal.addEventListener('abort', abandon, { once: true });
   if (signal.aborted) abandon();
@@ -54,16 +54,6 @@ export async function openTunnel(
   } finally {
     cancel();
     signal.removeEventListener('abort', abandon);
-  }
-}
-
-/** Why a proxy provided no tunnel, if the exporter itself detects it. */
-class TunnelError extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
   }
 }
 
@@ -103,7 +93,7 @@ function answerTo(request: ClientRequest): Promise<{ readonly status: number; re
     const count = (chunk: Buffer) => {
       received += chunk.length;
       if (received >= MAX_TUNNEL_ANSWER_BYTES)
-        request.destroy(new TunnelError('HPE_HEADER_OVERFLOW', 'the response to CONNECT is too long'));
+        request.destroy(new CodedError('HPE_HEADER_OVERFLOW', 'the response to CONNECT is too long'));
     };
     request.once('socket', (socket) => socket.on('data', count));
     request.once('connect', (answer, socket, head) => {
@@ -114,7 +104,7 @@ function answerTo(request: ClientRequest): Promise<{ readonly status: number; re
     request.on('error', reject);
     // Closed without a response and without an error.
     request.once('close', () =>
-      reject(new TunnelError('ECONNRESET', 'the connection ended before the response')),
+      reject(new CodedError('ECONNRESET', 'the connection ended before the response')),
     );
     request.end();
   });

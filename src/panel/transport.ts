@@ -1,20 +1,18 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import { OWN_CODES } from '../diagnosis/transport.ts';
+import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { NodeLookup } from '../names/system.ts';
-import { openTunnel, type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
+import { openTunnel, type Proxy, type ProxyTrust, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
 import type { RateHeaders } from './rate-limit.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */
-export interface PanelTls {
-  readonly ca?: string;
+export interface PanelTls extends ProxyTrust {
   readonly cert?: string;
   readonly key?: string;
   /** The name that the panel's certificate must carry, if it differs from the one in the URL. */
   readonly serverName?: string;
-  readonly insecureSkipVerify?: boolean;
 }
 
 /** The settings of the connections to one panel. */
@@ -59,7 +57,7 @@ export class Connections {
   /** The response to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
   async exchange(request: Exchange): Promise<Reply> {
     request.signal.throwIfAborted();
-    const late = () => new ExchangeError(OWN_CODES.deadline, 'the deadline passed');
+    const late = () => new CodedError(OWN_CODES.deadline, 'the deadline passed');
     // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned.
     return bounded(request, this.requestTimeoutMs, late, (signal) =>
       untilAborted(send(this.#dispatcher, request, signal), signal),
@@ -172,11 +170,10 @@ class ForwardPool extends Pool {
 
 function tlsOptions(tls: PanelTls = {}) {
   return {
-    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...proxyTls(tls),
     ...(tls.cert !== undefined && { cert: tls.cert }),
     ...(tls.key !== undefined && { key: tls.key }),
     ...(tls.serverName !== undefined && { servername: tls.serverName }),
-    ...(tls.insecureSkipVerify === true && { rejectUnauthorized: false }),
   };
 }
 
@@ -198,16 +195,6 @@ export interface Reply {
   readonly location?: string;
   readonly rate: RateHeaders;
   readonly text: string;
-}
-
-/** A problem that the exporter itself detects; its `code` is used like those of Node and undici. */
-class ExchangeError extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** The most that is read of an error page. */
@@ -239,7 +226,7 @@ async function readWhole(body: AsyncIterable<Buffer>, maxBytes: number): Promise
   for await (const chunk of body) {
     length += chunk.length;
     if (length > maxBytes)
-      throw new ExchangeError(OWN_CODES.oversize, `the response is longer than ${maxBytes} bytes`);
+      throw new CodedError(OWN_CODES.oversize, `the response is longer than ${maxBytes} bytes`);
     texts.push(decoder.decode(chunk, { stream: true }));
   }
   return texts.join('') + decoder.decode();

@@ -1,4 +1,4 @@
-import { OWN_CODES } from '../diagnosis/transport.ts';
+import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
 import { unbracketed } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
@@ -75,7 +75,7 @@ export function guardedNames(
     const refused = addresses.find(({ address }) => isRefused(address));
     if (refused === undefined && addresses.length > 0) return addresses;
     const reached = refused?.address ?? 'no address';
-    throw Object.assign(new Error(`"${name}" resolves to ${reached}`), { code: OWN_CODES.address });
+    throw new CodedError(OWN_CODES.address, `"${name}" resolves to ${reached}`);
   };
 }
 
