@@ -9,8 +9,6 @@ export interface CallEnd {
   readonly cause: CauseCode | undefined;
   /** The panel itself responded, in one of its own forms. */
   readonly fromPanel: boolean;
-  /** The panel responded without data, because it can't reach the server's node. */
-  readonly isNodeSilent?: boolean | undefined;
 }
 
 /** The problem of a server for which the panel responded without data. */
@@ -57,21 +55,20 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | outcome | panel | path | node | console |
  * |---|---|---|---|---|
  * | a success status with the right shape | works | works | works (`/resources`) | works (`/websocket`) |
- * | 200 without data | works | works | fails | |
  * | 403 or 409 about one server | works | works | | fails (`/websocket`, 403) |
  * | 404 of one server | fails | missing | | |
  * | 404 of the server list | fails | fails | | |
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
  * | the key is refused (address, second factor, application key) | fails | fails | | |
- * | the node's response, or its absence, in the panel's own form | works | works | fails | |
+ * | the node's response, or its absence, in the panel's own form; 200 without data | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | fails | |
  * | no response to `/resources` in time | fails | fails | fails | |
  * | no connection, no response, a response of something else | fails | fails | | |
  * | 400, 429 | | | | |
  */
-export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: CallEnd): Verdict {
-  if (cause === undefined) return success(endpoint, isNodeSilent);
+export function verdictOf({ endpoint, cause, fromPanel }: CallEnd): Verdict {
+  if (cause === undefined) return success(endpoint);
   if (SILENT.has(cause)) return NOTHING;
   const { scope } = CAUSES[cause];
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
@@ -88,10 +85,10 @@ export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: 
   return fromPanel && isOfServer ? { ...FAILS, node: 'fails' } : FAILS;
 }
 
-function success(endpoint: ApiEndpoint, isNodeSilent: boolean): Verdict {
+function success(endpoint: ApiEndpoint): Verdict {
   return {
     ...WORKS,
-    node: endpoint !== 'resources' ? 'nothing' : isNodeSilent ? 'fails' : 'works',
+    node: endpoint === 'resources' ? 'works' : 'nothing',
     console: endpoint === 'websocket' ? 'works' : 'nothing',
   };
 }

@@ -1,4 +1,4 @@
-import { problemOfBlamed } from '../diagnosis/outcome.ts';
+import { NO_DATA, problemOfBlamed } from '../diagnosis/outcome.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
@@ -72,8 +72,8 @@ interface Call<T> {
   readonly server?: string;
   readonly node?: () => string;
   readonly make: (signal: AbortSignal) => Promise<PanelAnswer<T>>;
-  /** The panel responded without data, because it can't reach the server's node. */
-  readonly isNodeSilent?: (value: T) => boolean;
+  /** The problem that a response with a success status reports. */
+  readonly problemIn?: (value: T) => Problem | undefined;
 }
 
 /**
@@ -304,7 +304,7 @@ export class Gateway {
       server,
       node,
       make: (scope) => this.#api.resources(server, scope),
-      isNodeSilent: ({ sample, suspended }) => sample === undefined && !suspended,
+      problemIn: ({ sample, suspended }) => (sample === undefined && !suspended ? NO_DATA : undefined),
     };
   }
 
@@ -369,8 +369,8 @@ export class Gateway {
     try {
       const answer = await call.make(signal);
       this.#limitWatch.succeeded(endpoint, answer);
-      const isNodeSilent = call.isNodeSilent?.(answer.value) === true;
-      if (isCurrent()) this.#judge.ended({ ...about, problem: undefined, fromPanel: true, isNodeSilent });
+      const problem = call.problemIn?.(answer.value);
+      if (isCurrent()) this.#judge.ended({ ...about, problem, fromPanel: true });
       return answer.value;
     } catch (error) {
       // A withdrawn call shows nothing.

@@ -1,5 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import { type CallEnd, NO_DATA, problemOfBlamed, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
+import { type CallEnd, problemOfBlamed, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Listeners } from '../domain/listeners.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -231,7 +231,7 @@ export class Judge {
     else this.#fail(pathKey(endpoint), server, problem, needed, isOfOneNode ? node : server);
   }
 
-  #noteNode({ endpoint, server, node, problem, isNodeSilent }: JudgedCall, { node: sign }: Verdict): void {
+  #noteNode({ endpoint, server, node, problem }: JudgedCall, { node: sign }: Verdict): void {
     if (server === undefined || node === undefined) return;
     const { gate, use } = this.#options;
     const key = endpoint === 'websocket' ? socketsKey(node) : pollsKey(node);
@@ -240,9 +240,8 @@ export class Judge {
       endpoint === 'websocket' && problem === undefined && isExplained(key, gate.circuit(key));
     if (sign === 'works') gate.note(key, { type: 'succeeded' });
     else if (isRefuted) this.#socketsWork(node);
-    const found = problem ?? (isNodeSilent === true ? NO_DATA : undefined);
-    if (sign !== 'fails' || found === undefined || this.#isOfPath(endpoint, found)) return;
-    this.#fail(key, server, found, subjectsNeeded(use().onNode(node)));
+    if (sign !== 'fails' || problem === undefined || this.#isOfPath(endpoint, problem)) return;
+    this.#fail(key, server, problem, subjectsNeeded(use().onNode(node)));
   }
 
   /** The node is up. Nothing polls servers that stream, so no poll might show that polls work again. */

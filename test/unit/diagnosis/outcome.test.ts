@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type Blamed,
   type CallEnd,
+  NO_DATA,
   problemOfBlamed,
   type Verdict,
   verdictOf,
@@ -26,11 +27,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
   ['a page of the server list', end('listing'), WORKS],
   ['a token', end('websocket'), { ...WORKS, console: 'works' }],
   ['resources', end('resources'), { ...WORKS, node: 'works' }],
-  [
-    'resources without data',
-    end('resources', undefined, { isNodeSilent: true }),
-    { ...WORKS, node: 'fails' },
-  ],
+  ['resources without data', end('resources', NO_DATA.cause), { ...WORKS, node: 'fails' }],
   ['a list of backups', end('backups'), WORKS],
   ['a suspended server (409)', end('websocket', 'suspended'), WORKS],
   ['a server that may not be read (403)', end('resources', 'forbidden'), WORKS],
