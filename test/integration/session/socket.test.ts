@@ -335,13 +335,13 @@ describe('outgoing frames', () => {
     ];
     await roundTrip(ws);
     expect(received).toEqual(frames.slice(0, 1));
-    await clock.advance(499);
+    await clock.advance(599);
     await roundTrip(ws);
     expect(received).toEqual(frames.slice(0, 1));
     await clock.advance(1);
     await roundTrip(ws);
     expect(received).toEqual(frames.slice(0, 2));
-    await clock.advance(500);
+    await clock.advance(600);
     await roundTrip(ws);
     expect(received).toEqual(frames);
   });
