@@ -271,6 +271,18 @@ describe('a canary', () => {
     expect(started).toEqual(['a', 'b']);
   });
 
+  it('leaves no room for other calls if it takes the last', async () => {
+    open(1);
+    make('a');
+    await clock.advance(1_000);
+    make('b');
+    void calls.canary(never(), () => Promise.resolve());
+    await clock.advance(60_000);
+    expect([started, limit.usedLastMinute]).toEqual([['a'], 1]);
+    await clock.advance(60_000);
+    expect(started).toEqual(['a', 'b']);
+  });
+
   it('waits for the rate limit like all calls, and goes first', async () => {
     open(2);
     many(3);
