@@ -69,7 +69,7 @@ export function select(
       ...rest,
       shortfall: undefined,
       targets: wanted(targets),
-      listing: listing && selecting(listing, wanted),
+      listing: listing && selecting(listing, server, wanted),
     }),
   );
   const configured = narrowed.filter(({ targets }) => targets.length > 0);
@@ -104,11 +104,12 @@ function isListed({ problem, steps }: PanelReport): boolean {
 /** The server list, of which only the selected servers are tried. */
 function selecting(
   listing: ListingScope,
+  sought: string,
   wanted: (targets: readonly ServerTarget[]) => readonly ServerTarget[],
 ): ListingScope {
   const select: ListingScope['select'] = (walk) => {
     const selection = listing.select(walk);
-    return { ...selection, targets: wanted(selection.targets) };
+    return { ...selection, targets: wanted(selection.targets), sought };
   };
   return { ...listing, select };
 }

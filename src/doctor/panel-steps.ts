@@ -55,6 +55,8 @@ export interface ListingSelection {
   readonly targets: readonly ServerTarget[];
   /** Set if the server list holds more servers than the limit, or none that `discover` includes. */
   readonly problem?: Problem | undefined;
+  /** The name or id of the only server to try. */
+  readonly sought?: string;
 }
 
 /** Responses in the panel's own format that reject the request for the list: if other calls accept the key, the key isn't the problem. */
@@ -63,7 +65,7 @@ const REFUSALS: ReadonlySet<CauseCode> = new Set(['key_refused', 'unauthorized',
 /** The finding about the server list of a panel that accepts the key, and the selected servers. */
 export function listingFinding(
   { servers, failure }: ListingWalk,
-  { targets, problem }: ListingSelection,
+  { targets, problem, sought }: ListingSelection,
 ): Finding<PanelStep> {
   if (failure !== undefined) {
     const end = failureOf(failure.error);
@@ -72,7 +74,10 @@ export function listingFinding(
   }
   if (targets.length === 0) {
     if (problem?.cause === 'all_excluded') return failed('listing', problem.cause, problem.detail);
-    return failed('listing', 'nothing_listed', `${serversInWords(servers.length)} listed, none to test`);
+    const listed = `${serversInWords(servers.length)} listed`;
+    if (sought !== undefined && servers.length > 0)
+      return passed('listing', `${listed}, none is "${sought}"`);
+    return failed('listing', 'nothing_listed', `${listed}, none to test`);
   }
   if (problem !== undefined) return warned('listing', problem.cause, problem.detail);
   const expectations = countExpectations(targets);
@@ -150,7 +155,7 @@ function issuedAtMs(token: string): number | undefined {
 
 /** Whether the clocks of this machine and the panel agree. */
 export function clockFinding(skewMs: number | undefined): Finding<PanelStep> {
-  if (skewMs === undefined) return skipped('clock', 'unknown: no token with an issue time was received');
+  if (skewMs === undefined) return skipped('clock', 'not compared: no token with an issue time was received');
   if (Math.abs(skewMs) <= TOLERANCE_MS)
     return passed('clock', `within ${TOLERANCE_MS / 1_000} s of the panel's clock`);
   const seconds = Math.round(Math.abs(skewMs) / 1_000);

@@ -1,6 +1,13 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { clockFinding, clockSkewMs, limitFinding } from '../../../src/doctor/panel-steps.ts';
+import {
+  clockFinding,
+  clockSkewMs,
+  type ListingSelection,
+  limitFinding,
+  listingFinding,
+} from '../../../src/doctor/panel-steps.ts';
+import { listed } from '../../support/listed.ts';
 
 describe("the panel's limit", () => {
   const short = { cause: 'budget_too_small', detail: 'its 9 servers need 99 calls' } as const;
@@ -50,12 +57,34 @@ describe("the panel's clock", () => {
   });
 
   it.each([
-    [undefined, 'skipped', /unknown/],
+    [undefined, 'skipped', /not compared/],
     [30_000, 'ok', /^within 30 s of the panel's clock$/],
     [-30_000, 'ok', /^within 30 s of the panel's clock$/],
     [31_000, 'warning', /31 s ahead of/],
     [-90_000, 'warning', /90 s behind/],
   ] as const)('with a skew of %s ms: %s', (skew, result, words) => {
     expect(clockFinding(skew)).toMatchObject({ result, detail: expect.stringMatching(words) as string });
+  });
+});
+
+describe('the server list of which one server is sought', () => {
+  const selection: ListingSelection = { targets: [], sought: 'lobby' };
+  const walk = {
+    complete: true,
+    surplusEntries: 0,
+    unreadable: new Set<string>(),
+    pages: 1,
+    problem: undefined,
+    failure: undefined,
+  };
+
+  it('has no problem if it does not contain that server', () => {
+    const found = listingFinding({ ...walk, servers: [listed(1)] }, selection);
+    expect(found).toMatchObject({ result: 'ok', detail: '1 server listed, none is "lobby"' });
+  });
+
+  it('has a problem if it is empty', () => {
+    const found = listingFinding({ ...walk, servers: [] }, selection);
+    expect(found).toMatchObject({ result: 'failed', cause: 'nothing_listed' });
   });
 });
