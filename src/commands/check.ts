@@ -238,7 +238,7 @@ function anyHost(panelUrl: string): string {
 /** The API budget needed for the configured servers; discovered servers are known only from the server list. */
 function needsRow(panel: PanelConfig, isListed: boolean): readonly Cells[] {
   const { servers, listing } = panel;
-  const where = isListed ? 'see the server list below' : 'see --listing';
+  const where = isListed ? 'see below' : 'see --listing';
   if (servers.length === 0) return [['API calls', `depend on the server list: ${where}`]];
   const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
   return [

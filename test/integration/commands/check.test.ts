@@ -73,7 +73,7 @@ panel main: 5 servers listed, 4 of them monitored
 
   API calls: 0.7 per minute for 4 servers
 `);
-    expect(settings).toContain('  API calls      depend on the server list: see the server list below\n');
+    expect(settings).toContain('  API calls      depend on the server list: see below\n');
     expect(settings).not.toContain('--listing');
     expect(text).not.toContain('not contacted');
     expect(process.exitCode).toBe(0);
@@ -172,7 +172,7 @@ panel main: 5 servers listed, 4 of them monitored
     expect(warnings).toBe('');
     expect(text).toMatch(/\n {2}API calls: \d+\.\d per minute for 6 servers\n/);
     expect(settings).toMatch(
-      /API calls +\d+\.\d per minute for the servers below, plus discovered servers: see the server list below\n/,
+      /API calls +\d+\.\d per minute for the servers below, plus discovered servers: see below\n/,
     );
   });
 
