@@ -217,7 +217,7 @@ function checkKeySource(panel: TreeMap, path: Path): readonly SettingProblem[] {
     return [{ path: [...path, 'api_key_file'], message, at: 'key' }];
   }
   if (inline || file) return [];
-  const message = 'missing; set api_key, or api_key_file to the file that contains the key';
+  const message = 'is missing; set api_key, or api_key_file to the file that contains the key';
   return [{ path: [...path, 'api_key'], message, at: 'key' }];
 }
 

@@ -350,22 +350,24 @@ const SYNTAX_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'expected YAML without directives (lines that start with %)',
   BAD_DQ_ESCAPE:
     'invalid YAML: unknown escape sequence in double quotes; use single quotes, or \\\\ for a backslash',
+  BLOCK_AS_IMPLICIT_KEY:
+    'invalid YAML: a key inside another key\'s value; check the indentation, and put a value that contains ": " in quotes',
+  MULTILINE_IMPLICIT_KEY:
+    'invalid YAML: a key needs a colon and a space after it; check this line, and the indentation of the next',
   TAB_AS_INDENT: 'invalid YAML: a tab as indentation; use spaces',
   MULTIPLE_DOCS: 'expected one YAML document, but a second one starts here',
 };
 
 /** Errors that a wrong indentation or a missing quote may cause, in words of YAML's grammar. */
-const OF_LAYOUT: ReadonlySet<YAMLError['code']> = new Set([
-  'BAD_INDENT',
-  'BLOCK_AS_IMPLICIT_KEY',
-  'MISSING_CHAR',
-  'MULTILINE_IMPLICIT_KEY',
-]);
+const OF_LAYOUT: ReadonlySet<YAMLError['code']> = new Set(['BAD_INDENT', 'MISSING_CHAR']);
 
 /** The library's message without quotations from the source, which may contain a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
   const advice = OF_LAYOUT.has(code)
     ? '; check the indentation, quotes and brackets of this line and those above'
     : '';
-  return SYNTAX_MESSAGES[code] ?? `invalid YAML: ${message.replace(/: .*$/s, '')}${advice}`;
+  return (
+    SYNTAX_MESSAGES[code] ??
+    `invalid YAML: ${message.replace(/: .*$/s, '').replace(/ ["']quote$/, ' quote')}${advice}`
+  );
 }

@@ -31,9 +31,11 @@ export type FileResult =
   | { readonly ok: true; readonly content: string }
   | ({ readonly ok: false } & ReadFailure);
 
-/** Completes a message that begins with the file's name; the advice is for problems without a remedy. */
+const NO_SUCH_FILE = 'no such file';
+
+/** Completes a message that begins with the file's name; the advice is for a file that doesn't exist. */
 export function unreadable({ problem, remedy }: ReadFailure, advice?: string): string {
-  const action = remedy ?? advice;
+  const action = problem === NO_SUCH_FILE ? advice : remedy;
   return `can't be read: ${problem}${action === undefined ? '' : `; ${action}`}`;
 }
 
@@ -106,7 +108,7 @@ function readFailure(error: unknown): ReadFailure {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return { problem: 'no such file' };
+      return { problem: NO_SUCH_FILE };
     case 'EISDIR':
       return { problem: 'it is a directory' };
     case 'EACCES':
@@ -118,7 +120,7 @@ function readFailure(error: unknown): ReadFailure {
         remedy: 'close the other end of the pipe, or name an ordinary file',
       };
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return { problem: 'not UTF-8 text' };
+      return { problem: 'not UTF-8 text', remedy: 'save it as UTF-8' };
     default:
       return { problem: typeof code === 'string' ? code : 'unknown error' };
   }

@@ -91,7 +91,7 @@ describe('an endless file', () => {
 
   it('is refused as configuration, and wherever a configuration refers to a file', async () => {
     expect(await problemsOf(loadConfig('/dev/zero', {}))).toBe(
-      "/dev/zero: can't be read: larger than 16 MiB, expected only settings in YAML in it; create it with init, copy config.example.yaml there, or name another file with --config",
+      "/dev/zero: can't be read: larger than 16 MiB, expected only settings in YAML in it",
     );
     const file = join(folder, 'config.yaml');
     const panel = 'panels:\n  - name: main\n    url: https://panel.example.com\n    discover: true\n';

@@ -280,7 +280,7 @@ test('if the file is missing, the message shows how to create one', async () => 
 
 test('a directory is not a configuration', async () => {
   const result = await loadConfig(directory, {});
-  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: it is a directory");
+  expect(result.ok ? '' : formatIssues(result.issues)).toBe(`${directory}: can't be read: it is a directory`);
 });
 
 test('a file that may not be read has its own remedy instead', () => {
@@ -292,7 +292,9 @@ test('a file that may not be read has its own remedy instead', () => {
 
 test('a binary file is not a configuration', async () => {
   const result = await load(new Uint8Array([0xff, 0xfe, 0x70, 0x00]));
-  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: not UTF-8 text");
+  expect(result.ok ? '' : formatIssues(result.issues)).toContain(
+    "can't be read: not UTF-8 text; save it as UTF-8",
+  );
 });
 
 test('an impossible path is reported like any other issue', async () => {
