@@ -50,15 +50,8 @@ Exit codes: 0 valid · 1 invalid: shows every problem · 2 invalid usage`,
       const web = await loadWebFlags(options);
       const result = await loadConfig(path, process.env);
       if (result.ok) {
-        const contacted = options.listing === true ? '' : 'The panels were not contacted. ';
         const described = describeConfig(result.config, options.listing === true);
-        const test = `To test the panels: ${invocation()} doctor --config ${shellWord(path)}`;
-        print(`${path} is valid
-
-${described}
-
-${contacted}${test}
-`);
+        print(`${path} is valid\n\n${described}\n`);
         const { panels } = result.config;
         const warn = (panel: string, text: string) =>
           complain(warningLine(`${path}: panel ${panel}: ${text}`));
@@ -69,6 +62,8 @@ ${contacted}${test}
           print(`\n${text}\n`);
           for (const { panel, warning } of warnings) warn(panel, warning);
         }
+        const contacted = options.listing === true ? '' : 'The panels were not contacted. ';
+        print(`\n${contacted}To test the panels: ${invocation()} doctor --config ${shellWord(path)}\n`);
       } else complain(`${formatIssues(result.issues)}\n`);
       if (web?.ok === true) print(`\n${webFile} is valid\n`);
       if (web?.ok === false) complain(`${formatIssues(web.issues)}\n`);

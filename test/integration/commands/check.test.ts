@@ -76,6 +76,8 @@ panel main: 5 servers listed, 4 of them monitored
     expect(settings).toContain('  API calls      depend on the server list: see below\n');
     expect(settings).not.toContain('--listing');
     expect(text).not.toContain('not contacted');
+    // What to do next is the last line.
+    expect(text).toMatch(/\nTo test the panels: .*\n$/);
     expect(process.exitCode).toBe(0);
   });
 
