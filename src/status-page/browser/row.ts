@@ -1,7 +1,8 @@
 import { isOff } from '../../domain/server.ts';
 import { STRIP_POINTS, STRIP_STATES, type StripState, stripRuns } from '../../domain/state-strip.ts';
-import { ATTENTION_TROUBLES } from '../data/attention.ts';
+import { ATTENTION_TROUBLES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
+import { isDiskFull } from '../data/trouble.ts';
 import {
   conditionTitle,
   coreLimit,
@@ -145,7 +146,11 @@ export class ServerRow {
   #showState(fleet: LiveFleet, server: LiveServer): void {
     const { state, condition, attention } = server;
     setText(this.#state, stateTitle(state));
-    setAttribute(this.#state, 'data-state', isAlarming(server) ? 'down' : state);
+    setAttribute(
+      this.#state,
+      'data-state',
+      isDown(server) || server.attention === 'no_data' ? 'down' : state,
+    );
     setText(this.#condition, monitoredWords(fleet, server));
     setAttribute(this.element, 'data-condition', condition);
     setAttribute(this.element, 'data-severity', problemAt(server)?.severity);
@@ -170,14 +175,14 @@ function monitoredWords(fleet: LiveFleet, server: LiveServer): string {
 }
 
 /** Whether the server's problem is this resource, whose bar then has the color of the problem. */
-function isAbout({ attention, last_stop: stop }: LiveServer, resource: 'cpu' | 'disk'): boolean {
+function isAbout(server: LiveServer, resource: 'cpu' | 'disk'): boolean {
+  const { attention } = server;
   if (resource === 'cpu') return attention === 'cpu_saturated';
-  return attention === 'disk_nearly_full' || (attention === 'crashed' && stop?.reason === 'disk_full');
+  return attention === 'disk_nearly_full' || (isDown(server) && isDiskFull(server));
 }
 
-/** Whether the server's state is its problem. */
-function isAlarming({ attention }: LiveServer): boolean {
-  return attention === 'crashed' || attention === 'gave_up' || attention === 'off' || attention === 'no_data';
+function isDown({ attention }: LiveServer): boolean {
+  return attention !== undefined && groupOf(attention) === 'down';
 }
 
 /** A server's problem, and since when; below it, what to do. */

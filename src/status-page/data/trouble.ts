@@ -1,7 +1,7 @@
 import type { Severity } from '../../diagnosis/causes.ts';
 import { isCrash, type ShownStop, type Snapshot, type StopReason } from '../../domain/reading.ts';
-import { TROUBLES } from '../../domain/troubles.ts';
-import { ATTENTION_TROUBLES, type Attention, attentionOf } from './attention.ts';
+import { SATURATED_FROM, TROUBLES } from '../../domain/troubles.ts';
+import { ATTENTION_TROUBLES, type Attention, attentionOf, groupOf } from './attention.ts';
 import { explainedOf } from './problems.ts';
 import type { ExplainedProblem } from './protocol.ts';
 import { share } from './words.ts';
@@ -119,11 +119,13 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => TitleAndAction>
   },
 };
 
-function offWords({ expected_running: expected, last_stop: stop }: TroubleFacts): TitleAndAction {
+function offWords(facts: TroubleFacts): TitleAndAction {
+  const { expected_running: expected, last_stop: stop } = facts;
   if (expected !== 1) {
     const action = 'Start it if it should be running, or set expect: any if it is allowed to be off.';
     return { title: STOP_TITLES.unknown, action };
   }
+  if (isDiskFull(facts)) return TROUBLES.stopped_disk_full;
   const why = stop === undefined ? 'The exporter did not see it stop' : sentence(STOP_TITLES[stop.reason]);
   const action = `${why}. Start it, or set expect: any if it is allowed to be off.`;
   return { title: TROUBLES.down.title, action };
@@ -138,8 +140,19 @@ function crashTitle({ last_stop: stop }: TroubleFacts): string {
 }
 
 // A node restarts a crashed server, but not one that it stopped because of its disk.
-function restartOf({ last_stop: stop }: TroubleFacts): string {
-  return stop?.reason === 'disk_full' ? 'Then start it.' : "Start it if its node doesn't.";
+function restartOf(facts: TroubleFacts): string {
+  return isDiskFull(facts) ? 'Then start it.' : "Start it if its node doesn't.";
+}
+
+/** Did its full disk stop the server, or would it stop it again? */
+export function isDiskFull({
+  attention,
+  last_stop: stop,
+  disk_usage_bytes: used = Number.NaN,
+  disk_limit_bytes: limit = Number.NaN,
+}: Pick<TroubleFacts, 'attention' | 'last_stop' | 'disk_usage_bytes' | 'disk_limit_bytes'>): boolean {
+  const isDown = attention !== undefined && groupOf(attention) === 'down';
+  return stop?.reason === 'disk_full' || (isDown && used / limit >= SATURATED_FROM);
 }
 
 function gaveUpTitle({ last_stop: stop }: TroubleFacts): string {
@@ -151,8 +164,8 @@ function gaveUpTitle({ last_stop: stop }: TroubleFacts): string {
     : TROUBLES.gave_up.title;
 }
 
-function remedyOf({ last_stop: stop }: TroubleFacts): string {
-  if (stop?.reason === 'out_of_memory') return TROUBLES.memory_full.action;
-  if (stop?.reason === 'disk_full') return 'Delete files, or raise its disk limit.';
+function remedyOf(facts: TroubleFacts): string {
+  if (facts.last_stop?.reason === 'out_of_memory') return TROUBLES.memory_full.action;
+  if (isDiskFull(facts)) return 'Delete files, or raise its disk limit.';
   return TROUBLES.crash_loop.action;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import { type ShownStop, STOP_REASONS, type StopReason } from '../../../../src/domain/reading.ts';
+import { TROUBLES } from '../../../../src/domain/troubles.ts';
 import { ATTENTION } from '../../../../src/status-page/data/attention.ts';
 import { explained } from '../../../../src/status-page/data/problems.ts';
 import {
@@ -82,6 +83,16 @@ describe('the trouble in a row', () => {
       { attention: 'off', last_stop: stop('requested') },
       'off, but expected to run',
       'Stopped on request. Start it, or set expect: any if it is allowed to be off.',
+    ],
+    [
+      { attention: 'off', disk_usage_bytes: 95, disk_limit_bytes: 100 },
+      TROUBLES.stopped_disk_full.title,
+      TROUBLES.stopped_disk_full.action,
+    ],
+    [
+      { attention: 'crashed', last_stop: stop('crashed', 1), disk_usage_bytes: 100, disk_limit_bytes: 100 },
+      'crashed, exit code 1',
+      TROUBLES.stopped_disk_full.action,
     ],
     [
       { attention: 'off', expected_running: undefined, last_stop: stop('unknown') },
