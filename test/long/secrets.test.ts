@@ -5,6 +5,7 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { acceleratedNode } from '../support/accelerated-node.ts';
 import { configFile, endPrograms, runProgram, type ServedProgram, serveProgram } from '../support/program.ts';
 import {
+  API_KEYS,
   addFaults,
   configuration,
   HEALTHY,
@@ -52,7 +53,7 @@ beforeAll(async () => {
   panel = await startSimulator({
     servers: SERVERS,
     clock,
-    apiKeys: [INLINE_KEY, VARIABLE_KEY],
+    apiKeys: API_KEYS,
     rateLimitPerMinute: 1_000_000,
     tokenLifetimeSeconds: 120,
     statsIntervalMs: 5_000,
