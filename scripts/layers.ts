@@ -72,8 +72,8 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'status-page',
-    contains: 'the page as served, without scripts, and the files that it loads',
-    mayImport: ['domain', 'status-page/data', 'build-info.ts'],
+    contains: 'the page as served, and the files that it loads',
+    mayImport: ['build-info.ts'],
   },
   {
     path: 'http',

@@ -6,11 +6,11 @@ import type { Logger } from '../domain/log.ts';
 import { CHART_SERIES, type ChartSeries, type FleetReading } from '../domain/reading.ts';
 import { CONTENT_TYPE, encodeChunks } from '../metrics/exposition.ts';
 import { type Render, renderBody, SharedBody } from '../metrics/shared-body.ts';
-import { type Asset, loadAssets } from '../status-page/assets.ts';
+import { type Asset, assetOf, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
 import { healthOf, serversWithId } from '../status-page/data/health.ts';
 import { isDiscoveryPending, targetGroups } from '../status-page/data/service-discovery.ts';
-import { PAGE_POLICY, renderPage } from '../status-page/page.tsx';
+import { PAGE_POLICY, pageText } from '../status-page/page.ts';
 import { HELD_BYTES, HeldBodies, type RouteEnv } from './bodies.ts';
 import { clientOf } from './request-rates.ts';
 
@@ -72,13 +72,11 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   );
 
   const bodies = new HeldBodies(dependencies.heldBytes ?? HELD_BYTES);
-  app.get('/', (c) =>
-    bodies.respond(c, { 'Content-Type': 'text/html; charset=UTF-8' }, async (encoding) => {
-      const page = await renderPage(fleet, version, clock);
-      // Hono's type for it is a string, but it is an object.
-      return renderBody(encodeChunks([page.toString()]), encoding);
-    }),
-  );
+  const page = assetOf('text/html; charset=UTF-8', Buffer.from(pageText(version)));
+  app.get('/', async (c) => {
+    const { type, bodies: rendered } = await page;
+    return bodies.respond(c, { 'Content-Type': type }, async (encoding) => rendered[encoding]);
+  });
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
   app.get('/metrics', (c) => bodies.respond(c, { 'Content-Type': CONTENT_TYPE }, scrape));

@@ -42,7 +42,8 @@ export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   return new Map(await Promise.all(assets));
 }
 
-async function assetOf(type: string, plain: Buffer<ArrayBuffer>): Promise<Asset> {
+/** A file of this type and content. */
+export async function assetOf(type: string, plain: Buffer<ArrayBuffer>): Promise<Asset> {
   const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
   return { type, bodies: { identity: bodyOf(plain), gzip: bodyOf(await compress(plain)) }, etag };
 }

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DEMO_SERVERS } from '../../src/simulator/profiles.ts';
+import { pageData } from '../support/page-data.ts';
 import {
   configFile,
   endPrograms,
@@ -34,7 +35,7 @@ describe('demo', () => {
     expect(demo.stdout).toContain(`${url}/metrics   what Prometheus scrapes`);
     const listing = await fetch(`${panelUrl}/api/client`, { headers: { accept: 'application/json' } });
     expect(listing.status).toBe(401);
-    expect(await (await fetch(`${url}/`)).text()).toContain('survival');
+    expect(await pageData(url)).toContain('survival');
 
     const { scrape, until } = metricsAt(url);
     await until('gameserver_exporter_servers', { condition: 'streaming' }, [11]);

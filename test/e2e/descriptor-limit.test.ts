@@ -6,6 +6,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFor } from '../support/exporter.ts';
+import { pageData } from '../support/page-data.ts';
 import { launch } from '../support/process.ts';
 import { configFile, endPrograms, metricsAt, valuesIn } from '../support/program.ts';
 
@@ -88,8 +89,7 @@ it('a process with few file descriptors responds to every scrape, monitors every
   expect(valuesIn(families, 'gameserver_exporter_required_sockets')).toEqual([sockets + others]);
   expect(valuesIn(families, 'gameserver_exporter_allowed_sockets')).toEqual([sockets]);
   expect(valuesIn(families, 'gameserver_panel_problem', { cause: 'descriptors' })).toEqual([1]);
-  const page = await (await fetch(`${url}/`)).text();
-  expect(page).toContain(`required limit: ${wanted}`);
+  expect(await pageData(url)).toContain(`required limit: ${wanted}`);
   const json = await (await fetch(`${url}/api/v1/servers`)).text();
   expect(json).toContain(`required limit: ${wanted}`);
   expect(program.stderr).not.toMatch(/EMFILE|could not be accepted|unreachable/);

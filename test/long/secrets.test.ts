@@ -3,6 +3,7 @@ import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { acceleratedNode } from '../support/accelerated-node.ts';
+import { pageData } from '../support/page-data.ts';
 import { configFile, endPrograms, runProgram, type ServedProgram, serveProgram } from '../support/program.ts';
 import {
   API_KEYS,
@@ -97,10 +98,14 @@ async function streaming(servers: readonly string[]): Promise<void> {
 }
 
 async function keepPages(): Promise<void> {
-  const answers = await Promise.all(
-    ['/', '/metrics', '/api/v1/servers', '/api/v1/sd'].map((path) => fetch(`${exporter.url}${path}`)),
-  );
-  pages = [...pages, ...(await Promise.all(answers.map((answer) => answer.text())))];
+  const { url } = exporter;
+  const answers = await Promise.all([
+    pageData(url),
+    ...['/metrics', '/api/v1/servers', '/api/v1/sd'].map(async (path) =>
+      (await fetch(`${url}${path}`)).text(),
+    ),
+  ]);
+  pages = [...pages, ...answers];
 }
 
 /** The lines that contain a secret, each truncated to what may be shown. */

@@ -7,6 +7,7 @@ import type { ExporterUnderTest } from './exporter.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';
 import { type Scene, startScene } from './fault-scene.ts';
 import { ELSEWHERE, NEIGHBORS, type SceneOptions, type Setting, TARGET } from './fault-stage.ts';
+import { pageData } from './page-data.ts';
 import type { Scraped } from './scrape-watch.ts';
 
 /** One fault: how it is caused, its visible effects, and how it ends. */
@@ -139,7 +140,7 @@ async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   }, SHOWS_WITHIN_MS);
   if (row.page !== undefined) {
     const { page } = row;
-    const read = async () => (await fetch(exporter.url)).text();
+    const read = () => pageData(exporter.url);
     await vi.waitFor(async () => expect(await read()).toMatch(page), { timeout: 5_000, interval: 20 });
   }
   if (row.log !== undefined) {

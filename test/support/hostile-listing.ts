@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { pageData } from './page-data.ts';
 import { configFile, endPrograms, metricsAt, runProgram } from './program.ts';
 
 const GOOD_SERVERS = 20;
@@ -163,7 +164,7 @@ export class Watched {
     }
   }
 
-  page = () => fetch(`${this.#url}/`).then((response) => response.text());
+  page = () => pageData(this.#url);
   json = () => fetch(`${this.#url}/api/v1/servers`).then((response) => response.text());
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { pageData } from '../../support/page-data.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 const SURVIVAL = 'a1a1a1a1-0000-4000-8000-000000000001';
@@ -317,8 +318,9 @@ describe('discovery', () => {
     );
     expect(await exporter.value('gameserver_panel_up')).toBe(1);
     await exporter.until('gameserver_panel_problem', { cause: 'nothing_listed' }, 1);
-    for (const path of ['/api/v1/servers', '/'])
-      expect(await (await fetch(`${exporter.url}${path}`)).text()).toContain('the server list is empty');
+    const json = await (await fetch(`${exporter.url}/api/v1/servers`)).text();
+    for (const shown of [json, await pageData(exporter.url)])
+      expect(shown).toContain('the server list is empty');
   });
 });
 

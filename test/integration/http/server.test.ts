@@ -226,7 +226,7 @@ test('the status page runs only its own scripts and loads nothing from elsewhere
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
       "require-trusted-types-for 'script'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
-  expect(body.toString()).toContain('<td>survival</td>');
+  expect(body.toString()).toContain('<script type="module" src="assets/page.js">');
 });
 
 test.each(['/', '/metrics', '/-/healthy', '/-/ready', '/nowhere'])(

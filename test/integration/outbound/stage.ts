@@ -8,6 +8,7 @@ import {
   type ForwardProxyOptions,
   startForwardProxy,
 } from '../../support/forward-proxy.ts';
+import { pageData } from '../../support/page-data.ts';
 
 const SERVERS = [{ name: 'survival' }, { name: 'creative' }];
 
@@ -125,9 +126,10 @@ export function expectLine(exporter: ExporterUnderTest, words: RegExp): Promise<
 
 /** Everything that the exporter exposes. */
 export async function everythingSaid({ lines, url }: ExporterUnderTest): Promise<string> {
-  const pages = await Promise.all(
-    ['/', '/metrics', '/api/v1/servers'].map(async (path) => (await fetch(`${url}${path}`)).text()),
-  );
+  const pages = await Promise.all([
+    pageData(url),
+    ...['/metrics', '/api/v1/servers'].map(async (path) => (await fetch(`${url}${path}`)).text()),
+  ]);
   return [JSON.stringify(lines), ...pages].join('\n');
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { ECHOES } from '../../support/echoes.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { pageData } from '../../support/page-data.ts';
 import { envelope, json, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
 import { frame } from './hostile-panel.ts';
 
@@ -71,11 +72,11 @@ function answer(response: ServerResponse, request: IncomingMessage): void {
 }
 
 const shown = async () => {
-  const paths = ['/', '/metrics', '/api/v1/servers', '/api/v1/sd'];
+  const paths = ['/metrics', '/api/v1/servers', '/api/v1/sd'];
   const answers = await Promise.all(
     paths.map(async (path) => (await fetch(`${exporter.url}${path}`)).text()),
   );
-  return [...answers, JSON.stringify(exporter.lines)].join('\n');
+  return [...answers, await pageData(exporter.url), JSON.stringify(exporter.lines)].join('\n');
 };
 
 beforeAll(async () => {

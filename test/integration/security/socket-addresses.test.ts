@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { pageData } from '../../support/page-data.ts';
 import { selfSigned } from '../panel/certificate.ts';
 import { type HostilePanel, KEY, startHostilePanel } from './hostile-panel.ts';
 
@@ -122,7 +123,7 @@ describe('a socket address from a panel on another machine', () => {
 
   it("can't reveal the key, which is sent only to the panel", async () => {
     expect(panel.calls.length).toBeGreaterThan(ADDRESSES.length);
-    const said = `${JSON.stringify(exporter.lines)}${await exporter.scrape()}${await (await fetch(exporter.url)).text()}`;
+    const said = `${JSON.stringify(exporter.lines)}${await exporter.scrape()}${await pageData(exporter.url)}`;
     expect(said).not.toContain(KEY);
   });
 });

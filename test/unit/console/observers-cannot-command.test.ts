@@ -17,7 +17,7 @@ function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
     const text = readFileSync(file, 'utf8');
     found.set(file, text);
     for (const [, path = ''] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)) {
-      if (/\.tsx?$/.test(path)) waiting.push(resolve(dirname(file), path));
+      if (path.endsWith('.ts')) waiting.push(resolve(dirname(file), path));
     }
   }
   return new Map([...found].map(([file, text]) => [relative(SRC, file), text]));

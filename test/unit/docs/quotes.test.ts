@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { documents, fencedBlocks } from '../../support/documents.ts';
 
 const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => /\.tsx?$/.test(name))
+  .filter((name) => name.endsWith('.ts'))
   .map((name) => readFileSync(`src/${name}`, 'utf8').replaceAll(String.raw`\'`, "'"))
   .join('');
 

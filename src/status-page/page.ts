@@ -1,0 +1,50 @@
+/** The page's Content-Security-Policy: only its own files, and no text that becomes markup or script. */
+export const PAGE_POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  requireTrustedTypesFor: ["'script'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+  frameAncestors: ["'none'"],
+};
+
+/**
+ * The start page: a frame that the page's script fills. Addresses are relative, so that it works below any path of a proxy.
+ */
+export function pageText(version: string): string {
+  return `<!doctype html>
+<html lang="en" data-version="${version}">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="robots" content="noindex">
+    <title>gameserver-exporter</title>
+    <link rel="icon" href="assets/icon.svg" type="image/svg+xml">
+    <link rel="stylesheet" href="assets/uplot.css">
+    <link rel="stylesheet" href="assets/page.css">
+    <script type="module" src="assets/page.js"></script>
+  </head>
+  <body>
+    <header class="top">
+      <h1>gameserver-exporter <span class="sub">${version}</span></h1>
+      <p id="link" role="status" hidden></p>
+      <nav>
+        <a href="metrics">Metrics</a>
+        <a href="api/v1/servers">JSON</a>
+        <a class="check" href="-/healthy">Health</a>
+        <a class="check" href="-/ready">Readiness</a>
+      </nav>
+    </header>
+    <main id="status">
+      <noscript>
+        <p>This page requires JavaScript. The same data is available as <a href="api/v1/servers">JSON</a>.</p>
+      </noscript>
+    </main>
+  </body>
+</html>
+`;
+}
