@@ -95,6 +95,8 @@ export interface ServerTarget {
   readonly blocked?: BlockedReason;
   /** The server list allows it no backups. */
   readonly withoutBackups?: true;
+  /** The discovery rules added it; absent if the configuration lists it. */
+  readonly isDiscovered?: true;
 }
 
 /** Length of the short identifier: panels use the first characters of the UUID (`uuidShort` in their sources). */

@@ -152,6 +152,7 @@ function described(target: ServerTarget, listed: ListedServer, renames: boolean)
       cpuCores: limits.cpuCores ?? fromListing.cpuCores,
     },
     query,
+    isDiscovered: undefined,
     ...factsOf(listed),
   };
 }
@@ -172,6 +173,7 @@ function discovered(
     mode,
     limits,
     query: queryOf(query, server),
+    isDiscovered: true,
     ...factsOf(server),
   };
 }

@@ -30,11 +30,16 @@ function reasonOf({ state, problem, blocked, off_reason: reason, last_stop: stop
   return reason !== undefined && stop !== undefined ? stopWords(stop) : state;
 }
 
-/** The servers with this short id or UUID, in any case: several if panels share an id. */
+/**
+ * The servers with this short id or UUID, in any case: several if panels share an id. A server of the configuration takes precedence,
+ * because a panel may list any ids.
+ */
 export function serversWithId(fleet: FleetReading, id: string, panel?: string): readonly ServerReading[] {
   const wanted = id.toLowerCase();
-  return fleet.servers().filter(({ target }) => {
+  const found = fleet.servers().filter(({ target }) => {
     if (panel !== undefined && target.panel !== panel) return false;
     return identityOf(target) === wanted || target.uuid?.toLowerCase() === wanted;
   });
+  const configured = found.filter(({ target }) => target.isDiscovered !== true);
+  return configured.length === 1 ? configured : found;
 }

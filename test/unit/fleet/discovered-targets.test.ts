@@ -50,6 +50,7 @@ describe('a discovered server', () => {
         expect: 'any',
         mode: 'auto',
         limits: { listedMemoryBytes: 1_024, diskBytes: 'unlimited', cpuCores: 2 },
+        isDiscovered: true,
       },
     ]);
   });

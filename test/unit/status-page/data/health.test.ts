@@ -61,7 +61,15 @@ describe('servers with an id', () => {
   const uuid = '1a7ce997-259b-452e-8b4e-cecc464142ca';
   const one = serverReading({ target: { uuid } });
   const other = serverReading({ target: { panel: 'second' } });
+  const discovered = serverReading({ target: { panel: 'third', isDiscovered: true } });
   const fleet = fleetReading([one, other]);
+
+  it('the only configured one takes precedence over those of other server lists', () => {
+    expect(serversWithId(fleetReading([discovered, other]), '1a7ce997')).toEqual([other]);
+    expect(serversWithId(fleetReading([discovered, other]), '1a7ce997', 'third')).toEqual([discovered]);
+    expect(serversWithId(fleetReading([one, discovered, other]), '1a7ce997')).toHaveLength(3);
+    expect(serversWithId(fleetReading([discovered, discovered]), '1a7ce997')).toHaveLength(2);
+  });
 
   it.each([
     ['1a7ce997', undefined, [one, other]],
