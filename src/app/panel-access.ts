@@ -51,12 +51,7 @@ export interface PanelSocketAccess extends SocketAccess {
 }
 
 /** How this panel's sockets are opened, from its configuration. */
-export function socketAccess(
-  panel: PanelConfig,
-  clock: Clock,
-  resolve: ResolveName,
-  admit?: () => () => void,
-): PanelSocketAccess {
+export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName): PanelSocketAccess {
   const codec = dialectOf(panel.apiKey.reveal()).socket;
   const policy: SocketPolicy = {
     panel: panel.name,
@@ -79,7 +74,6 @@ export function socketAccess(
     agentFor,
     lookup: nodeLookup(guardedNames(policy, resolve), limits),
     tls: socketTls(panel.tls && nodeTls(panel.tls)),
-    admit,
   };
   return {
     codec,

@@ -161,8 +161,7 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
   const resolve = names.forPanel();
   let config = panel;
   const apiOf = (settings: PanelConfig) => apiAccess(settings, clock, resolve);
-  const socketsOf = (settings: PanelConfig) =>
-    socketAccess(settings, clock, resolve, () => socketLimit.take());
+  const socketsOf = (settings: PanelConfig) => socketAccess(settings, clock, resolve);
   let sockets = socketsOf(panel);
   const telemetry = self.telemetry(panel.name);
   const limit = limitOf(panel, shared);

@@ -59,7 +59,6 @@ export class ConsoleLink {
     this.#streamer = new Streamer(this.#context(), this.#record(), {
       renews: () => true,
       tokenSpent: () => undefined,
-      mayAttempt: () => true,
       changed: () => this.#onChange(this.#streamer.machine),
     });
   }

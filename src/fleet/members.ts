@@ -36,7 +36,6 @@ export interface MembersOptions {
   readonly create: (target: ServerTarget) => Member;
   /** The list changed: called before sessions of new servers begin and those of removed ones end. */
   readonly changed: () => void;
-  readonly removed: (session: Session) => void;
 }
 
 /** The servers of one panel and their sessions. */
@@ -74,7 +73,6 @@ export class Members {
     for (const { session } of left) {
       this.#removed.add(session);
       this.#end(session);
-      this.#options.removed(session);
     }
     if (!this.#hasBegun) return changes;
     this.#start(members.filter((member) => !before.has(member)));

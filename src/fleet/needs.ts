@@ -26,14 +26,19 @@ export interface Needs {
   readonly callsPerMinute: number;
 }
 
+/** Does this server need a console socket? One that the panel blocks needs nothing. */
+export function isStreamed({ mode, blocked }: Pick<ServerTarget, 'mode' | 'blocked'>): boolean {
+  return blocked === undefined && mode !== 'poll';
+}
+
 /** What these servers need; pure arithmetic. A server that the panel blocks needs nothing. */
 export function needsOf(
   servers: readonly Pick<ServerTarget, 'mode' | 'blocked'>[],
   { pollIntervalMs, listingPerMinute, listsPerMinute }: Wishes,
 ): Needs {
   const asking = servers.filter(({ blocked }) => blocked === undefined);
-  const polls = asking.filter(({ mode }) => mode === 'poll').length;
-  const sockets = asking.length - polls;
+  const sockets = asking.filter(isStreamed).length;
+  const polls = asking.length - sockets;
   const callsPerMinute =
     sockets * CALLS_PER_SOCKET_AND_MINUTE +
     (polls * 60_000) / pollIntervalMs +
@@ -68,15 +73,15 @@ export function budgetProblem(
 /** How many servers have no console socket because of the process's file descriptors, and how many it may open; else undefined. */
 export function descriptorProblem(
   { sockets }: Needs,
-  allowedSockets: number,
   {
     descriptors,
     requiredDescriptors,
-  }: { readonly descriptors: number; readonly requiredDescriptors: number },
+    part,
+  }: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'part'>,
 ): Problem | undefined {
-  const without = sockets - allowedSockets;
+  const without = sockets - part;
   if (without <= 0) return undefined;
-  const room = `the limit of ${descriptors} open files leaves room for ${allowedSockets} console sockets`;
+  const room = `the limit of ${descriptors} open files leaves room for ${part} console sockets`;
   const others = `${without} ${without === 1 ? 'server has' : 'servers have'} none and can only be polled`;
   return { cause: 'descriptors', detail: `${room}; ${others}; required limit: ${requiredDescriptors}` };
 }
@@ -92,9 +97,7 @@ export interface NeedsOptions<Server> {
   readonly servers: () => readonly Server[];
   readonly wishes: (servers: readonly Server[]) => Wishes;
   readonly budget: () => Pick<BudgetReading, 'isPinned' | 'limitPerMinute' | 'knownLimitPerMinute'>;
-  /** How many console sockets the panel may hold. */
-  readonly allowedSockets: () => number;
-  readonly socketLimit: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'sockets'>;
+  readonly socketLimit: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'sockets' | 'part'>;
 }
 
 /** Compares what a panel's servers need with what is allowed; logs it when that is known, and again when it changes. */
@@ -114,13 +117,12 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   }
 
   get reading(): NeedsReading {
-    const { allowedSockets, socketLimit } = this.#options;
+    const { socketLimit } = this.#options;
     const { sockets, polls, callsPerMinute } = this.current;
     return {
       requiredCallsPerMinute: callsPerMinute,
       requiredSockets: sockets,
-      // A claim that is met in full is infinite.
-      allowedSockets: Math.min(allowedSockets(), socketLimit.sockets),
+      allowedSockets: Math.min(socketLimit.part, socketLimit.sockets),
       polls,
     };
   }
@@ -151,11 +153,11 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   }
 
   #problemsOf(needs: Needs): readonly Problem[] {
-    const { servers, budget, allowedSockets, socketLimit } = this.#options;
+    const { servers, budget, socketLimit } = this.#options;
     const { isPinned, limitPerMinute: perMinute } = budget();
     const source = isPinned ? 'requests_per_minute' : 'the API budget';
     return [
-      descriptorProblem(needs, allowedSockets(), socketLimit),
+      descriptorProblem(needs, socketLimit),
       budgetProblem(needs, servers().length, { perMinute, source }),
     ].filter((problem) => problem !== undefined);
   }

@@ -18,13 +18,13 @@ import type {
 } from '../session/session-ports.ts';
 import { Discovery } from './discovery.ts';
 import { Members, type TargetChanges } from './members.ts';
-import { NeedsWatch } from './needs.ts';
+import { isStreamed, NeedsWatch } from './needs.ts';
 import { type NodesApi, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { backupsOfServers, type ListOfServer, PacedReads, schedulesOfServers } from './server-lists.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
-import { SocketLimit, SocketSlots } from './socket-limit.ts';
+import { SocketLimit } from './socket-limit.ts';
 import { StopDecisions } from './stop-reasons.ts';
 
 /** The settings of a panel's fleet. */
@@ -74,13 +74,15 @@ export class PanelFleet {
   readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch<ServerTarget>;
-  readonly #slots: SocketSlots<Session>;
+  readonly #socketLimit: SocketLimit;
   readonly #members: Members;
   #settings: PanelSettings;
   #listing: ListingSettings | undefined;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
+  /** The servers for whose sockets there is room; undefined if there is for all. */
+  #withRoom: ReadonlySet<ServerRecord> | undefined;
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(settings: PanelSettings, selection: PanelSelection, context: PanelContext) {
@@ -89,12 +91,8 @@ export class PanelFleet {
     this.#context = context;
     this.#serverLog = new ServerLog(log, clock);
     this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
-    this.#slots = new SocketSlots(
-      socketLimit,
-      () => this.#needs.current.sockets,
-      (session) => session.slotGiven(),
-    );
-    this.#needs = this.#createNeeds(socketLimit);
+    this.#socketLimit = socketLimit;
+    this.#needs = this.#createNeeds();
     this.#members = this.#createMembers();
     this.#discovery = this.#createDiscovery();
     const { gateway } = context;
@@ -205,7 +203,7 @@ export class PanelFleet {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#cancelBegin();
     this.#needs.stop();
-    this.#slots.close();
+    this.#socketLimit.leave(this.#partChanged);
     await Promise.all([this.#members.stop(), this.#nodes?.stop(), this.#context.gateway.close()]);
     this.#stopDecisions.settle();
     this.#serverLog.flush();
@@ -241,15 +239,14 @@ export class PanelFleet {
     return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, pollIntervalMs) };
   }
 
-  #createNeeds(socketLimit: SocketLimit): NeedsWatch<ServerTarget> {
+  #createNeeds(): NeedsWatch<ServerTarget> {
     const { clock, log, gateway } = this.#context;
     const { name: panel } = this.#settings;
     return new NeedsWatch({
       panel,
       clock,
       log,
-      socketLimit,
-      allowedSockets: () => this.#slots.allowed,
+      socketLimit: this.#socketLimit,
       servers: () => this.records.map(({ target }) => target),
       wishes: (servers) => ({
         pollIntervalMs: this.#settings.pollIntervalMs,
@@ -335,12 +332,12 @@ export class PanelFleet {
       random: this.#context.random,
       create: (target) => {
         const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
-        return { record, session: new Session(context, record, this.#slots) };
+        const hasRoom = () => this.#withRoom?.has(record) ?? true;
+        return { record, session: new Session(context, record, hasRoom) };
       },
       changed: () => {
         if (this.#isRunning) this.#followServers();
       },
-      removed: (session) => this.#slots.forget(session),
     });
   }
 
@@ -364,7 +361,21 @@ export class PanelFleet {
       polled: idsOf(asking.filter(({ target }) => target.mode !== 'socket')),
       onNode: (node) => asking.filter((record) => record.node === node).length,
     });
-    this.#slots.require(this.#needs.current.sockets);
+    this.#socketLimit.require(this.#needs.current.sockets, this.#partChanged);
+    this.#divideRoom();
     this.#needs.follow();
+  }
+
+  readonly #partChanged = () => {
+    this.#divideRoom();
+    this.#members.follow();
+    this.#needs.follow();
+  };
+
+  /** The first servers of the list have room, so that the same ones keep their sockets. */
+  #divideRoom(): void {
+    const { part } = this.#socketLimit;
+    const streamed = this.records.filter(({ target }) => isStreamed(target));
+    this.#withRoom = streamed.length > part ? new Set(streamed.slice(0, part)) : undefined;
   }
 }

@@ -32,8 +32,8 @@ export interface Situation {
   readonly mode: CollectionMode;
   /** The server list shows that the panel blocks the server. */
   readonly blocked: BlockedReason | undefined;
-  /** The process has a file descriptor for its socket. */
-  readonly hasSlot: boolean;
+  /** The process may open a file for its socket. */
+  readonly hasRoom: boolean;
   /** No socket can be opened for now, for a reason that concerns other servers, too. */
   readonly isSocketHeld: boolean;
   readonly machine: MachineState;
@@ -45,11 +45,11 @@ export interface Situation {
 
 /** What a server needs next; pure. */
 export function needOf(situation: Situation): Need {
-  const { mode, blocked, hasSlot } = situation;
+  const { mode, blocked, hasRoom } = situation;
   if (blocked !== undefined) return { socket: 'keep', poll: OFF };
   if (mode === 'poll') return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
-  if (mode === 'socket') return { socket: hasSlot ? 'hold' : 'none', poll: OFF };
-  if (!hasSlot) return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
+  if (mode === 'socket') return { socket: hasRoom ? 'hold' : 'none', poll: OFF };
+  if (!hasRoom) return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
   return { socket: 'hold', poll: fallback(situation) };
 }
 

@@ -8,7 +8,6 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { SocketTimeouts } from './machine-model.ts';
-import type { Session } from './session.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
 
 /** A panel's settings for console sockets. */
@@ -26,14 +25,6 @@ export interface SocketAccess {
   readonly addressProblem: (url: string) => Problem | undefined;
   /** Is this address, of the panel or of a socket, reached through a proxy? */
   readonly isProxied: (url: string) => boolean;
-}
-
-/** The slots for console sockets, of which a process may hold only so many; each session is a holder. */
-export interface SessionSlots {
-  /** Takes a slot, or keeps the one that the holder has; false if none is free. */
-  take(holder: Session): boolean;
-  /** The slot is free for other holders. */
-  leave(holder: Session): void;
 }
 
 /** What a console socket needs from its panel. */

@@ -13,15 +13,14 @@ import {
   resultOfAnswer,
   resultOfError,
 } from './poller.ts';
-import type { SessionContext, SessionRecord, SessionSlots } from './session-ports.ts';
+import type { SessionContext, SessionRecord } from './session-ports.ts';
 import { isLive, isResting, Streamer, type StreamerOwner } from './streamer.ts';
 
 /** Keeps one server monitored: by its socket, or by polls while it can't have one. */
 export class Session implements StreamerOwner {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
-  /** Unlimited if absent. */
-  readonly #slots: SessionSlots | undefined;
+  readonly #hasRoom: () => boolean;
   readonly #streamer: Streamer;
   /** Undefined before the first poll, because most servers are never polled. */
   #poller: Poller | undefined;
@@ -32,8 +31,9 @@ export class Session implements StreamerOwner {
   #status: CollectionStatus = { condition: 'stopped' };
   #hasStreamed = false;
 
-  constructor(context: SessionContext, record: SessionRecord, slots?: SessionSlots) {
-    this.#slots = slots;
+  /** `hasRoom`: may the process open a file for the server's socket? `follow` tells the session that this changed. */
+  constructor(context: SessionContext, record: SessionRecord, hasRoom: () => boolean = () => true) {
+    this.#hasRoom = hasRoom;
     this.#context = context;
     this.#record = record;
     this.#streamer = new Streamer(context, record, this);
@@ -46,10 +46,6 @@ export class Session implements StreamerOwner {
 
   tokenSpent(): void {
     this.#streamer.stop();
-  }
-
-  mayAttempt(): boolean {
-    return this.#slots?.take(this) ?? true;
   }
 
   changed(): void {
@@ -99,12 +95,6 @@ export class Session implements StreamerOwner {
       this.#poller?.wake();
   }
 
-  /** There is a slot for its socket now. */
-  slotGiven(): void {
-    this.follow();
-    this.#streamer.wake();
-  }
-
   /** Does what the server needs next, which depends on its target, its socket and the panel's circuits. */
   follow(): void {
     const { panel } = this.#context;
@@ -113,8 +103,6 @@ export class Session implements StreamerOwner {
     else if (socket === 'none' || !isLive(this.#streamer.machine)) this.#streamer.stop();
     if (mayBeOfNode(this.#streamer.machine) && !panel.isSocketOpen(this.#record.node))
       this.#streamer.awaitTrial();
-    const { machine } = this.#streamer;
-    if (machine.name === 'idle' || isResting(machine)) this.#slots?.leave(this);
     const { poll } = this.#need();
     if (poll.type === 'off') this.#pollResult = { type: 'none' };
     const { clock, random } = this.#context;
@@ -129,19 +117,13 @@ export class Session implements StreamerOwner {
     return needOf({
       mode: target.mode,
       blocked: target.blocked,
-      hasSlot: this.#hasSlot(),
+      hasRoom: this.#hasRoom(),
       isSocketHeld: this.#socketHold(node) !== undefined,
       machine: this.#streamer.machine,
       sampledAt,
       waitingSince: this.#waitingSince,
       pollIntervalMs: this.#context.settings.pollIntervalMs,
     });
-  }
-
-  /** Does the process have a file descriptor for the socket? A server that rests needs none until its next attempt. */
-  #hasSlot(): boolean {
-    const { mode, blocked } = this.#record.target;
-    return mode === 'poll' || blocked !== undefined || isResting(this.#streamer.machine) || this.mayAttempt();
   }
 
   /** Why no socket of the server's node is opened for now. */

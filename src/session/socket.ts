@@ -51,11 +51,6 @@ export interface SocketOptions {
   readonly tls: SocketTls;
   /** The agent of the proxy for an address; undefined for none. */
   readonly agentFor?: (url: string) => Agent | undefined;
-  /**
-   * Takes a slot among the process's sockets, and returns the function that frees it; throws if there is none. Unlimited if
-   * absent.
-   */
-  readonly admit?: () => () => void;
   /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: NodeLookup;
 }
@@ -103,9 +98,7 @@ export class ConsoleSocket implements Pingable {
     this.#listener = listener;
     this.#clock = options.clock;
     this.#codec = options.codec;
-    const free = options.admit?.();
-    this.#ws = connect(url, options, free);
-    if (free !== undefined) this.#ws.once('close', free);
+    this.#ws = connect(url, options);
     this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
     this.#heartbeat = new Heartbeat(options.clock, this);
     this.#listen();
@@ -249,27 +242,21 @@ export class ConsoleSocket implements Pingable {
   }
 }
 
-/** Begins to connect; frees the slot if even that fails. */
-function connect(url: string, options: SocketOptions, free: (() => void) | undefined): WebSocket {
-  try {
-    return new WebSocket(url, {
-      origin: options.origin,
-      headers: { 'User-Agent': options.userAgent },
-      perMessageDeflate: false,
-      maxPayload: MAX_FRAME_BYTES,
-      ...CLOSING,
-      followRedirects: false,
-      // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would cost more than everything
-      // else.
-      skipUTF8Validation: true,
-      ...options.tls(),
-      agent: options.agentFor?.(url),
-      lookup: options.lookup,
-    });
-  } catch (error) {
-    free?.();
-    throw error;
-  }
+function connect(url: string, options: SocketOptions): WebSocket {
+  return new WebSocket(url, {
+    origin: options.origin,
+    headers: { 'User-Agent': options.userAgent },
+    perMessageDeflate: false,
+    maxPayload: MAX_FRAME_BYTES,
+    ...CLOSING,
+    followRedirects: false,
+    // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would cost more than everything
+    // else.
+    skipUTF8Validation: true,
+    ...options.tls(),
+    agent: options.agentFor?.(url),
+    lookup: options.lookup,
+  });
 }
 
 /** TLS for the sockets of one panel, which share one context: separate contexts would cost some 40 kB each. */

@@ -29,8 +29,6 @@ export interface StreamerOwner {
   renews(): boolean;
   /** The token ended and won't be renewed. */
   tokenSpent(): void;
-  /** May another attempt begin? The process may be out of file descriptors. */
-  mayAttempt(): boolean;
   /** The machine's state changed. */
   changed(): void;
 }
@@ -175,7 +173,6 @@ export class Streamer {
   async #attempt(event: MachineEvent): Promise<void> {
     const { panel } = this.#context;
     const { node, target } = this.#record;
-    if (!this.#owner.mayAttempt()) return;
     this.#cancelAdmission();
     if (!panel.isSocketOpen(node)) {
       const admission = new AbortController();

@@ -501,51 +501,6 @@ describe('close', () => {
   });
 });
 
-describe("a place among the process's sockets", () => {
-  let taken: number;
-
-  const admit = () => {
-    taken += 1;
-    return () => {
-      taken -= 1;
-    };
-  };
-
-  beforeEach(() => {
-    taken = 0;
-  });
-
-  it('is held until the connection is closed, however the socket ends', async () => {
-    const [socket] = await open({ admit });
-    expect(taken).toBe(1);
-    await socket.close();
-    expect(taken).toBe(0);
-  });
-
-  it('is released after a refused upgrade, and after a cut connection', async () => {
-    await startNode(answerUpgrade(403));
-    connect(`ws://127.0.0.1:${port}/api/servers/1a7ce997/ws`, { admit });
-    expect(taken).toBe(1);
-    await until(() => expect(taken).toBe(0));
-    connect(`ws://127.0.0.1:${port}/api/servers/1a7ce997/ws`, { admit }).terminate();
-    await until(() => expect(taken).toBe(0));
-  });
-
-  it("is released if the connection can't even start", () => {
-    expect(() => connect('http://[::1', { admit })).toThrow(SyntaxError);
-    expect(taken).toBe(0);
-  });
-
-  it('is required before anything is opened', async () => {
-    await startNode();
-    const refuse = () => {
-      throw new Error('no place is free');
-    };
-    expect(() => connect(`ws://127.0.0.1:${port}/ws`, { admit: refuse })).toThrow('no place is free');
-    expect(connections.size).toBe(0);
-  });
-});
-
 describe('after the exporter ends a socket', () => {
   it.each(['close', 'terminate'] as const)(
     "by %s, frames that already arrived aren't reported",

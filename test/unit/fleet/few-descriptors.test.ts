@@ -7,7 +7,9 @@ const SERVERS = 20;
 
 /** A limit with room for this many sockets of one panel. */
 function limitFor(sockets: number): SocketLimit {
-  return new SocketLimit(100 - new SocketLimit(100).sockets + sockets);
+  const one = new SocketLimit(100);
+  one.require(0, () => undefined);
+  return new SocketLimit(100 - one.sockets + sockets);
 }
 
 describe('a fleet with more servers than the process can open sockets', () => {
@@ -45,6 +47,21 @@ describe('a fleet with more servers than the process can open sockets', () => {
     ]);
   });
 
+  it('streams the first servers of the list, however often a server is renamed or blocked', async () => {
+    fleet.start();
+    await bench.clock.advance(60_000);
+    expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
+    fleet.setSelection({ servers: servers(SERVERS, { name: 'renamed' }) });
+    await bench.clock.advance(60_000);
+    expect(bench.sockets).toHaveLength(4);
+    const [first, ...others] = servers(SERVERS);
+    if (first === undefined) throw new Error('no server');
+    fleet.setSelection({ servers: [{ ...first, mode: 'poll' }, ...others] });
+    await bench.clock.advance(60_000);
+    expect(new Set(bench.streamed())).toEqual(new Set(['b', 'c', 'd', 'e']));
+    expect(bench.sockets).toHaveLength(5);
+  });
+
   it('gives every server its socket back when servers are removed', async () => {
     fleet.start();
     await bench.clock.advance(60_000);
@@ -54,16 +71,32 @@ describe('a fleet with more servers than the process can open sockets', () => {
     expect(fleet.reading().problems).toEqual([]);
   });
 
-  it('shares the sockets proportionally with the fleets of other panels', async () => {
+  it("shares the sockets equally with other panels' fleets, whatever their size", async () => {
     fleet.start();
-    const other = bench.create(servers(SERVERS * 3), { name: 'other' });
-    other.start();
     await bench.clock.advance(60_000);
+    const other = bench.create(servers(26), { name: 'other' });
+    other.start();
+    await bench.clock.advance(100);
     const sockets = () => [fleet, other].map((one) => one.reading().needs.allowedSockets);
     // Another panel reserves two descriptors for its calls.
-    expect(sockets()).toEqual([0, 1]);
+    expect(sockets()).toEqual([1, 1]);
+    expect(bench.streamed()).toEqual(['a', 'a']);
     await other.stop();
-    await bench.clock.advance(60_000);
+    await bench.clock.advance(100);
     expect(sockets()[0]).toBe(4);
+    expect(bench.streamed()).toHaveLength(4);
+  });
+
+  it("keeps a small panel's sockets, whatever other panels claim", async () => {
+    bench.socketLimit = limitFor(12);
+    const small = bench.create(servers(5), { name: 'small' });
+    small.start();
+    await bench.clock.advance(60_000);
+    const large = bench.create(servers(26), { name: 'large' });
+    large.start();
+    await bench.clock.advance(60_000);
+    expect(small.reading()).toMatchObject({ problems: [], needs: { requiredSockets: 5, allowedSockets: 5 } });
+    expect(bench.sockets.filter(({ ended }) => ended !== undefined)).toEqual([]);
+    expect(bench.streamed()).toHaveLength(10);
   });
 });

@@ -20,7 +20,7 @@ interface World {
   readonly limitPerMinute: number;
   readonly knownLimitPerMinute?: number;
   readonly listingPerMinute: number;
-  readonly allowedSockets: number;
+  readonly part: number;
 }
 
 let world: World;
@@ -33,8 +33,14 @@ function watchWith(isPinned: boolean): NeedsWatch<Server> {
     servers: () => world.servers,
     wishes: () => ({ pollIntervalMs: 30_000, listingPerMinute: world.listingPerMinute, listsPerMinute: 0 }),
     budget: () => ({ ...world, isPinned }),
-    allowedSockets: () => world.allowedSockets,
-    socketLimit: { descriptors: 256, requiredDescriptors: 1_200, sockets: 100 },
+    socketLimit: {
+      descriptors: 256,
+      requiredDescriptors: 1_200,
+      sockets: 100,
+      get part() {
+        return world.part;
+      },
+    },
   });
 }
 
@@ -45,7 +51,7 @@ beforeEach(() => {
     servers: times(3, STREAMED),
     limitPerMinute: 48,
     listingPerMinute: 0,
-    allowedSockets: Number.POSITIVE_INFINITY,
+    part: Number.POSITIVE_INFINITY,
   };
   watch = watchWith(false);
 });
@@ -109,7 +115,7 @@ it('warns about what is missing instead, once, and reports when it is no longer 
 it('shows how many sockets the panel may hold, and that some servers have none', () => {
   change({ knownLimitPerMinute: 240 });
   expect(watch.reading).toMatchObject({ requiredSockets: 3, allowedSockets: 100 });
-  change({ allowedSockets: 2 });
+  change({ part: 2 });
   expect(watch.reading).toMatchObject({ requiredSockets: 3, allowedSockets: 2 });
   expect(watch.problems).toMatchObject([{ cause: 'descriptors' }]);
 });

@@ -78,18 +78,19 @@ describe('a rate', () => {
 });
 
 describe('file descriptors', () => {
-  const limits = { descriptors: 256, requiredDescriptors: 1_200 };
+  const limits = { descriptors: 256, requiredDescriptors: 1_200, part: 4 };
 
   it('that suffice for the required sockets are no problem', () => {
-    expect(descriptorProblem(needs({ sockets: 4 }), 4, limits)).toBeUndefined();
-    expect(descriptorProblem(needs({ sockets: 4 }), Number.POSITIVE_INFINITY, limits)).toBeUndefined();
+    expect(descriptorProblem(needs({ sockets: 4 }), limits)).toBeUndefined();
+    const unlimited = { ...limits, part: Number.POSITIVE_INFINITY };
+    expect(descriptorProblem(needs({ sockets: 4 }), unlimited)).toBeUndefined();
   });
 
   it.each([
     [5, '1 server has none'],
     [20, '16 servers have none'],
   ])('that leave %i servers without a socket are a problem that shows what to raise', (sockets, without) => {
-    expect(descriptorProblem(needs({ sockets }), 4, limits)).toEqual({
+    expect(descriptorProblem(needs({ sockets }), limits)).toEqual({
       cause: 'descriptors',
       detail: `the limit of 256 open files leaves room for 4 console sockets; ${without} and can only be polled; required limit: 1200`,
     });

@@ -49,10 +49,10 @@ export const NODE_BEHAVIORS = [
 ] as const;
 
 /** How the server is monitored from now on. */
-export const ROLES = ['stream', 'poll', 'blocked by the server list', 'without a place', 'stopped'] as const;
+export const ROLES = ['stream', 'poll', 'blocked by the server list', 'without room', 'stopped'] as const;
 
 /** What the fleet tells the session about its panel and node. */
-export const HEALTH = ['wake', 'wakeSocket', 'wakePolls', 'slotGiven', 'follow'] as const;
+export const HEALTH = ['wake', 'wakeSocket', 'wakePolls', 'follow'] as const;
 
 /** One event of a history. */
 export type WorldEvent =
@@ -122,10 +122,7 @@ export class SessionWorld {
   /** All randomness is derived from the seed. */
   constructor(seed: number) {
     this.#random = seed;
-    this.session = new Session(this.#context(), this.#record, {
-      take: () => this.role !== 'without a place',
-      leave: () => undefined,
-    });
+    this.session = new Session(this.#context(), this.#record, () => this.role !== 'without room');
   }
 
   get condition(): string {
@@ -156,7 +153,6 @@ export class SessionWorld {
     });
     if (role === 'stopped') void this.session.stop();
     else if (before === 'stopped') this.session.start();
-    else if (before === 'without a place') this.session.slotGiven();
     else this.session.follow();
   }
 

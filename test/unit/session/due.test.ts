@@ -48,7 +48,7 @@ const need = (changes: Partial<Situation>) =>
   needOf({
     mode: 'auto',
     blocked: undefined,
-    hasSlot: true,
+    hasRoom: true,
     isSocketHeld: false,
     machine: STATES.idle,
     sampledAt: SAMPLED_AT,
@@ -88,24 +88,24 @@ describe('a server in mode auto', () => {
   });
 
   it.each(Object.entries(STATES))('for which there is no file descriptor is polled: %s', (_, machine) => {
-    expect(need({ machine, hasSlot: false })).toEqual({ socket: 'none', poll: AT_ONCE });
+    expect(need({ machine, hasRoom: false })).toEqual({ socket: 'none', poll: AT_ONCE });
   });
 });
 
 describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
-  it.each([true, false])('a server in mode poll needs no socket (others have one: %s)', (hasSlot) => {
-    expect(need({ machine, mode: 'poll', hasSlot })).toEqual({ socket: 'none', poll: AT_ONCE });
+  it.each([true, false])('a server in mode poll needs no socket (others have one: %s)', (hasRoom) => {
+    expect(need({ machine, mode: 'poll', hasRoom })).toEqual({ socket: 'none', poll: AT_ONCE });
   });
 
   it('a server in mode socket is never polled, even without a socket', () => {
     expect(need({ machine, mode: 'socket', isSocketHeld: true })).toEqual({ socket: 'hold', poll: OFF });
-    expect(need({ machine, mode: 'socket', hasSlot: false })).toEqual({ socket: 'none', poll: OFF });
+    expect(need({ machine, mode: 'socket', hasRoom: false })).toEqual({ socket: 'none', poll: OFF });
   });
 
   it.each(['auto', 'socket', 'poll'] as const)(
     'a server in mode %s that the panel blocks keeps an open socket, and makes no calls',
     (mode) => {
-      expect(need({ machine, mode, blocked: 'suspended', hasSlot: false })).toEqual({
+      expect(need({ machine, mode, blocked: 'suspended', hasRoom: false })).toEqual({
         socket: 'keep',
         poll: OFF,
       });

@@ -22,8 +22,7 @@ let sockets: FakeSocket[];
 let refusal: number | undefined;
 /** Why no socket may be opened at any address now. */
 let addressProblem: Problem | undefined;
-let hasSlot: boolean;
-let slotsLeft: number;
+let hasRoom: boolean;
 let record: ServerRecord;
 let session: Session;
 
@@ -34,8 +33,7 @@ beforeEach(() => {
   sockets = [];
   refusal = undefined;
   addressProblem = undefined;
-  hasSlot = true;
-  slotsLeft = 0;
+  hasRoom = true;
 });
 
 afterEach(async () => {
@@ -67,12 +65,7 @@ async function start(
       isProxied: () => false,
     },
     record,
-    {
-      take: () => hasSlot,
-      leave: () => {
-        slotsLeft += 1;
-      },
-    },
+    () => hasRoom,
   );
   session.start();
   await clock.advance(10);
@@ -376,44 +369,44 @@ describe('a server that the server list shows as suspended', () => {
 });
 
 describe('a server without a file descriptor for its socket', () => {
-  it('is polled without a problem, until it is given one', async () => {
-    hasSlot = false;
+  it('is polled without a problem, until there is room', async () => {
+    hasRoom = false;
     await start();
     expect(record.status).toEqual({ condition: 'polling' });
     expect(tokens()).toBe(0);
-    hasSlot = true;
-    session.slotGiven();
+    hasRoom = true;
+    session.follow();
     await clock.advance(10);
     expect(condition()).toBe('streaming');
   });
 
-  it('that loses its slot to another panel is polled instead', async () => {
+  it('that loses its room to another panel is polled instead', async () => {
     await start();
-    hasSlot = false;
-    session.slotGiven();
+    hasRoom = false;
+    session.follow();
     await clock.advance(10);
     expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
     expect(record.status).toEqual({ condition: 'polling' });
   });
 
   it('in mode socket waits', async () => {
-    hasSlot = false;
+    hasRoom = false;
     await start({ mode: 'socket' });
     await clock.advance(MINUTE);
     expect(record.status).toEqual({ condition: 'waiting' });
     expect(panel.calls).toEqual([]);
   });
 
-  it('leaves its slot to others while it rests, and takes one again for its next attempt', async () => {
+  it('that waits for its next attempt stops, and begins again once there is room', async () => {
     refusal = 502;
     await start();
-    expect(slotsLeft).toBeGreaterThan(0);
-    hasSlot = false;
+    hasRoom = false;
+    session.follow();
     await clock.advance(10 * MINUTE);
     expect(sockets).toHaveLength(1);
-    hasSlot = true;
     refusal = undefined;
-    session.slotGiven();
+    hasRoom = true;
+    session.follow();
     await clock.advance(10);
     expect(condition()).toBe('streaming');
   });
