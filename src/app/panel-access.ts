@@ -54,7 +54,6 @@ export interface PanelSocketAccess extends SocketAccess {
 export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName): PanelSocketAccess {
   const codec = dialectOf(panel.apiKey.reveal()).socket;
   const policy: SocketPolicy = {
-    panel: panel.name,
     panelUrl: panel.url,
     allowInsecure: panel.allowInsecure,
     socketHosts: panel.socketHosts,

@@ -195,9 +195,8 @@ export class Conversation {
   }
 
   #onMessage(message: ServerMessage): void {
-    const { screen, clock, name, panel } = this.#options;
-    const args = message.args.map((arg) => KNOWN_SECRETS.redact(arg, panel));
-    const narration = narrate({ ...message, args });
+    const { screen, clock, name } = this.#options;
+    const narration = narrate(message);
     if (narration === undefined) return;
     switch (narration.kind) {
       case 'output':

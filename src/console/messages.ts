@@ -104,10 +104,8 @@ interface Parts {
  * the length and number of lines are bounded.
  */
 export function cleanLines(text: string, color: boolean): readonly string[] {
-  const lines = KNOWN_SECRETS.redact(text)
-    .replaceAll(UNPRINTABLE, (...match) => replacement(match.at(-1) as Parts, color))
-    .replace(/\n+$/, '')
-    .split('\n');
+  const printed = text.replaceAll(UNPRINTABLE, (...match) => replacement(match.at(-1) as Parts, color));
+  const lines = KNOWN_SECRETS.redact(printed).replace(/\n+$/, '').split('\n');
   const rest = lines.length - MAX_LINES;
   const shown = lines.slice(0, MAX_LINES).map((line) => bounded(withoutConcealment(line)));
   return rest > 0 ? [...shown, `… (${rest} more lines)`] : shown;

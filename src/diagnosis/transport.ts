@@ -119,8 +119,8 @@ function withoutOpenSslWords(message: string): string {
   return OPENSSL_REASONS.find(([sign]) => sign.test(reason))?.[1] ?? 'the handshake failed';
 }
 
-/** Reads the error of a connection or a call, to an address that this panel gave; never throws. */
-export function readTransportError(error: unknown, panel?: string): TransportError {
+/** Reads the error of a connection or a call; never throws. */
+export function readTransportError(error: unknown): TransportError {
   const errors = withCauses(error);
   const codes = errors.map(codeOf).filter((code) => code !== undefined);
   // undici and ws give a code to every error of a connection, but none if the response isn't HTTP or no WebSocket begins.
@@ -132,7 +132,7 @@ export function readTransportError(error: unknown, panel?: string): TransportErr
   const hostname = errors.map((one) => (one as { hostname?: unknown }).hostname).find(isText);
   // For a name with several addresses, the error is an aggregate without a message of its own.
   const words = errors
-    .map(({ message }) => withoutOpenSslWords(printable(message, panel)))
+    .map(({ message }) => withoutOpenSslWords(printable(message)))
     .find((message) => message !== '');
   return {
     kind: bySentence || byCode,

@@ -12,18 +12,13 @@ export const API_KEY_PREFIXES = {
   calagopus: ['c7sp_'],
 } as const;
 
-/** The letters of a prefix that identify the panel; the letter after them stands for the kind of key. */
-const STEMS = new Set(
-  [API_KEY_PREFIXES.client, API_KEY_PREFIXES.application, API_KEY_PREFIXES.calagopus].flatMap((kind) =>
-    kind.map((prefix) => prefix.slice(0, 3)),
-  ),
-);
+const { either, ...others } = API_KEY_PREFIXES;
 
 /**
- * An API key, as the source of a regular expression. It accepts any letter for the kind, so that kinds that panels add later are
- * redacted as well. Prefixes that are words are followed by at least half a key, because servers may be named like that.
+ * An API key, as the source of a regular expression. Prefixes that are words are followed by at least half a key, because servers
+ * may be named like that.
  */
-export const API_KEY_FORM = String.raw`\b(?:(?:${[...STEMS].join('|')})[a-z]_[\w-]+|(?:${API_KEY_PREFIXES.either.join('|')})[\w-]{20,})`;
+export const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
 
 /** The prefixes of a kind of API key, in words. */
 export function prefixWords(kind: keyof typeof API_KEY_PREFIXES): string {

@@ -38,24 +38,20 @@ export const SERVER_EVENTS = [
 
 export type ServerEvent = (typeof SERVER_EVENTS)[number];
 
-/** The fields of a log line about a server event. */
-export interface ServerEventFields {
+/** The fields that identify the server in a log line. */
+interface LogSubject {
   readonly panel: string;
   /** Its name, as in the label `server`. */
   readonly server: string;
   /** As in the label `server_id`: two servers may have the same name. */
   readonly server_id: string;
   readonly node?: string | undefined;
-  readonly event: ServerEvent;
-  readonly cause?: CauseCode | undefined;
 }
 
-/** The fields that identify the server in a log line. */
-interface LogSubject {
-  readonly panel: string;
-  readonly server: string;
-  readonly server_id: string;
-  readonly node: string | undefined;
+/** The fields of a log line about a server event. */
+export interface ServerEventFields extends LogSubject {
+  readonly event: ServerEvent;
+  readonly cause?: CauseCode | undefined;
 }
 
 /** The fields of a server, and of its node if that is known. */

@@ -3,8 +3,8 @@ import { KNOWN_SECRETS } from './known-secrets.ts';
 /** The maximum length of external text that is shown. */
 const MAX_LENGTH = 200;
 
-/** The most of an external text that is looked at, in UTF-16 units: at most 1 KiB on the wire. */
-const MAX_READ = 256;
+/** How much of an external text may be shown, in UTF-16 units, so that the work doesn't depend on its length. */
+const MAX_READ = 1_024;
 
 // Matches whole escape sequences, so that no "[31m" remains.
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -12,17 +12,19 @@ const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
 
 /**
  * External text as one line that is safe for a log or a terminal: no escapes, no control characters, no known secrets, limited
- * length. `panel` is the name of the panel that the text comes from, whose tokens are redacted too.
+ * length.
  */
-export function printable(text: string, panel?: string): string {
-  const redacted = KNOWN_SECRETS.redact(text.slice(0, MAX_READ), panel);
-  const line = redacted
+export function printable(text: string): string {
+  const isWhole = text.length <= MAX_READ;
+  // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.
+  const unshown = isWhole ? 0 : KNOWN_SECRETS.longest;
+  const line = text
+    .slice(0, MAX_READ + unshown)
     .replaceAll(ESCAPES, '')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim();
-  // A password may contain the spaces that were just inserted.
-  const shown = line === redacted ? line : KNOWN_SECRETS.redact(line, panel);
-  if (shown.length <= MAX_LENGTH) return shown;
-  const cut = shown.slice(0, MAX_LENGTH - 1);
+  const redacted = KNOWN_SECRETS.redact(line);
+  if (isWhole && redacted.length <= MAX_LENGTH) return redacted;
+  const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).slice(0, MAX_LENGTH - 1);
   return `${cut.replace(/[\ud800-\udbff]$/, '')}…`;
 }

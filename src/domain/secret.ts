@@ -1,6 +1,4 @@
-import { KNOWN_SECRETS } from './known-secrets.ts';
-
-const SHOWN = '<secret>';
+import { KNOWN_SECRETS, REDACTED } from './known-secrets.ts';
 
 /**
  * A text that only `reveal` discloses; printing, logging or serializing it gives `<secret>`. It becomes a known secret, so it is
@@ -19,15 +17,15 @@ export class Secret {
   }
 
   toString(): string {
-    return SHOWN;
+    return REDACTED;
   }
 
   toJSON(): string {
-    return SHOWN;
+    return REDACTED;
   }
 
   // Used by Node's console and pino's error serializer; the symbol is looked up by name so that the domain imports nothing.
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return SHOWN;
+    return REDACTED;
   }
 }

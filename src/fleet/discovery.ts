@@ -212,7 +212,7 @@ export class Discovery {
 
   /** Resolves with the time until the next walk. */
   async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
-    const { listing, clock, panel } = this.#options;
+    const { listing, clock } = this.#options;
     const optional = settings.discover === undefined;
     const urgentPages = this.#standing.hasWalked
       ? 0
@@ -232,7 +232,6 @@ export class Discovery {
             signal,
           ),
         {
-          panel,
           maxFailures: FAILURES_TO_GIVE_UP,
           signal,
           reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },

@@ -121,9 +121,9 @@ export class NodeWatch {
 
   /** Resolves with the time until the next read. */
   async #read(api: NodesApi, { intervalMs }: NodesSettings, signal: AbortSignal): Promise<number> {
-    const { clock, panel } = this.#options;
+    const { clock } = this.#options;
     try {
-      const nodes = await allNodes(api, signal, panel);
+      const nodes = await allNodes(api, signal);
       if (signal.aborted) return intervalMs;
       this.#nodes = nodes;
       this.#staleAt = clock.now() + intervalMs * VALID_INTERVALS;
@@ -162,13 +162,13 @@ const REFUSED: ReadonlySet<Problem['cause']> = new Set([
 ]);
 
 /** Every node once, with its name as in the server list: it is the only label, and panels don't keep it unique. */
-async function allNodes(api: NodesApi, signal: AbortSignal, panel: string): Promise<readonly NodeCapacity[]> {
+async function allNodes(api: NodesApi, signal: AbortSignal): Promise<readonly NodeCapacity[]> {
   const byName = new Map<string, NodeCapacity>();
   let pages = 1;
   for (let page = 1; page <= pages; page += 1) {
     const { nodes, totalPages } = (await api.nodes(page, signal)).value;
     for (const node of nodes) {
-      const name = printable(node.name, panel);
+      const name = printable(node.name);
       if (!byName.has(name)) byName.set(name, { ...node, name });
     }
     pages = Math.min(totalPages, MAX_PAGES);

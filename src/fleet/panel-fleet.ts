@@ -97,7 +97,7 @@ export class PanelFleet {
     this.#discovery = this.#createDiscovery();
     const { gateway } = context;
     this.#backups = this.#pacedReads(backupsOfServers(gateway, clock));
-    this.#schedules = this.#pacedReads(schedulesOfServers(gateway, settings.name, clock));
+    this.#schedules = this.#pacedReads(schedulesOfServers(gateway, clock));
     const { openNodes: open } = context;
     this.#nodes = open && new NodeWatch({ panel: settings.name, clock, log, open });
     this.#queries = this.#createQueryWatch();

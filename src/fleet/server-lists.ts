@@ -294,7 +294,6 @@ const MAX_SCHEDULES = 20;
 /** The schedules of every server that the panel runs schedules of. */
 export function schedulesOfServers(
   gateway: Pick<PanelGateway, 'schedules'>,
-  panel: string,
   clock: Clock,
 ): ListOfServer<SchedulesReading> {
   return {
@@ -305,7 +304,7 @@ export function schedulesOfServers(
       const schedules = await gateway.schedules(server, deadline, signal);
       const readAt = clock.now();
       return {
-        schedules: readingsOf(schedules, panel),
+        schedules: readingsOf(schedules),
         readAt,
         staleAt: readAt + intervalMs * VALID_INTERVALS,
       };
@@ -317,11 +316,11 @@ export function schedulesOfServers(
 }
 
 /** The schedules as they are shown: each number once, with a printable name. */
-export function readingsOf(schedules: readonly Schedule[], panel: string): readonly ScheduleReading[] {
+export function readingsOf(schedules: readonly Schedule[]): readonly ScheduleReading[] {
   const byId = new Map(schedules.slice(0, MAX_SCHEDULES).map((schedule) => [schedule.id, schedule]));
   return [...byId.values()].map(({ id, name, isDue, isProcessing, lastRunMs, nextRunMs }) => ({
     id: String(id),
-    name: printable(name, panel),
+    name: printable(name),
     isProcessing,
     lastRunUnixMs: lastRunMs,
     nextRunUnixMs: isDue ? nextRunMs : undefined,

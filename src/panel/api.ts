@@ -1,5 +1,4 @@
 import { readTransportError } from '../diagnosis/transport.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
@@ -61,12 +60,10 @@ export class PanelApi {
   }
 
   /** A token for the server's console socket, and the socket's address. */
-  async credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
+  credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
     const { credentials } = this.#options.dialect;
     const make = (daemon?: string) => credentials(server, daemon);
-    const answer = await this.#getBelowDaemon('websocket', server, make, signal);
-    KNOWN_SECRETS.addToken(answer.value.token, this.#options.panel);
-    return answer;
+    return this.#getBelowDaemon('websocket', server, make, signal);
   }
 
   /** The server's state and resource usage, up to 20 s old. */
@@ -202,17 +199,17 @@ export class PanelApi {
     { path, decode, decodeEntry }: PanelRequest<T>,
     reply: Reply,
   ): Promise<PanelAnswer<T>> {
-    const { apiKey, baseUrl, clock, dialect, panel, telemetry } = this.#options;
+    const { apiKey, baseUrl, clock, dialect, telemetry } = this.#options;
     const request = `GET ${path}`;
     if (reply.status < 200 || reply.status >= 300) {
       const nowUnixMs = clock.toUnixMs(clock.now());
-      const refusal = { ...reply, endpoint, panel, request, url: baseUrl, apiKey: apiKey(), nowUnixMs };
+      const refusal = { ...reply, endpoint, request, url: baseUrl, apiKey: apiKey(), nowUnixMs };
       const error = refusalError(refusal, dialect);
       this.#hasAnswered ||= error.fromPanel;
       throw error;
     }
     try {
-      const value = decode(await parseBody(reply, panel, decodeEntry));
+      const value = decode(await parseBody(reply, decodeEntry));
       this.#hasAnswered = true;
       return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
     } catch (error) {
@@ -223,7 +220,7 @@ export class PanelApi {
       const isObject = reply.text.length <= MAX_PIECE && /^\s*\{/.test(reply.text);
       const isQuoted = isPage || (!(error instanceof NotJsonError) && isObject);
       const { detail, isUnsupported = false } = isQuoted
-        ? dialect.decodeErrorBody(reply.text, reply.contentType, panel)
+        ? dialect.decodeErrorBody(reply.text, reply.contentType)
         : {};
       throw unreadableError({ request, status: reply.status }, error, {
         isPage,
@@ -240,12 +237,11 @@ class NotJsonError extends ShapeError {}
 // memory.
 async function parseBody(
   { contentEncoding, text }: Reply,
-  panel: string,
   decodeEntry: PanelRequest<unknown>['decodeEntry'],
 ): Promise<unknown> {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
     throw new NotJsonError(
-      `the body is compressed (${printable(contentEncoding, panel)}), although compression was not requested`,
+      `the body is compressed (${printable(contentEncoding)}), although compression was not requested`,
     );
   }
   try {

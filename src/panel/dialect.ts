@@ -25,7 +25,7 @@ export interface PanelDialect {
   /** One page of the panel's nodes, for a key that may read the application API; pages count from 1. */
   readonly nodes: (page: number) => PanelRequest<NodesPage>;
   /** Decodes the body of an error response of this panel in any form. Never throws. */
-  readonly decodeErrorBody: (text: string, contentType: string, panel: string) => ErrorBody;
+  readonly decodeErrorBody: (text: string, contentType: string) => ErrorBody;
   /** Why the panel refused a call, in a response whose form is not `foreign`. */
   readonly refusalCause: (refusal: PanelRefusal) => CauseCode;
   readonly socket: SocketCodec;

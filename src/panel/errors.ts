@@ -54,8 +54,6 @@ export function problemOf(error: unknown): Problem {
 
 /** A response other than success, with what is needed to explain it. */
 export interface HttpRefusal {
-  /** The panel's name. */
-  readonly panel: string;
   readonly endpoint: ApiEndpoint;
   /** Method and path, such as `GET /api/client`. */
   readonly request: string;
@@ -76,12 +74,12 @@ type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody' | 'refusalC
 
 /** The error for a response other than success. */
 export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): PanelError {
-  const { apiKey, panel, request, status, rate, location } = refusal;
+  const { apiKey, request, status, rate, location } = refusal;
   const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
-  const body = dialect.decodeErrorBody(text, refusal.contentType, panel);
+  const body = dialect.decodeErrorBody(text, refusal.contentType);
   const { form, detail, daemon } = body;
   const cause = causeOf(refusal, body, dialect);
-  const target = status < 400 ? `redirect to ${redirectTarget(location, panel)}` : undefined;
+  const target = status < 400 ? `redirect to ${redirectTarget(location)}` : undefined;
   const words = [`${request} returned ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
   const problem: Problem = {
     cause,
@@ -109,8 +107,8 @@ function causeOf(refusal: HttpRefusal, body: ErrorBody, { apiKeys, refusalCause 
 }
 
 /** The redirect's address without its query, which may contain secrets. */
-function redirectTarget(location: string | undefined, panel: string): string {
-  const address = printable(location?.split(/[?#]/, 1)[0] ?? '', panel);
+function redirectTarget(location: string | undefined): string {
+  const address = printable(location?.split(/[?#]/, 1)[0] ?? '');
   return address === '' ? 'no address' : address;
 }
 

@@ -19,10 +19,8 @@ const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 /** Reads one page of a server list. */
 export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>;
 
-/** Whose servers a walk lists, and when it ends before the last page. */
+/** When a walk ends before the last page. */
 export interface WalkOptions {
-  /** The panel's name, if tokens of the panel may be known. */
-  readonly panel?: string;
   /** The number of failed pages after which the rest isn't read; 1 by default. */
   readonly maxFailures?: number;
   /** Ends the walk between two pages. */
@@ -62,7 +60,7 @@ export interface ListingWalk {
  */
 export async function walkListing(
   read: ReadListingPage,
-  { panel, maxFailures = 1, signal, reduction }: WalkOptions = {},
+  { maxFailures = 1, signal, reduction }: WalkOptions = {},
 ): Promise<ListingWalk> {
   const servers = new FoundServers(reduction);
   const unreadable = new Set<string>();
@@ -79,7 +77,7 @@ export async function walkListing(
       let bad = answer.badEntries;
       for (const [index, listed] of answer.servers.entries()) {
         if (index > 0 && index % SLICE === 0) await afterEvents();
-        const server = presentable(listed, panel);
+        const server = presentable(listed);
         if (server !== undefined) {
           servers.add(server);
           continue;
@@ -164,11 +162,10 @@ class FoundServers {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The server with texts that can be used as labels; undefined if its UUID isn't valid. */
-function presentable(server: ListedServer, panel?: string): Complete<ListedServer> | undefined {
+function presentable(server: ListedServer): Complete<ListedServer> | undefined {
   const uuid = server.uuid.toLowerCase();
   // An API key may look like a UUID, and an id can't be partly redacted.
-  if (!UUID.test(uuid) || printable(uuid, panel) !== uuid) return undefined;
-  const shownText = (text: string | undefined) => shownIn(panel, text);
+  if (!UUID.test(uuid) || printable(uuid) !== uuid) return undefined;
   const { node, egg, status, address } = server;
   return {
     identifier: shownText(server.identifier) ?? uuid.slice(0, 8),
@@ -192,9 +189,9 @@ function presentable(server: ListedServer, panel?: string): Complete<ListedServe
   };
 }
 
-function shownIn(panel: string | undefined, text: string | undefined): string | undefined {
+function shownText(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const shown = printable(text, panel);
+  const shown = printable(text);
   // In V8, a substring keeps the whole string alive: a name of 80 KB would cost 80 KB even if cut.
   return (text.length > shown.length ? copied(shown) : shown) || undefined;
 }

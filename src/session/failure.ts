@@ -44,9 +44,6 @@ export function tokenFailure(error: unknown): Failure {
   return { reason: 'no_token', problem: problemOf(error) };
 }
 
-/** What is needed to read a text of a node: the name of its panel, and a part of the codec. */
-type NodeWords<Part extends keyof SocketCodec> = { readonly panel: string } & Pick<SocketCodec, Part>;
-
 /** A socket that could not be opened: the status and body of the HTTP response that came instead, or the error. */
 export interface RefusedUpgrade {
   readonly status?: number;
@@ -56,17 +53,17 @@ export interface RefusedUpgrade {
 }
 
 /** How a socket is reached, and how its node's refusals are read. */
-export type UpgradeWay = NodeWords<'upgradeCause'> & {
+export interface UpgradeWay extends Pick<SocketCodec, 'upgradeCause'> {
   /** What was sent as `Origin`. */
   readonly origin: string;
   readonly proxied: boolean;
-};
+}
 
 /** The failure of a socket that could not be opened. */
 export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way: UpgradeWay): Failure {
-  const { panel, origin, proxied, upgradeCause } = way;
+  const { origin, proxied, upgradeCause } = way;
   if (status === undefined) {
-    const read = readTransportError(error, panel);
+    const read = readTransportError(error);
     const cause = nodeTransportCause(read, proxied);
     const { kind, code, message } = read;
     const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
@@ -85,9 +82,9 @@ export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way
 /** The failure of a socket that the far end closed, or whose connection was lost. */
 export function closeFailure(
   { code, text, reason }: { readonly code: number; readonly text: string; readonly reason: ReconnectReason },
-  { panel, closeCause }: NodeWords<'closeCause'>,
+  { closeCause }: Pick<SocketCodec, 'closeCause'>,
 ): Failure {
-  const said = printable(text, panel);
+  const said = printable(text);
   const detail = `socket closed (code ${code})${said === '' ? '' : `: "${said}"`}`;
   return { reason, problem: { cause: closeCause(code), detail } };
 }
@@ -95,10 +92,10 @@ export function closeFailure(
 /** The failure behind a `jwt error`; `claims` are those of the token that was sent. */
 export function jwtFailure(
   text: string,
-  { panel, jwtErrorCause }: NodeWords<'jwtErrorCause'>,
+  { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
   claims?: TokenClaims,
 ): Failure {
-  const words = printable(text, panel);
+  const words = printable(text);
   const detail = `the node rejected the token: "${words}"`;
   return {
     reason: 'auth_refused',
@@ -108,8 +105,8 @@ export function jwtFailure(
 }
 
 /** The failure behind a `daemon error` in response to a token: the node could not verify its signature (wings, router/websocket). */
-export function daemonFailure(text: string, panel: string): Failure {
-  const detail = `the node could not verify the token: "${printable(text, panel)}"`;
+export function daemonFailure(text: string): Failure {
+  const detail = `the node could not verify the token: "${printable(text)}"`;
   return { reason: 'auth_refused', problem: { cause: 'node_token_mismatch', detail }, dropToken: true };
 }
 

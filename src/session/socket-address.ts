@@ -7,8 +7,6 @@ import type { ResolveName } from '../names/name-lookups.ts';
 
 /** The addresses to which a panel may direct a socket. */
 export interface SocketPolicy {
-  /** The panel's name. */
-  readonly panel: string;
   readonly panelUrl: string;
   /** Plain `ws` is allowed. */
   readonly allowInsecure: boolean;
@@ -20,10 +18,10 @@ export interface SocketPolicy {
 export function socketAddressProblem(address: string, policy: SocketPolicy): Problem | undefined {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined) {
-    const detail = `expected a wss:// socket address from the panel, got "${printable(address, policy.panel)}"`;
+    const detail = `expected a wss:// socket address from the panel, got "${printable(address)}"`;
     return { cause: 'socket_address', detail };
   }
-  const shown = `socket address "${printable(`${url.protocol}//${url.host}`, policy.panel)}"`;
+  const shown = `socket address "${printable(`${url.protocol}//${url.host}`)}"`;
   const problem = (cause: CauseCode, words: string): Problem => ({ cause, detail: `${shown}: ${words}` });
   if (url.protocol !== 'wss:' && url.protocol !== 'ws:')
     return problem('socket_address', 'expected the scheme wss');

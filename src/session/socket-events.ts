@@ -48,10 +48,6 @@ export class SocketEvents implements SocketListener, FrameHandler {
     this.#daemonWords = context.codec.daemonWords;
   }
 
-  get #panel(): string {
-    return this.#record.target.panel;
-  }
-
   opened(): void {
     this.#record.socketBegan();
     this.#streamer.dispatch({ type: 'opened', epoch: this.#epoch });
@@ -69,7 +65,7 @@ export class SocketEvents implements SocketListener, FrameHandler {
 
   closed(closing: SocketClosing): void {
     if (closing.oversize) this.telemetry.badMessage('oversize');
-    const failure = closeFailure(closing, { ...this.#codec, panel: this.#panel });
+    const failure = closeFailure(closing, this.#codec);
     this.#streamer.dispatch({ type: 'closed', epoch: this.#epoch, failure });
   }
 
@@ -106,13 +102,12 @@ export class SocketEvents implements SocketListener, FrameHandler {
       return;
     }
     const token = sentToken(machine);
-    const failure = () =>
-      jwtFailure(words, { ...this.#codec, panel: this.#panel }, token && claimsOf(token.value));
+    const failure = () => jwtFailure(words, this.#codec, token && claimsOf(token.value));
     this.#streamer.dispatch({ type: 'jwtError', epoch: this.#epoch, fixable, answersToken, failure });
   }
 
   daemonError(words: string): void {
-    const failure = () => daemonFailure(words, this.#panel);
+    const failure = () => daemonFailure(words);
     this.#streamer.dispatch({ type: 'daemonError', epoch: this.#epoch, failure });
   }
 

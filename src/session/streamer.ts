@@ -309,9 +309,8 @@ export class Streamer {
   /** How the socket at this address, or the current one, is reached. */
   wayTo(url = this.#socketUrl()): UpgradeWay {
     const { codec, settings, isProxied } = this.#context;
-    const { panel } = this.#record.target;
     const { upgradeCause } = codec;
-    return { panel, upgradeCause, origin: settings.origin, proxied: url !== undefined && isProxied(url) };
+    return { upgradeCause, origin: settings.origin, proxied: url !== undefined && isProxied(url) };
   }
 
   #socketUrl(): string | undefined {
@@ -320,7 +319,7 @@ export class Streamer {
 
   #noteHost(url: string): void {
     const { target, node } = this.#record;
-    const host = printable(new URL(url).host, target.panel);
+    const host = printable(new URL(url).host);
     if (this.#socketHost !== undefined && this.#socketHost !== host) {
       const fields = { ...subjectOf(target, node), event: 'moved', from: this.#socketHost, to: host };
       this.#context.log.info(

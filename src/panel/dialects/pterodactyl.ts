@@ -103,9 +103,9 @@ function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPag
 const MAX_SCANNED = 4_096;
 
 /** The message of an error response, in any form seen in the field. Never throws. */
-function decodeErrorBody(text: string, contentType: string, panel: string): ErrorBody {
+function decodeErrorBody(text: string, contentType: string): ErrorBody {
   const { detail: words, ...body } = errorBody(text, contentType);
-  const detail = words === undefined ? '' : printable(words, panel);
+  const detail = words === undefined ? '' : printable(words);
   return detail === '' ? body : { ...body, detail };
 }
 

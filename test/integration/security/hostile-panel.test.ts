@@ -88,7 +88,9 @@ const SERVERS: readonly HostileServer[] = [
   {
     name: 'evil refusal',
     node: (socket) => {
-      socket.on('message', () => socket.send(frame('jwt error', `${EVIL} permission eyJhbGciOi.x.y`)));
+      socket.on('message', () =>
+        socket.send(frame('jwt error', `${EVIL} permission eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln`)),
+      );
     },
   },
   {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
 import { printable } from '../../../src/domain/printable.ts';
 
 const NOT_FOR_A_LINE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -59,7 +60,30 @@ it.each([
   ['bad token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln', 'bad token <secret>'],
   ['key ptlc_abcdefghijklmnop0123 is not valid', 'key <secret> is not valid'],
   ['pacc_abc', '<secret>'],
-  ['a kind of key that nobody knows yet: ptlz_abc', 'a kind of key that nobody knows yet: <secret>'],
 ])('redacts a secret that the other end repeats: %s', (text, shown) => {
   expect(printable(text)).toBe(shown);
+});
+
+describe('a secret of the configuration in a text that is too long to be shown', () => {
+  const SECRET = 'correct horse battery staple';
+  const LONGEST = 'longest '.repeat(40);
+  for (const secret of [SECRET, LONGEST]) KNOWN_SECRETS.add(secret);
+
+  it.each([
+    ['escape sequences', '\u001b[m'],
+    ['invisible characters', '\u200b'],
+    ['other secrets', LONGEST],
+  ])('is not shown in part after %s, wherever the text is cut off', (_, unshown) => {
+    for (let length = 900; length < 1_500; length += 1) {
+      const before = unshown.repeat(Math.floor(length / unshown.length)).padEnd(length, '\u001b');
+      const shown = printable(`${before}${SECRET}${'.'.repeat(2_000)}`);
+      expect(shown).not.toContain('cor');
+      expect(shown).toMatch(/…$/);
+    }
+  });
+
+  it('does not hide the text around it', () => {
+    const words = 'word '.repeat(30);
+    expect(printable(`${words}${SECRET}${'x'.repeat(5_000)}`)).toBe(`${words}<secret>${'x'.repeat(41)}…`);
+  });
 });

@@ -13,7 +13,7 @@ const schedule = (changes: Partial<Schedule> = {}): Schedule => ({
 });
 
 it('only a schedule that the panel would start has a next run', () => {
-  const [due, off] = readingsOf([schedule(), schedule({ id: 2, isDue: false })], 'main');
+  const [due, off] = readingsOf([schedule(), schedule({ id: 2, isDue: false })]);
   expect(due).toEqual({
     id: '1',
     name: 'Restart',
@@ -25,11 +25,11 @@ it('only a schedule that the panel would start has a next run', () => {
 });
 
 it('a number is shown once, and a name without what a label should not have', () => {
-  const names = readingsOf([schedule(), schedule({ name: 'a\u0000b' })], 'main').map(({ name }) => name);
+  const names = readingsOf([schedule(), schedule({ name: 'a\u0000b' })]).map(({ name }) => name);
   expect(names).toEqual(['a b']);
 });
 
 it('a server has at most 20', () => {
   const many = Array.from({ length: 30 }, (_, id) => schedule({ id }));
-  expect(readingsOf(many, 'main')).toHaveLength(20);
+  expect(readingsOf(many)).toHaveLength(20);
 });

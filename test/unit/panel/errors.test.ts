@@ -23,7 +23,6 @@ const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><b
 function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): PanelError {
   const contentType = text.startsWith('<') ? 'text/html' : 'application/json';
   const refusal: HttpRefusal = {
-    panel: 'main',
     endpoint: 'resources',
     request: 'GET /api/client/servers/ab/resources',
     status,

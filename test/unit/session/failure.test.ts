@@ -12,7 +12,7 @@ import {
   upgradeFailure,
 } from '../../../src/session/failure.ts';
 
-const NODE = { ...PTERODACTYL.socket, panel: 'main' };
+const NODE = PTERODACTYL.socket;
 
 const problem = (cause: CauseCode) => ({ cause, detail: 'the panel says no' });
 
@@ -236,7 +236,7 @@ describe('jwtFailure', () => {
 });
 
 it('daemonFailure means that node and panel have different tokens, which is a lasting problem', () => {
-  const failure = daemonFailure('an unexpected error was encountered while handling this request', 'main');
+  const failure = daemonFailure('an unexpected error was encountered while handling this request');
   expect(failure).toEqual({
     reason: 'auth_refused',
     problem: {

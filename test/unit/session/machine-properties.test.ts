@@ -177,16 +177,16 @@ class World {
           epoch,
           failure: closeFailure(
             { code: at(CLOSE_CODES, pick), text: 'closed', reason: 'closed' },
-            { ...PTERODACTYL.socket, panel: 'main' },
+            PTERODACTYL.socket,
           ),
         };
       case 'jwt error': {
         const text = at(JWT_ERRORS, pick);
-        const failure = () => jwtFailure(text, { ...PTERODACTYL.socket, panel: 'main' });
+        const failure = () => jwtFailure(text, PTERODACTYL.socket);
         return { type: 'jwtError', epoch, fixable: text.includes('exp'), failure };
       }
       case 'daemon error':
-        return { type: 'daemonError', epoch, failure: () => daemonFailure('an unexpected error', 'main') };
+        return { type: 'daemonError', epoch, failure: () => daemonFailure('an unexpected error') };
       case 'authenticated':
         return { type: 'authenticated', epoch };
       case 'token ending':

@@ -48,7 +48,7 @@ class Driven {
   }
 
   jwtError(text: string, afterMs = 0): void {
-    const failure = () => jwtFailure(words, { ...PTERODACTYL.socket, panel: 'main' });
+    const failure = () => jwtFailure(words, PTERODACTYL.socket);
     const { words, answersToken } = readJwtError(text);
     this.dispatch(
       { type: 'jwtError', epoch: this.state.epoch, fixable: true, answersToken, failure },
@@ -119,7 +119,7 @@ describe('a token that was renewed in the second in which the node revoked the p
   it.each(['the next one too', 'only the first'])('may also be followed by a daemon error: %s', (which) => {
     const machine = streaming();
     const refuse = () => {
-      const failure = () => daemonFailure('an unexpected error', 'main');
+      const failure = () => daemonFailure('an unexpected error');
       machine.dispatch({ type: 'daemonError', epoch: 7, failure }, 20);
     };
     refuse();

@@ -55,7 +55,7 @@ const STATES = {
   blocked: { name: 'blocked', ...attempt, refused: { reason: 'suspended', pollable: false } },
 } as const satisfies Record<string, MachineState>;
 
-const NODE = { ...PTERODACTYL.socket, panel: 'main' };
+const NODE = PTERODACTYL.socket;
 const TRANSIENT: Failure = {
   reason: 'connect_failed',
   problem: { cause: 'node_connection', detail: 'no response' },
@@ -94,7 +94,7 @@ const EVENTS = {
   authenticated: { type: 'authenticated', epoch: 7 },
   'jwtError fixable': { ...jwtError('token expired'), fixable: true },
   'jwtError incurable': { ...jwtError('no permission'), fixable: false },
-  daemonError: { type: 'daemonError', epoch: 7, failure: () => daemonFailure('an unexpected error', 'main') },
+  daemonError: { type: 'daemonError', epoch: 7, failure: () => daemonFailure('an unexpected error') },
   tokenEnding: { type: 'tokenEnding', epoch: 7 },
   heard: { type: 'stats', epoch: 7 },
   'timer deadline': { type: 'timer', timer: 'deadline' },

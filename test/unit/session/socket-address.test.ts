@@ -15,8 +15,8 @@ import {
 } from '../../../src/session/socket-address.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-const PUBLIC: SocketPolicy = { panel: 'main', panelUrl: 'https://panel.example.com', allowInsecure: false };
-const LOCAL: SocketPolicy = { panel: 'main', panelUrl: 'http://127.0.0.1:8080', allowInsecure: false };
+const PUBLIC: SocketPolicy = { panelUrl: 'https://panel.example.com', allowInsecure: false };
+const LOCAL: SocketPolicy = { panelUrl: 'http://127.0.0.1:8080', allowInsecure: false };
 const path = '/api/servers/1a7ce997-259b-452e-8b4e-cecc464142ca/ws';
 
 describe('an allowed address', () => {
@@ -317,7 +317,7 @@ describe('the lookup of a node', () => {
 });
 
 describe('the cause of a forbidden address', () => {
-  const LOOPBACK = { panel: 'main', panelUrl: 'http://127.0.0.1', allowInsecure: false };
+  const LOOPBACK = { panelUrl: 'http://127.0.0.1', allowInsecure: false };
   const LIMITED = { ...PUBLIC, socketHosts: ['other.example.com'] };
   it.each([
     ['ws://node.example.com', PUBLIC, 'socket_address_insecure'],

@@ -35,9 +35,7 @@ describe('decodeErrorBody', () => {
       { form: 'message', detail: 'red line' },
     ],
   ])('%s', (_name, text, body) => {
-    expect(decodeErrorBody(text, text.startsWith('<') ? 'text/html' : 'application/json', 'main')).toEqual(
-      body,
-    );
+    expect(decodeErrorBody(text, text.startsWith('<') ? 'text/html' : 'application/json')).toEqual(body);
   });
 
   it.each<[string, object, string | undefined]>([
@@ -50,7 +48,7 @@ describe('decodeErrorBody', () => {
     ['an empty list of errors', { errors: [], message: 'Denied' }, 'Denied'],
     ['no words', { errors: [], status: 403 }, undefined],
   ])("JSON of something else is foreign, with the other's words: %s", (_what, body, detail) => {
-    const read = decodeErrorBody(JSON.stringify(body), 'application/json', 'main');
+    const read = decodeErrorBody(JSON.stringify(body), 'application/json');
     expect(read).toEqual({ form: 'foreign', ...(detail !== undefined && { detail }) });
   });
 
@@ -63,11 +61,11 @@ describe('decodeErrorBody', () => {
     ['DecryptException', 'The MAC is invalid.', undefined],
   ])("only a daemon's exception passes on a node's response: %s, %s", (code, detail, fromNode) => {
     const text = JSON.stringify({ errors: [{ code, status: '504', detail }] });
-    expect(decodeErrorBody(text, 'application/json', 'main').fromNode).toEqual(fromNode);
+    expect(decodeErrorBody(text, 'application/json').fromNode).toEqual(fromNode);
   });
 
   it('keeps at most 200 characters', () => {
-    expect(decodeErrorBody(message('x'.repeat(5_000)), 'application/json', 'main').detail).toHaveLength(200);
+    expect(decodeErrorBody(message('x'.repeat(5_000)), 'application/json').detail).toHaveLength(200);
   });
 });
 

@@ -35,7 +35,6 @@ function readAnswer(answer: RecordedAnswer): unknown {
   if (answer.status === 200) return decoded(request, body);
   const { problem } = refusalError(
     {
-      panel: 'main',
       endpoint,
       request: answer.command,
       status: answer.status,
