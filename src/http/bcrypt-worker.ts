@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 
 /** The thread's input; it responds with whether the password matches the hash. */
@@ -7,7 +7,5 @@ export interface Comparison {
   readonly hash: string;
 }
 
-// The program of the thread started by `BcryptThread`: it responds to every request, in order.
-parentPort?.on('message', ({ password, hash }: Comparison) => {
-  parentPort?.postMessage(compareSync(password, hash));
-});
+const { password, hash } = workerData as Comparison;
+parentPort?.postMessage(compareSync(password, hash));

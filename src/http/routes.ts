@@ -12,7 +12,7 @@ import { healthOf, serversWithId } from '../status-page/data/health.ts';
 import { isDiscoveryPending, targetGroups } from '../status-page/data/service-discovery.ts';
 import { PAGE_POLICY, pageText } from '../status-page/page.ts';
 import { HELD_BYTES, HeldBodies, type RouteEnv } from './bodies.ts';
-import { clientOf } from './request-rates.ts';
+import { clientOf } from './client-address.ts';
 
 /** Paths served by these routes, apart from those that only the page uses. */
 const STATUS_PATHS = [
@@ -247,8 +247,6 @@ function stream(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): R
   return c.body(events, 200, headers);
 }
 
-const HOST = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+))(?::\d+)?$/;
-
 /**
  * Whether a request with this Host header may trigger a reload. Another site's page can point its own name at this machine (DNS
  * rebinding), which makes it same-origin for the browser, but it can't make the browser send an IP address or one of these names
@@ -257,8 +255,7 @@ const HOST = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+))(?::\d+)?$/;
 export function isReloadHost(header: string | undefined, names: readonly string[]): boolean {
   // HTTP/1.0 allows requests without a Host header, and no browser sends them.
   if (header === undefined) return true;
-  const { v6, name = v6 } = HOST.exec(header)?.groups ?? {};
-  if (name === undefined) return false;
-  const host = name.toLowerCase().replace(/\.$/, '');
+  const withoutPort = header.toLowerCase().replace(/:\d+$/, '');
+  const host = withoutPort.replaceAll(/^\[|\]$|\.$/g, '');
   return isIP(host) !== 0 || host === 'localhost' || names.some((own) => own.toLowerCase() === host);
 }

@@ -2,52 +2,40 @@ import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
+  type RequestListener,
   type Server,
-  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import { Connections } from './connections.ts';
-import { Guard, type Routes } from './guard.ts';
+import { guarded, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
-import { BcryptThread, CHECK_LIMIT, Passwords } from './passwords.ts';
-import { ClientBuckets } from './request-rates.ts';
-import { createSecureServer, type RequestHandler, secureWith } from './secure-server.ts';
-import { OPEN, type WebSettingsSource } from './web-settings.ts';
+import { Passwords } from './passwords.ts';
+import { OPEN, type TlsSettings, type WebSettingsSource } from './web-settings.ts';
 
 /** Limits on clients: a number of connections, and times in milliseconds. */
-export interface HttpServerLimits {
-  /**
-   * Concurrent connections; above this, the least recently used connection of the client with the most connections and
-   * spent password checks is closed.
-   */
-  readonly connections: number;
-  /** How long a client may take to send its headers. */
-  readonly headersMs: number;
-  /** How long a client may take to send its whole request. */
-  readonly requestMs: number;
-  /** How often these two are checked. */
-  readonly checkMs: number;
-  /** A reader that takes nothing for this long is disconnected, and its body is freed. */
-  readonly stalledMs: number;
-  /** How long an idle connection is kept open. */
-  readonly keepAliveMs: number;
-}
-
-const LIMITS: HttpServerLimits = {
-  // Many times what a few Prometheus servers and people need.
+const LIMITS = {
+  /** Concurrent connections: many times what a few Prometheus servers and people need. */
   connections: 256,
+  /** How long a client may take for its TLS handshake, and to send its headers. */
   headersMs: 10_000,
+  /** How long a client may take to send its whole request. */
   requestMs: 30_000,
+  /** How often these two are checked. */
   checkMs: 5_000,
+  /** A reader that takes nothing for this long is disconnected, and its body is freed. */
   stalledMs: 30_000,
-  // Longer than the usual scrape interval of one minute, so that Prometheus keeps its connection.
+  /** How long an idle connection is kept open; longer than the usual scrape interval, so that Prometheus keeps its connection. */
   keepAliveMs: 75_000,
 };
+
+export type HttpServerLimits = Readonly<typeof LIMITS>;
 
 /** How long requests in flight may take when the server stops. */
 const STOP_GRACE_MS = 2_000;
@@ -91,16 +79,15 @@ export class HttpServer {
   readonly #passwords: Passwords;
   readonly #servers: Server[] = [];
   #forgetSettings: () => void = () => undefined;
-  readonly #graces = new Set<Cancel>();
+  #cancelCut: () => void = () => undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#settings = options.settings ?? OPEN;
-    const checks = new ClientBuckets(CHECK_LIMIT, options.clock);
-    this.#connections = new Connections(this.#limits.connections, checks);
-    this.#passwords = new Passwords(new BcryptThread(), checks);
+    this.#connections = new Connections(this.#limits.connections);
+    this.#passwords = new Passwords(options.clock);
   }
 
   /** Listens on every address; throws a ListenError if one is unavailable, and then listens on none. */
@@ -119,7 +106,7 @@ export class HttpServer {
     return { ...first, urls: places.map(({ url }) => url) };
   }
 
-  async #listen(listen: ListenAddress, handle: RequestHandler): Promise<Listening> {
+  async #listen(listen: ListenAddress, handle: RequestListener): Promise<Listening> {
     const { logger } = this.#options;
     const server = this.#createServer(handle);
     server.on('connection', (socket) => this.#connections.admit(socket));
@@ -135,32 +122,29 @@ export class HttpServer {
     return listening(server, listen, this.#settings.current.tls === undefined ? 'http' : 'https');
   }
 
-  #createServer(handle: RequestHandler): Server {
+  #createServer(handle: RequestListener): Server {
     const { headersMs, requestMs, checkMs, stalledMs, keepAliveMs } = this.#limits;
-    const timeouts: ServerOptions = {
+    const { tls } = this.#settings.current;
+    const options = {
       headersTimeout: headersMs,
+      handshakeTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
       keepAliveTimeout: keepAliveMs,
+      ...tls?.context,
+      requestCert: tls !== undefined && tls.clientCertificate !== 'no',
+      // Checked at each request, because the rules may change while the server is running.
+      rejectUnauthorized: false,
     };
-    const server =
-      this.#settings.current.tls === undefined
-        ? createServer(timeouts, handle)
-        : createSecureServer({
-            timeouts,
-            handshakeMs: headersMs,
-            settings: this.#settings,
-            connections: this.#connections,
-            logger: this.#options.logger,
-            handle,
-          });
+    const server = tls === undefined ? createServer(options, handle) : createSecureServer(options, handle);
     server.timeout = stalledMs;
     return server;
   }
 
-  #requestHandler(): RequestHandler {
-    const { routes, clock, logger } = this.#options;
-    const guard = new Guard(routes, { settings: this.#settings, passwords: this.#passwords, clock, logger });
+  #requestHandler(): RequestListener {
+    const { routes, logger } = this.#options;
+    const settings = this.#settings;
+    const guard = guarded(routes, { settings, passwords: this.#passwords, logger });
     const respond = getRequestListener(
       (request, { outgoing }) => guard.fetch(request, { outgoing: outgoing as ServerResponse }),
       {
@@ -169,7 +153,13 @@ export class HttpServer {
       },
     );
     return (request, response) => {
-      this.#connections.track(request.socket, response);
+      const { socket } = request;
+      if (!isAccepted(socket, settings.current.tls)) {
+        logger.debug({ client: socket.remoteAddress }, 'client without an accepted certificate rejected');
+        socket.destroy();
+        return;
+      }
+      this.#connections.track(socket, response);
       if (hasSeveralHosts(request)) refuse(response);
       else void respond(request, response);
     };
@@ -178,13 +168,15 @@ export class HttpServer {
   /** New settings apply to every connection: open ones are closed after their response. */
   #apply(): void {
     const { tls } = this.#settings.current;
-    if (tls !== undefined) for (const server of this.#servers) secureWith(server, tls);
-    const cut = this.#connections.end();
-    const cancel = this.#options.clock.schedule(CHANGE_GRACE_MS, () => {
-      this.#graces.delete(cancel);
-      cut();
-    });
-    this.#graces.add(cancel);
+    for (const server of this.#servers) {
+      if (tls !== undefined && server instanceof SecureServer) server.setSecureContext(tls.context);
+    }
+    this.#endConnections(CHANGE_GRACE_MS);
+  }
+
+  #endConnections(graceMs: number): void {
+    this.#cancelCut();
+    this.#cancelCut = this.#options.clock.schedule(graceMs, this.#connections.end());
   }
 
   /** Accepts no new connections, lets requests in flight finish, and resolves when every connection is closed. */
@@ -195,24 +187,29 @@ export class HttpServer {
 
   async #stop(): Promise<void> {
     this.#forgetSettings();
-    for (const cancel of this.#graces) cancel();
     const closed = this.#servers.map(
       (server) =>
         new Promise((resolve) => {
           server.close(resolve);
         }),
     );
-    const cut = this.#connections.endAll();
-    const cancel = this.#options.clock.schedule(STOP_GRACE_MS, cut);
+    this.#endConnections(STOP_GRACE_MS);
     await Promise.all(closed);
-    cancel();
-    await this.#passwords.stop();
+    this.#cancelCut();
   }
 }
 
+/** Whether the settings accept the client's certificate, or that it has none. */
+function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
+  if (tls === undefined || tls.clientCertificate === 'no') return true;
+  if (!(socket instanceof TLSSocket)) return false;
+  const hasNone = socket.getPeerX509Certificate() === undefined;
+  return hasNone ? tls.clientCertificate === 'optional' : !tls.isVerified || socket.authorized;
+}
+
 /** With two Host headers (RFC 9112, 3.2), a proxy may have used the one that Node drops. */
-function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
-  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
+function hasSeveralHosts({ headersDistinct }: IncomingMessage): boolean {
+  return (headersDistinct['host']?.length ?? 0) > 1;
 }
 
 function refuse(response: ServerResponse): void {

@@ -59,7 +59,6 @@ async function writeWebConfig(): Promise<void> {
       '  key_file: server.key',
       '  client_auth_type: RequireAndVerifyClientCert',
       '  client_ca_file: ca.crt',
-      '  client_allowed_sans: [prometheus.example.com]',
       '  min_version: TLS13',
       'http_server_config:',
       '  headers: { Strict-Transport-Security: max-age=31536000 }',

@@ -3,7 +3,6 @@ import { hashSync } from 'bcryptjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../src/domain/clock.ts';
 import { HttpServer } from '../../src/http/server.ts';
-import type { WebSettings } from '../../src/http/web-settings.ts';
 import { basic } from '../integration/http/secure-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { collectingLogger } from '../support/logger.ts';
@@ -11,7 +10,6 @@ import { PasswordFlood } from '../support/password-flood.ts';
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `user ${index}`);
 const HASH = hashSync('secret', 8);
-/** Several users, because a password that was accepted once isn't checked again. */
 const USERS = new Map(NAMES.map((name) => [name, HASH]));
 
 const ends: (() => unknown)[] = [];
@@ -20,14 +18,14 @@ afterEach(async () => {
 });
 
 /** The exporter's own web server, with passwords that take much longer to check than to guess. */
-async function serve(settings: Partial<WebSettings> = {}): Promise<number> {
+async function serve(): Promise<number> {
   const server = new HttpServer({
     listen: { host: '127.0.0.1', port: 0 },
     routes: { fetch: () => new Response('metrics') },
     clock: new SystemClock(),
     logger: collectingLogger(),
     settings: {
-      current: { users: USERS, headers: {}, ...settings },
+      current: { users: USERS, headers: {} },
       onChange: () => () => undefined,
     },
   });
@@ -55,41 +53,17 @@ function statusFrom(port: number, localAddress: string, headers: Record<string, 
   });
 }
 
-/** The status that each user with the right password receives, each from a new address. */
-async function statusesOfRightUsers(port: number): Promise<readonly number[]> {
-  const statuses: number[] = [];
-  for (const [index, name] of NAMES.entries()) {
-    statuses.push(await statusFrom(port, `127.2.0.${index + 1}`, basic(name, 'secret')).catch(() => 0));
-  }
-  return statuses;
-}
-
-const ALL_IN = NAMES.map(() => 200);
-
 describe('a flood of passwords', () => {
-  it("from a thousand addresses doesn't lock out a user with the right one, even at a new address", {
+  it("from a thousand addresses doesn't delay users whose password was right before, and ends as limited", {
     timeout: 120_000,
   }, async () => {
     const port = await serve();
+    for (const name of NAMES) expect(await statusFrom(port, '127.2.0.1', basic(name, 'secret'))).toBe(200);
     const attack = await flood(port, 1_000);
-    expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
+    for (const [index, name] of NAMES.entries()) {
+      expect(await statusFrom(port, `127.2.0.${index + 2}`, basic(name, 'secret'))).toBe(200);
+    }
     // On a slow machine, most addresses wait for their first answer until the users are through.
-    await eventually(() => expect(new Set(attack.statuses.keys())).toEqual(new Set([401, 429, 503])));
+    await eventually(() => expect(new Set(attack.statuses.keys())).toEqual(new Set([401, 429])));
   });
-
-  it("doesn't use up the rate limit of users with the right one", async () => {
-    const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
-    const attack = await flood(port, 100);
-    await eventually(() => expect(attack.statuses.get(429)).toBeGreaterThan(100));
-    expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
-    expect(await statusFrom(port, '127.2.0.1', basic('user 0', 'secret'))).toBe(429);
-  });
-});
-
-it("requests without a password don't use up the rate limit of users with one", async () => {
-  const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
-  const unauthenticated = Array.from({ length: 3 * NAMES.length }, () => statusFrom(port, '127.3.0.1', {}));
-  const statuses = await Promise.all(unauthenticated);
-  expect([401, 429].map((status) => statuses.filter((one) => one === status).length)).toEqual([10, 20]);
-  expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
 });

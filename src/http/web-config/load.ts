@@ -1,31 +1,21 @@
-import { X509Certificate } from 'node:crypto';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext, DEFAULT_CIPHERS } from 'node:tls';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
-import { type Environment, formatPath, type Path } from '../../yaml/document.ts';
+import type { Environment } from '../../yaml/document.ts';
 import { type ConfigIssue, toIssue } from '../../yaml/issues.ts';
 import { quote } from '../../yaml/scalars.ts';
 import {
+  type FileReference,
   loadSettings,
-  type ParsedSettings,
   parseSettings,
   type SecretFile,
   type SettingsFormat,
   secretFiles,
 } from '../../yaml/settings-file.ts';
 import { TLS_FILE } from '../../yaml/text-file.ts';
-import type { ClientCertificates, TlsSettings, WebSettings } from '../web-settings.ts';
+import type { TlsSettings, WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
-import {
-  type ClientAuthType,
-  DEFAULT_CIPHER_LIST,
-  nodeTlsVersion,
-  opensslCiphers,
-  opensslCurves,
-  type ServerTlsShape,
-  type WebConfigShape,
-  webConfigSchema,
-  withoutBlanks,
-} from './schema.ts';
+import { type ClientAuthType, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
 
 /** Valid settings, or all problems with the file. */
 export type WebConfigResult = { readonly files: readonly string[] } & (
@@ -47,28 +37,42 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
   const { parsed, issues, contents, files } = await loadSettings(file, {
     parse: (text) => parseWebConfig(text, file, env),
     kindOf: () => TLS_FILE,
+    contentProblem,
     advice: 'correct --web.config.file',
   });
   if (parsed?.shape === undefined || issues.length > 0) return { ok: false, files, issues };
-  const settings = resolveWebConfig(parsed.shape, contents);
-  const problem = settings.tls === undefined ? undefined : materialProblem(settings.tls);
-  if (problem !== undefined)
-    return { ok: false, files, issues: [materialIssue(problem, parsed, parsed.shape)] };
-  const { warnings, inlineKey } = parsed;
-  const named = parsed.files.filter(({ path }) => path.endsWith('.key_file'));
-  return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, named, inlineKey) };
+  const { shape, warnings } = parsed;
+  const settings = resolveWebConfig(shape, contents);
+  const keys = parsed.files.filter(isKeyFile);
+  const problem = settings.tls && problemOf(() => createSecureContext(settings.tls?.context));
+  if (problem === undefined) {
+    return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, keys, undefined) };
+  }
+  const pairs = keys.map(({ path, line, column, file: name }): ConfigIssue => {
+    const message = `the file ${quote(name)} can't be used with the certificate: ${problem}`;
+    return { file, line, column, path, message };
+  });
+  return { ok: false, files, issues: pairs };
 }
 
-/** The contents of a web configuration, whether or not it is valid. */
-interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
-  readonly warnings: readonly ConfigIssue[];
-  /** The path of the private key, if it is written in the file. */
-  readonly inlineKey: string | undefined;
-  /** An issue about a setting, with its position in the file. */
-  readonly issueAt: (path: Path, message: string) => ConfigIssue;
+const isKeyFile = ({ path }: FileReference) => path.endsWith('.key_file');
+
+/** What is wrong with the content of a file that the configuration refers to. */
+function contentProblem(reference: FileReference, content: string): string | undefined {
+  return isKeyFile(reference)
+    ? problemOf(() => createPrivateKey(content)) && 'is not a private key in PEM without a passphrase'
+    : problemOf(() => new X509Certificate(content)) && 'is not a certificate in PEM';
 }
 
-const KEY: Path = ['tls_server_config', 'key'];
+/** Why OpenSSL rejects something; undefined if it doesn't. */
+function problemOf(use: () => unknown): string | undefined {
+  try {
+    use();
+    return undefined;
+  } catch (error) {
+    return (error as { readonly reason?: string }).reason ?? 'invalid';
+  }
+}
 
 const FORMAT: SettingsFormat<WebConfigShape> = {
   schema: webConfigSchema,
@@ -80,111 +84,45 @@ const FORMAT: SettingsFormat<WebConfigShape> = {
 };
 
 /** Parses the text of a web configuration; `file` is its name in the issues. */
-export function parseWebConfig(text: string, file: string, env: Environment): ParsedWebConfig {
+export function parseWebConfig(text: string, file: string, env: Environment) {
   const { source, ...parsed } = parseSettings(text, file, env, FORMAT);
-  const issueAt = (path: Path, message: string) =>
-    toIssue({ path, message, at: source.document.placeOf(path) }, source);
-  const found = parsed.shape === undefined ? [] : warningsOf(parsed.shape);
-  const isInline =
-    parsed.shape?.tls_server_config?.key !== undefined && source.document.templateOf(KEY) === undefined;
-  return {
-    ...parsed,
-    warnings: found.map(({ path, message }) => issueAt(path, message)),
-    inlineKey: isInline ? formatPath(KEY) : undefined,
-    issueAt,
-  };
+  const found = warningsOf(withoutBlanks(source.document.tree ?? {}));
+  return { ...parsed, warnings: found.map((problem) => toIssue(problem, source)) };
 }
 
-const CLIENTS: Readonly<Record<ClientAuthType, Pick<ClientCertificates, 'asked' | 'verified'>>> = {
-  NoClientCert: { asked: 'no', verified: false },
-  RequestClientCert: { asked: 'optional', verified: false },
-  RequireAnyClientCert: { asked: 'required', verified: false },
-  RequireClientCert: { asked: 'required', verified: false },
-  VerifyClientCertIfGiven: { asked: 'optional', verified: true },
-  RequireAndVerifyClientCert: { asked: 'required', verified: true },
+const CLIENTS: Readonly<Record<ClientAuthType, Pick<TlsSettings, 'clientCertificate' | 'isVerified'>>> = {
+  NoClientCert: { clientCertificate: 'no', isVerified: false },
+  RequestClientCert: { clientCertificate: 'optional', isVerified: false },
+  RequireAnyClientCert: { clientCertificate: 'required', isVerified: false },
+  RequireClientCert: { clientCertificate: 'required', isVerified: false },
+  VerifyClientCertIfGiven: { clientCertificate: 'optional', isVerified: true },
+  RequireAndVerifyClientCert: { clientCertificate: 'required', isVerified: true },
 };
+
+/** Node's default list without static RSA, with which a key stolen later would decrypt earlier recordings. */
+export const CIPHER_LIST = `${DEFAULT_CIPHERS}:!kRSA`;
 
 /**
  * The settings of a valid configuration. `contents` holds every file that it refers to, keyed by the setting, such as
  * `tls_server_config.cert_file`.
  */
 export function resolveWebConfig(shape: WebConfigShape, contents: ReadonlyMap<string, string>): WebSettings {
-  const {
-    tls_server_config: tls,
-    http_server_config: http,
-    basic_auth_users: users,
-    rate_limit: rate,
-  } = shape;
+  const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
   for (const hash of Object.values(users)) KNOWN_SECRETS.add(hash);
   return {
-    tls: tls && resolveTls(tls, contents),
+    tls: tls && {
+      context: {
+        cert: contents.get('tls_server_config.cert_file'),
+        key: contents.get('tls_server_config.key_file'),
+        ca: contents.get('tls_server_config.client_ca_file'),
+        // Older versions are never used, because OpenSSL rejects their signatures.
+        minVersion: tls.min_version === 'TLS13' ? 'TLSv1.3' : 'TLSv1.2',
+        maxVersion: tls.max_version === 'TLS12' ? 'TLSv1.2' : 'TLSv1.3',
+        ciphers: CIPHER_LIST,
+      },
+      ...CLIENTS[tls.client_auth_type],
+    },
     users: new Map(Object.entries(users)),
     headers: http.headers,
-    rateLimit: rate.interval > 0 ? { intervalMs: rate.interval, burst: rate.burst } : undefined,
   };
-}
-
-function resolveTls(tls: ServerTlsShape, contents: ReadonlyMap<string, string>): TlsSettings {
-  const { cipher_suites: ciphers, curve_preferences: curves } = tls;
-  const context: SecureContextOptions = {
-    cert: tls.cert ?? contents.get('tls_server_config.cert_file'),
-    key: tls.key ?? contents.get('tls_server_config.key_file'),
-    ca: tls.client_ca ?? contents.get('tls_server_config.client_ca_file'),
-    minVersion: nodeTlsVersion(tls.min_version),
-    maxVersion: nodeTlsVersion(tls.max_version),
-    honorCipherOrder: tls.prefer_server_cipher_suites,
-    ciphers: ciphers === undefined ? DEFAULT_CIPHER_LIST : opensslCiphers(ciphers),
-    ecdhCurve: curves && opensslCurves(curves),
-  };
-  return { context, clients: { ...CLIENTS[tls.client_auth_type], allowedSans: tls.client_allowed_sans } };
-}
-
-function materialIssue(
-  { key, message }: MaterialProblem,
-  { issueAt }: ParsedWebConfig,
-  { tls_server_config: tls }: WebConfigShape,
-): ConfigIssue {
-  const named = tls?.[`${key}_file`];
-  if (named === undefined) return issueAt(['tls_server_config', key], message);
-  return issueAt(['tls_server_config', `${key}_file`], `the file ${quote(named)}: ${message}`);
-}
-
-/** A problem with the TLS files, and the setting that it belongs to. */
-interface MaterialProblem {
-  readonly key: 'cert' | 'key' | 'client_ca';
-  readonly message: string;
-}
-
-/** The first problem with the certificate, key and authorities; undefined if there is none. */
-function materialProblem({ context }: TlsSettings): MaterialProblem | undefined {
-  const { cert, key, ca } = context;
-  if (!isCertificate(cert)) return { key: 'cert', message: 'expected a certificate in PEM' };
-  if (!works({ key })) return { key: 'key', message: 'expected a private key in PEM, without a passphrase' };
-  if (!works({ cert, key }))
-    return { key: 'key', message: 'expected the private key that belongs to the certificate' };
-  if (ca !== undefined && !isCertificate(ca))
-    return { key: 'client_ca', message: 'expected certificates in PEM' };
-  return works(context)
-    ? undefined
-    : { key: 'cert', message: 'expected a certificate and key that TLS accepts' };
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-function isCertificate(pem: SecureContextOptions['cert']): boolean {
-  const blocks = typeof pem === 'string' ? (pem.match(CERTIFICATE) ?? []) : [];
-  try {
-    return blocks.map((block) => new X509Certificate(block)).length > 0;
-  } catch {
-    return false;
-  }
-}
-
-function works(options: SecureContextOptions): boolean {
-  try {
-    createSecureContext(options);
-    return true;
-  } catch {
-    return false;
-  }
 }

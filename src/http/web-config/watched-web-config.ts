@@ -7,10 +7,7 @@ import { formatIssues } from '../../yaml/issues.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
 import { loadWebConfig, type WebConfigResult } from './load.ts';
 
-/**
- * How often the files are checked, in milliseconds. A change is read once two checks agree, because half a file may be valid,
- * too.
- */
+/** How often the files are checked, in milliseconds. */
 export const LOOK_EVERY_MS = 1_000;
 
 interface WatchOptions {
@@ -20,20 +17,16 @@ interface WatchOptions {
   readonly log: Logger;
 }
 
-/**
- * A web configuration that is reloaded when it or a file that it refers to changes. An invalid one changes nothing and is logged
- * once.
- */
+/** A web configuration that is reloaded when it or a file that it refers to changes. An invalid one changes nothing, and is logged once. */
 export class WatchedWebConfig implements WebSettingsSource {
   readonly #options: WatchOptions;
   readonly #looks: Repeat;
   readonly #listeners = new Set<() => void>();
   #current: WebSettings;
   #files: readonly string[];
-  /** What the files looked like when they were last read, and at the last check. */
+  /** What the files looked like when they were last read. */
   #read: string | undefined;
-  #seen: string | undefined;
-  #complaint = '';
+  #problem: string | undefined;
 
   /** `loaded` is the file as read at the start. */
   constructor(options: WatchOptions, loaded: WebConfigResult & { readonly ok: true }) {
@@ -53,20 +46,16 @@ export class WatchedWebConfig implements WebSettingsSource {
   }
 
   start(): void {
-    this.#looks.start(() => this.#look().then(() => LOOK_EVERY_MS), LOOK_EVERY_MS);
+    this.#looks.start(async () => {
+      const looks = await looksOf(this.#files);
+      if (looks !== this.#read) await this.#load();
+      this.#read = looks;
+      return LOOK_EVERY_MS;
+    });
   }
 
   stop(): void {
     this.#looks.stop();
-  }
-
-  async #look(): Promise<void> {
-    const looks = await looksOf(this.#files);
-    const isSteady = looks === this.#seen;
-    this.#seen = looks;
-    if (!isSteady || looks === this.#read) return;
-    this.#read = looks;
-    await this.#load();
   }
 
   async #load(): Promise<void> {
@@ -74,23 +63,18 @@ export class WatchedWebConfig implements WebSettingsSource {
     const loaded = await loadWebConfig(file, env);
     // Files named by an invalid configuration are watched, too, because one of them may be what is missing.
     this.#files = [...new Set([...loaded.files, ...(loaded.ok ? [] : this.#files)])];
-    const complaint = loaded.ok
-      ? lastingProblem(this.#current, loaded.settings)
-      : formatIssues(loaded.issues);
-    if (complaint !== undefined) {
-      if (complaint !== this.#complaint) {
-        log.error({ file }, `web configuration reload failed, keeping the previous one: ${complaint}`);
-      }
-      this.#complaint = complaint;
-      return;
+    const problem = loaded.ok ? lastingProblem(this.#current, loaded.settings) : formatIssues(loaded.issues);
+    const isNew = problem !== this.#problem;
+    this.#problem = problem;
+    if (problem !== undefined && isNew) {
+      log.error({ file }, `web configuration reload failed, keeping the previous one: ${problem}`);
     }
-    if (this.#complaint !== '') log.info({ file }, 'web configuration valid again');
-    this.#complaint = '';
-    if (!loaded.ok || isSame(loaded.settings, this.#current)) return;
-    this.#current = loaded.settings;
-    log.info({ file }, 'web configuration reloaded');
-    for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
-    for (const listener of this.#listeners) listener();
+    if (problem === undefined && loaded.ok && !isSame(loaded.settings, this.#current)) {
+      this.#current = loaded.settings;
+      log.info({ file }, 'web configuration reloaded');
+      for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
+      for (const listener of this.#listeners) listener();
+    }
   }
 }
 
@@ -100,7 +84,7 @@ function lastingProblem(before: WebSettings, after: WebSettings): string | undef
     // This includes a file that has just been emptied: an accident must not turn off TLS.
     return `${after.tls === undefined ? 'disabling' : 'enabling'} TLS requires a restart`;
   }
-  if ((before.tls?.clients.asked === 'no') !== (after.tls?.clients.asked === 'no')) {
+  if ((before.tls?.clientCertificate === 'no') !== (after.tls?.clientCertificate === 'no')) {
     return 'enabling or disabling client certificates requires a restart';
   }
   if (before.users.size > 0 && after.users.size === 0) {
@@ -117,14 +101,12 @@ function isSame(a: WebSettings, b: WebSettings): boolean {
 /** The attributes that change when a file changes: symbolic links are followed, because Kubernetes swaps them. */
 async function looksOf(files: readonly string[]): Promise<string> {
   const looks = await Promise.all(
-    files.map(async (file) => {
-      try {
-        const { ino, size, mtimeMs, ctimeMs } = await stat(file);
-        return [file, ino, size, mtimeMs, ctimeMs].join(' ');
-      } catch {
-        return `${file} is missing`;
-      }
-    }),
+    files.map((file) =>
+      stat(file).then(
+        ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs].join(' '),
+        () => `${file} is missing`,
+      ),
+    ),
   );
   return looks.join('\n');
 }

@@ -165,7 +165,7 @@ describe('the response', () => {
       if (!isAnswered) setImmediate(count);
     };
     setImmediate(count);
-    const response = await routes.request('/api/v1/sd');
+    const response = await routes.request('/api/v1/sd', {}, {});
     isAnswered = true;
     expect(await response.json()).toHaveLength(10_000);
     expect(turns).toBeGreaterThan(4);

@@ -1,14 +1,12 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { acceptsGzip, HeldBodies, streamOf } from '../../../src/http/bodies.ts';
+import { Hono } from 'hono';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { HeldBodies, type RouteEnv } from '../../../src/http/bodies.ts';
 
 test.each([
   ['gzip', true],
   ['GZIP', true],
-  ['x-gzip', true],
   ['deflate, gzip;q=0.5, br', true],
   ['gzip ; q=1.000', true],
-  ['*', true],
-  ['identity, *;q=0.1', true],
   [undefined, false],
   ['', false],
   ['identity', false],
@@ -18,28 +16,15 @@ test.each([
   ['gzip;q=0.000', false],
   ['gzip;q=0, *', false],
   ['*;q=0', false],
-  ['gzip;q=nonsense', false],
-  ['gzip;q=2', false],
-])('Accept-Encoding %j allows gzip: %s', (header, expected) => {
-  expect(acceptsGzip(header)).toBe(expected);
-});
-
-test('a stream delivers one chunk at a time, and reports its end once', async () => {
-  const ended = vi.fn<() => void>();
-  const chunks = [Buffer.from('a'), Buffer.from('b')];
-  const reader = streamOf(chunks, ended).getReader();
-  expect(await reader.read()).toEqual({ done: false, value: chunks[0] });
-  expect(await reader.read()).toEqual({ done: false, value: chunks[1] });
-  expect(ended).not.toHaveBeenCalled();
-  expect((await reader.read()).done).toBe(true);
-  await reader.cancel();
-  expect(ended).toHaveBeenCalledTimes(1);
-});
-
-test('a reader that disconnects ends the stream', async () => {
-  const ended = vi.fn<() => void>();
-  await streamOf([Buffer.from('a'), Buffer.from('b')], ended).cancel();
-  expect(ended).toHaveBeenCalledTimes(1);
+])('a body for Accept-Encoding %j is compressed: %s', async (header, isCompressed) => {
+  const bodies = new HeldBodies(100);
+  const app = new Hono<RouteEnv>().get('/', (c) =>
+    bodies.respond(c, {}, async (encoding) => ({ chunks: [Buffer.from(encoding)], bytes: encoding.length })),
+  );
+  const init = header === undefined ? {} : { headers: { 'Accept-Encoding': header } };
+  const response = await app.request('/', init, {});
+  expect(response.headers.get('Content-Encoding')).toBe(isCompressed ? 'gzip' : null);
+  expect(await response.text()).toBe(isCompressed ? 'gzip' : 'identity');
 });
 
 describe('held bodies', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../../../src/http/request-rates.ts';
+import { clientOf } from '../../../src/http/client-address.ts';
 
 describe('a client', () => {
   test.each([

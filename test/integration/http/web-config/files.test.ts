@@ -5,7 +5,6 @@ import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readableByAll } from '../../../../src/commands/check-warnings.ts';
 import { loadWebConfig } from '../../../../src/http/web-config/load.ts';
-import { CIPHER_SUITES, CURVES } from '../../../../src/http/web-config/schema.ts';
 import { LOOK_EVERY_MS, WatchedWebConfig } from '../../../../src/http/web-config/watched-web-config.ts';
 import { formatIssues } from '../../../../src/yaml/issues.ts';
 import { type Authority, type Certificate, createAuthority } from '../../../support/certificates.ts';
@@ -61,20 +60,12 @@ describe('loading', () => {
   });
 
   test.each([
-    ['a key in a file of all users', 'key', 0o644, 'web.yml: tls_server_config.key'],
-    ['a key in a private file', 'key', 0o600, undefined],
-    ['a key of the environment', 'variable', 0o644, undefined],
-    ['a key file of all users', 'file', 0o644, 'web.yml:1:55: tls_server_config.key_file'],
-  ])('knows whether all users can read the private key: %s', async (_, how, mode, place) => {
-    const text = {
-      key: `key: ${JSON.stringify(first.key)}`,
-      variable: 'key: "${KEY}"',
-      file: 'key_file: server.key',
-    };
-    const yaml = `tls_server_config: { cert_file: server.crt, ${text[how as keyof typeof text]} }\n`;
-    const file = await files({ 'web.yml': yaml, ...pair(first) });
-    for (const name of ['web.yml', 'server.key']) await chmod(join(folder, name), mode);
-    const loaded = await loadWebConfig(file, { KEY: first.key });
+    ['all users', 0o644, 'web.yml:1:55: tls_server_config.key_file'],
+    ['one user', 0o600, undefined],
+  ])('knows whether all users can read the private key: %s', async (_, mode, place) => {
+    const file = await files({ 'web.yml': TLS, ...pair(first) });
+    await chmod(join(folder, 'server.key'), mode);
+    const loaded = await loadWebConfig(file, {});
     if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
     const lines = (await readableByAll(loaded.secretFiles)).join().replaceAll(`${folder}/`, '');
     expect(lines.split(': all users of this machine can read')[0]).toBe(place ?? '');
@@ -100,45 +91,32 @@ describe('loading', () => {
     [
       'no certificate',
       () => ({ ...pair(first), 'server.crt': 'x' }),
-      '1:33: tls_server_config.cert_file: the file "server.crt": expected a certificate in PEM',
+      '1:33: tls_server_config.cert_file: the file "server.crt" is not a certificate in PEM',
     ],
     [
       'a key instead of the certificate',
       () => ({ ...pair(first), 'server.crt': first.key }),
-      '1:33: tls_server_config.cert_file: the file "server.crt": expected a certificate in PEM',
+      '1:33: tls_server_config.cert_file: the file "server.crt" is not a certificate in PEM',
     ],
     [
       'no key',
       () => ({ ...pair(first), 'server.key': 'x' }),
-      '1:55: tls_server_config.key_file: the file "server.key": expected a private key in PEM, without a passphrase',
+      '1:55: tls_server_config.key_file: the file "server.key" is not a private key in PEM without a passphrase',
     ],
     [
       "another certificate's key",
       () => ({ ...pair(first), 'server.key': second.key }),
-      '1:55: tls_server_config.key_file: the file "server.key": expected the private key that belongs to the certificate',
+      '1:55: tls_server_config.key_file: the file "server.key" can\'t be used with the certificate: key values mismatch',
     ],
   ])('reports a file with %s', async (_, material, problem) => {
     expect(await problemsOf({ 'web.yml': TLS, ...material() })).toBe(`web.yml:${problem}`);
   });
 
   test('reports a CA file without certificates', async () => {
-    const clients = TLS.replace('}', ', client_ca: nobody, client_auth_type: VerifyClientCertIfGiven }');
-    expect(await problemsOf({ 'web.yml': clients, ...pair(first) })).toBe(
-      'web.yml:1:79: tls_server_config.client_ca: expected certificates in PEM',
+    const clients = TLS.replace('}', ', client_ca_file: ca.crt, client_auth_type: VerifyClientCertIfGiven }');
+    expect(await problemsOf({ 'web.yml': clients, ...pair(first), 'ca.crt': 'nobody' })).toBe(
+      'web.yml:1:84: tls_server_config.client_ca_file: the file "ca.crt" is not a certificate in PEM',
     );
-  });
-
-  test('can serve every cipher suite and curve that is allowed', async () => {
-    for (const suite of [...CIPHER_SUITES, CIPHER_SUITES.join(', ')]) {
-      const yaml = TLS.replace(
-        '}',
-        `, cipher_suites: [${suite}], curve_preferences: [${CURVES.join(', ')}] }`,
-      );
-      const loaded = await loadWebConfig(await files({ 'web.yml': yaml, ...pair(first) }), {});
-      expect([suite, loaded.ok]).toEqual([suite, true]);
-      await rm(folder, { recursive: true });
-    }
-    await files({ 'web.yml': '' });
   });
 });
 
@@ -161,26 +139,23 @@ describe('watching', () => {
         await vi.waitFor(() => expect(clock.pending).toBe(1), 10_000);
       }
     };
-    await look(2);
+    await look();
     expect(changed).not.toHaveBeenCalled();
     const messages = () =>
       log.lines.map(({ level, message }) => `${level}: ${message}`.replaceAll(`${folder}/`, ''));
     return { file, web, clock, look, changed, messages };
   }
 
-  test('uses a change once two checks in a row saw the same content', async () => {
+  test('uses a change once', async () => {
     const { file, web, look, changed, messages } = await watch({ 'web.yml': usersOf(OLD) });
     await writeFile(file, usersOf(NEW));
     await look();
-    expect(web.current.users.get('alice')).toBe(OLD);
-    await look();
     expect(web.current.users.get('alice')).toBe(NEW);
-    expect(changed).toHaveBeenCalledTimes(1);
     await look(3);
     expect(changed).toHaveBeenCalledTimes(1);
     expect(messages()).toEqual([
       'info: web configuration reloaded',
-      'warn: web.yml:1:19: basic_auth_users: passwords are sent in clear text, because there is no tls_server_config',
+      'warn: web.yml:1:1: basic_auth_users: passwords are sent in clear text, because there is no tls_server_config',
     ]);
   });
 
@@ -191,16 +166,13 @@ describe('watching', () => {
     expect(web.current.tls?.context.cert).toBe(first.cert);
     expect(messages()).toEqual([
       'error: web configuration reload failed, keeping the previous one: web.yml:1:55: tls_server_config.key_file: ' +
-        'the file "server.key": expected the private key that belongs to the certificate',
+        'the file "server.key" can\'t be used with the certificate: key values mismatch',
     ]);
     await writeFile(join(folder, 'server.key'), second.key);
-    await look(2);
+    await look();
     expect(web.current.tls?.context).toMatchObject(second);
     expect(changed).toHaveBeenCalledTimes(1);
-    expect(messages().slice(1)).toEqual([
-      'info: web configuration valid again',
-      'info: web configuration reloaded',
-    ]);
+    expect(messages().slice(1)).toEqual(['info: web configuration reloaded']);
   });
 
   test('follows symbolic links, as Kubernetes replaces them', async () => {
@@ -209,10 +181,10 @@ describe('watching', () => {
     await writeFile(join(folder, 'b'), usersOf(NEW));
     await unlink(file);
     await symlink('a', file);
-    await look(2);
+    await look();
     await symlink('b', join(folder, 'next'));
     await rename(join(folder, 'next'), file);
-    await look(2);
+    await look();
     expect(web.current.users.get('alice')).toBe(NEW);
   });
 
@@ -237,13 +209,11 @@ describe('watching', () => {
       const before = web.current;
       await writeFile(file, bad);
       await look(3);
-      await writeFile(file, `${bad}\n`);
-      await look(3);
       expect(web.current).toBe(before);
       expect(changed).not.toHaveBeenCalled();
       expect(messages()).toEqual([expect.stringMatching(problem)]);
       await writeFile(file, TLS + usersOf(NEW));
-      await look(2);
+      await look();
       expect(web.current.users.get('alice')).toBe(NEW);
     },
   );
@@ -255,7 +225,7 @@ describe('watching', () => {
     expect(web.current.users.get('alice')).toBe(OLD);
     expect(messages()).toEqual([expect.stringContaining("can't be read: no such file")]);
     await writeFile(file, usersOf(NEW));
-    await look(2);
+    await look();
     expect(web.current.users.get('alice')).toBe(NEW);
   });
 
