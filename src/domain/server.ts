@@ -78,6 +78,8 @@ export interface ServerTarget {
   readonly uuid?: string;
   readonly node?: string;
   readonly egg?: string;
+  /** Its daemon according to the server list, if the panel's paths name it. */
+  readonly daemon?: string;
   /** `host:port` where players reach it according to the server list; IPv6 in brackets. */
   readonly address?: string;
   /**

@@ -196,6 +196,7 @@ function factsOf(
     | 'uuid'
     | 'node'
     | 'egg'
+    | 'daemon'
     | 'address'
     | 'allocation'
     | 'namedPort'
@@ -204,11 +205,12 @@ function factsOf(
     | 'withoutBackups'
   >
 > {
-  const { uuid, node, egg, address, allocation, namedPort, otherPorts, withoutBackups } = server;
+  const { uuid, node, egg, daemon, address, allocation, namedPort, otherPorts, withoutBackups } = server;
   return {
     uuid,
     node,
     egg,
+    daemon,
     address,
     allocation,
     namedPort,

@@ -43,7 +43,7 @@ export interface ListOfServer<Reading> {
   readonly permission: string;
   /** Is it read of this server? */
   readonly isAsked: (target: ServerTarget) => boolean;
-  readonly read: (server: string, timing: ReadTiming, signal: AbortSignal) => Promise<Reading>;
+  readonly read: (server: ServerTarget, timing: ReadTiming, signal: AbortSignal) => Promise<Reading>;
   /** Undefined if nothing is known any more. */
   readonly store: (record: ServerRecord, reading: Reading | undefined) => void;
 }
@@ -176,7 +176,7 @@ export class PacedReads<Reading> {
     try {
       const { intervalMs } = settings;
       const timing = { deadline: clock.now() + intervalMs, intervalMs };
-      const reading = await list.read(record.target.id, timing, signal);
+      const reading = await list.read(record.target, timing, signal);
       if (signal.aborted) return 'failed';
       list.store(record, reading);
       return 'answered';

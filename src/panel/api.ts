@@ -16,7 +16,6 @@ import {
   ShapeError,
 } from './dialect.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
-import { MAX_PIECE, parseJson } from './json-pieces.ts';
 import { limitPerMinute, type RateFacts, remainingCalls } from './rate-limit.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
 
@@ -39,6 +38,15 @@ export interface PanelApiOptions extends ConnectionOptions {
 const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
+ * The most colons in a response, and therefore members of objects: half a million objects with keys of their own, which fit into
+ * the longest response, would take longer than a second to parse. A page with a hundred servers has a few thousand.
+ */
+const MAX_COLONS = 200_000;
+
+/** No longer response is parsed again for the panel's words. */
+const MAX_QUOTED_LENGTH = 65_536;
+
+/**
  * The panel's client API, with one method per endpoint. Each makes one call, and rejects with a `PanelError`, or with the
  * signal's reason if that aborts.
  */
@@ -48,9 +56,7 @@ export class PanelApi {
   #connections: Connections;
   /** The panel has responded before, in its own form. */
   #hasAnswered = false;
-  /** The daemons of servers, by both ids, if the panel's paths name them. */
-  readonly #daemons = new Map<string, string>();
-  /** Assumed of other servers. */
+  /** The first daemon that the panel named when it refused a path: assumed of servers whose daemon isn't known. */
   #usualDaemon: string | undefined;
 
   constructor(options: PanelApiOptions) {
@@ -59,11 +65,11 @@ export class PanelApi {
     this.#connections = new Connections(options);
   }
 
-  /** A token for the server's console socket, and the socket's address. */
-  credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
+  /** A token for the server's console socket, and the socket's address; `daemon` is that of the server, if it is known. */
+  credentials(server: string, signal: AbortSignal, daemon?: string): Promise<PanelAnswer<Credentials>> {
     const { credentials } = this.#options.dialect;
-    const make = (daemon?: string) => credentials(server, daemon);
-    return this.#getBelowDaemon('websocket', server, make, signal);
+    const make = (name?: string) => credentials(server, name);
+    return this.#getBelowDaemon('websocket', make, signal, daemon);
   }
 
   /** The server's state and resource usage, up to 20 s old. */
@@ -72,12 +78,8 @@ export class PanelApi {
   }
 
   /** One page of the servers that the API key's account can see, with their eggs. */
-  async listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
-    const answer = await this.#get('listing', this.#options.dialect.listing(query), signal);
-    for (const { daemon, identifier, uuid } of answer.value.servers) {
-      if (daemon !== undefined) this.#learnDaemon([identifier, uuid], daemon);
-    }
-    return answer;
+  listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
+    return this.#get('listing', this.#options.dialect.listing(query), signal);
   }
 
   /** The account that the API key belongs to. */
@@ -86,15 +88,24 @@ export class PanelApi {
   }
 
   /** One page of the server's backups; pages count from 1. */
-  backups(server: string, page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
-    const make = (daemon?: string) => this.#options.dialect.backups(server, page, daemon);
-    return this.#getBelowDaemon('backups', server, make, signal);
+  backups(
+    server: string,
+    page: number,
+    signal: AbortSignal,
+    daemon?: string,
+  ): Promise<PanelAnswer<BackupsPage>> {
+    const make = (name?: string) => this.#options.dialect.backups(server, page, name);
+    return this.#getBelowDaemon('backups', make, signal, daemon);
   }
 
   /** The server's schedules. */
-  schedules(server: string, signal: AbortSignal): Promise<PanelAnswer<readonly Schedule[]>> {
-    const make = (daemon?: string) => this.#options.dialect.schedules(server, daemon);
-    return this.#getBelowDaemon('schedules', server, make, signal);
+  schedules(
+    server: string,
+    signal: AbortSignal,
+    daemon?: string,
+  ): Promise<PanelAnswer<readonly Schedule[]>> {
+    const make = (name?: string) => this.#options.dialect.schedules(server, name);
+    return this.#getBelowDaemon('schedules', make, signal, daemon);
   }
 
   /** One page of the panel's nodes, which takes a key for the application API; pages count from 1. */
@@ -114,31 +125,27 @@ export class PanelApi {
   }
 
   /**
-   * Requests a path that depends on the server's daemon on some panels. The panel shows it in its server list, or when it refuses the path:
-   * the right one is then requested at once, which happens once per server.
+   * Requests a path that depends on the server's daemon on some panels. If the panel refuses the path because of another daemon, the
+   * right one is requested at once.
    */
   async #getBelowDaemon<T>(
     endpoint: ApiEndpoint,
-    server: string,
     make: (daemon?: string) => PanelRequest<T>,
     signal: AbortSignal,
+    known: string | undefined,
   ): Promise<PanelAnswer<T>> {
-    for (let tried: (string | undefined)[] = []; ; ) {
-      const daemon = this.#daemons.get(server) ?? this.#usualDaemon;
+    let daemon = known ?? this.#usualDaemon;
+    for (let tried: readonly (string | undefined)[] = []; ; ) {
       try {
         return await this.#get(endpoint, make(daemon), signal);
       } catch (error) {
         const right = error instanceof PanelError ? error.daemon : undefined;
         tried = [...tried, daemon];
         if (right === undefined || tried.includes(right)) throw error;
-        this.#learnDaemon([server], right);
+        this.#usualDaemon ??= right;
+        daemon = right;
       }
     }
-  }
-
-  #learnDaemon(ids: readonly string[], daemon: string): void {
-    for (const id of ids) this.#daemons.set(id, daemon);
-    this.#usualDaemon ??= daemon;
   }
 
   async #get<T>(
@@ -152,7 +159,7 @@ export class PanelApi {
     try {
       const reply = await this.#exchange(endpoint, request.path, signal);
       outcome = String(reply.status);
-      return await this.#read(endpoint, request, reply);
+      return this.#read(endpoint, request, reply);
     } catch (error) {
       if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;
@@ -194,11 +201,11 @@ export class PanelApi {
     };
   }
 
-  async #read<T>(
+  #read<T>(
     endpoint: ApiEndpoint,
-    { path, decode, decodeEntry }: PanelRequest<T>,
+    { path, decode }: PanelRequest<T>,
     reply: Reply,
-  ): Promise<PanelAnswer<T>> {
+  ): PanelAnswer<T> {
     const { apiKey, baseUrl, clock, dialect, telemetry } = this.#options;
     const request = `GET ${path}`;
     if (reply.status < 200 || reply.status >= 300) {
@@ -209,7 +216,7 @@ export class PanelApi {
       throw error;
     }
     try {
-      const value = decode(await parseBody(reply, decodeEntry));
+      const value = decode(parseBody(reply));
       this.#hasAnswered = true;
       return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
     } catch (error) {
@@ -217,7 +224,7 @@ export class PanelApi {
       telemetry.badMessage(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
       const isPage = /^\s*</.test(reply.text);
       // The text of any other body isn't quoted: it may be a token.
-      const isObject = reply.text.length <= MAX_PIECE && /^\s*\{/.test(reply.text);
+      const isObject = reply.text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(reply.text);
       const isQuoted = isPage || (!(error instanceof NotJsonError) && isObject);
       const { detail, isUnsupported = false } = isQuoted
         ? dialect.decodeErrorBody(reply.text, reply.contentType)
@@ -235,19 +242,22 @@ class NotJsonError extends ShapeError {}
 
 // The exporter doesn't request compression, and no panel compresses anyway. Decompressing would let a few kilobytes fill the
 // memory.
-async function parseBody(
-  { contentEncoding, text }: Reply,
-  decodeEntry: PanelRequest<unknown>['decodeEntry'],
-): Promise<unknown> {
+function parseBody({ contentEncoding, text }: Reply): unknown {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
     throw new NotJsonError(
       `the body is compressed (${printable(contentEncoding)}), although compression was not requested`,
     );
   }
+  if (hasTooManyColons(text)) throw new ShapeError(`expected a response with at most ${MAX_COLONS} colons`);
   try {
-    return await parseJson(text, decodeEntry);
-  } catch (error) {
-    if (error instanceof ShapeError) throw error;
+    return JSON.parse(text);
+  } catch {
     throw new NotJsonError(/^\s*</.test(text) ? 'the body is a page, not JSON' : 'the body is not JSON');
   }
+}
+
+function hasTooManyColons(text: string): boolean {
+  let colons = 0;
+  for (let at = text.indexOf(':'); at >= 0 && colons <= MAX_COLONS; at = text.indexOf(':', at + 1)) colons += 1;
+  return colons > MAX_COLONS;
 }

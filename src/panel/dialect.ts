@@ -45,9 +45,7 @@ export interface ApiKeyForms {
 export interface PanelRequest<T> {
   /** Path and query below the panel's base address. */
   readonly path: string;
-  /** Decodes one entry of a list in the response, before the list is complete. Never throws. */
-  readonly decodeEntry?: (entry: unknown) => unknown;
-  /** Decodes the response, in whose lists the entries are decoded. Throws a ShapeError if it has another shape. */
+  /** Decodes the response. Throws a ShapeError if it has another shape. */
   readonly decode: (body: unknown) => T;
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
 import { Calls, type ConsoleCaller, ConsoleCalls } from './calls.ts';
@@ -44,6 +45,8 @@ export type PanelCalls = Pick<
 export interface Ask {
   /** The server's node, if that is known by then. */
   readonly node: () => string | undefined;
+  /** The server's daemon, if the server list names it. */
+  readonly daemon?: string;
   /** By when the response is needed, in monotonic milliseconds: calls with earlier deadlines go first. */
   readonly deadline: number;
   /** Did the server fail alone several times, so that this call probably fails as well? */
@@ -51,6 +54,9 @@ export interface Ask {
   /** The token is for a socket that is open, so it doesn't matter whether the node accepts others. */
   readonly isRefresh?: boolean;
 }
+
+/** A server whose backups or schedules are read. */
+type ListOwner = Pick<ServerTarget, 'id' | 'daemon'>;
 
 /** What fleets, sessions and commands use of a gateway. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
@@ -147,7 +153,7 @@ export class Gateway {
     const circuits = () => [PANEL, pathKey('websocket'), CONSOLES, ...ofNode()];
     const readyAt = () => this.#consoles.readyAt(server);
     const request = { ...ask, subject: server, circuits, readyAt };
-    return this.#run(request, { ...this.#console(server, 'session'), node }, signal);
+    return this.#run(request, { ...this.#console(server, 'session', ask.daemon), node }, signal);
   }
 
   resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
@@ -166,14 +172,23 @@ export class Gateway {
   }
 
   /** One page of a server's backups. */
-  backups(server: string, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
-    const make = (scope: AbortSignal) => this.#api.backups(server, page, scope);
-    return this.#optional({ endpoint: 'backups', server, make }, deadline, signal);
+  backups(
+    { id, daemon }: ListOwner,
+    page: number,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<BackupsPage> {
+    const make = (scope: AbortSignal) => this.#api.backups(id, page, scope, daemon);
+    return this.#optional({ endpoint: 'backups', server: id, make }, deadline, signal);
   }
 
-  schedules(server: string, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
-    const make = (scope: AbortSignal) => this.#api.schedules(server, scope);
-    return this.#optional({ endpoint: 'schedules', server, make }, deadline, signal);
+  schedules(
+    { id, daemon }: ListOwner,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<readonly Schedule[]> {
+    const make = (scope: AbortSignal) => this.#api.schedules(id, scope, daemon);
+    return this.#optional({ endpoint: 'schedules', server: id, make }, deadline, signal);
   }
 
   /** Do this node's sockets work, as far as is known? */
@@ -292,9 +307,9 @@ export class Gateway {
     return POLL_RETEST_MS;
   }
 
-  #console(server: string, by: ConsoleCaller): Call<Credentials> {
+  #console(server: string, by: ConsoleCaller, daemon?: string): Call<Credentials> {
     const make = (scope: AbortSignal) =>
-      this.#consoles.make(server, by, () => this.#api.credentials(server, scope));
+      this.#consoles.make(server, by, () => this.#api.credentials(server, scope, daemon));
     return { endpoint: 'websocket', server, make };
   }
 

@@ -33,7 +33,7 @@ export interface ConnectionOptions {
 const CONNECTIONS = 8;
 
 /** The largest body that any endpoint may send. */
-export const MAX_BODY_BYTES = 8 * MIB;
+export const MAX_BODY_BYTES = 4 * MIB;
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 

@@ -221,6 +221,7 @@ export class Streamer {
       machine.name === 'refreshing' ? machine.token.expiresAt : connectBy({ at: this.#clock.now(), isFirst });
     const ask = {
       node: () => this.#record.node,
+      daemon: target.daemon,
       deadline,
       isRetry: () => purpose === 'retry' && !this.#isPromising,
       isRefresh: purpose === 'refresh',

@@ -10,17 +10,16 @@ import type {
 } from '../dialect.ts';
 import { isCalagopusAnswer } from './calagopus.ts';
 import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
-import { DAEMONS, decodeListingPage, decodeServer } from './pterodactyl/listing.ts';
+import { DAEMONS, decodeListingPage } from './pterodactyl/listing.ts';
 import { refusalCause } from './pterodactyl/refusals.ts';
 import {
+  BACKUPS_PER_PAGE,
   decodeAccount,
-  decodeBackup,
   decodeBackupsPage,
   decodeCredentials,
-  decodeNode,
   decodeNodesPage,
-  decodeSchedule,
   decodeSchedules,
+  NODES_PER_PAGE,
 } from './pterodactyl/responses.ts';
 import { decodeResources } from './pterodactyl/samples.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
@@ -43,29 +42,20 @@ export const PTERODACTYL: PanelDialect = {
   account: () => ({ path: '/api/client/account', decode: decodeAccount }),
   backups: (server, page, daemon) => ({
     path: `${serverPath(server, daemon)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
-    decodeEntry: decodeBackup,
     decode: decodeBackupsPage,
   }),
   schedules: (server, daemon) => ({
     path: `${serverPath(server, daemon)}/schedules`,
-    decodeEntry: decodeSchedule,
     decode: decodeSchedules,
   }),
   nodes: (page) => ({
     path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
-    decodeEntry: decodeNode,
     decode: decodeNodesPage,
   }),
   decodeErrorBody,
   refusalCause,
   socket: PTERODACTYL_SOCKET,
 };
-
-/** Panels return as many as are requested; all nodes of most panels fit. */
-const NODES_PER_PAGE = 100;
-
-/** The most backups that panels return on one page. */
-const BACKUPS_PER_PAGE = 50;
 
 /**
  * Where a server's endpoints are. Hydrodactyl has those that depend on the daemon below its name (routes/api-client.php).
@@ -94,7 +84,6 @@ function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPag
   if (type !== undefined) query.set('type', type);
   return {
     path: `/api/client?${query.toString()}`,
-    decodeEntry: decodeServer,
     decode: (body) => decodeListingPage(body, perPage),
   };
 }

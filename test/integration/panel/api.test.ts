@@ -260,7 +260,7 @@ describe('an unusable successful response', () => {
     expect(telemetry.calls).toEqual(['resources 200']);
   });
 
-  it('is cut off at 1 MiB, or at 8 MiB in the server list', async () => {
+  it('is cut off at 1 MiB, or at 4 MiB in the server list', async () => {
     const body = { data: Array.from({ length: 20 }, () => ({ filler: 'x'.repeat(100_000) })) };
     const server = await serve(json(200, body));
     const { api, telemetry } = apiOf(server.url);

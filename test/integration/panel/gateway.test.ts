@@ -141,7 +141,7 @@ describe('calls that wait', () => {
       poll('polled', at + 30_000),
       gateway.listing({ page: 1, perPage: 100 }, at + 60_000, never()),
       connect('first', at - 600_000),
-      gateway.backups('kept', 1, at + 90_000, never()).catch(() => undefined),
+      gateway.backups({ id: 'kept' }, 1, at + 90_000, never()).catch(() => undefined),
     ];
     await until(() => expect(free).toHaveLength(1));
     answer = healthy();

@@ -29,9 +29,9 @@ beforeEach(() => {
   answer = () => Promise.resolve(NONE);
   random = () => 0.5;
   records = [];
-  const backups = (server: string) => {
-    asked.push({ server, at: clock.now() });
-    return answer(server);
+  const backups = ({ id }: { readonly id: string }) => {
+    asked.push({ server: id, at: clock.now() });
+    return answer(id);
   };
   watch = new PacedReads({
     list: backupsOfServers({ backups }, clock),

@@ -81,7 +81,7 @@ async function untilAnswered(endpoint: ApiEndpoint, server: string): Promise<voi
     const it = { node: () => nodeOf(server), deadline: clock.now() };
     if (endpoint === 'websocket') return gateway.credentials(server, it, never());
     if (endpoint === 'resources') return gateway.resources(server, it, never());
-    return gateway.backups(server, 1, it.deadline, never());
+    return gateway.backups({ id: server }, 1, it.deadline, never());
   };
   for (;;) {
     try {

@@ -33,19 +33,31 @@ export function limit(value: unknown, basePerUnit: number): Limit | undefined {
   return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
 }
 
+/** The decoded entries of a list, and how many were left out. */
+interface Entries<T> {
+  readonly usable: readonly T[];
+  /** Entries that can't be decoded. */
+  readonly bad: number;
+  /** Entries beyond those requested, which are only counted. */
+  readonly surplus: number;
+}
+
 /**
- * What the request's `decodeEntry` made of the entries of the body's list: undefined for those that can't be used.
+ * Decodes as many entries of the body's list as were requested. `decode` returns undefined for those that can't be used.
  *
  * @throws ShapeError if the body holds no list
  */
-export function entriesOf(body: unknown): readonly unknown[] {
-  const data = asFields(body)?.['data'];
+export function entriesOf<T>(
+  body: unknown,
+  requested: number,
+  decode: (entry: unknown) => T | undefined,
+): Entries<T> {
+  const data: unknown = asFields(body)?.['data'];
   if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
-  return data;
+  const entries: readonly unknown[] = data.slice(0, requested);
+  const usable = entries.map(decode).filter((entry) => entry !== undefined);
+  return { usable, bad: entries.length - usable.length, surplus: data.length - entries.length };
 }
-
-/** Can the decoded entry of a list be used? */
-export const isUsable = (entry: unknown): boolean => entry !== undefined;
 
 /** A higher page count is an error of the panel: no panel lists a million servers. */
 const MAX_PAGES = 10_000;

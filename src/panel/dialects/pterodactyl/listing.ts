@@ -9,7 +9,6 @@ import {
   attributesOf,
   entriesOf,
   type Fields,
-  isUsable,
   limit,
   pageCount,
 } from './fields.ts';
@@ -83,30 +82,30 @@ function isForm(text: string): boolean {
 const PERCENT_PER_CORE = 100;
 
 /**
- * The servers on one page of the server list, in the panel's order. If a page has more than `perPage` entries, the others are only
- * counted: a page of 8 MiB can hold 100,000.
+ * The servers on one page of the server list, in the panel's order.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
-  const entries = entriesOf(body);
-  const requested = entries.slice(0, perPage);
-  const servers = requested.filter(isUsable) as readonly ListedServer[];
-  return {
-    servers,
-    totalPages: pageCount(body),
-    badEntries: requested.length - servers.length,
-    surplusEntries: entries.length - requested.length,
-  };
+  const { usable, bad, surplus } = entriesOf(body, perPage, decodeServer);
+  return { servers: usable, totalPages: pageCount(body), badEntries: bad, surplusEntries: surplus };
 }
 
 /** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
 export const DAEMONS = ['wings', 'elytra'] as const;
 
+/** Longer than any id of a panel. */
+const MAX_ID = 64;
+
+function asId(value: unknown): string | undefined {
+  const id = asText(value);
+  return id !== undefined && id.length <= MAX_ID ? id : undefined;
+}
+
 /** A server in the list; undefined if the entry doesn't identify one. */
-export function decodeServer(entry: unknown): ListedServer | undefined {
+function decodeServer(entry: unknown): ListedServer | undefined {
   const attributes = attributesOf(entry);
-  const given = { uuid: asText(attributes?.['uuid']), identifier: asText(attributes?.['identifier']) };
+  const given = { uuid: asId(attributes?.['uuid']), identifier: asId(attributes?.['identifier']) };
   // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing from the server list either.
   const uuid = given.uuid ?? given.identifier;
   const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);

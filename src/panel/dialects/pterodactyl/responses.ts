@@ -10,7 +10,7 @@ import {
   type Schedule,
   ShapeError,
 } from '../../dialect.ts';
-import { asFields, asText, attributesOf, entriesOf, instant, isUsable, limit, pageCount } from './fields.ts';
+import { asFields, asText, attributesOf, entriesOf, instant, limit, pageCount } from './fields.ts';
 
 /** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
 const DEFAULT_LIFETIME_MS = 600_000;
@@ -69,13 +69,17 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
   }
 }
 
+/** The most backups that panels return on one page. */
+export const BACKUPS_PER_PAGE = 50;
+
 /**
  * The completed backups on one page of a server's list, in the panel's order.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeBackupsPage(body: unknown): BackupsPage {
-  return { backups: entriesOf(body).filter(isUsable) as readonly Backup[], totalPages: pageCount(body) };
+  const { usable } = entriesOf(body, BACKUPS_PER_PAGE, decodeBackup);
+  return { backups: usable, totalPages: pageCount(body) };
 }
 
 /**
@@ -83,7 +87,7 @@ export function decodeBackupsPage(body: unknown): BackupsPage {
  * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
  * or when they give up waiting for a report (after 6 hours by default).
  */
-export function decodeBackup(entry: unknown): Backup | undefined {
+function decodeBackup(entry: unknown): Backup | undefined {
   const attributes = attributesOf(entry);
   const completedAt = asText(attributes?.['completed_at']);
   const isSuccessful = attributes?.['is_successful'];
@@ -96,20 +100,23 @@ export function decodeBackup(entry: unknown): Backup | undefined {
   return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
 }
 
+/** More than people make; panels don't page them. */
+const MAX_SCHEDULES = 1_000;
+
 /**
  * The server's schedules in the panel's order.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeSchedules(body: unknown): readonly Schedule[] {
-  return entriesOf(body).filter(isUsable) as readonly Schedule[];
+  return entriesOf(body, MAX_SCHEDULES, decodeSchedule).usable;
 }
 
 /**
  * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined without a number or a name. Without its
  * tasks in the response, it counts as having some.
  */
-export function decodeSchedule(entry: unknown): Schedule | undefined {
+function decodeSchedule(entry: unknown): Schedule | undefined {
   const attributes = attributesOf(entry);
   const id = attributes?.['id'];
   const name = asText(attributes?.['name']);
@@ -125,20 +132,23 @@ export function decodeSchedule(entry: unknown): Schedule | undefined {
   };
 }
 
+/** Panels return as many as are requested; all nodes of most panels fit. */
+export const NODES_PER_PAGE = 100;
+
 /**
  * The nodes on one page of the application API's list, in the panel's order.
  *
  * @throws ShapeError if the body holds no list
  */
 export function decodeNodesPage(body: unknown): NodesPage {
-  return { nodes: entriesOf(body).filter(isUsable) as readonly NodeCapacity[], totalPages: pageCount(body) };
+  return { nodes: entriesOf(body, NODES_PER_PAGE, decodeNode).usable, totalPages: pageCount(body) };
 }
 
 /**
  * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
  * configuration needs); undefined without a name.
  */
-export function decodeNode(entry: unknown): NodeCapacity | undefined {
+function decodeNode(entry: unknown): NodeCapacity | undefined {
   const attributes = attributesOf(entry);
   const name = asText(attributes?.['name']);
   if (attributes === undefined || name === undefined) return undefined;

@@ -8,7 +8,6 @@ import type {
   ServerMessage,
   SocketCodec,
 } from '../../dialect.ts';
-import { MAX_PIECE } from '../../json-pieces.ts';
 import { readDaemonWords } from '../daemon-words.ts';
 import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './refusals.ts';
 import { decodeStats, readStatsFrame } from './samples.ts';
@@ -49,9 +48,12 @@ const BACKUP_COMPLETED = 'backup completed';
 /** Wings up to 1.5 appends the backup's UUID to the event's name; later versions send it only as an argument. */
 const BACKUP_COMPLETED_PREFIX = `${BACKUP_COMPLETED}:`;
 
+/** A longer frame takes too long to be parsed, and has nothing that the exporter needs. */
+const MAX_FRAME_BYTES = 128 * 1024;
+
 /** Reads one text frame; never throws. */
 export function decodeFrame(frame: Buffer): DecodedFrame {
-  if (frame.length > MAX_PIECE) return { bad: 'oversize' };
+  if (frame.length > MAX_FRAME_BYTES) return { bad: 'oversize' };
   let value: unknown;
   try {
     value = JSON.parse(frame.toString('utf8'));

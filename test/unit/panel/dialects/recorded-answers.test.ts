@@ -3,7 +3,6 @@ import { type ApiEndpoint, NO_TELEMETRY } from '../../../../src/domain/telemetry
 import type { PanelRequest } from '../../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
 import { refusalError } from '../../../../src/panel/errors.ts';
-import { decoded } from '../../../support/decoded.ts';
 import {
   plain,
   type RecordedAnswer,
@@ -32,7 +31,7 @@ function readAnswer(answer: RecordedAnswer): unknown {
   const [, endpoint, request] = endpointOf(answer) ?? [];
   if (endpoint === undefined || request === undefined) throw new Error(`no decoder for ${answer.command}`);
   const body = plain(answer.body);
-  if (answer.status === 200) return decoded(request, body);
+  if (answer.status === 200) return request.decode(body);
   const { problem } = refusalError(
     {
       endpoint,

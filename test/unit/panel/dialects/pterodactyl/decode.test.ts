@@ -3,19 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
 import type { Sample } from '../../../../../src/domain/server.ts';
 import { ShapeError } from '../../../../../src/panel/dialect.ts';
-import { decodeCredentials } from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
+import { decodeListingPage } from '../../../../../src/panel/dialects/pterodactyl/listing.ts';
+import {
+  decodeBackupsPage,
+  decodeCredentials,
+  decodeNodesPage,
+  decodeSchedules,
+} from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
 import {
   decodeResources,
   decodeStats as decodeStatsInto,
 } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
-import { PTERODACTYL } from '../../../../../src/panel/dialects/pterodactyl.ts';
-import { decoded } from '../../../../support/decoded.ts';
 
-const decodeListingPage = (body: unknown, perPage: number) =>
-  decoded(PTERODACTYL.listing({ page: 1, perPage }), body);
-const decodeBackupsPage = (body: unknown) => decoded(PTERODACTYL.backups('', 1), body);
-const decodeSchedules = (body: unknown) => decoded(PTERODACTYL.schedules(''), body);
-const decodeNodesPage = (body: unknown) => decoded(PTERODACTYL.nodes(1), body);
 
 /** The sample in a payload, and the number of its unusable fields. */
 function decodeStats(payload: unknown): { readonly sample: Sample; readonly badFields: number } {
