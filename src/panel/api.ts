@@ -39,7 +39,7 @@ const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
  * The most colons in a response, and therefore members of objects: half a million objects with keys of their own, which fit into
- * the longest response, would take longer than a second to parse. A page with a hundred servers has a few thousand.
+ * the longest response, would take longer than a second to parse. A full page of servers with a hundred variables each has fewer.
  */
 const MAX_COLONS = 200_000;
 
@@ -99,11 +99,7 @@ export class PanelApi {
   }
 
   /** The server's schedules. */
-  schedules(
-    server: string,
-    signal: AbortSignal,
-    daemon?: string,
-  ): Promise<PanelAnswer<readonly Schedule[]>> {
+  schedules(server: string, signal: AbortSignal, daemon?: string): Promise<PanelAnswer<readonly Schedule[]>> {
     const make = (name?: string) => this.#options.dialect.schedules(server, name);
     return this.#getBelowDaemon('schedules', make, signal, daemon);
   }
@@ -201,11 +197,7 @@ export class PanelApi {
     };
   }
 
-  #read<T>(
-    endpoint: ApiEndpoint,
-    { path, decode }: PanelRequest<T>,
-    reply: Reply,
-  ): PanelAnswer<T> {
+  #read<T>(endpoint: ApiEndpoint, { path, decode }: PanelRequest<T>, reply: Reply): PanelAnswer<T> {
     const { apiKey, baseUrl, clock, dialect, telemetry } = this.#options;
     const request = `GET ${path}`;
     if (reply.status < 200 || reply.status >= 300) {
@@ -258,6 +250,7 @@ function parseBody({ contentEncoding, text }: Reply): unknown {
 
 function hasTooManyColons(text: string): boolean {
   let colons = 0;
-  for (let at = text.indexOf(':'); at >= 0 && colons <= MAX_COLONS; at = text.indexOf(':', at + 1)) colons += 1;
+  for (let at = text.indexOf(':'); at >= 0 && colons <= MAX_COLONS; at = text.indexOf(':', at + 1))
+    colons += 1;
   return colons > MAX_COLONS;
 }

@@ -182,11 +182,7 @@ export class Gateway {
     return this.#optional({ endpoint: 'backups', server: id, make }, deadline, signal);
   }
 
-  schedules(
-    { id, daemon }: ListOwner,
-    deadline: number,
-    signal: AbortSignal,
-  ): Promise<readonly Schedule[]> {
+  schedules({ id, daemon }: ListOwner, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
     const make = (scope: AbortSignal) => this.#api.schedules(id, scope, daemon);
     return this.#optional({ endpoint: 'schedules', server: id, make }, deadline, signal);
   }

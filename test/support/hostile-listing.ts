@@ -45,11 +45,11 @@ function pageOf(numbers: readonly number[], attributes: object, totalPages: numb
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n);
 
-/** A page of 8 MB, for every page number. */
+/** A page of nearly 4 MiB, for every page number. */
 export function hugePage(): (page: number) => string {
-  const page = pageOf(range(0, 100_000), { name: 'hostile' }, 1);
-  expect(page.length).toBeGreaterThan(7_000_000);
-  expect(page.length).toBeLessThan(8 * 1_048_576);
+  const page = pageOf(range(0, 50_000), { name: 'hostile' }, 1);
+  expect(page.length).toBeGreaterThan(3_500_000);
+  expect(page.length).toBeLessThan(4 * 1_048_576);
   return () => page;
 }
 

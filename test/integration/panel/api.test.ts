@@ -261,8 +261,10 @@ describe('an unusable successful response', () => {
   });
 
   it('is cut off at 1 MiB, or at 4 MiB in the server list', async () => {
-    const body = { data: Array.from({ length: 20 }, () => ({ filler: 'x'.repeat(100_000) })) };
-    const server = await serve(json(200, body));
+    let length = 20;
+    const server = await serve((...call) =>
+      json(200, { data: Array.from({ length }, () => ({ filler: 'x'.repeat(100_000) })) })(...call),
+    );
     const { api, telemetry } = apiOf(server.url);
     const error = await failureOf(api.resources('ab', never()));
     expect(error.problem.cause).toBe('bad_answer');
@@ -271,6 +273,24 @@ describe('an unusable successful response', () => {
     await expect(api.listing({ page: 1, perPage: 100 }, never())).resolves.toMatchObject({
       value: { servers: [] },
     });
+    length = 42;
+    expect(await causeOf(api.listing({ page: 1, perPage: 100 }, never()))).toBe('bad_answer');
+    expect(telemetry.bad).toEqual(['oversize', 'oversize']);
+  });
+
+  it('is rejected if it takes too long to parse, because it has more than 200,000 colons', async () => {
+    const entries = Array.from({ length: 40_000 }, () => ({ a: 0, b: 0, c: 0, d: 0, e: 0 }));
+    let extra: readonly object[] = [];
+    const server = await serve((...call) =>
+      json(200, { entries: [...entries, ...extra], data: [] })(...call),
+    );
+    const { api } = apiOf(server.url);
+    const read = () => api.listing({ page: 1, perPage: 100 }, never());
+    expect((await failureOf(read())).message).toContain('at most 200000 colons');
+    entries.length -= 1;
+    await expect(read()).resolves.toMatchObject({ value: { servers: [] } });
+    extra = [{ a: 0, b: 0, c: 0, d: 0 }];
+    expect((await failureOf(read())).problem.cause).toBe('bad_answer');
   });
 
   it('is cut off if it never ends', async () => {

@@ -3,15 +3,7 @@ import { formatEndpoint, MAX_PORT } from '../../../domain/endpoint.ts';
 import { printable } from '../../../domain/printable.ts';
 import { type Limit, type Limits, MIB, SHORT_ID_LENGTH } from '../../../domain/server.ts';
 import type { ListedServer, ListingPage } from '../../dialect.ts';
-import {
-  asFields,
-  asText,
-  attributesOf,
-  entriesOf,
-  type Fields,
-  limit,
-  pageCount,
-} from './fields.ts';
+import { asFields, asText, attributesOf, entriesOf, type Fields, limit, pageCount } from './fields.ts';
 
 /** The longest name in the DNS. */
 const MAX_HOST = 253;

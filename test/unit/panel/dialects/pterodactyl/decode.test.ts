@@ -15,7 +15,6 @@ import {
   decodeStats as decodeStatsInto,
 } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
 
-
 /** The sample in a payload, and the number of its unusable fields. */
 function decodeStats(payload: unknown): { readonly sample: Sample; readonly badFields: number } {
   const numbers = SampleNumbers.of({ state: 'stopping', uptimeMs: 7, diskBytes: 7 });
@@ -480,6 +479,22 @@ describe('decodeListingPage', () => {
     });
   });
 
+  it('has no ids longer than any of a panel', () => {
+    const long = 'a'.repeat(65);
+    const entries = [
+      serverEntry({ identifier: long, uuid: long }),
+      serverEntry({ identifier: long, uuid: 'a'.repeat(64) }),
+      serverEntry({ identifier: 'ab', uuid: long }),
+    ];
+    expect(decodeListingPage(listingPage(entries), 100)).toMatchObject({
+      servers: [
+        { identifier: 'aaaaaaaa', uuid: 'a'.repeat(64) },
+        { identifier: 'ab', uuid: 'ab' },
+      ],
+      badEntries: 1,
+    });
+  });
+
   it('has as many entries as requested, and the others are counted', () => {
     const entries = Array.from({ length: 5 }, (_, n) =>
       serverEntry({ identifier: `server${n}`, uuid: `uuid-${n}` }),
@@ -618,6 +633,11 @@ describe('decodeNodesPage', () => {
     });
   });
 
+  it('has as many nodes as requested', () => {
+    const data = Array.from({ length: 101 }, (_, n) => node({ name: `node-${n}` }));
+    expect(decodeNodesPage({ data }).nodes).toHaveLength(100);
+  });
+
   it('leaves out what is unlimited or unusable, and nodes without a name', () => {
     const attributes = {
       name: 'fra-1',
@@ -667,6 +687,11 @@ describe('decodeBackupsPage', () => {
     ['completed without a time', { ...COMPLETED, completed_at: 'soon' }],
   ])('skips a backup %s', (_what, attributes) => {
     expect(decodeBackupsPage(backupsPage([backupEntry(attributes), null, 7])).backups).toEqual([]);
+  });
+
+  it('has at most 50 backups', () => {
+    const entries = Array.from({ length: 51 }, () => backupEntry(COMPLETED));
+    expect(decodeBackupsPage(backupsPage(entries)).backups).toHaveLength(50);
   });
 
   it('reads the number of pages', () => {
