@@ -9,7 +9,7 @@ import type { QueryClient } from '../query/client.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
-import { proxyAgents } from '../session/socket-proxy.ts';
+import { tunnelFor } from '../session/socket-proxy.ts';
 
 /** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
 const PROXY_PART = 0.8;
@@ -59,18 +59,21 @@ export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveN
     socketHosts: panel.socketHosts,
   };
   const limits = { clock, timeoutMs: panel.connectTimeoutMs * LOOKUP_PART };
-  const agentFor = proxyAgents(panel.proxyUrl, {
+  const proxyOptions = {
     clock,
-    timeoutMs: panel.connectTimeoutMs * PROXY_PART,
-    trust: panel.tls,
-    lookup: nodeLookup(resolve, limits),
-  });
+    connect: {
+      ca: panel.tls?.ca,
+      rejectUnauthorized: panel.tls?.insecureSkipVerify !== true,
+      timeout: panel.connectTimeoutMs * PROXY_PART,
+      lookup: nodeLookup(resolve, limits),
+    },
+  };
   const options: SocketOptions = {
     codec,
     origin: panel.origin,
     userAgent: USER_AGENT,
     clock,
-    agentFor,
+    tunnelFor: (url) => tunnelFor(url, panel.proxyUrl, proxyOptions),
     lookup: nodeLookup(guardedNames(policy, resolve), limits),
     tls: socketTls(panel.tls && nodeTls(panel.tls)),
   };
@@ -78,7 +81,7 @@ export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveN
     codec,
     openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
     addressProblem: (url) => socketAddressProblem(url, policy),
-    isProxied: (url) => agentFor(url) !== undefined,
+    isProxied: (url) => tunnelFor(url, panel.proxyUrl, proxyOptions) !== undefined,
   };
 }
 

@@ -1,16 +1,16 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION_TEXT } from '../build-info.ts';
+import { CodedError } from '../diagnosis/transport.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { ListenAddressError, ListenError } from '../http/listen-address.ts';
-import { ProxyError } from '../panel/proxy.ts';
 import { CommandFailure } from './command-line.ts';
 
 const USAGE = 2;
 const FAILURE = 1;
 
 /** Errors whose message is sufficient, without a stack. */
-const EXPECTED_ERRORS = [CommandFailure, ListenError, ProxyError];
+const EXPECTED_ERRORS = [CommandFailure, ListenError, CodedError];
 
 /** In the order of the help. Each command loads its own modules, because loading takes longer than running most commands. */
 const COMMANDS = new Map<string, () => Promise<Command>>([

@@ -10,7 +10,6 @@ import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { ErrorBody, PanelDialect } from './dialect.ts';
-import { ProxyError } from './proxy.ts';
 import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-limit.ts';
 
 /** What is known about a failed call besides its problem; a key is absent if unknown. */
@@ -139,7 +138,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
   const cause = timeoutCause(panelTransportCause(read, destination), destination.endpoint);
   const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
   const words = (): string => {
-    if (error instanceof ProxyError) return error.message;
+    if (read.kind === 'proxy') return message;
     if (read.kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
     if (read.kind === 'timeout')
       return code === OWN_CODES.deadline

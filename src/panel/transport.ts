@@ -1,14 +1,17 @@
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { NodeLookup } from '../names/system.ts';
-import { openTunnel, type Proxy, type ProxyTrust, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
+import { type Proxy, ProxyPool, proxyFor, proxyRefused } from './proxy.ts';
 import type { RateHeaders } from './rate-limit.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */
-export interface PanelTls extends ProxyTrust {
+export interface PanelTls {
+  /** CA certificates in place of the public ones. */
+  readonly ca?: string;
+  readonly insecureSkipVerify?: boolean;
   readonly cert?: string;
   readonly key?: string;
   /** The name that the panel's certificate must carry, if it differs from the one in the URL. */
@@ -35,23 +38,21 @@ const CONNECTIONS = 8;
 /** The largest body that any endpoint may send. */
 export const MAX_BODY_BYTES = 4 * MIB;
 
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
-
 /** The connections to one panel, through a proxy if there is one; nothing is opened before the first call. */
 export class Connections {
   readonly requestTimeoutMs: number;
-  readonly isProxied: boolean;
+  readonly #proxy: Proxy | undefined;
   readonly #dispatcher: Dispatcher;
-  /** Ends attempts to connect through the proxy. */
-  readonly #closing = new AbortController();
 
-  /** @throws Error if the proxy's address is invalid */
+  /** @throws CodedError if the proxy's address is invalid */
   constructor(options: ConnectionOptions) {
-    const { baseUrl, proxyUrl, requestTimeoutMs } = options;
-    const proxy = proxyFor(baseUrl, proxyUrl, (host) => LOOPBACK.test(host));
-    this.requestTimeoutMs = requestTimeoutMs;
-    this.isProxied = proxy !== undefined;
-    this.#dispatcher = createDispatcher(options, proxy, this.#closing.signal);
+    this.requestTimeoutMs = options.requestTimeoutMs;
+    this.#proxy = proxyFor(options.baseUrl, options.proxyUrl);
+    this.#dispatcher = createDispatcher(options, this.#proxy);
+  }
+
+  get isProxied(): boolean {
+    return this.#proxy !== undefined;
   }
 
   /** The response to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
@@ -61,7 +62,11 @@ export class Connections {
     // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned.
     return bounded(request, this.requestTimeoutMs, late, (signal) =>
       untilAborted(send(this.#dispatcher, request, signal), signal),
-    );
+    ).catch((error: Error) => {
+      // undici's error for a proxy that refuses a plain request has no code of its own.
+      const isRefused = error instanceof errors.InvalidArgumentError && error.message.includes('(407)');
+      throw this.#proxy && isRefused ? proxyRefused(this.#proxy, request.origin, 407) : error;
+    });
   }
 
   /** Closes them once the requests in progress have ended. */
@@ -71,55 +76,38 @@ export class Connections {
 
   /** Closes them at once; requests in progress are rejected. */
   async close(): Promise<void> {
-    this.#closing.abort();
     await this.#dispatcher.destroy();
   }
 }
 
-function createDispatcher(
-  options: ConnectionOptions,
-  proxy: Proxy | undefined,
-  signal: AbortSignal,
-): Dispatcher {
-  const { origin } = new URL(options.baseUrl);
+function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined): Dispatcher {
+  const { baseUrl, clock, connectTimeoutMs, lookup, requestTimeoutMs, tls } = options;
   const common = {
     connections: CONNECTIONS,
-    headersTimeout: options.requestTimeoutMs,
-    bodyTimeout: options.requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    bodyTimeout: requestTimeoutMs,
     maxResponseSize: MAX_BODY_BYTES,
   };
-  if (proxy === undefined) return new Pool(origin, { ...common, connect: panelConnector(options) });
-  // Many proxies allow CONNECT to port 443 only, so plain HTTP is sent with absolute URLs.
-  if (origin.startsWith('http:'))
-    return new ForwardPool(proxy, origin, { ...common, connect: proxyConnector(proxy, options) });
-  return new Pool(origin, { ...common, connect: tunnelConnector(proxy, options, signal) });
-}
-
-function panelConnector({ tls, connectTimeoutMs, lookup }: ConnectionOptions): buildConnector.connector {
-  return keepingFirstError(
-    buildConnector({ ...tlsOptions(tls), timeout: connectTimeoutMs, ...(lookup && { lookup }) }),
-  );
-}
-
-/** Connects to the panel through a tunnel; if the proxy refuses, the error identifies the proxy. */
-function tunnelConnector(
-  proxy: Proxy,
-  options: ConnectionOptions,
-  signal: AbortSignal,
-): buildConnector.connector {
-  const connect = panelConnector(options);
-  const { clock, connectTimeoutMs: timeoutMs, tls: trust, lookup } = options;
-  const begin = async (...[target, callback]: Parameters<buildConnector.connector>): Promise<void> => {
-    const { hostname: host, port } = target;
-    const far = { host, port: port === '' ? 443 : Number(port) };
-    try {
-      const httpSocket = await openTunnel(proxy, far, { clock, timeoutMs, signal, trust, lookup });
-      connect({ ...target, httpSocket }, callback);
-    } catch (error) {
-      callback(error as Error, null);
-    }
+  const connect = {
+    ca: tls?.ca,
+    rejectUnauthorized: tls?.insecureSkipVerify !== true,
+    timeout: connectTimeoutMs,
+    lookup,
   };
-  return (target, callback) => void begin(target, callback);
+  const panel = { ...connect, cert: tls?.cert, key: tls?.key, servername: tls?.serverName };
+  const open = (to: string | URL, connector: buildConnector.connector) =>
+    new Pool(to, { ...common, connect: keepingFirstError(connector) });
+  if (proxy === undefined) return open(new URL(baseUrl).origin, buildConnector(panel));
+  return new ProxyAgent({
+    uri: proxy.origin,
+    headers: proxy.headers,
+    requestTls: panel,
+    proxyTls: connect,
+    // Many proxies allow CONNECT to port 443 only, so plain HTTP is sent with absolute URLs.
+    proxyTunnel: false,
+    clientFactory: () => new ProxyPool(proxy, { clock, connect }),
+    factory: (to, { connect }: { connect: buildConnector.connector }) => open(to, connect),
+  });
 }
 
 // A panel that misses the client certificate reports it after the handshake and then closes the connection. undici receives both,
@@ -131,50 +119,6 @@ function keepingFirstError(connect: buildConnector.connector): buildConnector.co
       socket?.once('error', (error) => socket.destroy(error));
       callback(...result);
     });
-}
-
-function proxyConnector(
-  proxy: Proxy,
-  { connectTimeoutMs, tls, lookup }: ConnectionOptions,
-): buildConnector.connector {
-  const connect = buildConnector({ ...proxyTls(tls), timeout: connectTimeoutMs, ...(lookup && { lookup }) });
-  return (target, callback) =>
-    connect(target, (...[error, socket]) => {
-      if (error === null) callback(null, socket);
-      else callback(proxyUnreachable(proxy, error), null);
-    });
-}
-
-/** Connections to a proxy that receives requests with absolute URLs. */
-class ForwardPool extends Pool {
-  readonly #proxy: Proxy;
-  readonly #origin: string;
-
-  constructor(proxy: Proxy, origin: string, options: Pool.Options) {
-    super(proxy.url.origin, options);
-    this.#proxy = proxy;
-    this.#origin = origin;
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const { url, authorization } = this.#proxy;
-    const headers = {
-      ...(options.headers as Record<string, string>),
-      Host: new URL(this.#origin).host,
-      ...(authorization !== undefined && { 'Proxy-Authorization': authorization }),
-    };
-    const path = `${this.#origin}${options.path}`;
-    return super.dispatch({ ...options, origin: url.origin, path, headers }, handler);
-  }
-}
-
-function tlsOptions(tls: PanelTls = {}) {
-  return {
-    ...proxyTls(tls),
-    ...(tls.cert !== undefined && { cert: tls.cert }),
-    ...(tls.key !== undefined && { key: tls.key }),
-    ...(tls.serverName !== undefined && { servername: tls.serverName }),
-  };
 }
 
 /** One GET request. */

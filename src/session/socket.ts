@@ -1,5 +1,6 @@
-import type { Agent, IncomingMessage } from 'node:http';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import type { ClientRequestArgs, IncomingMessage } from 'node:http';
+import { type ConnectionOptions, createSecureContext, type SecureContext } from 'node:tls';
+import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
@@ -8,6 +9,7 @@ import type { NodeLookup } from '../names/system.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { Heartbeat, Outbox, type Pingable, ReadReceipts } from './socket-pacing.ts';
+import type { OpenTunnel } from './socket-proxy.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = MIB;
@@ -49,8 +51,8 @@ export interface SocketOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly tls: SocketTls;
-  /** The agent of the proxy for an address; undefined for none. */
-  readonly agentFor?: (url: string) => Agent | undefined;
+  /** What connects to an address through its proxy; undefined for none. */
+  readonly tunnelFor?: (url: string) => OpenTunnel | undefined;
   /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: NodeLookup;
 }
@@ -243,7 +245,9 @@ export class ConsoleSocket implements Pingable {
 }
 
 function connect(url: string, options: SocketOptions): WebSocket {
-  return new WebSocket(url, {
+  const open = options.tunnelFor?.(url);
+  const closing = new AbortController();
+  const ws = new WebSocket(url, {
     origin: options.origin,
     headers: { 'User-Agent': options.userAgent },
     perMessageDeflate: false,
@@ -254,9 +258,20 @@ function connect(url: string, options: SocketOptions): WebSocket {
     // else.
     skipUTF8Validation: true,
     ...options.tls(),
-    agent: options.agentFor?.(url),
+    createConnection: open && connectionBy(open, closing.signal),
     lookup: options.lookup,
   });
+  if (open !== undefined) ws.once('close', () => closing.abort());
+  return ws;
+}
+
+/** The form in which Node.js takes a connection that isn't open yet. */
+function connectionBy(open: OpenTunnel, signal: AbortSignal): ClientRequestArgs['createConnection'] {
+  const begin = callbackify(open);
+  return (node, done) => {
+    begin(node as ConnectionOptions, signal, done);
+    return undefined;
+  };
 }
 
 /** TLS for the sockets of one panel, which share one context: separate contexts would cost some 40 kB each. */

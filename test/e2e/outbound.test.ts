@@ -14,19 +14,19 @@ const YAML = [
 afterEach(endPrograms);
 
 describe('an invalid proxy in the environment', () => {
-  it.each([
-    [`http://me:${PASSWORD}@`, 'is not a URL'],
-    [`socks5://me:${PASSWORD}@proxy.example.com:1080`, 'is not the address of an http or https proxy'],
-  ])('ends the start with one line, without the password: %s', async (address, words) => {
-    const args = ['serve', '--config', await configFile(YAML), '--web.listen-address', '127.0.0.1:0'];
-    const program = runProgram(args, { env: { HTTPS_PROXY: address } });
-    const { code } = await program.ended;
-    const form = 'expected the form http://proxy.example.com:3128';
-    const line = `error: the proxy of the environment (HTTPS_PROXY) ${words}: ${form}\n`;
-    expect({ code, stdout: program.stdout, stderr: program.stderr }).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: line,
-    });
-  });
+  it.each([`http://me:${PASSWORD}@`, `socks5://me:${PASSWORD}@proxy.example.com:1080`])(
+    'ends the start with one line, without the password: %s',
+    async (address) => {
+      const args = ['serve', '--config', await configFile(YAML), '--web.listen-address', '127.0.0.1:0'];
+      const program = runProgram(args, { env: { HTTPS_PROXY: address } });
+      const { code } = await program.ended;
+      const form = 'expected the form http://proxy.example.com:3128';
+      const line = `error: HTTPS_PROXY is not the address of a proxy: ${form}\n`;
+      expect({ code, stdout: program.stdout, stderr: program.stderr }).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: line,
+      });
+    },
+  );
 });

@@ -63,33 +63,32 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
   {
     what: 'is down',
     arrange: async () => `http://me:${PASSWORD}@127.0.0.1:1`,
-    words: /the proxy http:\/\/127\.0\.0\.1:1 can't be reached: connect ECONNREFUSED .*: check SETTING,/,
+    words: /the proxy http:\/\/127\.0\.0\.1:1 can't be used: connect ECONNREFUSED .*: check SETTING and/,
   },
   {
     what: "has a name that can't be resolved",
     arrange: async () => `http://me:${PASSWORD}@proxy.invalid:3128`,
-    words: /the name of the proxy http:\/\/proxy\.invalid:3128 can't be resolved \(\w+\): check SETTING/,
+    words: /the proxy http:\/\/proxy\.invalid:3128 can't be used: .*\w+ proxy\.invalid: check SETTING and/,
   },
   {
     what: 'requires a user name and password',
     arrange: async () => (await stage.proxy({ user })).url,
-    words:
-      /the proxy \S+ requires a username and password \(407\): add them to SETTING, as http:\/\/user:password@/,
+    words: /the proxy \S+ rejected \S+ \(407\): set its username and password in SETTING/,
   },
   {
     what: 'rejects the user name and password',
     arrange: async () => as(`you:${PASSWORD}`, (await stage.proxy({ user })).url),
-    words: /the proxy \S+ rejected the username and password \((?:401|407)\): correct them in SETTING/,
+    words: /the proxy \S+ rejected \S+ \((?:401|407)\): set its username and password in SETTING/,
   },
   {
     what: 'refuses the tunnel',
     arrange: async () => as(`me:${PASSWORD}`, (await stage.proxy({ onlyPort: 443 })).url),
-    words: /the proxy \S+ rejected the connection to \w+\.test:\d+ \(403\): allow it in the proxy, or/,
+    words: /the proxy \S+ rejected \w+\.test:\d+ \(403\): check what the proxy allows/,
   },
   {
     what: 'hangs up',
     arrange: async () => as(`me:${PASSWORD}`, (await plainPort('')).url),
-    words: /the proxy \S+ can't be reached: .*: check SETTING,/,
+    words: /the proxy \S+ can't be used: .*: check SETTING and/,
   },
   {
     what: 'has a certificate of an unknown CA',
@@ -97,13 +96,12 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
       const certificate = await unknown.issue('IP:127.0.0.1');
       return as(`me:${PASSWORD}`, (await stage.proxy({ certificate })).url);
     },
-    words: /TLS with the proxy https:\S+ failed \(\w+\): check its certificate and tls_config\.ca_file/,
+    words: /the proxy https:\S+ can't be used: .*: check SETTING and tls_config\.ca_file/,
   },
   {
     what: "doesn't speak TLS",
     arrange: async () => as(`me:${PASSWORD}`, (await plainPort(BAD_REQUEST)).url.replace('http:', 'https:')),
-    words:
-      /TLS with the proxy https:\S+ failed \(\w+\): check .* or use http:\/\/ in SETTING if it doesn't use TLS/,
+    words: /the proxy https:\S+ can't be used: the port doesn't use TLS \(\w+\): check SETTING and/,
   },
 ];
 
@@ -140,7 +138,7 @@ describe.skipIf(!hasProxy)('a proxy for plain calls that requires a user name an
     const exporter = await stage.exporter(panel, [`proxy_url: ${proxy.url}`, 'allow_insecure: true']);
     await expectLine(
       exporter,
-      /"cause":"proxy".*returned 407.*Correct proxy_url \(or HTTPS_PROXY\), with user:password@/,
+      /"cause":"proxy".*the proxy \S+ rejected \S+ \(407\): set its username and password in proxy_url/,
     );
     await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     expect(panel.calls()).toBe(0);
@@ -213,7 +211,10 @@ describe('a proxy that accepts a tunnel and never responds', () => {
     const proxy = await plainPort();
     setProxyVariables({ HTTPS_PROXY: proxy.url });
     const exporter = await stage.exporter(panel, [trust, 'connect_timeout: 10s']);
-    await expectLine(exporter, /the proxy http:\S+ did not respond in time: check HTTPS_PROXY/);
+    await expectLine(
+      exporter,
+      /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check HTTPS_PROXY/,
+    );
     await vi.waitFor(() => expect(proxy.open.total).toBeGreaterThan(6), { timeout: 25_000, interval: 20 });
     await vi.waitFor(() => expect(proxy.open.size).toBeLessThan(3), { timeout: 5_000, interval: 20 });
   });
@@ -234,6 +235,9 @@ describe('a proxy that accepts a tunnel and never responds', () => {
     const proxy = await plainPort();
     const settings = [trust, `proxy_url: ${proxy.url}`, 'connect_timeout: 1s'];
     const exporter = await stage.exporter(panel, settings);
-    await expectLine(exporter, /the proxy http:\S+ did not respond in time: check proxy_url/);
+    await expectLine(
+      exporter,
+      /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check proxy_url/,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ProxyError, proxyFor, proxyRefused, proxyUnreachable } from '../../../src/panel/proxy.ts';
+import { CodedError, OWN_CODES } from '../../../src/diagnosis/transport.ts';
+import { proxyFor, proxyRefused } from '../../../src/panel/proxy.ts';
 
 const PANEL = 'https://panel.example.com';
 const PLAIN = 'http://panel.example.com';
@@ -16,35 +17,33 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const isLocal = (host: string) => host === 'localhost';
-const find = (address: string, proxyUrl?: string) => proxyFor(address, proxyUrl, isLocal);
 const shown = (address: string, proxyUrl?: string) => {
-  const proxy = find(address, proxyUrl);
-  return proxy && `${proxy.setting} ${proxy.url.href}`;
+  const proxy = proxyFor(address, proxyUrl);
+  return proxy && `${proxy.setting} ${proxy.origin}`;
 };
 
 const credentials = (proxyUrl: string) => {
-  const [, encoded = ''] = (find(PANEL, proxyUrl)?.authorization ?? '').split(' ');
+  const [, encoded = ''] = (proxyFor(PANEL, proxyUrl)?.headers['proxy-authorization'] ?? '').split(' ');
   return Buffer.from(encoded, 'base64').toString();
 };
 
 describe('the proxy for an address', () => {
   it.each([
     ['no variables', {}, undefined],
-    ['HTTPS_PROXY', { HTTPS_PROXY: 'http://a:1' }, 'HTTPS_PROXY http://a:1/'],
+    ['HTTPS_PROXY', { HTTPS_PROXY: 'http://a:1' }, 'HTTPS_PROXY http://a:1'],
     [
       'https_proxy, which takes precedence',
       { HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:1' },
-      'https_proxy http://b:1/',
+      'https_proxy http://b:1',
     ],
     ['HTTP_PROXY, which is for plain HTTP', { HTTP_PROXY: 'http://a:1' }, undefined],
-    ['ALL_PROXY', { ALL_PROXY: 'https://a:1' }, 'ALL_PROXY https://a:1/'],
+    ['ALL_PROXY', { ALL_PROXY: 'https://a:1' }, 'ALL_PROXY https://a:1'],
     [
       'ALL_PROXY and HTTPS_PROXY, which takes precedence',
       { ALL_PROXY: 'http://a:1', HTTPS_PROXY: 'http://b:1' },
-      'HTTPS_PROXY http://b:1/',
+      'HTTPS_PROXY http://b:1',
     ],
-    ['a proxy without a scheme', { HTTPS_PROXY: 'a:3128' }, 'HTTPS_PROXY http://a:3128/'],
+    ['a proxy without a scheme', { HTTPS_PROXY: 'a:3128' }, 'HTTPS_PROXY http://a:3128'],
     ['an exception for the panel', { HTTPS_PROXY: 'http://a:1', NO_PROXY: 'panel.example.com' }, undefined],
     ['an empty variable', { HTTPS_PROXY: '' }, undefined],
   ])('from the environment with %s', (_what, variables, expected) => {
@@ -55,14 +54,17 @@ describe('the proxy for an address', () => {
   it('is HTTP_PROXY for plain http', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://a:1');
     vi.stubEnv('HTTP_PROXY', 'http://b:1');
-    expect(shown(PLAIN)).toBe('HTTP_PROXY http://b:1/');
+    expect(shown(PLAIN)).toBe('HTTP_PROXY http://b:1');
   });
 
-  it('is none for a local host, unless it is configured', () => {
-    vi.stubEnv('HTTPS_PROXY', 'http://a:1');
-    expect(shown('https://localhost')).toBeUndefined();
-    expect(shown('https://localhost', 'http://b:1')).toBe('proxy_url http://b:1/');
-  });
+  it.each(['localhost', 'panel.localhost', '127.0.0.1', '[::1]', '169.254.1.1'])(
+    'is none for %s, a local host, unless it is configured',
+    (host) => {
+      vi.stubEnv('HTTPS_PROXY', 'http://a:1');
+      expect(shown(`https://${host}`)).toBeUndefined();
+      expect(shown(`https://${host}`, 'http://b:1')).toBe('proxy_url http://b:1');
+    },
+  );
 });
 
 describe('username and password', () => {
@@ -75,76 +77,32 @@ describe('username and password', () => {
     ['http://a:1', ''],
   ])('from %s', (proxyUrl, expected) => {
     expect(credentials(proxyUrl)).toBe(expected);
-    expect(find(PANEL, proxyUrl)?.url.href).toBe('http://a:1/');
+    expect(shown(PANEL, proxyUrl)).toBe('proxy_url http://a:1');
   });
 });
 
 describe('an invalid proxy address', () => {
-  it.each([
-    ['http://me:secret@', 'the proxy of the environment (HTTPS_PROXY) is not a URL'],
-    [
-      'socks5://me:secret@a:1',
-      'the proxy of the environment (HTTPS_PROXY) is not the address of an http or https proxy',
-    ],
-  ])('%s is rejected with a message without the password', (value, words) => {
-    vi.stubEnv('HTTPS_PROXY', value);
-    const message = `${words}: expected the form http://proxy.example.com:3128`;
-    expect(() => find(PANEL)).toThrow(new ProxyError(message));
-  });
+  it.each(['http://me:secret@', 'socks5://me:secret@a:1'])(
+    '%s is rejected with a message without the password',
+    (value) => {
+      vi.stubEnv('HTTPS_PROXY', value);
+      const message =
+        'HTTPS_PROXY is not the address of a proxy: expected the form http://proxy.example.com:3128';
+      expect(() => proxyFor(PANEL, undefined)).toThrow(new CodedError(OWN_CODES.proxy, message));
+    },
+  );
 });
 
-describe('an error of a proxy', () => {
-  const proxyOf = (url: string) => {
-    const proxy = find(PANEL, url);
-    if (proxy === undefined) throw new Error('expected a proxy');
-    return proxy;
-  };
-  const failing = (code: string) => Object.assign(new Error('it failed'), { code });
-
+describe('a proxy that responds with an error of its own', () => {
   it.each([
-    [
-      'ECONNREFUSED',
-      "the proxy http://a:1 can't be reached: it failed: check proxy_url, and that the proxy is up",
-    ],
-    [
-      'ENOTFOUND',
-      "the name of the proxy http://a:1 can't be resolved (ENOTFOUND): check proxy_url, and DNS on this machine",
-    ],
-    [
-      'HPE_HEADER_OVERFLOW',
-      'the proxy http://a:1 responded to CONNECT with headers of more than 16 KiB: check proxy_url, and that an HTTP proxy listens there',
-    ],
-    ['ETIMEDOUT', 'the proxy http://a:1 did not respond in time: check proxy_url, and that the proxy is up'],
-  ])('that cannot be used: %s', (code, words) => {
-    const cause = failing(code);
-    const error = proxyUnreachable(proxyOf('http://me:secret@a:1'), cause);
-    expect(error.message).toBe(words);
-    expect(error.cause).toBe(cause);
-  });
-
-  it.each([
-    [
-      'http://a:1',
-      407,
-      'requires a username and password (407): add them to proxy_url, as http://user:password@a:1',
-    ],
-    ['http://me:secret@a:1', 407, 'rejected the username and password (407): correct them in proxy_url'],
-    [
-      'http://a:1',
-      403,
-      'rejected the connection to node:8080 (403): allow it in the proxy, or set another one in proxy_url',
-    ],
-    ['http://a:1', 503, "can't connect to node:8080 (503): check that address, and what the proxy can reach"],
-  ])('%s that responds with %i', (url, status, words) => {
-    expect(proxyRefused(proxyOf(url), 'node:8080', status).message).toBe(`the proxy http://a:1 ${words}`);
-  });
-
-  it('shows the environment variable that configured the proxy', () => {
-    vi.stubEnv('https_proxy', 'http://a:1');
-    const proxy = find(PANEL);
-    expect(proxy && proxyRefused(proxy, 'node:8080', 403).message).toContain(
-      'exclude the host with NO_PROXY',
-    );
-    expect(proxy && proxyUnreachable(proxy, failing('ECONNREFUSED')).message).toContain('check https_proxy,');
+    [407, 'set its username and password in https_proxy'],
+    [401, 'set its username and password in https_proxy'],
+    [403, 'check what the proxy allows and can reach'],
+    [503, 'check what the proxy allows and can reach'],
+  ])('%i is named with its setting, and without its password', (status, advice) => {
+    vi.stubEnv('https_proxy', 'http://me:secret@a:1');
+    const proxy = proxyFor(PANEL, undefined);
+    const words = `the proxy http://a:1 rejected node:8080 (${status}): ${advice}`;
+    expect(proxy && proxyRefused(proxy, 'node:8080', status).message).toBe(words);
   });
 });

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { proxyAgents as agentsOf } from '../../../src/session/socket-proxy.ts';
+import { tunnelFor } from '../../../src/session/socket-proxy.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'WS_PROXY', 'WSS_PROXY'];
 const NODE = 'wss://node.example.com:8080/ws';
+const PLAIN_NODE = 'ws://node.example.com:8080/ws';
 
 beforeEach(() => {
   for (const name of NAMES) {
@@ -16,55 +17,44 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const proxyAgents = (proxyUrl: string | undefined) =>
-  agentsOf(proxyUrl, { clock: new ManualClock(), timeoutMs: 8_000 });
+const OPTIONS = { clock: new ManualClock(), connect: { timeout: 8_000 } };
+const isProxied = (url: string, proxyUrl?: string) => tunnelFor(url, proxyUrl, OPTIONS) !== undefined;
 
-const proxyOf = (agent: unknown) => (agent as { proxy: { url: URL } } | undefined)?.proxy.url.href;
-
-describe('proxyAgents', () => {
-  it('connects directly without a proxy', () => {
-    expect(proxyAgents(undefined)(NODE)).toBeUndefined();
+describe('a socket', () => {
+  it('needs no tunnel without a proxy', () => {
+    expect(isProxied(NODE)).toBe(false);
   });
 
   it('uses the configured proxy, whatever the environment contains', () => {
-    vi.stubEnv('HTTPS_PROXY', 'http://other:3128');
     vi.stubEnv('NO_PROXY', '*');
-    const agentFor = proxyAgents('http://proxy:3128');
-    expect(proxyOf(agentFor(NODE))).toBe('http://proxy:3128/');
-    expect(proxyOf(agentFor('ws://node.example.com/ws'))).toBe('http://proxy:3128/');
+    for (const node of [NODE, PLAIN_NODE]) expect(isProxied(node, 'http://proxy:3128')).toBe(true);
   });
 
-  it("uses the environment's proxy for the scheme of the address", () => {
-    vi.stubEnv('HTTPS_PROXY', 'http://secure:3128');
-    vi.stubEnv('HTTP_PROXY', 'http://plain:3128');
-    const agentFor = proxyAgents(undefined);
-    expect(proxyOf(agentFor(NODE))).toBe('http://secure:3128/');
-    expect(proxyOf(agentFor('ws://node.example.com/ws'))).toBe('http://plain:3128/');
+  it.each([
+    ['HTTPS_PROXY', [true, false]],
+    ['HTTP_PROXY', [false, true]],
+  ])("uses the environment's proxy for the scheme of its address: %s", (name, expected) => {
+    vi.stubEnv(name, 'http://proxy:3128');
+    expect([NODE, PLAIN_NODE].map((node) => isProxied(node))).toEqual(expected);
   });
 
   it('respects NO_PROXY', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
     vi.stubEnv('NO_PROXY', '.example.com');
-    const agentFor = proxyAgents(undefined);
-    expect(agentFor(NODE)).toBeUndefined();
-    expect(proxyOf(agentFor('wss://node.example.org/ws'))).toBe('http://proxy:3128/');
+    expect(isProxied(NODE)).toBe(false);
+    expect(isProxied('wss://node.example.org/ws')).toBe(true);
   });
 
   it("uses the configured proxy, but not the environment's, for addresses on this machine", () => {
     vi.stubEnv('HTTP_PROXY', 'http://proxy:3128');
     for (const node of ['ws://127.0.0.1:9000/ws', 'ws://localhost:9000/ws', 'ws://[::1]:9000/ws']) {
-      expect(proxyAgents(undefined)(node)).toBeUndefined();
-      expect(proxyOf(proxyAgents('http://proxy:3128')(node))).toBe('http://proxy:3128/');
+      expect(isProxied(node)).toBe(false);
+      expect(isProxied(node, 'http://proxy:3128')).toBe(true);
     }
-  });
-
-  it('keeps one agent per proxy', () => {
-    const agentFor = proxyAgents('http://proxy:3128');
-    expect(agentFor(NODE)).toBe(agentFor('wss://node-2.example.com/ws'));
   });
 
   it("uses the environment's proxy for a scheme in upper case, which a panel may send", () => {
     vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
-    expect(proxyOf(proxyAgents(undefined)('WSS://node.example.com:8080/ws'))).toBe('http://proxy:3128/');
+    expect(isProxied('WSS://node.example.com:8080/ws')).toBe(true);
   });
 });
