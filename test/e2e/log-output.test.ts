@@ -1,18 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { launch } from '../support/process.ts';
 import { configFile, endPrograms, metricsAt, valuesIn } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const DROPPED = 'gameserver_exporter_log_lines_dropped_total';
+const RELOADED = 'gameserver_exporter_config_last_reload_success_timestamp_seconds';
 
 let panel: Simulator;
 
@@ -52,44 +54,37 @@ async function serveInto({ file, stdout, stderr, format = 'json' }: Outputs) {
 }
 
 describe('a log on a full disk', () => {
-  it.each(['json', 'pretty'] as const)(
-    'loses its %s lines, which are counted, and stops nothing',
-    async (format) => {
-      const file = await configFile(configFor(panel, ['requests_per_minute: 6000']));
-      const { program, until, scrape } = await serveInto({
-        file,
-        stdout: '/dev/full',
-        stderr: '/dev/full',
-        format,
-      });
-      await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
-      const [before = 0] = valuesIn(await scrape(), DROPPED);
-      expect(before).toBeGreaterThan(0);
-      program.kill('SIGHUP');
-      await until(DROPPED, {}, [before + 1]);
-      program.kill('SIGTERM');
-      expect(await program.ended).toEqual({ code: 0, signal: null });
-    },
-  );
+  it.each(['json', 'pretty'] as const)('stops nothing, with %s lines', async (format) => {
+    const file = await configFile(configFor(panel, ['requests_per_minute: 6000']));
+    const { program, until, scrape } = await serveInto({
+      file,
+      stdout: '/dev/full',
+      stderr: '/dev/full',
+      format,
+    });
+    await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
+    const [before = 0] = valuesIn(await scrape(), RELOADED);
+    program.kill('SIGHUP');
+    await eventually(async () => expect(valuesIn(await scrape(), RELOADED)[0]).toBeGreaterThan(before));
+    program.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
 });
 
-describe('a log into a pipe', () => {
-  /** Starts `serve` with its log in a pipe, whose other end the caller holds. */
-  async function serveIntoPipe(yaml: string) {
-    const file = await configFile(yaml);
+describe.each(['json', 'pretty'] as const)('a %s log into a pipe', (format) => {
+  /** A configuration, and a named pipe beside it. */
+  async function fileAndPipe() {
+    const file = await configFile(configFor(panel, ['requests_per_minute: 6000']));
     const pipe = join(dirname(file), 'log');
     execFileSync('mkfifo', [pipe]);
-    const [reader, served] = await Promise.all([
-      open(pipe, 'r'),
-      serveInto({ file, stdout: '/dev/null', stderr: pipe }),
-    ]);
-    return { reader, file, ...served };
+    return { file, pipe };
   }
 
   it('without a reader loses its lines, which are counted, and stops nothing', async () => {
-    const { reader, program, until, scrape } = await serveIntoPipe(
-      configFor(panel, ['requests_per_minute: 6000']),
-    );
+    const { file, pipe } = await fileAndPipe();
+    const serving = serveInto({ file, stdout: '/dev/null', stderr: pipe, format });
+    const reader = await open(pipe, 'r');
+    const { program, until, scrape } = await serving;
     await reader.read();
     await reader.close();
     await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
@@ -99,4 +94,46 @@ describe('a log into a pipe', () => {
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });
   });
+
+  it('whose reader pauses keeps its lines until they are read, and stops nothing', async () => {
+    const { file, pipe } = await fileAndPipe();
+    const reader = await fullPipe(pipe);
+    const { program, until } = await serveInto({ file, stdout: '/dev/null', stderr: pipe, format });
+    await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
+    await readUntil(reader, 'serving metrics');
+    await until(DROPPED, {}, [0]);
+    program.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+    await reader.close();
+  });
 });
+
+/** Opens a named pipe at both ends, and fills it. */
+async function fullPipe(path: string): Promise<FileHandle> {
+  const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
+  // A write of up to a page that doesn't fit as a whole fails.
+  for (const size of [4_096, 1]) {
+    while (await accepts(pipe, '.'.repeat(size)));
+  }
+  return pipe;
+}
+
+async function accepts(pipe: FileHandle, text: string): Promise<boolean> {
+  try {
+    await pipe.write(text);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
+    throw error;
+  }
+}
+
+/** Reads until this text has arrived. */
+async function readUntil(pipe: FileHandle, text: string): Promise<void> {
+  let read = '';
+  await eventually(async () => {
+    const { bytesRead, buffer } = await pipe.read().catch(() => ({ bytesRead: 0, buffer: Buffer.alloc(0) }));
+    read += buffer.toString('utf8', 0, bytesRead);
+    expect(read).toContain(text);
+  });
+}

@@ -1,27 +1,30 @@
 import fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LogOutput } from '../../../src/app/log.ts';
-
-const FD = 2;
+import { openLog, type ProgramLog } from '../../../src/app/log.ts';
 
 /** How a device reacts to a write: it accepts this many bytes, or fails. */
 type Answer = number | 'ENOSPC' | 'EPIPE' | 'EAGAIN';
 
 let written: string;
+/** The next reactions; afterwards, everything is accepted. */
 let answers: Answer[];
+/** The reaction to every write, if set. */
+let always: Answer | undefined;
+let output: ProgramLog;
 
-beforeEach(() => {
+beforeEach(async () => {
   vi.useFakeTimers();
   written = '';
   answers = [];
-  const write = (_fd: number, bytes: string | Uint8Array) => {
-    const text = Buffer.from(bytes).toString();
-    const answer = answers.shift() ?? text.length;
+  always = undefined;
+  vi.spyOn(fs, 'writeSync').mockImplementation((_fd: number, data: string | NodeJS.ArrayBufferView) => {
+    const bytes = Buffer.from(data as string);
+    const answer = always ?? answers.shift() ?? bytes.length;
     if (typeof answer === 'string') throw Object.assign(new Error(answer), { code: answer });
-    written += text.slice(0, answer);
-    return answer;
-  };
-  vi.spyOn(fs, 'writeSync').mockImplementation(write);
+    written += bytes.toString('utf8', 0, answer);
+    return Math.min(answer, bytes.length);
+  });
+  output = await openLog({ level: 'info', format: 'json' });
 });
 
 afterEach(() => {
@@ -29,53 +32,58 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const log = (...words: readonly string[]) => {
+  for (const word of words) output.log.info({}, word);
+};
+
+/** The messages that were written. */
+const messages = () =>
+  written
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+
 describe('a line', () => {
-  it.each(['ENOSPC', 'EPIPE'] as const)('is dropped and counted if its write fails with %s', (code) => {
-    const output = new LogOutput(FD);
-    answers = [code];
-    output.write('one\n');
-    expect(output.dropped).toBe(1);
-    output.write('two\n');
-    expect(written).toBe('two\n');
-    expect(output.dropped).toBe(1);
-  });
-
-  it('is written completely if the device accepts it in parts', () => {
-    const output = new LogOutput(FD);
+  it('is written at once, completely, even if the device accepts it in parts', () => {
     answers = [2, 1];
-    output.write('one\n');
-    expect(written).toBe('one\n');
+    log('one', 'two');
+    expect(messages()).toEqual(['one', 'two']);
   });
 
-  it('does not corrupt other lines when a full disk cuts it off', () => {
-    const output = new LogOutput(FD);
-    answers = [2, 'ENOSPC'];
-    output.write('one\n');
-    output.write('two\n');
-    output.write('three\n');
-    expect(written).toBe('on\ntwo\nthree\n');
-    expect(output.dropped).toBe(1);
-  });
-});
-
-describe('a reader that is slower than the log', () => {
-  it('gets every line later, in order', () => {
-    const output = new LogOutput(FD);
-    answers = [1, 'EAGAIN', 'EAGAIN'];
-    output.write('one\n');
-    output.write('two\n');
-    expect(written).toBe('o');
-    vi.advanceTimersByTime(100);
-    expect(written).toBe('one\ntwo\n');
-    expect(output.dropped).toBe(0);
+  it.each(['ENOSPC', 'EAGAIN'] as const)('is written later, in order, if its write fails with %s', (code) => {
+    answers = [code, 5, code];
+    log('one', 'two');
+    vi.advanceTimersByTime(1_000);
+    log('three');
+    expect(messages()).toEqual(['one', 'two', 'three']);
+    expect(output.droppedLines()).toBe(0);
   });
 
-  it('uses a bounded amount of memory: lines beyond it are dropped and counted', () => {
-    const output = new LogOutput(FD);
+  it('is written a second later even if nothing else is logged', () => {
     answers = ['EAGAIN'];
-    for (let index = 0; index < 20; index += 1) output.write(`${'x'.repeat(99_999)}\n`);
-    expect(output.dropped).toBe(10);
-    vi.advanceTimersByTime(50);
-    expect(written).toHaveLength(1_000_000);
+    log('last');
+    expect(written).toBe('');
+    vi.advanceTimersByTime(1_000);
+    expect(messages()).toEqual(['last']);
+  });
+
+  it('is dropped and counted if nobody reads the pipe anymore', () => {
+    log('one');
+    always = 'EPIPE';
+    log('two', 'three');
+    expect(messages()).toEqual(['one']);
+    expect(output.droppedLines()).toBe(2);
   });
 });
+
+it.each(['ENOSPC', 'EAGAIN'] as const)(
+  'a backlog after %s uses a bounded amount of memory: lines beyond it are dropped and counted',
+  (code) => {
+    always = code;
+    log(...Array.from({ length: 20 }, () => 'x'.repeat(100_000)));
+    expect(output.droppedLines()).toBe(10);
+    always = undefined;
+    vi.advanceTimersByTime(1_000);
+    expect(messages()).toHaveLength(10);
+  },
+);
