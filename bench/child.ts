@@ -11,6 +11,8 @@ const PROGRAMS: Readonly<
   'exposition-render': () => import('./scrape/exposition-render.ts'),
   'game-answerers': () => import('./query/answerers.ts'),
   'query-asker': () => import('./query/asker.ts'),
+  'served-fleet': () => import('./visitors/served-fleet.ts'),
+  visitor: () => import('./visitors/visitor.ts'),
   'prom-client-render': () => import('./scrape/prom-client-render.ts'),
 };
 

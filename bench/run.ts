@@ -10,6 +10,7 @@ import { describeMachine } from './report/machine.ts';
 import { scrape } from './scrape/benchmark.ts';
 import { startup } from './startup/benchmark.ts';
 import { stateChange } from './state-change/benchmark.ts';
+import { visitors } from './visitors/benchmark.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
   ingest,
@@ -21,6 +22,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   stateChange,
   startup,
   query,
+  visitors,
 ];
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--profiles FOLDER]

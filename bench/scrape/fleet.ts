@@ -58,24 +58,27 @@ export class BenchmarkFleet implements FleetReading {
   tick(): void {
     this.#ticks += 1;
     const now = this.clock.now();
-    for (const [index, record] of this.#records.entries()) {
-      const step = this.#ticks + index;
-      record.socketSample(
-        SampleNumbers.of({
-          state: 'running',
-          memoryBytes: 1_073_741_824 + (step % 97) * 1_048_576,
-          memoryLimitBytes: 4_509_715_660,
-          cpuCores: 0.6 + (step % 89) / 1_000,
-          diskBytes: 9_123_456_789 + index,
-          networkReceiveBytes: 91_234_567 + step * 12_000 + (step % 7) * 100,
-          networkTransmitBytes: 812_345_678 + step * 40_000 + (step % 11) * 100,
-          diskReadBytes: 1_234_567 + step * 2_000,
-          diskWrittenBytes: 7_654_321 + step * 20_000,
-          uptimeMs: FIRST_UPTIME_MS + now,
-        }),
-        now,
-      );
-    }
+    for (const index of this.#records.keys()) this.sample(index, this.#ticks, now);
+  }
+
+  /** A server sends the sample of this tick. */
+  sample(index: number, tick: number, now: number): void {
+    const step = tick + index;
+    this.#records[index]?.socketSample(
+      SampleNumbers.of({
+        state: 'running',
+        memoryBytes: 1_073_741_824 + (step % 97) * 1_048_576,
+        memoryLimitBytes: 4_509_715_660,
+        cpuCores: 0.6 + (step % 89) / 1_000,
+        diskBytes: 9_123_456_789 + index,
+        networkReceiveBytes: 91_234_567 + step * 12_000 + (step % 7) * 100,
+        networkTransmitBytes: 812_345_678 + step * 40_000 + (step % 11) * 100,
+        diskReadBytes: 1_234_567 + step * 2_000,
+        diskWrittenBytes: 7_654_321 + step * 20_000,
+        uptimeMs: FIRST_UPTIME_MS + now,
+      }),
+      now,
+    );
   }
 }
 

@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { getExposition, randomPause } from '../fleet/exposition.ts';
+import { ProgramProcess } from '../program-process.ts';
+import type { Benchmark } from '../report/benchmark.ts';
+import { median, ratios } from '../report/statistics.ts';
+import { medianAndSpread } from '../report/table.ts';
+import type { ServedFleetProgram, ThreadWork } from './served-fleet.ts';
+import type { VisitorProgram } from './visitor.ts';
+
+const VIEWED_SERVERS = 5_000;
+const VISITED_SERVERS = 8_000;
+const DEFAULT_RUNS = 5;
+const DEFAULT_SECONDS = 10;
+const LOOPS = 5;
+const WARM_UP_SECONDS = 5;
+const SCRAPES_PER_RUN = 12;
+const HISTORIES = 100;
+
+/** What a visitor requests, given the keys of all servers: for each loop, the paths in turn. */
+const VISITS: Readonly<Record<string, (keys: readonly string[]) => readonly (readonly string[])[]>> = {
+  '/': () => loops(() => ['/']),
+  '/api/v1/servers': () => loops(() => ['/api/v1/servers']),
+  '/api/v1/history, one server': (keys) => loops(() => [historyPath(keys.slice(0, 1))]),
+  '/api/v1/history, always 100 others': (keys) =>
+    loops((loop) =>
+      Array.from({ length: Math.floor(keys.length / HISTORIES / LOOPS) }, (_, turn) => {
+        const from = (turn * LOOPS + loop) * HISTORIES;
+        return historyPath(keys.slice(from, from + HISTORIES));
+      }),
+    ),
+};
+
+interface Visited {
+  readonly what: string;
+  readonly aloneMs: readonly number[];
+  readonly besideMs: readonly number[];
+  readonly responses: readonly number[];
+}
+
+export const visitors: Benchmark = {
+  name: 'visitors',
+  title: 'what a viewer of the page and five loops of requests cost the others',
+  run: async ({ servers, runs = DEFAULT_RUNS, seconds = DEFAULT_SECONDS, progress }) => {
+    const [viewedServers, visitedServers] = [servers ?? VIEWED_SERVERS, servers ?? VISITED_SERVERS];
+    const viewed = await withFleet(viewedServers, (fleet, visitor) =>
+      measureViewer(fleet, visitor, { runs, seconds, progress }),
+    );
+    const visited = await withFleet(visitedServers, (fleet, visitor) =>
+      measureVisits(fleet, visitor, { runs, progress }),
+    );
+    const increase = ({ aloneMs, besideMs }: Visited) => ratios(besideMs, aloneMs);
+    return {
+      method: `The exporter's HTTP server over records that get a sample a second each, without sockets, in its own process; the visitor in another. "Block" is the
+longest CPU time of the main thread between two turns of the event loop, checked every millisecond, in ${seconds} s: waiting for a core doesn't count. A scrape is the time from the
+request to the last byte with gzip, the median of ${SCRAPES_PER_RUN}, alternately without and beside five loops that request without a pause. Medians, with the minimum and maximum of ${runs} runs.`,
+      tables: [
+        {
+          header: ['servers', 'viewers', 'block ms', 'main thread, % of a core'],
+          rows: viewed.map(({ viewers, work }) => [
+            String(viewedServers),
+            viewers,
+            medianAndSpread(
+              work.map(({ blockMs }) => blockMs),
+              1,
+            ),
+            medianAndSpread(
+              work.map(({ cpuPercent }) => cpuPercent),
+              1,
+            ),
+          ]),
+        },
+        {
+          header: ['servers', 'five loops on', 'responses/s', 'scrape alone ms', 'scrape beside ms', '×'],
+          rows: visited.map((row) => [
+            String(visitedServers),
+            row.what,
+            medianAndSpread(row.responses, 0),
+            medianAndSpread(row.aloneMs, 0),
+            medianAndSpread(row.besideMs, 0),
+            medianAndSpread(increase(row), 2),
+          ]),
+        },
+      ],
+      targets: [
+        ...viewed.slice(1).map(({ viewers, work }) => ({
+          what: `${viewedServers} servers, viewers: ${viewers}: longest block of the event loop`,
+          bound: { kind: 'at most' as const, value: 25 },
+          unit: 'ms',
+          measured: median(work.map(({ blockMs }) => blockMs)),
+        })),
+        ...visited.map((row) => ({
+          what: `${visitedServers} servers: a scrape beside five loops on ${row.what}, relative to one without`,
+          bound: { kind: 'at most' as const, value: 1.2 },
+          unit: '×',
+          measured: median(increase(row)),
+        })),
+      ],
+    };
+  },
+};
+
+type FleetProcess = ProgramProcess<ServedFleetProgram>;
+type VisitorProcess = ProgramProcess<VisitorProgram>;
+
+async function withFleet<Result>(
+  servers: number,
+  measure: (fleet: FleetProcess, visitor: VisitorProcess) => Promise<Result>,
+): Promise<Result> {
+  const fleet = await new ProgramProcess<ServedFleetProgram>('served-fleet', { servers }).start();
+  const { url } = await fleet.ask('address', undefined);
+  const visitor = await new ProgramProcess<VisitorProgram>('visitor', { url }).start();
+  try {
+    return await measure(fleet, visitor);
+  } finally {
+    await visitor.stop();
+    await fleet.stop();
+  }
+}
+
+interface Measuring {
+  readonly runs: number;
+  readonly progress: (what: string) => void;
+}
+
+interface Viewed {
+  readonly viewers: string;
+  readonly work: readonly ThreadWork[];
+}
+
+async function measureViewer(
+  fleet: FleetProcess,
+  visitor: VisitorProcess,
+  { runs, seconds, progress }: Measuring & { readonly seconds: number },
+): Promise<readonly Viewed[]> {
+  const [none, watching, connecting]: [ThreadWork[], ThreadWork[], ThreadWork[]] = [[], [], []];
+  await visitor.ask('view', undefined);
+  await delay(WARM_UP_SECONDS * 1_000);
+  await visitor.ask('leave', undefined);
+  for (let run = 1; run <= runs; run += 1) {
+    progress(`viewers, run ${run} of ${runs}`);
+    await delay(2_000);
+    none.push(await fleet.ask('watch', { seconds }));
+    const connected = fleet.ask('watch', { seconds: 1 });
+    await visitor.ask('view', undefined);
+    connecting.push(await connected);
+    watching.push(await fleet.ask('watch', { seconds }));
+    await visitor.ask('leave', undefined);
+  }
+  return [
+    { viewers: 'none', work: none },
+    { viewers: '1', work: watching },
+    { viewers: '1, the second in which it connects', work: connecting },
+  ];
+}
+
+async function measureVisits(
+  fleet: FleetProcess,
+  visitor: VisitorProcess,
+  { runs, progress }: Measuring,
+): Promise<readonly Visited[]> {
+  const { url, keys } = await fleet.ask('address', undefined);
+  await medianScrapeMs(url);
+  const visited: Visited[] = [];
+  for (const [what, pathsOf] of Object.entries(VISITS)) {
+    const [aloneMs, besideMs, responses]: [number[], number[], number[]] = [[], [], []];
+    for (let run = 1; run <= runs; run += 1) {
+      progress(`${what}, run ${run} of ${runs}`);
+      aloneMs.push(await medianScrapeMs(url));
+      const seconds = SCRAPES_PER_RUN;
+      const looping = visitor.ask('loop', { paths: pathsOf(keys), seconds });
+      besideMs.push(await medianScrapeMs(url));
+      responses.push((await looping) / seconds);
+    }
+    visited.push({ what, aloneMs, besideMs, responses });
+  }
+  return visited;
+}
+
+async function medianScrapeMs(url: string): Promise<number> {
+  const tookMs: number[] = [];
+  for (let scrape = 0; scrape < SCRAPES_PER_RUN; scrape += 1) {
+    await randomPause();
+    tookMs.push((await getExposition(url)).tookMs);
+  }
+  return median(tookMs);
+}
+
+function loops(pathsOf: (loop: number) => readonly string[]): readonly (readonly string[])[] {
+  return Array.from({ length: LOOPS }, (_, loop) => pathsOf(loop));
+}
+
+function historyPath(keys: readonly string[]): string {
+  return `/api/v1/history?${keys.map((key) => `server=${key}`).join('&')}`;
+}

@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, SystemClock } from '../../src/domain/clock.ts';
+import type { Logger } from '../../src/domain/log.ts';
+import { createRoutes } from '../../src/http/routes.ts';
+import { HttpServer } from '../../src/http/server.ts';
+import { Scraper } from '../../src/metrics/exposition.ts';
+import { StatusBoard } from '../../src/status-page/data/board.ts';
+import { BenchmarkFleet } from '../scrape/fleet.ts';
+import { threadTime } from './thread-time.ts';
+
+export type ServedFleetProgram = Awaited<ReturnType<typeof start>>;
+
+/** A second's samples arrive in this many portions, like those of servers that send at different times. */
+const PORTIONS = 200;
+
+const WATCH_INTERVAL_MS = 1;
+
+const SILENT: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** The work of the main thread during a measurement. */
+export interface ThreadWork {
+  /** The longest CPU time between two turns of the event loop. */
+  readonly blockMs: number;
+  /** In percent of one core. */
+  readonly cpuPercent: number;
+}
+
+/** The exporter's HTTP server over records that get a sample a second each, without sockets. */
+export async function start({ servers }: { readonly servers: number }) {
+  const fleet = new BenchmarkFleet(servers);
+  const clock = continued(fleet.clock.now());
+  const scraper = new Scraper({ fleet, self: { metrics: async () => '' }, clock });
+  const server = new HttpServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    routes: createRoutes({
+      scrape: (encoding) => scraper.scrape(encoding),
+      ready: () => true,
+      fleet,
+      clock,
+      logger: SILENT,
+      version: '0.0.0',
+      board: new StatusBoard({ fleet, clock, version: '0.0.0', rateLimited: () => 0 }),
+    }),
+    clock,
+    logger: SILENT,
+  });
+  const { url } = await server.start();
+  sampleAll(fleet, clock);
+  return {
+    address: () => ({ url, keys: fleet.servers().map(({ target }) => `${target.panel}/${target.id}`) }),
+    watch: async ({ seconds }: { readonly seconds: number }): Promise<ThreadWork> => {
+      const time = threadTime();
+      const [startedAt, before] = [performance.now(), time()];
+      let [blockMs, last] = [0, before];
+      const timer = setInterval(() => {
+        const now = time();
+        blockMs = Math.max(blockMs, now - last);
+        last = now;
+      }, WATCH_INTERVAL_MS);
+      await delay(seconds * 1_000);
+      clearInterval(timer);
+      return { blockMs, cpuPercent: ((time() - before) / (performance.now() - startedAt)) * 100 };
+    },
+  };
+}
+
+/** The machine's clock, as if it went on at this instant. */
+function continued(now: number): Clock {
+  const clock = new SystemClock();
+  const ahead = now - clock.now();
+  return {
+    now: () => clock.now() + ahead,
+    toUnixMs: (monotonicMs) => clock.toUnixMs(monotonicMs - ahead),
+    schedule: (delayMs, run) => clock.schedule(delayMs, run),
+  };
+}
+
+function sampleAll(fleet: BenchmarkFleet, clock: Clock): void {
+  const servers = fleet.servers().length;
+  const first = clock.now();
+  let sampled = 0;
+  setInterval(() => {
+    const now = clock.now();
+    const due = Math.floor(((now - first) / 1_000) * servers);
+    const until = Math.min(due, sampled + Math.ceil((servers / PORTIONS) * 4));
+    for (; sampled < until; sampled += 1) {
+      fleet.sample(sampled % servers, 60 + Math.floor(sampled / servers), now);
+    }
+  }, 1_000 / PORTIONS);
+}
