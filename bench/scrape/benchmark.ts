@@ -1,4 +1,4 @@
-import type { Encoding } from '../../src/metrics/shared-body.ts';
+import type { Encoding } from '../../src/metrics/rendered-body.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark, Target } from '../report/benchmark.ts';
 import { median, ratios } from '../report/statistics.ts';

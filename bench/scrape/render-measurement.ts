@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { RenderedBody } from '../../src/metrics/shared-body.ts';
+import type { RenderedBody } from '../../src/metrics/rendered-body.ts';
 import { percentile } from '../report/statistics.ts';
 
 /** The measurements of rendering in one process. */

@@ -35,10 +35,17 @@ export async function start({ servers }: { readonly servers: number }) {
   const fleet = new BenchmarkFleet(servers);
   const clock = continued(fleet.clock.now());
   const scraper = new Scraper({ fleet, self: { metrics: async () => '' }, clock });
+  const time = threadTime();
+  let scrapesMs: number[] = [];
   const server = new HttpServer({
     listen: { host: '127.0.0.1', port: 0 },
     routes: createRoutes({
-      scrape: (encoding) => scraper.scrape(encoding),
+      scrape: async (encoding) => {
+        const before = time();
+        const body = await scraper.scrape(encoding);
+        scrapesMs.push(time() - before);
+        return body;
+      },
       ready: () => true,
       fleet,
       clock,
@@ -53,8 +60,13 @@ export async function start({ servers }: { readonly servers: number }) {
   sampleAll(fleet, clock);
   return {
     address: () => ({ url, keys: fleet.servers().map(({ target }) => `${target.panel}/${target.id}`) }),
+    /** The CPU time of the main thread from the start to the end of each scrape since the last call, with everything else that it did. */
+    scrapesMs: () => {
+      const taken = scrapesMs;
+      scrapesMs = [];
+      return taken;
+    },
     watch: async ({ seconds }: { readonly seconds: number }): Promise<ThreadWork> => {
-      const time = threadTime();
       const [startedAt, before] = [performance.now(), time()];
       let [blockMs, last] = [0, before];
       const timer = setInterval(() => {

@@ -4,12 +4,12 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { CHART_SERIES, type ChartSeries, type FleetReading } from '../domain/reading.ts';
-import { CONTENT_TYPE, encodeChunks } from '../metrics/exposition.ts';
-import { type Render, renderBody, SharedBody } from '../metrics/shared-body.ts';
+import { CONTENT_TYPE } from '../metrics/exposition.ts';
+import type { Render } from '../metrics/rendered-body.ts';
 import { type Asset, assetOf, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
 import { healthOf, serversWithId } from '../status-page/data/health.ts';
-import { isDiscoveryPending, targetGroups } from '../status-page/data/service-discovery.ts';
+import { isDiscoveryPending } from '../status-page/data/service-discovery.ts';
 import { PAGE_POLICY, pageText } from '../status-page/page.ts';
 import { HELD_BYTES, HeldBodies, type RouteEnv } from './bodies.ts';
 import { clientOf } from './client-address.ts';
@@ -155,10 +155,6 @@ interface StatusRoutes {
 /** The status page's own paths (its files, the JSON view, histories, and the stream of changes), and service discovery. */
 function createStatusRoutes({ board, fleet, clock, bodies }: StatusRoutes): Hono<RouteEnv> {
   const app = new Hono<RouteEnv>();
-  const servers = new SharedBody(clock, (encoding) => renderBody(encodeChunks(board.json()), encoding));
-  const targets = new SharedBody(clock, (encoding) =>
-    renderBody(encodeChunks(targetGroups(fleet)), encoding),
-  );
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
 
   app.get('/assets/*', async (c) => {
@@ -173,14 +169,14 @@ function createStatusRoutes({ board, fleet, clock, bodies }: StatusRoutes): Hono
   });
   app.get('/api/v1/servers', (c) =>
     bodies.respond(c, { 'Content-Type': 'application/json; charset=utf-8' }, (encoding) =>
-      servers.get(encoding),
+      board.servers(encoding),
     ),
   );
   app.get('/api/v1/servers/:id/health', (c) => health(c, fleet, clock));
   app.get('/api/v1/sd', (c) =>
     isDiscoveryPending(fleet)
       ? listingAwaited(c)
-      : bodies.respond(c, { 'Content-Type': 'application/json' }, (encoding) => targets.get(encoding)),
+      : bodies.respond(c, { 'Content-Type': 'application/json' }, (encoding) => board.targets(encoding)),
   );
   app.get('/api/v1/history', (c) => history(c, board, bodies));
   app.get(STREAM_PATH, (c) => stream(c, board, bodies));
@@ -221,10 +217,8 @@ async function history(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBod
       `and any of series=${CHART_SERIES.join('|')}`;
     return c.json({ error }, 400);
   }
-  const histories = keys.map((key) => board.history(key, series)).filter((found) => found !== undefined);
-  const text = JSON.stringify({ servers: histories });
   return bodies.respond(c, { 'Content-Type': 'application/json' }, (encoding) =>
-    renderBody(encodeChunks([text]), encoding),
+    board.histories(keys, series, encoding),
   );
 }
 

@@ -1,12 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES, SERVER_PREFIX } from './families.ts';
+import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
 import type { SelfMetrics } from './self.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
-import { type Encoding, type RenderedBody, renderBody, SharedBody } from './shared-body.ts';
+import { SCRAPES, SharedBodies } from './shared-bodies.ts';
 
 const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
 
@@ -84,18 +84,6 @@ export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  * string is written out before the garbage collector has to move it.
  */
 const BLOCK_SUBJECTS = 16;
-
-/**
- * Time between two yields to the event loop, in milliseconds. It is a time rather than a number of blocks because the cost
- * of a block varies by a factor of ten between families, and between machines.
- */
-const SLICE_MS = 2;
-
-/** Size of the buffer for encoded text. */
-const CHUNK_BYTES = 256 * 1024;
-
-/** A UTF-16 code unit takes at most this many bytes in UTF-8. */
-const MAX_UTF8_BYTES = 3;
 
 /** A label value, escaped as the text format requires between quotes. */
 function escapeLabelValue(value: string): string {
@@ -238,33 +226,6 @@ function* renderCompatibility(
   }
 }
 
-/**
- * Encodes blocks of text as UTF-8, in pieces of bounded size. All pieces share one buffer, so each is valid only until the next
- * is requested; otherwise every scrape of a large fleet would leave tens of megabytes to the garbage collector. Yields to the
- * event loop every other millisecond, so that a large scrape delays no socket.
- */
-export async function* encodeChunks(
-  blocks: Iterable<string>,
-  now: () => number = () => performance.now(),
-): AsyncGenerator<Buffer, void, undefined> {
-  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  let used = 0;
-  let sliceStartedAt = now();
-  for (const block of blocks) {
-    const room = block.length * MAX_UTF8_BYTES;
-    if (used + room > buffer.length) {
-      if (used > 0) yield buffer.subarray(0, used);
-      if (room > buffer.length) buffer = Buffer.allocUnsafe(room);
-      used = 0;
-    }
-    used += buffer.write(block, used);
-    if (now() - sliceStartedAt < SLICE_MS) continue;
-    await setImmediate();
-    sliceStartedAt = now();
-  }
-  if (used > 0) yield buffer.subarray(0, used);
-}
-
 interface ScraperOptions {
   readonly fleet: FleetReading;
   readonly self: Pick<SelfMetrics, 'metrics'>;
@@ -276,21 +237,21 @@ interface ScraperOptions {
 /** Renders the fleet's and the exporter's own metrics. */
 export class Scraper {
   readonly #options: ScraperOptions;
-  readonly #shared: SharedBody;
+  readonly #shared: SharedBodies;
 
   constructor(options: ScraperOptions) {
     this.#options = options;
-    this.#shared = new SharedBody(options.clock, (encoding) => renderBody(this.#pieces(), encoding));
+    this.#shared = new SharedBodies(options.clock, SCRAPES);
   }
 
   /** The current exposition, or one whose render began at most 50 ms ago. */
   scrape(encoding: Encoding): Promise<RenderedBody> {
-    return this.#shared.get(encoding);
+    return this.#shared.get(encoding, () => renderBody(this.#blocks(), encoding, 'scrape'));
   }
 
-  async *#pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+  *#blocks(): Blocks {
     const { fleet, self, clock, compatibility } = this.#options;
-    yield* encodeChunks(renderFleet(fleet, clock, compatibility?.()));
-    yield Buffer.from(`\n${await self.metrics()}`);
+    yield* renderFleet(fleet, clock, compatibility?.());
+    yield self.metrics().then((text) => `\n${text}`);
   }
 }

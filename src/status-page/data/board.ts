@@ -2,7 +2,6 @@ import { CAUSES } from '../../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { CauseCode } from '../../domain/problem.ts';
 import {
-  CHART_SERIES,
   type ChartSeries,
   type FleetReading,
   type PanelReading,
@@ -11,11 +10,15 @@ import {
 } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 import { panelViewOf } from '../../metrics/families.ts';
+import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
+import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
+import { arrayText, objectText } from './json-text.ts';
 import { jsonView } from './json-view.ts';
 import { LiveEncoder, type Picture } from './live-encoder.ts';
 import type { PanelTroubles } from './notices.ts';
 import { explained, nodesDown } from './problems.ts';
 import type { ExplainedProblem, PanelStatus, ServerHistory } from './protocol.ts';
+import { targetGroups } from './service-discovery.ts';
 import { event, Viewers, type Watcher } from './viewers.ts';
 import { listingStatus } from './words.ts';
 
@@ -37,8 +40,10 @@ interface BoardOptions {
 export class StatusBoard {
   readonly #options: BoardOptions;
   readonly #viewers: Viewers;
-  /** Present while there are viewers, as is the timer. */
+  readonly #views: SharedBodies;
+  /** Present while there are viewers. */
   #encoder: LiveEncoder | undefined;
+  /** Cancels the next look at the fleet; present while there are viewers. */
   #cancel: Cancel | undefined;
   #isStopped = false;
   /** The servers by their keys, for the list that it was made from. */
@@ -47,10 +52,8 @@ export class StatusBoard {
 
   constructor(options: BoardOptions) {
     this.#options = options;
-    this.#viewers = new Viewers(
-      () => event('full', this.#encoderOf(this.#picture()).full()),
-      options.maxViewers,
-    );
+    this.#views = new SharedBodies(options.clock, VIEWS);
+    this.#viewers = new Viewers(() => this.#full(), options.maxViewers);
   }
 
   /** Stops watching the fleet, and ends every viewer's stream. */
@@ -58,6 +61,7 @@ export class StatusBoard {
     this.#isStopped = true;
     this.#cancel?.();
     this.#viewers.close();
+    this.#views.stop();
   }
 
   /** An event stream for one more viewer; undefined after `stop`. */
@@ -78,13 +82,42 @@ export class StatusBoard {
       );
   }
 
-  /** Every panel and server as JSON, in pieces of text, each a few milliseconds of work. */
-  json(): Generator<string, void, void> {
-    return jsonView(this.#options);
+  /** Every panel and server as JSON. */
+  servers(encoding: Encoding): Promise<RenderedBody> {
+    return this.#view('servers', () => jsonView(this.#options), encoding);
   }
 
-  /** The last minutes of the server `<panel>/<id>`, with the short or the full id; undefined if there is none. */
-  history(key: string, wanted: readonly ChartSeries[] = CHART_SERIES): ServerHistory | undefined {
+  /** The servers' addresses for Prometheus. */
+  targets(encoding: Encoding): Promise<RenderedBody> {
+    return this.#view('targets', () => targetGroups(this.#options.fleet), encoding);
+  }
+
+  /** The last minutes of the servers `<panel>/<id>`, with the short or the full id, as JSON; unknown ones are absent. */
+  histories(
+    keys: readonly string[],
+    series: readonly ChartSeries[],
+    encoding: Encoding,
+  ): Promise<RenderedBody> {
+    const what = JSON.stringify([keys, series]);
+    return this.#view(what, () => this.#historyText(keys, series), encoding);
+  }
+
+  #view(what: string, blocks: () => Iterable<string>, encoding: Encoding): Promise<RenderedBody> {
+    return this.#views.get(`${encoding} ${what}`, () => renderBody(blocks(), encoding, 'view'));
+  }
+
+  *#historyText(keys: readonly string[], series: readonly ChartSeries[]): Generator<string, void, void> {
+    const histories: ServerHistory[] = [];
+    for (const key of keys) {
+      const found = this.#history(key, series);
+      if (found !== undefined) histories.push(found);
+      yield '';
+    }
+    yield* objectText([['servers', arrayText(histories, (found) => found)]]);
+  }
+
+  /** The last minutes of a server; undefined if there is none with this key. */
+  #history(key: string, wanted: readonly ChartSeries[]): ServerHistory | undefined {
     const { clock } = this.#options;
     const slash = key.lastIndexOf('/');
     const server = this.#find(keyOf(key.slice(0, slash), key.slice(slash + 1)));
@@ -114,33 +147,36 @@ export class StatusBoard {
 
   #scheduleLook(): void {
     const { clock } = this.#options;
-    this.#cancel = clock.schedule(untilNextSecond(clock.now()), () => this.#look());
+    this.#cancel = clock.schedule(untilNextSecond(clock.now()), () => void this.#look());
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
+    if (this.#viewers.count > 0) await this.#viewers.update(() => this.#changes());
     this.#cancel = undefined;
-    if (this.#viewers.count === 0) {
-      this.#encoder = undefined;
-      return;
-    }
+    if (this.#isStopped) return;
+    if (this.#viewers.count > 0) this.#scheduleLook();
+    else this.#encoder = undefined;
+  }
+
+  /** What changed since the last look; undefined if there are other servers. */
+  async #changes(): Promise<RenderedBody | undefined> {
     const picture = this.#picture();
-    const isSame = this.#encoder?.fits(picture.servers) === true;
-    const encoder = this.#encoderOf(picture);
-    this.#viewers.send(isSame ? event('delta', encoder.delta(picture)) : undefined);
-    this.#scheduleLook();
+    if (this.#encoder?.fits(picture.servers) !== true) return undefined;
+    return renderBody(event('delta', this.#encoder.delta(picture)), 'identity', 'view');
+  }
+
+  #full(): Promise<RenderedBody> {
+    const { version, clock } = this.#options;
+    const picture = this.#picture();
+    if (this.#encoder?.fits(picture.servers) !== true) {
+      this.#encoder = new LiveEncoder(picture.servers, version, clock);
+    }
+    return renderBody(event('full', this.#encoder.full(picture)), 'identity', 'view');
   }
 
   #picture(): Picture {
     const { fleet, clock } = this.#options;
     return { servers: fleet.servers(), panels: this.panels(), now: clock.now() };
-  }
-
-  #encoderOf(picture: Picture): LiveEncoder {
-    const { version, clock } = this.#options;
-    if (this.#encoder?.fits(picture.servers) !== true) {
-      this.#encoder = new LiveEncoder(picture, version, clock);
-    }
-    return this.#encoder;
   }
 }
 

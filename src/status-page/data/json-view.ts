@@ -17,11 +17,9 @@ import {
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
 import { attentionOf } from './attention.ts';
+import { arrayText, blocksOf } from './json-text.ts';
 import { explained, explainedOf } from './problems.ts';
 import { serverTrouble, troubleText } from './trouble.ts';
-
-/** Servers between two yields to the event loop. */
-const SLICE = 250;
 
 /** The data that the JSON view is made from. */
 interface JsonSource {
@@ -32,17 +30,16 @@ interface JsonSource {
 }
 
 /**
- * The JSON view in pieces of text, each a few milliseconds of work. Names and units are those of the metrics, whose
- * families the values are read from; unknown values are absent.
+ * The JSON view in blocks of text. Names and units are those of the metrics, whose families the values are read from; unknown values
+ * are absent.
  */
 export function* jsonView(source: JsonSource): Generator<string, void, void> {
   const { fleet, clock, version } = source;
   const now = clock.now();
-  const servers = fleet.servers();
   const snapshots: Snapshot[] = [];
-  for (const [index, server] of servers.entries()) {
-    if (index % SLICE === 0) yield '';
-    snapshots.push(server.snapshot(now, clock));
+  for (const block of blocksOf(fleet.servers())) {
+    snapshots.push(...block.map((server) => server.snapshot(now, clock)));
+    yield '';
   }
   const head = {
     version,
@@ -50,13 +47,9 @@ export function* jsonView(source: JsonSource): Generator<string, void, void> {
     summary: summaryOf(snapshots),
     panels: fleet.panels().map((panel) => panelObject(panel, source.rateLimited(panel.name), now)),
   };
-  yield `${JSON.stringify(head).slice(0, -1)},"servers":[`;
-  for (let at = 0; at < snapshots.length; at += SLICE) {
-    const objects = snapshots.slice(at, at + SLICE).map(serverObject);
-    const text = JSON.stringify(objects).slice(1, -1);
-    yield at === 0 ? `\n${text}` : `,\n${text}`;
-  }
-  yield ']}\n';
+  yield `${JSON.stringify(head).slice(0, -1)},"servers":`;
+  yield* arrayText(snapshots, serverObject);
+  yield '}\n';
 }
 
 function summaryOf(servers: readonly Snapshot[]) {

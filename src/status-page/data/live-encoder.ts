@@ -1,7 +1,8 @@
 import type { ServerReading, Snapshot, WallClock } from '../../domain/reading.ts';
 import type { ServerTarget } from '../../domain/server.ts';
+import { arrayText, blocksOf, objectText } from './json-text.ts';
 import { IDENTITY_FIELDS, LIVE_FIELDS, type LiveField, type LiveServer } from './live-server.ts';
-import type { Delta, Full, PanelStatus } from './protocol.ts';
+import type { PanelStatus } from './protocol.ts';
 
 type Value = LiveServer[LiveField];
 
@@ -43,7 +44,7 @@ class SentField {
 
 /**
  * Encodes the fleet for viewers: everything once, then the changes. It remembers what was sent last, so that a new viewer
- * can be given everything at any time and then receive the same changes as all others.
+ * can be given everything at any time and then receive the same changes as all others. One text has to end before the next begins.
  */
 export class LiveEncoder {
   readonly #clock: WallClock;
@@ -51,18 +52,15 @@ export class LiveEncoder {
   readonly #targets: readonly ServerTarget[];
   readonly #fields = (Object.keys(LIVE_FIELDS) as LiveField[]).map((name) => new SentField(name));
   readonly #changing = this.#fields.filter(({ name }) => !IDENTITY.has(name));
-  #panels: readonly PanelStatus[] = [];
   #panelsText = '';
-  #time = 0;
+  /** The time of the last picture; undefined before the first. */
+  #time: number | undefined;
 
-  /** Creates an encoder for the servers in this picture; other servers need another encoder. */
-  constructor(picture: Picture, version: string, clock: WallClock) {
+  /** Creates an encoder for these servers; others need another encoder. */
+  constructor(servers: readonly ServerReading[], version: string, clock: WallClock) {
     this.#clock = clock;
     this.#version = version;
-    this.#targets = picture.servers.map(({ target }) => target);
-    this.#look(picture, this.#fields);
-    this.#panelChange(picture.panels);
-    for (const field of this.#fields) field.takeChanged();
+    this.#targets = servers.map(({ target }) => target);
   }
 
   /** Whether the encoder was created for these servers, under their current names. */
@@ -71,48 +69,76 @@ export class LiveEncoder {
     return servers.length === targets.length && servers.every(({ target }, at) => target === targets[at]);
   }
 
-  /** Records a later picture of the same servers, and returns what changed. */
-  delta(picture: Picture): Delta {
-    this.#look(picture, this.#changing);
-    const whole: Partial<Record<LiveField, readonly Value[]>> = {};
-    const changes: Partial<Record<LiveField, readonly [readonly number[], readonly Value[]]>> = {};
+  /** Records a later picture of the same servers, and returns what changed as the JSON of a `Delta`, in blocks of text. */
+  *delta(picture: Picture): Generator<string, void, void> {
+    yield* this.#look(picture, this.#changing);
+    const whole: [LiveField, Iterable<string>][] = [];
+    const changes: [LiveField, Iterable<string>][] = [];
     for (const field of this.#changing) {
       const { name, values } = field;
       const places = field.takeChanged();
-      if (places.length * 2 > this.#targets.length) whole[name] = values;
-      else if (places.length > 0) changes[name] = [places, places.map((place) => values[place])];
+      if (places.length * 2 > this.#targets.length) whole.push([name, arrayText(values, same)]);
+      else if (places.length > 0) changes.push([name, changesText(places, values)]);
     }
-    return { time: this.#time, ...this.#panelChange(picture.panels), servers: whole, changes };
+    yield* objectText([
+      ['time', [JSON.stringify(this.#time)]],
+      ...(this.#takePanels(picture.panels) ? [['panels', [this.#panelsText]] as const] : []),
+      ['servers', objectText(whole)],
+      ['changes', objectText(changes)],
+    ]);
   }
 
-  /** Everything, as of the last picture; a field that no server has is absent. */
-  full(): Full {
+  /**
+   * Everything as of the last picture, which is this one if there was none before, as the JSON of a `Full`, in blocks of text. A field
+   * that no server has is absent.
+   */
+  *full(picture: Picture): Generator<string, void, void> {
+    if (this.#time === undefined) {
+      yield* this.#look(picture, this.#fields);
+      this.#takePanels(picture.panels);
+      for (const field of this.#fields) field.takeChanged();
+    }
     const known = this.#fields.filter(({ values }) => values.some((value) => value !== undefined));
-    return {
-      version: this.#version,
-      time: this.#time,
-      panels: this.#panels,
-      size: this.#targets.length,
-      servers: Object.fromEntries(known.map(({ name, values }) => [name, values])),
-    };
+    yield* objectText([
+      ['version', [JSON.stringify(this.#version)]],
+      ['time', [JSON.stringify(this.#time)]],
+      ['panels', [this.#panelsText]],
+      ['size', [JSON.stringify(this.#targets.length)]],
+      ['servers', objectText(known.map(({ name, values }) => [name, arrayText(values, same)]))],
+    ]);
   }
 
   // One server at a time, so that a snapshot is garbage before the next one is made.
-  #look({ servers, now }: Picture, fields: readonly SentField[]): void {
+  *#look({ servers, now }: Picture, fields: readonly SentField[]): Generator<string, void, void> {
     this.#time = Math.round(this.#clock.toUnixMs(now) / 1_000);
-    for (const [place, server] of servers.entries()) {
-      const snapshot = server.snapshot(now, this.#clock);
-      for (const field of fields) field.take(place, snapshot, server, now);
+    let place = 0;
+    for (const block of blocksOf(servers)) {
+      for (const server of block) {
+        const snapshot = server.snapshot(now, this.#clock);
+        for (const field of fields) field.take(place, snapshot, server, now);
+        place += 1;
+      }
+      yield '';
     }
   }
 
-  #panelChange(panels: readonly PanelStatus[]): Pick<Delta, 'panels'> {
+  /** Whether the panels have changed. */
+  #takePanels(panels: readonly PanelStatus[]): boolean {
     const text = JSON.stringify(panels);
-    if (text === this.#panelsText) return {};
+    if (text === this.#panelsText) return false;
     this.#panelsText = text;
-    this.#panels = panels;
-    return { panels };
+    return true;
   }
+}
+
+const same = (value: unknown) => value;
+
+function* changesText(places: readonly number[], values: readonly Value[]): Generator<string, void, void> {
+  yield '[';
+  yield* arrayText(places, same);
+  yield ',';
+  yield* arrayText(places, (place) => values[place]);
+  yield ']';
 }
 
 function isSame(one: Value, other: Value): boolean {

@@ -2,9 +2,7 @@ import { parseEndpoint } from '../../domain/endpoint.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 import { isManyAddress, isMetadataAddress } from '../../domain/special-addresses.ts';
-
-/** Servers between two yields to the event loop. */
-const SLICE = 250;
+import { arrayText, blocksOf } from './json-text.ts';
 
 /** Targets that share labels, in the format of Prometheus' HTTP service discovery. */
 interface TargetGroup {
@@ -17,21 +15,15 @@ export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean
   return fleet.panels().some(({ discovery }) => discovery?.isPending === true);
 }
 
-/**
- * The servers with known addresses as a list of targets, in the order of the fleet; in pieces of text, each a few milliseconds of
- * work.
- */
+/** The servers with known addresses as a list of targets, in the order of the fleet; in blocks of text. */
 export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<string, void, void> {
-  const servers = fleet.servers();
-  let isFirst = true;
-  for (let at = 0; at < servers.length; at += SLICE) {
-    const groups = servers.slice(at, at + SLICE).flatMap((server) => groupOf(server) ?? []);
-    if (groups.length === 0) continue;
-    const lines = groups.map((group) => JSON.stringify(group)).join(',\n');
-    yield isFirst ? `[\n${lines}` : `,\n${lines}`;
-    isFirst = false;
+  const groups: TargetGroup[] = [];
+  for (const block of blocksOf(fleet.servers())) {
+    groups.push(...block.flatMap((server) => groupOf(server) ?? []));
+    yield '';
   }
-  yield isFirst ? '[]\n' : '\n]\n';
+  yield* arrayText(groups, (group) => group);
+  yield '\n';
 }
 
 const META = '__meta_gameserver_';

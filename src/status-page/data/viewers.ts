@@ -1,13 +1,7 @@
+import type { RenderedBody } from '../../metrics/rendered-body.ts';
+
 /** The default maximum of concurrent viewers; above it, a new viewer replaces an existing one. */
 export const MAX_VIEWERS = 50;
-
-const encoder = new TextEncoder();
-
-/** An event as bytes; all viewers that are sent it share it. */
-interface SentEvent {
-  readonly data: Uint8Array;
-  readonly bytes: number;
-}
 
 /** A viewer of the page. */
 export interface Watcher {
@@ -16,7 +10,7 @@ export interface Watcher {
   /** Closes the stream's connection, discarding unsent data. */
   readonly cut: () => void;
   /** Called with each event that is sent; returns a function that is called when the viewer has consumed it or is gone. */
-  readonly hold: (event: SentEvent) => () => void;
+  readonly hold: (event: Pick<RenderedBody, 'bytes'>) => () => void;
 }
 
 interface Viewer extends Watcher {
@@ -30,18 +24,20 @@ interface Viewer extends Watcher {
 }
 
 /**
- * The viewers, each on an event stream. All are sent the same bytes, which are encoded once. At most one event is queued per
+ * The viewers, each on an event stream. All are sent the same bytes, which are rendered once. At most one event is queued per
  * viewer: a slow viewer skips changes, and is sent the full state once it has caught up.
  */
 export class Viewers {
   readonly #max: number;
   readonly #viewers = new Set<Viewer>();
-  readonly #full: () => string;
-  /** The encoded full state, until something changes. */
-  #fullEvent: SentEvent | undefined;
+  readonly #full: () => Promise<RenderedBody>;
+  /** The rendered full state, until something changes. */
+  #fullEvent: RenderedBody | undefined;
+  /** The last event that is being rendered. */
+  #rendered: Promise<void> = Promise.resolve();
 
-  /** `full` returns the first event of a new viewer. */
-  constructor(full: () => string, max = MAX_VIEWERS) {
+  /** `full` renders the first event of a new viewer. */
+  constructor(full: () => Promise<RenderedBody>, max = MAX_VIEWERS) {
     this.#full = full;
     this.#max = max;
   }
@@ -64,7 +60,9 @@ export class Viewers {
           if (viewer === undefined) return;
           viewer.release();
           viewer.isReady = true;
-          if (viewer.isBehind) this.#catchUp(viewer);
+          if (!viewer.isBehind) return;
+          if (this.#fullEvent === undefined) void this.#oneByOne(() => this.#catchUp());
+          else give(viewer, this.#fullEvent);
         },
         cancel: () => {
           if (viewer !== undefined) this.#remove(viewer);
@@ -74,16 +72,17 @@ export class Viewers {
     );
   }
 
-  /** Sends a change to all viewers; undefined means that they need the full state. */
-  send(change: string | undefined): void {
-    this.#fullEvent = undefined;
-    const event = change === undefined ? undefined : sent(change);
-    for (const viewer of this.#viewers) {
-      if (event === undefined || !viewer.isReady) viewer.isBehind = true;
-      if (!viewer.isReady) continue;
-      if (viewer.isBehind || event === undefined) this.#catchUp(viewer);
-      else give(viewer, event);
-    }
+  /** Sends a change to all viewers once it is rendered; undefined means that they need the full state. */
+  update(change: () => Promise<RenderedBody | undefined>): Promise<void> {
+    return this.#oneByOne(async () => {
+      const event = await change();
+      this.#fullEvent = undefined;
+      for (const viewer of this.#viewers) {
+        if (event === undefined || !viewer.isReady) viewer.isBehind = true;
+        else if (!viewer.isBehind) give(viewer, event);
+      }
+      await this.#catchUp();
+    });
   }
 
   /** Ends every stream. */
@@ -113,25 +112,32 @@ export class Viewers {
     if (this.#viewers.size === 0) this.#fullEvent = undefined;
   }
 
-  #catchUp(viewer: Viewer): void {
-    this.#fullEvent ??= sent(this.#full());
-    viewer.isBehind = false;
-    give(viewer, this.#fullEvent);
+  // A change that is taken while the full state is rendered could be missing in both.
+  #oneByOne(render: () => Promise<void>): Promise<void> {
+    this.#rendered = this.#rendered.then(render);
+    return this.#rendered;
+  }
+
+  async #catchUp(): Promise<void> {
+    const isWaiting = ({ isReady, isBehind }: Viewer) => isReady && isBehind;
+    if (![...this.#viewers].some(isWaiting)) return;
+    const full = this.#fullEvent ?? (await this.#full());
+    for (const viewer of [...this.#viewers].filter(isWaiting)) give(viewer, full);
+    // Without viewers, nothing would discard it.
+    if (this.#viewers.size > 0) this.#fullEvent = full;
   }
 }
 
-function give(viewer: Viewer, event: SentEvent): void {
+function give(viewer: Viewer, event: RenderedBody): void {
   viewer.isReady = false;
+  viewer.isBehind = false;
   viewer.release = viewer.hold(event);
-  viewer.controller.enqueue(event.data);
+  for (const chunk of event.chunks) viewer.controller.enqueue(chunk);
 }
 
-function sent(text: string): SentEvent {
-  const data = encoder.encode(text);
-  return { data, bytes: data.length };
-}
-
-/** An event of an event stream; `data` is one line of JSON. */
-export function event(name: string, data: unknown): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+/** An event of an event stream, in blocks of text; its data is one line of JSON. */
+export function* event(name: string, data: Iterable<string>): Generator<string, void, void> {
+  yield `event: ${name}\ndata: `;
+  yield* data;
+  yield '\n\n';
 }

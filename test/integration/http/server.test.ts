@@ -8,7 +8,7 @@ import { type ListenAddress, ListenError } from '../../../src/http/listen-addres
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer, type Listening } from '../../../src/http/server.ts';
 import { Scraper } from '../../../src/metrics/exposition.ts';
-import type { RenderedBody } from '../../../src/metrics/shared-body.ts';
+import type { RenderedBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { parseExposition, valueOf } from '../../support/exposition-parser.ts';

@@ -7,8 +7,10 @@ import {
   compatibilityFamilies,
   compatibilityLabels,
 } from '../../../src/metrics/compatibility.ts';
-import { encodeChunks, renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
+import { renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { encodeChunks } from '../../../src/metrics/rendered-body.ts';
+import { Slices } from '../../../src/metrics/slices.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -232,7 +234,11 @@ test('rendering the compatibility metrics of 10,000 servers yields to the event 
     elapsedMs += 0.1;
     return elapsedMs;
   };
-  for await (const piece of encodeChunks(renderFleet(largeFleet(10_000), clock, PREFIX), now)) {
+  for await (const piece of encodeChunks(
+    renderFleet(largeFleet(10_000), clock, PREFIX),
+    'scrape',
+    new Slices(now),
+  )) {
     bytes += piece.length;
   }
   done = true;

@@ -3,8 +3,10 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import { identityOf } from '../../../src/domain/server.ts';
-import { encodeChunks, formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
+import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
+import { Slices } from '../../../src/metrics/slices.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -106,7 +108,7 @@ test('unpaired surrogates become valid UTF-8', async () => {
   await fc.assert(
     fc.asyncProperty(utf16, async (label) => {
       const text = renderFamily(oneFamily(['label'], [label], 1), [null], ['a="1"']);
-      const bytes = Buffer.concat(await copiesOf(encodeChunks(text)));
+      const bytes = Buffer.concat((await renderBody(text, 'identity', 'scrape')).chunks);
       const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
       const wellFormed = label.replace(/\p{Surrogate}/gu, '\uFFFD');
       expect(parseExposition(decoded)[0]?.series[0]?.labels).toEqual({ a: '1', label: wellFormed });
@@ -199,32 +201,6 @@ test('a replaced target has its new labels', () => {
   expect(text('rust')).toContain('game="rust"');
 });
 
-test('chunks contain the blocks unchanged, whatever their sizes', async () => {
-  const blocks = ['', 'é'.repeat(400_000), 'x', '', '生'.repeat(10), 'y'.repeat(600_000), 'z'];
-  const chunks = await copiesOf(encodeChunks(blocks));
-  expect(Buffer.concat(chunks).toString()).toBe(blocks.join(''));
-  expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(1_000_000);
-});
-
-test('rendering yields to the event loop after two milliseconds, however few blocks that is', async () => {
-  let turns = 0;
-  const blocks = function* () {
-    for (let block = 0; block < 10; block += 1) {
-      setImmediate(() => {
-        turns += 1;
-      });
-      yield 'slow';
-    }
-  };
-  let elapsedMs = 0;
-  const now = () => {
-    elapsedMs += 2;
-    return elapsedMs;
-  };
-  await copiesOf(encodeChunks(blocks(), now));
-  expect(turns).toBe(10);
-});
-
 test('rendering 10,000 servers yields to the event loop repeatedly', async () => {
   const fleet = largeFleet(10_000);
   let turns = 0;
@@ -240,15 +216,8 @@ test('rendering 10,000 servers yields to the event loop repeatedly', async () =>
     elapsedMs += 0.1;
     return elapsedMs;
   };
-  await copiesOf(encodeChunks(renderFleet(fleet, clock), now));
+  for await (const _ of encodeChunks(renderFleet(fleet, clock), 'scrape', new Slices(now)));
   done = true;
   // Each family needs one pass over the servers, and a pass over 10,000 servers yields more than twice.
   expect(turns).toBeGreaterThan(2 * SERVER_FAMILIES.length);
 });
-
-/** A piece is only valid until the next one is requested. */
-async function copiesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
-  const copies: Buffer[] = [];
-  for await (const piece of pieces) copies.push(Buffer.from(piece));
-  return copies;
-}

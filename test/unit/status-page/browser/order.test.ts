@@ -3,6 +3,7 @@ import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
 import { order, SORT_KEYS } from '../../../../src/status-page/browser/order.ts';
 import type { ServerSelection } from '../../../../src/status-page/browser/view.ts';
 import { LiveEncoder } from '../../../../src/status-page/data/live-encoder.ts';
+import type { Full } from '../../../../src/status-page/data/protocol.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { READ_AT, type ServerReadingChanges, streamingReading } from '../../../support/readings.ts';
 
@@ -31,7 +32,8 @@ const servers = [
     problem: { cause: 'node_dns', detail: 'the node could not be reached' },
   }),
 ];
-const fleet = new LiveFleet(new LiveEncoder({ servers, panels: [], now: READ_AT }, '1', clock).full());
+const text = [...new LiveEncoder(servers, '1', clock).full({ servers, panels: [], now: READ_AT })].join('');
+const fleet = new LiveFleet(JSON.parse(text) as Full);
 const names = (changes: Partial<ServerSelection>) =>
   order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 

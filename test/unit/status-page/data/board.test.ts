@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ServerReading } from '../../../../src/domain/reading.ts';
+import { CHART_SERIES, type ServerReading } from '../../../../src/domain/reading.ts';
+import type { RenderedBody } from '../../../../src/metrics/rendered-body.ts';
 import { StatusBoard } from '../../../../src/status-page/data/board.ts';
 import type { Full } from '../../../../src/status-page/data/protocol.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -52,6 +53,9 @@ beforeEach(() => {
 });
 
 afterEach(() => board.stop());
+
+const json = async (rendered: Promise<RenderedBody>): Promise<unknown> =>
+  JSON.parse(Buffer.concat((await rendered).chunks).toString());
 
 async function watch() {
   const reader = board.watch(WATCHER)?.getReader();
@@ -134,11 +138,11 @@ describe('the board', () => {
     expect([asked, clock.pending]).toEqual([3, 0]);
   });
 
-  it('returns the requested history by short or full id, and none for an unknown server', () => {
+  it('returns the requested history by short or full id, and none for an unknown server', async () => {
     const state_changes = [{ timestamp_seconds: 1, state: 'offline' }] as const;
     const series = { cpu_usage_cores: [null, 1], memory_usage_bytes: [2, 3] };
     servers = [readingOf(BASE, { history: { end_timestamp_seconds: 5, series, state_changes } })];
-    expect(board.history('main/1a7ce997', ['cpu_usage_cores', 'players'])).toEqual({
+    const history = {
       panel: 'main',
       server_id: '1a7ce997',
       step_seconds: 5,
@@ -146,11 +150,34 @@ describe('the board', () => {
       series: { cpu_usage_cores: [null, 1] },
       state_changes,
       stops: BASE.stops,
+    };
+    const keys = ['main/1a7ce997', 'main/nobody', 'main/1a7ce997-259b-452e-8b4e-cecc464142ca'];
+    expect(await json(board.histories(keys, ['cpu_usage_cores', 'players'], 'identity'))).toEqual({
+      servers: [history, history],
     });
-    expect(board.history('main/1a7ce997-259b-452e-8b4e-cecc464142ca')?.series).toEqual(series);
-    expect(board.history('main/nobody')).toBeUndefined();
+    expect(await json(board.histories(keys.slice(0, 1), CHART_SERIES, 'identity'))).toMatchObject({
+      servers: [{ series }],
+    });
     servers = [];
-    expect(board.history('main/1a7ce997')).toBeUndefined();
+    await clock.advance(1_001);
+    expect(await json(board.histories(keys, CHART_SERIES, 'identity'))).toEqual({ servers: [] });
+  });
+
+  it.each<[string, () => Promise<RenderedBody>]>([
+    ['the servers', () => board.servers('identity')],
+    ['the same histories', () => board.histories(['main/1a7ce997'], CHART_SERIES, 'identity')],
+  ])('renders %s once a second, however many loops request them', async (_, request) => {
+    const loop = async () => {
+      for (let turn = 0; turn < 20; turn += 1) await request();
+    };
+    await Promise.all([loop(), loop(), loop(), loop(), loop()]);
+    expect(asked).toBe(1);
+    await clock.advance(999);
+    await Promise.all([loop(), loop(), loop(), loop(), loop()]);
+    expect(asked).toBe(1);
+    await clock.advance(2);
+    await Promise.all([loop(), loop(), loop(), loop(), loop()]);
+    expect(asked).toBe(2);
   });
 
   it('limits the number of viewers, and a new one replaces the oldest', async () => {

@@ -6,6 +6,7 @@ import type { ServerReading } from '../../../../src/domain/reading.ts';
 import { LiveFleet, problemAt, troubleSince } from '../../../../src/status-page/browser/live-fleet.ts';
 import { LiveEncoder, type Picture } from '../../../../src/status-page/data/live-encoder.ts';
 import { type LiveServer, shortened } from '../../../../src/status-page/data/live-server.ts';
+import type { Delta, Full } from '../../../../src/status-page/data/protocol.ts';
 import {
   READ_AT,
   readingOf,
@@ -18,8 +19,8 @@ import {
 
 const clock = { toUnixMs: (ms: number) => 1_700_000_000_000 + ms };
 
-/** Over the wire and back. */
-const sent = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
+/** What a viewer receives. */
+const received = (text: Iterable<string>) => JSON.parse([...text].join('')) as Full & Delta;
 
 const pictureOf = (servers: readonly ServerReading[], now = READ_AT): Picture => ({
   servers,
@@ -29,7 +30,13 @@ const pictureOf = (servers: readonly ServerReading[], now = READ_AT): Picture =>
 
 /** The fleet as a viewer sees it. */
 const seenFleet = (servers: readonly ServerReading[], now = READ_AT) =>
-  new LiveFleet(sent(new LiveEncoder(pictureOf(servers, now), '1.2.3', clock).full()));
+  encoderOf(pictureOf(servers, now)).fleet;
+
+/** An encoder that has sent this picture, and the fleet as its first viewer sees it. */
+function encoderOf(picture: Picture): { encoder: LiveEncoder; fleet: LiveFleet } {
+  const encoder = new LiveEncoder(picture.servers, '1.2.3', clock);
+  return { encoder, fleet: new LiveFleet(received(encoder.full(picture))) };
+}
 
 /** What a viewer sees of one server. */
 function seen(reading: ServerReading, now = READ_AT): { fleet: LiveFleet; server: LiveServer } {
@@ -228,12 +235,12 @@ describe('an update', () => {
         );
         const [first, ...later] = pictures;
         if (first === undefined) return;
-        const encoder = new LiveEncoder(first, '1.2.3', clock);
-        const fleet = new LiveFleet(sent(encoder.full()));
+        const { encoder, fleet } = encoderOf(first);
         for (const picture of later) {
           expect(encoder.fits(picture.servers)).toBe(true);
-          fleet.apply(sent(encoder.delta(picture)));
-          const newcomer = seenFleet(picture.servers, picture.now);
+          fleet.apply(received(encoder.delta(picture)));
+          const newcomer = new LiveFleet(received(encoder.full(picture)));
+          expect(newcomer.servers).toEqual(seenFleet(picture.servers, picture.now).servers);
           expect(fleet.servers).toEqual(newcomer.servers);
           expect(fleet.time).toBe(newcomer.time);
         }
@@ -242,8 +249,8 @@ describe('an update', () => {
   });
 
   it('is empty without changes', () => {
-    const encoder = new LiveEncoder(pictureOf([streamingReading()]), '1.2.3', clock);
-    expect(encoder.delta(pictureOf([streamingReading()]))).toEqual({
+    const { encoder } = encoderOf(pictureOf([streamingReading()]));
+    expect(received(encoder.delta(pictureOf([streamingReading()])))).toEqual({
       time: 1_700_001_000,
       servers: {},
       changes: {},
@@ -257,12 +264,12 @@ describe('an update', () => {
           readingOf({ ...streamingSnapshot(), cpu_usage_cores, target: targetOf(at) }),
         ),
       );
-    const encoder = new LiveEncoder(using(1, 1, 1), '1.2.3', clock);
-    expect(encoder.delta(using(2, 1, 1.004))).toMatchObject({
+    const { encoder } = encoderOf(using(1, 1, 1));
+    expect(received(encoder.delta(using(2, 1, 1.004)))).toMatchObject({
       servers: {},
       changes: { cpu_usage_cores: [[0], [2]] },
     });
-    expect(encoder.delta(using(2, 3, 4))).toMatchObject({
+    expect(received(encoder.delta(using(2, 3, 4)))).toMatchObject({
       servers: { cpu_usage_cores: [2, 3, 4] },
       changes: {},
     });
@@ -270,11 +277,7 @@ describe('an update', () => {
 
   it('is impossible if the fleet has changed', () => {
     const { target } = streamingReading();
-    const encoder = new LiveEncoder(
-      pictureOf([readingOf({ ...streamingSnapshot(), target })]),
-      '1.2.3',
-      clock,
-    );
+    const { encoder } = encoderOf(pictureOf([readingOf({ ...streamingSnapshot(), target })]));
     const changed = (changes: ServerReadingChanges) => readingOf(streamingSnapshot(changes));
     expect(encoder.fits([readingOf({ ...streamingSnapshot(), target })])).toBe(true);
     expect(encoder.fits([changed({ target: { name: 'renamed' } })])).toBe(false);
@@ -283,14 +286,9 @@ describe('an update', () => {
 
   it('removes the values of a server that is no longer seen', () => {
     const { target } = streamingReading();
-    const encoder = new LiveEncoder(
-      pictureOf([readingOf({ ...streamingSnapshot(), target })]),
-      '1.2.3',
-      clock,
-    );
-    const live = new LiveFleet(sent(encoder.full()));
+    const { encoder, fleet: live } = encoderOf(pictureOf([readingOf({ ...streamingSnapshot(), target })]));
     const stale = staleReading().snapshot(READ_AT, clock);
-    live.apply(sent(encoder.delta(pictureOf([readingOf({ ...stale, target })]))));
+    live.apply(received(encoder.delta(pictureOf([readingOf({ ...stale, target })]))));
     expect(live.servers[0]).toMatchObject({ state: 'unknown', cpu_usage_cores: undefined });
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import type { RenderedBody } from '../../../../src/metrics/rendered-body.ts';
 import { Viewers } from '../../../../src/status-page/data/viewers.ts';
 
 const decoder = new TextDecoder();
@@ -22,20 +23,24 @@ function watch(viewers: Viewers, client = 'somebody', cut = () => {}): Reader {
   };
 }
 
-/** Viewers, and how often the complete state was encoded for them. */
+const body = (text: string): RenderedBody => ({ chunks: [Buffer.from(text)], bytes: text.length });
+
+/** Viewers, and how often the complete state was rendered for them. */
 function setUp(max?: number) {
   const made = { whole: 0 };
-  const viewers = new Viewers(() => `whole ${(made.whole += 1)}`, max);
-  return { viewers, made };
+  const viewers = new Viewers(async () => body(`whole ${(made.whole += 1)}`), max);
+  const send = (change?: string) =>
+    viewers.update(async () => (change === undefined ? change : body(change)));
+  return { viewers, made, send };
 }
 
 describe('viewers', () => {
   it('get the complete state, and then the changes', async () => {
-    const { viewers } = setUp();
+    const { viewers, send } = setUp();
     const one = watch(viewers);
     expect(await one.next()).toBe('whole 1');
     const next = one.next();
-    viewers.send('change');
+    await send('change');
     expect(await next).toBe('change');
   });
 
@@ -46,22 +51,22 @@ describe('viewers', () => {
   });
 
   it('that read slowly get no changes, and the complete state when they continue', async () => {
-    const { viewers } = setUp();
+    const { viewers, send } = setUp();
     const [slow, quick] = [watch(viewers), watch(viewers)];
     await Promise.all([slow.next(), quick.next()]);
     for (const change of ['a', 'b', 'c']) {
       const next = quick.next();
-      viewers.send(change);
+      await send(change);
       expect(await next).toBe(change);
     }
     expect(await slow.next()).toBe('whole 2');
     const next = slow.next();
-    viewers.send('d');
+    await send('d');
     expect(await next).toBe('d');
   });
 
   it('hold each event until they have consumed it or are gone', async () => {
-    const { viewers } = setUp();
+    const { viewers, send } = setUp();
     const held = new Set<object>();
     const counting = (event: object) => {
       held.add(event);
@@ -72,7 +77,7 @@ describe('viewers', () => {
     expect([...held]).toEqual([expect.objectContaining({ bytes: 'whole 1'.length })]);
     const [first] = held;
     const next = reader.read();
-    viewers.send('change');
+    await send('change');
     await next;
     expect([...held]).toEqual([expect.not.objectContaining(first ?? {})]);
     await reader.cancel();
@@ -88,11 +93,11 @@ describe('viewers', () => {
   });
 
   it('get the complete state if there is no update', async () => {
-    const { viewers } = setUp();
+    const { viewers, send } = setUp();
     const one = watch(viewers);
     await one.next();
     const next = one.next();
-    viewers.send(undefined);
+    await send();
     expect(await next).toBe('whole 2');
   });
 
@@ -116,11 +121,11 @@ describe('viewers', () => {
   });
 
   it('that are replaced see the end of their stream, and get nothing more', async () => {
-    const { viewers } = setUp(1);
+    const { viewers, send } = setUp(1);
     const first = watch(viewers, 'a');
     await first.next();
     const second = watch(viewers, 'b');
-    viewers.send('change');
+    await send('change');
     expect(await first.next()).toBeUndefined();
     await first.leave();
     expect(await second.next()).toBe('whole 2');

@@ -1,5 +1,5 @@
 import { createGzip } from 'node:zlib';
-import type { Clock } from '../domain/clock.ts';
+import { Slices, type WalkKind } from './slices.ts';
 
 /** The content encoding of a response body. */
 export type Encoding = 'identity' | 'gzip';
@@ -13,73 +13,59 @@ export interface RenderedBody {
 /** Renders a whole body. */
 export type Render = (encoding: Encoding) => Promise<RenderedBody>;
 
-/**
- * A render is shared with requests that arrive within this many milliseconds of its start. Later requests get the next
- * render; otherwise, a state that changed 100 ms ago could be missing, because with 10,000 servers a render takes longer
- * than that.
- */
-const SHARED_FOR_MS = 50;
+/** Text in blocks, each a bounded piece of work; a block may be empty. */
+export type Blocks = Iterable<string | Promise<string>>;
 
-/** When a render began, on the monotonic clock; infinity while it waits for the previous one. */
-interface RenderStart {
-  at: number;
-}
+/** There is one event loop, whatever is rendered. */
+const EVENT_LOOP = new Slices();
 
-interface LatestRender {
-  readonly start: RenderStart;
-  readonly body: Promise<RenderedBody>;
-}
-
-/** A body that is rendered on request; for each encoding, one render runs at a time and at most one waits. */
-export class SharedBody {
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #render: Render;
-  /** The latest requested render of each encoding, until it has ended. */
-  readonly #last = new Map<Encoding, LatestRender>();
-
-  constructor(clock: Pick<Clock, 'now'>, render: Render) {
-    this.#clock = clock;
-    this.#render = render;
-  }
-
-  /** The current body, or one whose render began at most 50 ms ago. */
-  get(encoding: Encoding): Promise<RenderedBody> {
-    const last = this.#last.get(encoding);
-    if (last !== undefined && this.#clock.now() - last.start.at <= SHARED_FOR_MS) return last.body;
-    const start = { at: Infinity };
-    const body = this.#renderAfter(encoding, start, last?.body);
-    this.#last.set(encoding, { start, body });
-    return body;
-  }
-
-  async #renderAfter(
-    encoding: Encoding,
-    start: RenderStart,
-    before: Promise<RenderedBody> | undefined,
-  ): Promise<RenderedBody> {
-    // The callers that requested that render get its error.
-    await before?.catch(() => undefined);
-    start.at = this.#clock.now();
-    try {
-      return await this.#render(encoding);
-    } finally {
-      if (this.#last.get(encoding)?.start === start) this.#last.delete(encoding);
-    }
-  }
-}
-
-/** The body made of these pieces, each of which may be overwritten once the next is requested. */
-export async function renderBody(
-  pieces: AsyncIterable<Uint8Array>,
-  encoding: Encoding,
-): Promise<RenderedBody> {
+/** Renders text as a body, in slices of a few milliseconds, so that a large fleet delays no socket. */
+export async function renderBody(blocks: Blocks, encoding: Encoding, kind: WalkKind): Promise<RenderedBody> {
   const writer = encoding === 'gzip' ? new GzipWriter() : new PlainWriter();
   try {
-    for await (const piece of pieces) await writer.write(piece);
+    for await (const piece of encodeChunks(blocks, kind)) await writer.write(piece);
     const chunks = await writer.end();
     return { chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
   } finally {
     writer.close();
+  }
+}
+
+/** Size of the buffer for encoded text. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** A UTF-16 code unit takes at most this many bytes in UTF-8. */
+const MAX_UTF8_BYTES = 3;
+
+/**
+ * Encodes blocks of text as UTF-8, in pieces of bounded size. All pieces share one buffer, so each is valid only until the next
+ * is requested; otherwise every scrape of a large fleet would leave tens of megabytes to the garbage collector.
+ */
+export async function* encodeChunks(
+  blocks: Blocks,
+  kind: WalkKind,
+  slices = EVENT_LOOP,
+): AsyncGenerator<Buffer, void, undefined> {
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let used = 0;
+  const walk = slices.begin(kind);
+  try {
+    await walk.pause();
+    for (const block of blocks) {
+      const text = typeof block === 'string' ? block : await block;
+      const room = text.length * MAX_UTF8_BYTES;
+      if (used + room > buffer.length) {
+        if (used > 0) yield buffer.subarray(0, used);
+        if (room > buffer.length) buffer = Buffer.allocUnsafe(room);
+        used = 0;
+      }
+      used += buffer.write(text, used);
+      const pause = walk.pause();
+      if (pause !== undefined) await pause;
+    }
+    if (used > 0) yield buffer.subarray(0, used);
+  } finally {
+    walk.end();
   }
 }
 
