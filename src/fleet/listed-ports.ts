@@ -5,23 +5,22 @@ import type { ListedServer } from '../panel/dialect.ts';
 
 type ServerAtAddress = Pick<ServerTarget, 'uuid' | 'node' | 'address' | 'allocation'>;
 
-interface PortOwner extends Pick<ServerAtAddress, 'uuid' | 'node'> {
-  readonly host: string;
-}
+/** Instead of an owner's UUID: several servers have the port. */
+const SEVERAL = 'several';
 
 /** The ports that a server list gives to servers, as far as it shows. */
 export class ListedPorts {
-  readonly #owners = new Map<number, PortOwner[]>();
+  /** The UUIDs of the servers with a port, by place and port: looking one up takes no longer if many servers have it. */
+  readonly #owners = new Map<string, Map<number, string>>();
 
   constructor(servers: Iterable<ListedServer>) {
     for (const server of servers) {
-      const { owner, port } = endpointOf(server);
-      const ports = new Set([...(port === undefined ? [] : [port]), ...(server.otherPorts ?? [])]);
-      for (const own of ports) {
-        const owners = this.#owners.get(own);
-        if (owners === undefined) this.#owners.set(own, [owner]);
-        else owners.push(owner);
-      }
+      const { uuid, node, otherPorts = [] } = server;
+      const { host, port } = endpointOf(server);
+      const ownPorts = port === undefined ? otherPorts : [port, ...otherPorts];
+      const places = [`host ${host}`, `node ${node}`];
+      if (isIP(host) === 0) places.push(`names on node ${node}`);
+      for (const place of places) this.#add(place, ownPorts, uuid);
     }
   }
 
@@ -30,18 +29,26 @@ export class ListedPorts {
    * IP addresses, since a name doesn't tell.
    */
   isTaken(server: ServerAtAddress, port: number): boolean {
-    const { owner, port: own } = endpointOf(server);
-    const isHere = ({ host, node }: PortOwner) =>
-      host === owner.host || (node === owner.node && (isIP(host) === 0 || isIP(owner.host) === 0));
-    const others = this.#owners.get(port)?.filter(({ uuid }) => uuid !== owner.uuid);
-    return port !== own && others?.some(isHere) === true;
+    const { host, port: own } = endpointOf(server);
+    if (port === own) return false;
+    const onNode = isIP(host) === 0 ? `node ${server.node}` : `names on node ${server.node}`;
+    return [`host ${host}`, onNode].some((place) => {
+      const owner = this.#owners.get(place)?.get(port);
+      return owner !== undefined && owner !== server.uuid;
+    });
+  }
+
+  #add(place: string, ports: readonly number[], uuid: string): void {
+    const owners = this.#owners.get(place) ?? new Map<number, string>();
+    this.#owners.set(place, owners);
+    for (const port of ports) {
+      const before = owners.get(port) ?? uuid;
+      owners.set(port, before === uuid ? uuid : SEVERAL);
+    }
   }
 }
 
-function endpointOf({ uuid, node, address, allocation = address }: ServerAtAddress): {
-  readonly owner: PortOwner;
-  readonly port: number | undefined;
-} {
+function endpointOf({ address, allocation = address }: Pick<ServerAtAddress, 'address' | 'allocation'>) {
   const { host = '', port } = (allocation === undefined ? undefined : parseEndpoint(allocation)) ?? {};
-  return { owner: { uuid, node, host }, port };
+  return { host, port };
 }

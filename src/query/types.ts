@@ -98,6 +98,9 @@ export interface Way {
 /** The most ports of a server that are queried: each gets its share of the time. */
 const MAX_PORTS = 4;
 
+/** The most ports of a server that are considered: those of other servers may come first. */
+const MAX_CANDIDATES = 16;
+
 /**
  * The ways to query a server, in the order in which they are tried: at the port that one of the server's variables contains, at the port
  * that players connect to, at the ports derived from it, and at the server's other ports; never at the port of another server.
@@ -113,10 +116,15 @@ export function waysOf({
   const { protocols, rule } = TYPES.get(type) ?? { protocols: [], rule: '' };
   const [, usual, fixed] = /@(\d+)>(\d+)/.exec(rule)?.map(Number) ?? [];
   const offsets = [...rule.matchAll(/[+-]\d+/g)].map(Number);
-  const derived = [...offsets.map((offset) => port + offset), port === usual ? fixed : port];
+  const derived = [
+    ...offsets.map((offset) => port + offset),
+    port === usual && fixed !== undefined ? fixed : port,
+  ];
   const candidates = isQueryPort ? [port] : [namedPort ?? port, port, ...derived, ...otherPorts];
-  return [...new Set(candidates)]
-    .filter((candidate = 0) => candidate >= 1 && candidate <= MAX_PORT && !isTaken(candidate))
-    .slice(0, MAX_PORTS)
-    .flatMap((candidate = 0) => protocols.map((protocol) => ({ protocol, port: candidate })));
+  const free = new Set<number>();
+  for (const candidate of [...new Set(candidates)].slice(0, MAX_CANDIDATES)) {
+    if (free.size === MAX_PORTS) break;
+    if (candidate >= 1 && candidate <= MAX_PORT && !isTaken(candidate)) free.add(candidate);
+  }
+  return [...free].flatMap((candidate) => protocols.map((protocol) => ({ protocol, port: candidate })));
 }

@@ -41,4 +41,23 @@ describe("a port of a server's address", () => {
     expect(isTaken(other, 2456)).toBe(false);
     expect(isTaken(other, 2459)).toBe(false);
   });
+
+  it('that several servers have belongs to another server than each of them', () => {
+    const twins = ['one', 'two', 'two'].map((uuid) => on(uuid, 'fra-1', { address: '203.0.113.7:2457' }));
+    expect(new ListedPorts([OURS, ...twins]).isTaken(OURS, 2457)).toBe(true);
+    const again = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459, 2459] });
+    expect(new ListedPorts([again]).isTaken(OURS, 2459)).toBe(false);
+  });
+
+  it('is looked up quickly, although thousands of servers are listed with it', () => {
+    const otherPorts = Array.from({ length: 15 }, (_, index) => 3_000 + index);
+    const servers = Array.from({ length: 3_000 }, (_, index) =>
+      on(`server ${index}`, 'fra-1', { address: '203.0.113.8:2456', otherPorts }),
+    );
+    const ports = new ListedPorts([OURS, ...servers]);
+    const startedAt = performance.now();
+    const taken = servers.flatMap(() => otherPorts.filter((port) => ports.isTaken(OURS, port)));
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(taken).toEqual([]);
+  });
 });

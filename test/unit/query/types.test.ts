@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { QueryTarget } from '../../../src/query/client.ts';
 import { PROTOCOLS } from '../../../src/query/protocols.ts';
 import { QUERY_TYPES, waysOf } from '../../../src/query/types.ts';
@@ -145,6 +145,16 @@ describe('the ways to query a server', () => {
   ])("use the server's ports: %s", (_, more, ports) => {
     const ways = waysOf({ type: 'valheim', port: 2456, isQueryPort: false, ...more });
     expect(ways.map(({ port }) => port)).toEqual(ports);
+  });
+
+  it.each([
+    ['asks about no port after the fourth free one', 0, 4],
+    ['considers at most 16 ports, whatever others have', 65_535, 16],
+  ])('%s', (_, lastTaken, asked) => {
+    const isTaken = vi.fn((port: number) => port <= lastTaken);
+    const otherPorts = Array.from({ length: 1_000 }, (_, index) => 10_000 + index);
+    waysOf({ type: 'rust', port: 2456, isQueryPort: false, otherPorts, isTaken });
+    expect(isTaken).toHaveBeenCalledTimes(asked);
   });
 
   it('never use an invalid port', () => {

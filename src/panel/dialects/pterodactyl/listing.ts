@@ -150,6 +150,9 @@ function swapLimit(value: unknown): Limit | undefined {
 /** Far more than any server has, and too few to take long. */
 const MAX_RELATED = 1_000;
 
+/** The most further ports of a server that are known: a game that responds to queries elsewhere does so at one of the first. */
+const MAX_OTHER_PORTS = 15;
+
 /** Names of variables with the port at which a game responds to queries, as in the eggs of parkervcp/eggs and pelican-eggs. */
 const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
 
@@ -167,12 +170,13 @@ export function decodePorts(
   const address = serverAddress(hosts, port);
   const node = asFields(attributes['sftp_details'])?.['ip'];
   const allocation = address === undefined ? localAllocation([...hosts, node], port) : undefined;
-  const otherPorts = allocations
+  const ownPorts = allocations
     .filter(({ ip, port: other }) => ip === chosen?.['ip'] && other !== port)
     .map((other) => other['port'])
     .filter(isPort);
   // A port that isn't the server's own isn't forwarded to it, and may be that of a server that isn't listed.
-  const namedPort = namedPorts(attributes).find((named) => otherPorts.includes(named));
+  const namedPort = namedPorts(attributes).find((named) => ownPorts.includes(named));
+  const otherPorts = ownPorts.slice(0, MAX_OTHER_PORTS);
   return {
     ...(address !== undefined && { address }),
     ...(allocation !== undefined && { allocation }),

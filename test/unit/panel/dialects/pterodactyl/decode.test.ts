@@ -423,6 +423,17 @@ describe('decodeListingPage', () => {
     return decodeListingPage(listingPage([entry]), 100).servers[0];
   };
 
+  it('knows at most 16 ports of a server, and the one that a variable contains', () => {
+    const many = Array.from({ length: 999 }, (_, index) => ({ ...DEFAULT, port: 3_000 + index }));
+    const data = [{ ...DEFAULT, is_default: true }, ...many].map(allocationEntry);
+    const variables = { object: 'list', data: [named('QUERY_PORT', '3998')] };
+    const relationships = { allocations: { object: 'list', data }, variables };
+    const entry = serverEntry({ identifier: 'ab', uuid: 'abc', relationships });
+    const [server] = decodeListingPage(listingPage([entry]), 100).servers;
+    expect(server?.otherPorts).toEqual(many.slice(0, 15).map(({ port }) => port));
+    expect(server?.namedPort).toBe(3_998);
+  });
+
   it.each<[string, unknown[], number | undefined]>([
     ['QUERY_PORT', [named('SERVER_PORT', '2457'), named('QUERY_PORT', '27020')], 27_020],
     ['SERVER_QUERY_PORT', [named('SERVER_QUERY_PORT', '27020')], 27_020],
