@@ -216,7 +216,7 @@ describe('discovery', () => {
   });
 
   it('requests no token for a flagged server, and lets its socket expire with the old one', async () => {
-    const panel = await panelWith({ servers: SERVERS });
+    const panel = await panelWith({ servers: SERVERS, tokenLifetimeSeconds: 240 });
     // The shortest random wait would renew the token at the moment at which the server list is read again.
     const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }'], {
       random: () => 0.9,
@@ -243,7 +243,7 @@ describe('discovery', () => {
         { name: 'impostor', uuid: second },
       ],
     });
-    const exporter = await observe(panel, ['discover: {}']);
+    const exporter = await observe(panel, ['discover: { interval: 1m }']);
     await untilNames(exporter, ['survival']);
     expect(await exporter.value('gameserver_exporter_discovery_ambiguous_servers')).toBe(1);
     expect(await exporter.value('gameserver_panel_problem', { cause: 'same_identifier' })).toBe(1);
