@@ -151,7 +151,7 @@ describe('the ways to query a server', () => {
     ['asks about no port after the fourth free one', 0, 4],
     ['considers at most 16 ports, whatever others have', 65_535, 16],
   ])('%s', (_, lastTaken, asked) => {
-    const isTaken = vi.fn((port: number) => port <= lastTaken);
+    const isTaken = vi.fn<(port: number) => boolean>((port) => port <= lastTaken);
     const otherPorts = Array.from({ length: 1_000 }, (_, index) => 10_000 + index);
     waysOf({ type: 'rust', port: 2456, isQueryPort: false, otherPorts, isTaken });
     expect(isTaken).toHaveBeenCalledTimes(asked);
