@@ -1,208 +1,302 @@
-import { sleep } from '../domain/clock.ts';
+import { type Clock, sleep } from '../domain/clock.ts';
+import { QUIET_LOG } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
+import type { Problem } from '../domain/problem.ts';
+import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
+import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
-import type { PowerAction } from '../panel/dialect.ts';
+import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import {
-  type ConsoleOutcome,
-  Conversation,
-  type ConversationOptions,
-  Ending,
-  PATIENCE_MS,
-} from './conversation.ts';
-import {
-  commandProblem,
-  isReached,
-  lacks,
-  missingPermission,
-  POWER_PERMISSIONS,
-  type PowerWatch,
-  powerNeed,
-  sawState,
-  watchPower,
-} from './server-control.ts';
+  NO_CIRCUITS,
+  type SessionSettings,
+  type SocketAccess,
+  type StreamContext,
+  type StreamPanel,
+  type StreamRecord,
+} from '../session/session-ports.ts';
+import type { ConsoleSocket } from '../session/socket.ts';
+import { isLive, Streamer } from '../session/streamer.ts';
+import { claimsOf } from '../session/token.ts';
+import { explainProblem, noteOf } from './messages.ts';
+import type { Screen } from './screen.ts';
 
-/** What a console run does. */
+/** What a run does, in this order: recent lines, a power action, commands; it ends `for` milliseconds after connecting, finished or not. */
 export interface ConsolePlan {
-  /** Show the recent lines first. */
-  readonly logs: boolean;
+  readonly logs?: boolean;
   readonly power?: PowerAction;
-  /** Sent in this order, after the power action has completed. */
-  readonly commands: readonly string[];
-  /** Ends the run this many milliseconds after connecting, even if it isn't finished. */
-  readonly forMs?: number;
+  readonly send?: readonly string[];
+  readonly for?: number;
   /** Whether a person types commands. */
   readonly interactive: boolean;
-  /** Whether commands are read from the input. */
-  readonly readsInput: boolean;
 }
 
-/** How long to wait for the server's state, which a node sends right after a token, in milliseconds. */
+/** The server whose console is shown, how to reach it, and where to show it. */
+export interface ConsoleOptions extends SocketAccess, Pick<StreamPanel, 'credentials'> {
+  readonly target: ServerTarget;
+  /** A description of where the API key came from. */
+  readonly keySource: string;
+  readonly settings: SessionSettings;
+  readonly screen: Screen;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Daemons accept ten commands at once and then one per second (wings, router/websocket/limiter.go), and drop the others. */
+const COMMAND_INTERVAL_MS = 1_050;
+
+/** A node sends the server's state right after a token. */
 const FIRST_STATE_MS = 3_000;
 
-/** Modded servers take minutes to start. */
-export const POWER_DEADLINE_MS = 5 * 60_000;
+/** How long messages wait for a lost connection to come back, and how long a power action may take: modded servers take minutes. */
+const PATIENCE_MS = 5 * 60_000;
 
-/** Output is complete after this many milliseconds without a line. */
-export const SETTLED_MS = 2_000;
+/** Output is complete after this long without a line, and at the latest after the longer time. */
+const SETTLED_MS = 2_000;
+const MAX_SETTLING_MS = 10_000;
 
-/** A console that never falls silent is left after this many milliseconds. */
-export const MAX_SETTLING_MS = 10_000;
+/** How often a condition that is waited for is checked. */
+const CHECK_INTERVAL_MS = 50;
 
-/** One run of the `console` command. */
+/** Messages whose text is the server's output, and those that report that a request was not carried out. */
+const OUTPUT: ReadonlySet<string> = new Set(['console output', 'install output', 'transfer logs']);
+const REFUSALS: ReadonlySet<string> = new Set(['daemon error', 'throttled']);
+
+interface Power {
+  readonly permission: string;
+  readonly underway?: ServerState;
+  readonly isDone: (state: ServerState) => boolean;
+}
+
+/** The permission that a node requires (wings, router/websocket), and the states in which the action is underway and done. */
+const POWER: Readonly<Record<PowerAction, Power>> = {
+  start: { permission: 'control.start', underway: 'starting', isDone: (state) => state === 'running' },
+  stop: { permission: 'control.stop', underway: 'stopping', isDone: isOff },
+  restart: { permission: 'control.restart', isDone: (state) => state === 'running' },
+  kill: { permission: 'control.stop', isDone: isOff },
+};
+
+/** One run of the `console` command, on a connection that the exporter's own state machine keeps open. */
 export class ConsoleRun {
   readonly #plan: ConsolePlan;
-  readonly #options: Omit<ConversationOptions, 'onFirstConnection'>;
-  readonly #conversation: Conversation;
-  /** Commands that haven't been sent or rejected yet. */
-  #unsent: number;
-  #unreached: PowerWatch | undefined;
+  readonly #options: ConsoleOptions;
+  readonly #name: string;
+  readonly #screen: Screen;
+  readonly #streamer: Streamer;
+  readonly #ending = new AbortController();
+  #outcome: { readonly code: 0 | 1; readonly error?: string | undefined } | undefined;
+  #socket: ConsoleSocket | undefined;
+  #state: ServerState | undefined;
+  #isLive = false;
+  #hasConnected = false;
+  #problem: Problem | undefined;
+  /** How many requests were not carried out. */
+  #failures = 0;
+  /** Whether the server can have been restarted: a running server must have been in another state first. */
+  #hasLeft = false;
+  /** Whether the power action and the commands of the plan were carried out or rejected. */
+  #isDone = false;
+  #commandAt = Number.NEGATIVE_INFINITY;
+  #activeAt = Number.NEGATIVE_INFINITY;
 
-  constructor(plan: ConsolePlan, options: Omit<ConversationOptions, 'onFirstConnection'>) {
+  constructor(plan: ConsolePlan, options: ConsoleOptions) {
     this.#plan = plan;
     this.#options = options;
-    this.#unsent = plan.commands.length;
-    this.#conversation = new Conversation({ ...options, onFirstConnection: () => this.#startTimer() });
+    this.#name = printable(options.target.name);
+    this.#screen = options.screen;
+    this.#streamer = this.#createStreamer();
   }
 
-  /** Ends the run before it is done. */
-  end(outcome: ConsoleOutcome): void {
-    this.#conversation.end(outcome);
+  /** Ends the run, also before it is done. */
+  end(error?: string): void {
+    // In a person's session, failures were visible and could be handled, so they don't change the exit code.
+    const hasFailed = error !== undefined || (this.#failures > 0 && !this.#plan.interactive);
+    this.#outcome ??= { code: hasFailed ? 1 : 0, error };
+    this.#ending.abort();
   }
 
-  /** Executes the plan; resolves when the socket is closed. */
-  async run(): Promise<ConsoleOutcome> {
-    const conversation = this.#conversation;
+  /** Executes the plan; resolves when the socket is closed, with the exit code, and an error that wasn't shown before. */
+  async run() {
+    this.#streamer.start();
     try {
-      conversation.start();
-      await untilAborted(this.#script(), conversation.signal);
-      return { code: this.#code };
+      await untilAborted(this.#script(), this.#ending.signal);
     } catch (error) {
-      if (error instanceof Ending) return error.outcome;
-      throw error;
+      if (this.#outcome === undefined) throw error;
     } finally {
-      // Ends everything that is still waiting.
-      conversation.end({ code: 0 });
-      await conversation.stop();
-      this.#options.screen.close();
+      this.end();
+      this.#streamer.stop();
+      await this.#streamer.closing;
+      this.#screen.close();
     }
-  }
-
-  // In a person's session, failures were visible and could be handled, so they don't change the exit code.
-  get #code(): 0 | 1 {
-    return this.#conversation.failed && !this.#plan.interactive ? 1 : 0;
+    return this.#outcome ?? { code: 0 };
   }
 
   async #script(): Promise<void> {
-    const { logs, power, commands, forMs, interactive } = this.#plan;
-    const { watch } = this.#conversation;
-    const { input } = this.#options.screen;
-    await watch.until(() => this.#conversation.isReady);
-    await watch.until(() => this.#conversation.standing.state !== undefined, FIRST_STATE_MS);
-    if (logs)
-      await this.#conversation.send({ event: 'send logs' }, 'the request for recent lines', PATIENCE_MS);
+    const { logs = false, power, send = [], for: forMs, interactive } = this.#plan;
+    const { clock } = this.#options;
+    await this.#until(this.#isReady);
+    await this.#until(() => this.#state !== undefined, FIRST_STATE_MS);
+    if (logs) await this.#send({ event: 'send logs' }, 'the request for recent lines');
     if (power !== undefined) await this.#setPower(power);
-    for (const command of commands) {
-      await this.#command(command);
-      this.#unsent -= 1;
-    }
-    if (input !== undefined) {
-      for await (const line of input) await this.#command(line);
-    }
-    if (forMs !== undefined && !interactive) await watch.until(() => false);
-    const isPowerAlone = power !== undefined && commands.length === 0 && !logs;
-    if (!interactive && !isPowerAlone) await this.#settle();
+    for (const command of send) await this.#command(command);
+    this.#isDone = true;
+    for await (const line of this.#screen.input ?? []) await this.#command(line);
+    if (forMs !== undefined && !interactive) await this.#until(() => false);
+    if (interactive || (power !== undefined && send.length === 0 && !logs)) return;
+    await this.#until(() => clock.now() >= this.#activeAt + SETTLED_MS, MAX_SETTLING_MS);
   }
 
   async #command(text: string): Promise<void> {
     if (text.trim() === '') return;
-    const conversation = this.#conversation;
+    const { clock } = this.#options;
+    await this.#until(() => clock.now() >= this.#commandAt + COMMAND_INTERVAL_MS);
+    const problem =
+      (this.#plan.interactive && !this.#isReady() ? 'not connected' : undefined) ??
+      this.#lacking('control.console') ??
+      (this.#state !== undefined && isOff(this.#state) ? `the server is ${this.#state}` : undefined);
     const what = `"${printable(text)}"`;
-    if (this.#plan.interactive && !conversation.isReady) {
-      conversation.note(`${what} was not sent: not connected`);
-      return;
-    }
-    const problem = commandProblem(text, conversation.standing, this.#options.link.codec);
-    if (problem !== undefined) {
-      const refusal = `${what} was not sent: ${problem}`;
-      if (this.#plan.interactive) conversation.note(refusal);
-      else conversation.fail(refusal);
-    } else if (!(await conversation.sendCommand(text, what))) {
-      this.#giveUp(`${what} was not sent: no connection for ${minutes(PATIENCE_MS)}`);
-    }
+    if (problem !== undefined) return this.#fail(`${what} was not sent: ${problem}`);
+    await this.#send({ event: 'send command', command: text }, what);
+    this.#commandAt = clock.now();
   }
 
   async #setPower(action: PowerAction): Promise<void> {
-    const conversation = this.#conversation;
-    const { name } = this.#options;
-    const { permissions, state = 'unknown' } = conversation.standing;
-    const permission = POWER_PERMISSIONS[action];
-    if (lacks(permissions, permission)) this.#giveUp(missingPermission(permission));
-    const need = powerNeed(action, state);
-    if (need === 'done') {
-      conversation.note(`${action} not needed: ${name} is ${state}`);
-      return;
+    const { permission, underway, isDone } = POWER[action];
+    const problem = this.#lacking(permission);
+    if (problem !== undefined) return this.end(problem);
+    const before = this.#state ?? 'unknown';
+    if (action !== 'restart' && isDone(before))
+      return this.#screen.note(`${action} not needed: ${this.#name} is ${before}`);
+    this.#hasLeft = action !== 'restart' || before !== 'running';
+    const failures = this.#failures;
+    if (before !== underway) {
+      await this.#send({ event: 'set state', action }, action);
+      this.#screen.note(`${action} requested`);
     }
-    this.#unreached = watchPower(action, state);
-    if (need === 'ask') {
-      if (!(await conversation.send({ event: 'set state', action }, action, PATIENCE_MS))) {
-        this.#giveUp(`${action} was not sent: no connection for ${minutes(PATIENCE_MS)}`);
-      }
-      conversation.note(`${action} requested`);
-    }
-    await this.#powerReached(action);
+    const isComplete = () => this.#hasLeft && this.#state !== undefined && isDone(this.#state);
+    const isDecided = await this.#until(() => this.#failures > failures || isComplete(), PATIENCE_MS);
+    const now = `${this.#name} is ${this.#state ?? 'in an unknown state'}`;
+    if (!isDecided) return this.end(`${action} not completed after 5 minutes: ${now}`);
+    if (this.#failures > failures) return this.end(`${action} failed: ${now}`);
+    this.#screen.note(`${action} completed: ${now}`);
   }
 
-  async #powerReached(action: PowerAction): Promise<void> {
-    const conversation = this.#conversation;
-    const { name } = this.#options;
-    const { refusals } = conversation;
-    const isRefused = () => conversation.refusals > refusals;
-    const look = () => {
-      const { state } = conversation.standing;
-      if (this.#unreached !== undefined && state !== undefined)
-        this.#unreached = sawState(this.#unreached, state);
-      return this.#unreached === undefined || isReached(this.#unreached) || isRefused();
-    };
-    const limit = this.#plan.forMs === undefined ? POWER_DEADLINE_MS : undefined;
-    const ended = await conversation.watch.until(look, limit);
-    const state = conversation.standing.state ?? 'in an unknown state';
-    if (!ended)
-      this.#giveUp(`${action} not completed after ${minutes(POWER_DEADLINE_MS)}: ${name} is ${state}`);
-    if (isRefused()) this.#giveUp(`${action} failed: ${name} is ${state}`);
-    this.#unreached = undefined;
-    conversation.note(`${action} completed: ${name} is ${state}`);
+  /** Sends a message once the node accepts it; ends the run if there is no connection for too long. */
+  async #send(message: ClientMessage, what: string): Promise<void> {
+    const isReady = await this.#until(this.#isReady, PATIENCE_MS);
+    if (!isReady) this.end(`${what} was not sent: no connection for 5 minutes`);
+    this.#ending.signal.throwIfAborted();
+    try {
+      this.#socket?.send(message);
+      this.#activeAt = this.#options.clock.now();
+    } catch (error) {
+      this.#fail(`${what} was not sent: ${(error as Error).message}`);
+    }
   }
 
-  async #settle(): Promise<void> {
+  /** A node may refuse messages while a new token is pending, because the old one may have expired. */
+  readonly #isReady = () => this.#streamer.machine.name === 'streaming';
+
+  /** The permission that the token lacks, in words; undefined if none is known. Nodes silently drop messages without permission. */
+  #lacking(permission: string): string | undefined {
+    const { machine } = this.#streamer;
+    const token = 'token' in machine ? machine.token : undefined;
+    const { permissions = ['*'] } = claimsOf(token?.value ?? '');
+    if (permissions.includes(permission) || permissions.includes('*')) return undefined;
+    return `the key's account lacks the permission ${permission} for this server`;
+  }
+
+  /** Waits for a condition; returns whether it became true in time. Rejects when the run ends. */
+  async #until(holds: () => boolean, limitMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     const { clock } = this.#options;
-    const { signal } = this.#conversation;
-    const endsAt = clock.now() + MAX_SETTLING_MS;
-    for (;;) {
-      const quietAt = this.#conversation.activeAt + SETTLED_MS;
-      const waitMs = Math.min(quietAt, endsAt) - clock.now();
-      if (waitMs <= 0) return;
-      await sleep(clock, waitMs, signal);
+    const endsAt = clock.now() + limitMs;
+    while (!holds() && clock.now() < endsAt) await sleep(clock, CHECK_INTERVAL_MS, this.#ending.signal);
+    this.#ending.signal.throwIfAborted();
+    return holds();
+  }
+
+  #fail(text: string): void {
+    this.#failures += 1;
+    this.#screen.note(text);
+  }
+
+  #onChange(): void {
+    const { machine } = this.#streamer;
+    const wasLive = this.#isLive;
+    this.#isLive = isLive(machine);
+    if (this.#isLive && !wasLive) this.#onConnected();
+    const problem = machine.name === 'idle' ? undefined : machine.problem;
+    const isNew = problem?.detail !== this.#problem?.detail;
+    this.#problem = problem;
+    if (problem === undefined || !isNew) return;
+    if (machine.name === 'blocked' || !this.#hasConnected)
+      return this.end(`${this.#name}: ${explainProblem(problem, this.#options.keySource)}`);
+    this.#screen.note(
+      `${this.#isLive ? 'token refresh failed' : 'not connected'}, retrying: ${problem.detail}`,
+    );
+    if (!this.#isLive && Number.isFinite(this.#commandAt))
+      this.#fail('the last command may not have taken effect');
+  }
+
+  #onConnected(): void {
+    const { target, clock } = this.#options;
+    const panel = printable(target.panel);
+    this.#screen.note(this.#hasConnected ? 'reconnected' : `connected to ${this.#name} on panel ${panel}`);
+    if (!this.#hasConnected && this.#plan.for !== undefined) {
+      const cancel = clock.schedule(this.#plan.for, () => {
+        if (!this.#isDone) this.#fail('time is up, but not everything was done');
+        this.end();
+      });
+      this.#ending.signal.addEventListener('abort', cancel);
     }
+    this.#hasConnected = true;
   }
 
-  #startTimer(): void {
-    const { forMs } = this.#plan;
-    if (forMs === undefined) return;
-    const cancel = this.#options.clock.schedule(forMs, () => {
-      if (this.#unreached !== undefined) {
-        this.#conversation.note(`time is up, but ${this.#unreached.action} is not completed yet`);
-      }
-      if (this.#unsent > 0) this.#conversation.fail('time is up, but not all commands were sent');
-      this.end({ code: this.#code });
-    });
-    this.#conversation.signal.addEventListener('abort', cancel, { once: true });
+  #onState(state: ServerState): void {
+    if (state === 'unknown') return;
+    if (state !== this.#state) this.#screen.note(`${this.#name} is ${state}`);
+    this.#state = state;
+    this.#hasLeft ||= state !== 'running';
   }
 
-  #giveUp(why: string): never {
-    throw new Ending({ code: 1, error: why });
+  #onMessage(message: ServerMessage): void {
+    const note = noteOf(message);
+    if (OUTPUT.has(message.event)) {
+      this.#activeAt = this.#options.clock.now();
+      this.#screen.print(message.args[0] ?? '');
+    } else if (message.event === 'deleted') this.end(`${this.#name}: the server was deleted`);
+    else if (REFUSALS.has(message.event)) this.#fail(note ?? '');
+    else if (note !== undefined) this.#screen.note(note);
   }
-}
 
-function minutes(ms: number): string {
-  return `${ms / 60_000} minutes`;
+  #createStreamer(): Streamer {
+    const { target, credentials, openSocket, codec } = this.#options;
+    const ignore = () => undefined;
+    const context: StreamContext = {
+      ...this.#options,
+      log: QUIET_LOG,
+      telemetry: NO_TELEMETRY,
+      panel: { ...NO_CIRCUITS, credentials },
+      openSocket: (url, listener) => (this.#socket = openSocket(url, listener)),
+      codec: {
+        ...codec,
+        handleFrame: (frame, isBinary, handler) => {
+          codec.handleFrame(frame, isBinary, handler);
+          const message = isBinary ? { bad: 'binary' } : codec.decode(frame);
+          if (!('bad' in message)) this.#onMessage(message);
+        },
+      },
+    };
+    const unused = { socketBegan: ignore, eventsWithheld: ignore, consoleLine: ignore, socketHost: ignore };
+    const record: StreamRecord = {
+      ...unused,
+      target,
+      sampledAt: undefined,
+      awaitsWords: false,
+      daemonWords: ignore,
+      socketSample: ({ state = 'unknown' }) => this.#onState(state),
+      stateHint: (state) => this.#onState(state),
+    };
+    const changed = () => this.#onChange();
+    return new Streamer(context, record, { renews: () => true, tokenSpent: ignore, changed });
+  }
 }

@@ -9,16 +9,11 @@ export const FRAME_INTERVAL_MS = 600;
 /** With more frames waiting than this, the caller is ignoring the responses. */
 const MAX_WAITING = 64;
 
-interface OutgoingFrame {
-  readonly frame: string;
-  readonly written: () => void;
-}
-
 /** Sends frames in order, never faster than the far end accepts them. */
 export class Outbox {
   readonly #clock: Clock;
   readonly #write: (frame: string) => void;
-  readonly #waiting: OutgoingFrame[] = [];
+  readonly #waiting: string[] = [];
   #nextAt = Number.NEGATIVE_INFINITY;
   #cancel: Cancel | undefined;
 
@@ -27,12 +22,12 @@ export class Outbox {
     this.#write = write;
   }
 
-  /** Throws if too many frames are waiting; `written` is called when the frame is sent. */
-  send(frame: string, written: () => void = () => undefined): void {
+  /** Throws if too many frames are waiting. */
+  send(frame: string): void {
     if (this.#waiting.length >= MAX_WAITING) {
       throw new Error(`expected at most ${MAX_WAITING} frames waiting for one socket; send more slowly`);
     }
-    this.#waiting.push({ frame, written });
+    this.#waiting.push(frame);
     if (this.#cancel === undefined) this.#pump();
   }
 
@@ -50,46 +45,10 @@ export class Outbox {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#nextAt = this.#clock.now() + FRAME_INTERVAL_MS;
-      this.#write(next.frame);
-      next.written();
+      this.#write(next);
     }
     if (this.#waiting.length === 0) return;
     this.#cancel = this.#clock.schedule(Math.max(wait, this.#nextAt - this.#clock.now()), () => this.#pump());
-  }
-}
-
-/** Reports what the far end has read: its pong repeats the mark of a ping once it has read everything before it. */
-export class ReadReceipts {
-  readonly #ping: (mark: string) => void;
-  /** By mark, in the order in which the frames are written. */
-  readonly #waiting = new Map<string, (isRead: boolean) => void>();
-  #asked = 0;
-
-  constructor(ping: (mark: string) => void) {
-    this.#ping = ping;
-  }
-
-  /** A receipt for a frame: call `written` when it is sent; `isRead` is false if the connection ended before it was read. */
-  expect(): { readonly written: () => void; readonly isRead: Promise<boolean> } {
-    this.#asked += 1;
-    const mark = String(this.#asked);
-    const isRead = new Promise<boolean>((resolve) => this.#waiting.set(mark, resolve));
-    return { written: () => this.#ping(mark), isRead };
-  }
-
-  /** Handles a pong, which may be unsolicited. */
-  answered(mark: string): void {
-    if (!this.#waiting.has(mark)) return;
-    for (const [earlier, resolve] of this.#waiting) {
-      this.#waiting.delete(earlier);
-      resolve(true);
-      if (earlier === mark) return;
-    }
-  }
-
-  stop(): void {
-    for (const resolve of this.#waiting.values()) resolve(false);
-    this.#waiting.clear();
   }
 }
 

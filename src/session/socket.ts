@@ -8,7 +8,7 @@ import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { NodeLookup } from '../names/system.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { RefusedUpgrade } from './failure.ts';
-import { Heartbeat, Outbox, type Pingable, ReadReceipts } from './socket-pacing.ts';
+import { Heartbeat, Outbox, type Pingable } from './socket-pacing.ts';
 import type { OpenTunnel } from './socket-proxy.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
@@ -85,8 +85,6 @@ export class ConsoleSocket implements Pingable {
   readonly #codec: SocketCodec;
   readonly #heartbeat: Heartbeat;
   readonly #outbox: Outbox;
-  /** Undefined before the first message to deliver. */
-  #receipts: ReadReceipts | undefined;
   #opened = false;
   #detached = false;
   #lost = false;
@@ -122,16 +120,6 @@ export class ConsoleSocket implements Pingable {
   send(message: ClientMessage): void {
     const frame = this.#encode(message);
     if (frame !== undefined && this.#ws.readyState === WebSocket.OPEN) this.#outbox.send(frame);
-  }
-
-  /** Sends a message like `send`; resolves with true once the far end has read it, or false if the socket ends first. */
-  deliver(message: ClientMessage): Promise<boolean> {
-    const frame = this.#encode(message);
-    if (frame === undefined || this.#ws.readyState !== WebSocket.OPEN) return Promise.resolve(false);
-    this.#receipts ??= new ReadReceipts((mark) => this.#ws.ping(mark));
-    const { written, isRead } = this.#receipts.expect();
-    this.#outbox.send(frame, written);
-    return isRead;
   }
 
   // The caller is responsible for a command's length. A token comes from the panel, and nothing from the panel may cause an
@@ -176,7 +164,6 @@ export class ConsoleSocket implements Pingable {
     this.#detached = true;
     this.#heartbeat.stop();
     this.#outbox.stop();
-    this.#receipts?.stop();
   }
 
   #listen(): void {
@@ -192,10 +179,7 @@ export class ConsoleSocket implements Pingable {
       this.#heartbeat.received();
       this.#listener.message(data as Buffer, isBinary);
     });
-    ws.on('pong', (mark) => {
-      this.#heartbeat.received();
-      this.#receipts?.answered(mark.toString());
-    });
+    ws.on('pong', () => this.#heartbeat.received());
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
     // ws reports every failure here first and closes afterward; only the close event is passed on.
     ws.on('error', (error) => {

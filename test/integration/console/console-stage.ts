@@ -1,10 +1,11 @@
+import { PassThrough } from 'node:stream';
 import { vi } from 'vitest';
-import { createConsole } from '../../../src/commands/console.ts';
+import { socketAccess } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
 import { parseConfig, resolveConfig } from '../../../src/config/parse.ts';
-import type { ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
-import type { ConsoleOutcome } from '../../../src/console/conversation.ts';
-import type { Screen } from '../../../src/console/screen.ts';
+import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
+import { Screen } from '../../../src/console/screen.ts';
+import { systemNames } from '../../../src/names/system.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor } from '../../support/exporter.ts';
@@ -21,19 +22,24 @@ export interface ConsoleUnderTest {
   /** The server's lines. */
   readonly lines: readonly string[];
   readonly notes: readonly string[];
-  readonly isClosed: boolean;
-  readonly outcome: Promise<ConsoleOutcome>;
+  readonly outcome: ReturnType<ConsoleRun['run']>;
   /** Types a line, or ends the input. */
   type(line: string | undefined): void;
   /** Waits for a line or a note that equals or matches this. */
   shows(wanted: string | RegExp): Promise<void>;
 }
 
+/** What a console does, and whether it has an input. */
+interface Opening extends Partial<ConsolePlan> {
+  readonly readsInput?: boolean;
+  readonly color?: boolean;
+}
+
 /** A simulated panel, and consoles of its servers. */
 export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;
-  open(plan?: Partial<ConsolePlan>, settings?: readonly string[], color?: boolean): ConsoleUnderTest;
+  open(opening?: Opening, settings?: readonly string[]): ConsoleUnderTest;
   until(check: () => void): Promise<void>;
   stop(): Promise<void>;
 }
@@ -51,13 +57,13 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
     panel,
     time,
     until,
-    open: (plan = {}, settings = [], color = false) => {
-      const made = openConsole(panel, time, { plan, settings, color }, until);
+    open: (opening = {}, settings = []) => {
+      const made = openConsole(panel, time, { opening, settings }, until);
       opened.push(made);
       return made;
     },
     stop: async () => {
-      for (const { run } of opened) run.end({ code: 0 });
+      for (const { run } of opened) run.end();
       await Promise.all(opened.map(({ outcome }) => outcome));
       await Promise.all(opened.map(({ close }) => close()));
       await panel.stop();
@@ -65,88 +71,64 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
   };
 }
 
-interface Opening {
-  readonly plan: Partial<ConsolePlan>;
-  readonly settings: readonly string[];
-  readonly color: boolean;
+/** The lines of a stream, of which the last one is complete. */
+function linesOf(stream: PassThrough): readonly string[] {
+  const lines: string[] = [];
+  stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.slice(0, -1).split('\n')));
+  return lines;
 }
 
 function openConsole(
   simulator: Simulator,
   time: TestTime,
-  { plan, settings, color }: Opening,
+  {
+    opening: { readsInput, color = false, ...plan },
+    settings,
+  }: { readonly opening: Opening; readonly settings: readonly string[] },
   until: ConsoleStage['until'],
 ) {
   const { shape, variables, issues } = parseConfig(configFor(simulator, settings), 'test', {});
   const panel = shape && resolveConfig(shape, { contents: new Map<string, string>(), variables }).panels[0];
   const [target] = panel?.servers ?? [];
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
-  const screen = new RecordingScreen(color, plan.readsInput === true || plan.interactive === true);
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const clock = time.clock();
   const api = panelApi(panel, clock);
-  const full: ConsolePlan = { logs: false, commands: [], interactive: false, readsInput: false, ...plan };
-  const run = createConsole(
-    { panel, target, keySource: 'a test', plan: full, screen, clock, random: () => 0 },
-    api,
+  const run = new ConsoleRun(
+    { interactive: false, ...plan },
+    {
+      ...socketAccess(panel, clock, systemNames(clock).forPanel()),
+      settings: panel,
+      target,
+      keySource: 'a test',
+      screen: new Screen({
+        stdin: readsInput === true ? stdin : undefined,
+        stdout,
+        stderr,
+        color,
+        onInterrupt: () => undefined,
+      }),
+      clock,
+      random: () => 0,
+      credentials: async (server, _ask, signal) => (await api.credentials(server, signal)).value,
+    },
   );
-  const outcome = run.run();
+  const [lines, shownNotes] = [linesOf(stdout), linesOf(stderr)];
+  const notes = () => shownNotes.map((note) => note.replace(/^-- /, ''));
   return {
     run,
-    outcome,
-    lines: screen.shown,
-    notes: screen.notes,
-    get isClosed() {
-      return screen.isClosed;
+    outcome: run.run(),
+    lines,
+    get notes() {
+      return notes();
     },
-    type: (line: string | undefined) => screen.type(line),
+    type: (line: string | undefined) => void (line === undefined ? stdin.end() : stdin.write(`${line}\n`)),
     close: () => api.close(),
     shows: (wanted: string | RegExp) =>
       until(() => {
-        const all = [...screen.shown, ...screen.notes];
+        const all = [...lines, ...notes()];
         const found = all.some((line) => (typeof wanted === 'string' ? line === wanted : wanted.test(line)));
         if (!found) throw new Error(`expected ${String(wanted)}, got:\n${all.join('\n')}`);
       }),
   };
-}
-
-class RecordingScreen implements Screen {
-  readonly color: boolean;
-  readonly shown: string[] = [];
-  readonly notes: string[] = [];
-  readonly input: AsyncIterable<string> | undefined;
-  isClosed = false;
-  readonly #typed: (string | undefined)[] = [];
-  #wake: () => void = () => undefined;
-
-  constructor(color: boolean, readsInput: boolean) {
-    this.color = color;
-    this.input = readsInput ? { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) } : undefined;
-  }
-
-  lines(lines: readonly string[]): void {
-    this.shown.push(...lines);
-  }
-
-  note(text: string): void {
-    this.notes.push(text);
-  }
-
-  close(): void {
-    this.isClosed = true;
-  }
-
-  type(line: string | undefined): void {
-    this.#typed.push(line);
-    this.#wake();
-  }
-
-  async #next(): Promise<IteratorResult<string>> {
-    while (this.#typed.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    const value = this.#typed.shift();
-    return value === undefined ? { done: true, value: undefined } : { done: false, value };
-  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanLines, explainProblem, MAX_LINE_LENGTH, narrate } from '../../../src/console/messages.ts';
+import { cleanLines, explainProblem, MAX_LENGTH, noteOf } from '../../../src/console/messages.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
@@ -23,30 +23,25 @@ describe('cleanLines', () => {
     ['a trailing line break', 'one\r\n', ['one']],
     ['several lines', 'one\ntwo\r\nthree', ['one', 'two', 'three']],
     ['a carriage return, which would overwrite the line', 'good\rbad', ['good', 'bad']],
-    ['carriage returns before a line break', 'good\r\r\nbad', ['good', 'bad']],
+    ['carriage returns before a line break', 'good\r\r\nbad', ['good', '', 'bad']],
     ['backspaces', 'good\b\b\b\bevil', ['goodevil']],
     ['a bell', `ding${BEL}`, ['ding']],
     ['a window title', `${ESC}]0;owned${BEL}text`, ['text']],
     ['a window title terminated by ST', `${ESC}]2;owned${ST}text`, ['text']],
-    ['an unterminated window title', `${ESC}]0;owned for ever`, ['']],
-    ['an unterminated window title before a line', `${ESC}]0;owned\nnext`, ['', 'next']],
     ['a link', `${ESC}]8;;http://evil${ST}click${ESC}]8;;${ST}`, ['click']],
     ['the clipboard', `${ESC}]52;c;cm0gLXJmIC8=${BEL}x`, ['x']],
     ['clear and home', `${ESC}[2J${ESC}[Hx`, ['x']],
     ['cursor moves', `a${ESC}[1Ab${ESC}[10;20Hc`, ['abc']],
     ['bracketed paste', `${ESC}[?2004hx${ESC}[200~y`, ['xy']],
     ['mouse reports and the alternate screen', `${ESC}[?1000h${ESC}[?1049hx`, ['x']],
-    ['device queries', `${ESC}[c${ESC}[6n${ESC}[>0q${ESC}Zx`, ['x']],
-    ['a DCS query', `${ESC}P$qm${ST}x`, ['x']],
     ['character sets', `${ESC}(0x${ESC})B`, ['x']],
     ['a reset', `${ESC}cx`, ['x']],
     ['C1 CSI', '\u009b2Jx', ['x']],
-    ['C1 OSC', '\u009d0;owned\u009cx', ['x']],
     ['other C1 controls', 'a\u0084b\u0085c', ['abc']],
     ['bidi overrides', 'user\u202egnp.exe\u202c\u2066x\u2069', ['usergnp.exex']],
     ['zero-width and tag characters', 'a\u200bb\ufeffc\u{e0041}d', ['abcd']],
-    ['separators', 'a\u2028b\u2029c', ['a b c']],
-    ['a lone surrogate', 'a\ud800b', ['a\ufffdb']],
+    ['separators', 'a\u2028b\u2029c', ['abc']],
+    ['a lone surrogate', 'a\ud800b', ['ab']],
     ['an escape at the end', `x${ESC}`, ['x']],
     ['a truncated sequence', `x${ESC}[31`, ['x']],
     ['an escape inside an escape', `${ESC}${ESC}[2Jx`, ['x']],
@@ -62,25 +57,17 @@ describe('cleanLines', () => {
     ['with colons are kept', `${ESC}[38:5:9mx`, [`${ESC}[38:5:9mx${ESC}[0m`]],
     ['are reset on each line', `${ESC}[31ma\nb`, [`${ESC}[31ma${ESC}[0m`, 'b']],
     ['are the only sequences kept', `${ESC}[2J${ESC}[31mx${ESC}[?25l`, [`${ESC}[31mx${ESC}[0m`]],
-    ['in the 8-bit form are removed', '\u009b31mx', [`${ESC}[31mx${ESC}[0m`]],
-    ['are not confused with similar sequences', `${ESC}[>4;2mx${ESC}[?1my${ESC}[1 mz`, ['xyz']],
-    ['with endless parameters are removed', `${ESC}[${'1;'.repeat(100)}mx`, ['x']],
+    ['in the 8-bit form are removed', '\u009b31mx', ['x']],
   ])('colors %s', (_name, text, lines) => {
     expect(cleanLines(text, true)).toEqual(lines);
   });
 
-  it('limits the length of a line without splitting a character or sequence', () => {
-    const [line = ''] = cleanLines('🐢'.repeat(5_000), false);
-    expect(line).toMatch(/^(?:🐢)+…$/u);
-    expect(line.length).toBeLessThanOrEqual(MAX_LINE_LENGTH);
-    const [red = ''] = cleanLines(`${'x'.repeat(MAX_LINE_LENGTH - 3)}${ESC}[31mx`, true);
-    expect(red).toBe(`${'x'.repeat(MAX_LINE_LENGTH - 3)}…`);
-  });
-
-  it('limits the number of lines', () => {
-    const lines = cleanLines('x\n'.repeat(1_000), false);
-    expect(lines).toHaveLength(101);
-    expect(lines.at(-1)).toBe('… (900 more lines)');
+  it('limits the length of a text without splitting a character, and a text that is too long has no colors', () => {
+    const [line = ''] = cleanLines(`x${'🐢'.repeat(MAX_LENGTH)}`, false);
+    expect(line).toMatch(/^x(?:🐢)+…$/u);
+    expect(line.length).toBeLessThanOrEqual(MAX_LENGTH + 1);
+    const [red = ''] = cleanLines(`${ESC}[31m${'x'.repeat(MAX_LENGTH)}`, true);
+    expect(red).toMatch(/^x+…$/);
   });
 
   const fragment = fc.constantFrom(
@@ -128,10 +115,9 @@ describe('cleanLines', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.boolean(), (bytes, color) => {
         const lines = cleanLines(Buffer.from(bytes).toString('latin1'), color);
-        expect(lines.length).toBeLessThanOrEqual(101);
         for (const line of lines) {
           expect(line).toMatch(color ? COLORED : PLAIN);
-          expect(line.length).toBeLessThanOrEqual(MAX_LINE_LENGTH + 4);
+          expect(line.length).toBeLessThanOrEqual(MAX_LENGTH + 5);
         }
       }),
     );
@@ -154,59 +140,51 @@ describe('a known secret in a line', () => {
     expect(cleanLines(`a ${one} b ${two}${one}`, false)).toEqual(['a <secret> b <secret><secret>']);
   });
 
-  it('is redacted before a long line is cut off', () => {
-    expect(cleanLines(`${'x'.repeat(MAX_LINE_LENGTH - 11)}${one}!`, false)).toEqual([
-      `${'x'.repeat(MAX_LINE_LENGTH - 11)}<secret>!`,
+  it('is not shown in part wherever a long text is cut off', () => {
+    for (let at = 0; at <= 2 * one.length; at += 1) {
+      const [line = ''] = cleanLines(`${'x'.repeat(MAX_LENGTH - at)}${one}${'y'.repeat(9)}`, false);
+      expect(line).not.toContain('Zq');
+    }
+  });
+
+  it('is redacted even if it has several lines', () => {
+    KNOWN_SECRETS.add('-----BEGIN KEY-----\nZq8v\n-----END KEY-----');
+    expect(cleanLines('it is -----BEGIN KEY-----\r\nZq8v\r\n-----END KEY-----', false)).toEqual([
+      'it is <secret>',
     ]);
+  });
+
+  it('is redacted even if hidden characters are removed from it', () => {
+    const echoed = Array.from(one).join('\u200b');
+    expect(cleanLines(`it is ${echoed}!`, true)).toEqual(['it is <secret>!']);
   });
 });
 
-describe('narrate', () => {
+describe('noteOf', () => {
   it.each([
-    ['console output', ['a line'], { kind: 'output', text: 'a line' }],
-    ['install output', ['fetching'], { kind: 'output', text: 'fetching' }],
-    ['transfer logs', ['10 %'], { kind: 'output', text: '10 %' }],
-    [
-      'daemon message',
-      ['Updating'],
-      { kind: 'note', text: 'message from the node: Updating', failed: false },
-    ],
+    ['console output', ['a line'], undefined],
+    ['daemon message', ['Updating'], 'message from the node: Updating'],
     [
       'daemon error',
       ['another power action is running'],
-      { kind: 'note', text: 'error from the node: another power action is running', failed: true },
+      'error from the node: another power action is running',
     ],
-    [
-      'throttled',
-      ['send command'],
-      {
-        kind: 'note',
-        text: 'the node dropped a "send command" message: too many messages at once',
-        failed: true,
-      },
-    ],
-    ['install started', [], { kind: 'note', text: 'installation started', failed: false }],
-    ['install completed', [], { kind: 'note', text: 'installation completed', failed: false }],
-    [
-      'transfer status',
-      ['success'],
-      { kind: 'note', text: 'transfer to another node: success', failed: false },
-    ],
-    ['backup completed', ['{}'], { kind: 'note', text: 'backup finished', failed: false }],
-    ['backup restore completed', [], { kind: 'note', text: 'backup restored', failed: false }],
-    ['deleted', [], { kind: 'gone', text: 'the server was deleted' }],
+    ['throttled', ['send command'], 'the node dropped a "send command" message: too many messages at once'],
+    ['install started', [], 'installation started'],
+    ['install completed', [], 'installation completed'],
+    ['transfer status', ['success'], 'transfer to another node: success'],
+    ['backup completed', ['{}'], 'backup finished'],
+    ['backup restore completed', [], 'backup restored'],
     ['stats', ['{}'], undefined],
-    ['status', ['running'], undefined],
-    ['token expiring', [], undefined],
     ['feature match', ['eula'], undefined],
-    ['unknown event', ['x'], undefined],
-  ])('%s', (event, args, narrated) => {
-    expect(narrate({ event, args })).toEqual(narrated);
+    ['constructor', ['x'], undefined],
+  ])('%s', (event, args, note) => {
+    expect(noteOf({ event, args })).toBe(note);
   });
 
   it('cleans text from a node', () => {
-    const narrated = narrate({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
-    expect(narrated).toMatchObject({ text: 'message from the node: a b' });
+    const note = noteOf({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
+    expect(note).toBe('message from the node: a b');
   });
 });
 

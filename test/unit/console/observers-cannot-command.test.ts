@@ -50,9 +50,5 @@ describe.each([
 });
 
 it('only the console contains messages that change a server', () => {
-  expect(modulesThatName(reachable('commands/console.ts')).sort()).toEqual([
-    'console/console-run.ts',
-    'console/conversation.ts',
-    'console/server-control.ts',
-  ]);
+  expect(modulesThatName(reachable('commands/console.ts')).sort()).toEqual(['console/console-run.ts']);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FRAME_INTERVAL_MS, Heartbeat, Outbox, ReadReceipts } from '../../../src/session/socket-pacing.ts';
+import { FRAME_INTERVAL_MS, Heartbeat, Outbox } from '../../../src/session/socket-pacing.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;
@@ -158,39 +158,5 @@ describe('Heartbeat', () => {
     expect(clock.pending).toBe(0);
     await clock.advance(120_000);
     expect(said).toEqual([]);
-  });
-});
-
-describe('ReadReceipts', () => {
-  it('a pong confirms everything written before its ping, whatever arrived in between; the end reports the rest as unread', async () => {
-    const step = fc.oneof(
-      fc.constant('write' as const),
-      fc.record({ pong: fc.nat({ max: 12 }) }),
-      fc.constant('stray pong' as const),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 24 }), async (steps) => {
-        const marks: string[] = [];
-        const receipts = new ReadReceipts((mark) => marks.push(mark));
-        const outcomes: Promise<boolean>[] = [];
-        let read = 0;
-        for (const one of steps) {
-          if (one === 'write') {
-            const { written, isRead } = receipts.expect();
-            outcomes.push(isRead);
-            written();
-          } else if (one === 'stray pong') {
-            receipts.answered('');
-          } else {
-            const mark = marks[one.pong];
-            if (mark === undefined) continue;
-            receipts.answered(mark);
-            read = Math.max(read, one.pong + 1);
-          }
-        }
-        receipts.stop();
-        expect(await Promise.all(outcomes)).toEqual(outcomes.map((_, i) => i < read));
-      }),
-    );
   });
 });

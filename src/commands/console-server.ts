@@ -1,0 +1,134 @@
+import type { PanelConfig } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { apiKeyOfFile, apiKeyProblem } from '../config/values.ts';
+import type { Clock } from '../domain/clock.ts';
+import { printable } from '../domain/printable.ts';
+import { Secret } from '../domain/secret.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { ListingQuery } from '../panel/dialect.ts';
+import { walkListing } from '../panel/listing.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { API_KEY_FILE, readTextFile, unreadable } from '../yaml/text-file.ts';
+import { CommandFailure } from './command-line.ts';
+import { panelApi } from './panel-api.ts';
+
+/** The environment variable with the user's own key. */
+export const KEY_VARIABLE = 'GAMESERVER_CONSOLE_API_KEY';
+
+const SERVER_ID = /^[0-9a-f]{8}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/i;
+
+/** The flags that select the server and the API key. */
+export interface ServerFlags {
+  readonly config: string;
+  readonly panel?: string;
+  readonly apiKeyFile?: string;
+}
+
+/** Finds a server by name or id, short or full, and says where a person's own key came from; throws a CommandFailure unless there is one. */
+export async function findServer(wanted: string, flags: ServerFlags, clock: Clock) {
+  const own = await ownKey(flags.apiKeyFile);
+  const loaded = await loadConfig(flags.config, process.env, { skipKeyFiles: own !== undefined });
+  if (!loaded.ok) throw new CommandFailure(formatIssues(loaded.issues));
+  const withKey = (one: PanelConfig) => (own === undefined ? one : { ...one, apiKey: own.key });
+  const all = loaded.config.panels.map(withKey);
+  const panels = all.filter(({ name }) => flags.panel === undefined || name === flags.panel);
+  if (panels.length === 0)
+    throw new CommandFailure(`no panel "${flags.panel}" in the configuration (panels: ${namesOf(all)})`);
+  const configured = chooseServer(panels.flatMap(serversOf), wanted);
+  // What is a name in the configuration may be the id of a server that another panel lists.
+  const isCertain = panels.length === 1 || own !== undefined || !SERVER_ID.test(wanted);
+  const isFound = configured !== undefined && (isCertain || hasId(configured.target, wanted));
+  const chosen = isFound ? configured : await findElsewhere(panels, wanted, own !== undefined, clock);
+  return { ...chosen, ownKeySource: own?.source };
+}
+
+/** Finds a server that isn't in the configuration: a discovered one, or any server by its id if the panel is unambiguous. */
+async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isOwn: boolean, clock: Clock) {
+  const [only] = panels;
+  if (only !== undefined && panels.length === 1 && SERVER_ID.test(wanted))
+    return { panel: only, target: target(only.name, wanted, wanted) };
+  // A person's key is only sent to its own panel, which can't be derived from the key or the server.
+  const mayList = !isOwn || panels.length === 1;
+  const listed = mayList ? await Promise.all(panels.map((panel) => withListed(panel, clock))) : panels;
+  const servers = listed.flatMap(serversOf);
+  const chosen = mayList ? chooseServer(servers, wanted) : undefined;
+  if (chosen !== undefined) return chosen;
+  const names =
+    servers.length === 0 ? 'it lists none' : `servers: ${namesOf(servers.map((one) => one.target))}`;
+  const advice = `; your own key is sent only to a panel that you select: add --panel <name> (panels: ${namesOf(panels)})`;
+  throw new CommandFailure(
+    `no server "${printable(wanted)}" in the configuration (${names})${mayList ? '' : advice}`,
+  );
+}
+
+/** The panel with the servers that it discovers, after those of the configuration. */
+async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig> {
+  const { listing, name } = panel;
+  if (listing?.discover === undefined) return panel;
+  const type = listing.type === undefined ? {} : { type: listing.type };
+  const api = panelApi(panel, clock);
+  const { signal } = new AbortController();
+  const read = async (query: ListingQuery) => (await api.listing({ ...query, ...type }, signal)).value;
+  const { servers, failure } = await walkListing(read);
+  await api.close();
+  if (failure !== undefined)
+    throw new CommandFailure(`panel ${name}: ${(failure.error as Error).message}`, { cause: failure.error });
+  const others = servers.filter(({ uuid }) => !panel.servers.some((one) => hasId(one, uuid)));
+  const discovered = others.map((server) => target(name, server.uuid, server.name));
+  return { ...panel, servers: [...panel.servers, ...discovered] };
+}
+
+/** A server that isn't in the configuration. */
+export function target(panel: string, id: string, name: string): ServerTarget {
+  return { panel, id, name, labels: {}, expect: 'any', mode: 'socket', limits: {} };
+}
+
+/** The user's own key and where it came from: the file, or else the variable; throws a CommandFailure if it is invalid. */
+async function ownKey(file: string | undefined) {
+  let key = process.env[KEY_VARIABLE] ?? '';
+  let source = KEY_VARIABLE;
+  if (file !== undefined) {
+    const read = await readTextFile(file, API_KEY_FILE);
+    source = `the file ${JSON.stringify(file)}`;
+    if (!read.ok) throw new CommandFailure(`--api-key-file ${JSON.stringify(file)} ${unreadable(read)}`);
+    key = apiKeyOfFile(read.content);
+  } else if (key === '') return undefined;
+  const problem = apiKeyProblem(key);
+  if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
+  return { key: new Secret(key), source };
+}
+
+export const serversOf = (panel: PanelConfig) => panel.servers.map((server) => ({ panel, target: server }));
+
+/** A server and its panel. */
+type Chosen = ReturnType<typeof serversOf>[number];
+
+/**
+ * The server with this id, short or full, or this name; throws a CommandFailure if there are several. Among the servers of one
+ * panel, an id takes precedence over a name. Among several panels it doesn't, because whoever names servers on one of them could
+ * otherwise intercept an id of another, or the reverse.
+ */
+export function chooseServer(servers: readonly Chosen[], wanted: string): Chosen | undefined {
+  const identified = servers.filter((one) => hasId(one.target, wanted));
+  const called = servers.filter((one) => one.target.name === wanted || identified.includes(one));
+  const isOnePanel = new Set(servers.map(({ panel }) => panel)).size === 1;
+  const found = isOnePanel && identified.length > 0 ? identified : called;
+  if (found.length <= 1) return found[0];
+  const each = found.map(
+    (one) => `${printable(one.target.name)} (${one.target.id}) on panel ${one.panel.name}`,
+  );
+  const matches = `"${printable(wanted)}" matches more than one server: ${each.join(', ')}`;
+  throw new CommandFailure(`${matches}; select the panel with --panel, or use an id`);
+}
+
+function namesOf(all: readonly { readonly name: string }[], listed = 10): string {
+  const first = all.slice(0, listed).map(({ name }) => printable(name));
+  return first.join(', ') + (all.length > listed ? ` and ${all.length - listed} more` : '');
+}
+
+/** Whether the text is the server's id; the short id is the beginning of the full one. */
+function hasId({ id, uuid = id }: ServerTarget, wanted: string): boolean {
+  const text = wanted.toLowerCase();
+  const ids = [id, uuid].map((one) => one.toLowerCase());
+  return SERVER_ID.test(wanted) && ids.some((one) => one.startsWith(text) || text.startsWith(one));
+}
