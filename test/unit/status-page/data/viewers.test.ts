@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { RenderedBody } from '../../../../src/metrics/rendered-body.ts';
 import { Viewers } from '../../../../src/status-page/data/viewers.ts';
+import { type Deferred, deferred } from '../../../support/deferred.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const decoder = new TextDecoder();
 
@@ -90,6 +92,46 @@ describe('viewers', () => {
     await one.next();
     await one.leave();
     expect(await watch(viewers).next()).toBe('whole 2');
+  });
+
+  /** Viewers whose complete states the test renders. */
+  function gated() {
+    const renders: Deferred<RenderedBody>[] = [];
+    const viewers = new Viewers(() => {
+      const render = deferred<RenderedBody>();
+      renders.push(render);
+      return render.promise;
+    });
+    return { viewers, renders };
+  }
+
+  it('get a change only after the complete state that was being rendered when it happened', async () => {
+    const { viewers, renders } = gated();
+    const viewer = watch(viewers);
+    const first = viewer.next();
+    await eventually(() => expect(renders).toHaveLength(1));
+    const change = vi.fn<() => Promise<RenderedBody>>(async () => body('change'));
+    const updated = viewers.update(change);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(change).not.toHaveBeenCalled();
+    renders[0]?.resolve(body('whole'));
+    expect(await first).toBe('whole');
+    await updated;
+    expect(change).toHaveBeenCalledTimes(1);
+  });
+
+  it('get a new complete state if the last viewer left while one was rendered', async () => {
+    const { viewers, renders } = gated();
+    const gone = watch(viewers);
+    const never = gone.next();
+    await eventually(() => expect(renders).toHaveLength(1));
+    await gone.leave();
+    renders[0]?.resolve(body('old'));
+    expect(await never).toBeUndefined();
+    const next = watch(viewers).next();
+    await eventually(() => expect(renders).toHaveLength(2));
+    renders[1]?.resolve(body('new'));
+    expect(await next).toBe('new');
   });
 
   it('get the complete state if there is no update', async () => {
