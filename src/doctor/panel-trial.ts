@@ -165,6 +165,7 @@ export class PanelTrial {
       consoles: idsOf(this.#targets.filter(({ mode }) => mode !== 'poll')),
       polled: idsOf(this.#targets.filter(({ mode }) => mode !== 'socket')),
       onNode: () => servers,
+      knows: () => true,
     });
   }
 

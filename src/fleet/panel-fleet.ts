@@ -354,12 +354,14 @@ export class PanelFleet {
     const asking = this.records.filter(({ target }) => target.blocked === undefined);
     const idsOf = (records: readonly ServerRecord[]) => records.map(({ target }) => target.id);
     const listing = this.#listing;
+    const known = new Set(this.records.flatMap(({ target, node }) => [target.id, node]));
     gateway.setUse({
       listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
       servers: asking.length,
       consoles: idsOf(asking.filter(({ target }) => target.mode !== 'poll')),
       polled: idsOf(asking.filter(({ target }) => target.mode !== 'socket')),
       onNode: (node) => asking.filter((record) => record.node === node).length,
+      knows: (idOrNode) => known.has(idOrNode),
     });
     this.#socketLimit.require(this.#needs.current.sockets, this.#partChanged);
     this.#divideRoom();

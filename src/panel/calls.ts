@@ -76,6 +76,13 @@ export class ConsoleCalls {
     }
   }
 
+  /** Forgets the calls for servers that are gone, unless they still count. */
+  forgetUnknown(knows: (server: string) => boolean): void {
+    const recent = this.#clock.now() - WINDOW_MS;
+    for (const [server, calls] of this.#calls)
+      if (!knows(server) && calls.every(({ at }) => at <= recent)) this.#calls.delete(server);
+  }
+
   /** Forgets the calls with a rejected key: another one needn't wait for them. The panel counts the others whoever makes them. */
   forgetRejected(): void {
     for (const [server, calls] of this.#calls) {

@@ -117,7 +117,9 @@ function afterFailure(
   }: Extract<CircuitEvent, { type: 'failed' }>,
   gaps: readonly number[],
 ): Circuit {
-  const failed = circuit.failed.includes(group) ? circuit.failed : [...circuit.failed, group];
+  // Those that fail later don't matter, and may be servers with ever new names.
+  const isCounted = circuit.state === 'open' || circuit.failed.includes(group);
+  const failed = isCounted ? circuit.failed : [...circuit.failed, group];
   const failures = circuit.failures + 1;
   const isProven = isDecisive || (failed.length >= needed && failures >= 2);
   const trial = isDoubted(circuit) ? trialAfter(circuit, subject, gaps) : firstTrial(now, gaps);

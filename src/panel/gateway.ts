@@ -16,6 +16,7 @@ import {
   CONSOLES,
   type EntryRequest,
   Gate,
+  nodeOfKey,
   PANEL,
   pathKey,
   pollsKey,
@@ -235,6 +236,13 @@ export class Gateway {
 
   setUse(use: PanelUse): void {
     this.#use = use;
+    const { knows } = use;
+    this.#consoles.forgetUnknown(knows);
+    this.#judge.forgetUnknown(knows);
+    this.#gate.reset((key) => {
+      const node = nodeOfKey(key);
+      return node !== undefined && !knows(node) && !knows(node.slice(UNKNOWN_NODE.length));
+    });
   }
 
   /** The API key changed: everything held against the panel or the old key is forgotten. */
@@ -431,9 +439,11 @@ export class Gateway {
   }
 }
 
+const UNKNOWN_NODE = 'of ';
+
 /** A server whose node is unknown may have any: it counts as a node of its own. */
 function nodeKey(server: string, node: string | undefined): string {
-  return node ?? `of ${server}`;
+  return node ?? UNKNOWN_NODE + server;
 }
 
 /** A 404 before any success, which means that the address is wrong, and not that the server is unknown. */

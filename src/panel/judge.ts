@@ -34,6 +34,8 @@ export interface PanelUse {
   readonly polled: readonly string[];
   /** How many of the servers are on this node. */
   readonly onNode: (node: string) => number;
+  /** Is this the id or the node of a server, even if it makes no calls? What is known of all others is forgotten. */
+  readonly knows: (idOrNode: string) => boolean;
 }
 
 /** Assumed until the use is known: enough servers that trouble with a single one isn't that of the panel. */
@@ -43,6 +45,7 @@ export const UNKNOWN_USE: PanelUse = {
   consoles: [],
   polled: [],
   onNode: () => 3,
+  knows: () => true,
 };
 
 /** The outcome of one call. */
@@ -190,6 +193,11 @@ export class Judge {
   /** The panel and its nodes are reached in another way: forgets everything that is held against them. */
   accessChanged(): void {
     this.#forget(() => true);
+  }
+
+  /** Forgets servers that are gone. */
+  forgetUnknown(knows: PanelUse['knows']): void {
+    for (const server of this.#held) if (!knows(server)) this.#held.delete(server);
   }
 
   stop(): void {

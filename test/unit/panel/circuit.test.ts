@@ -28,6 +28,11 @@ const after = (events: readonly CircuitEvent[], first: Circuit = CLOSED) =>
   events.reduce((circuit, event) => stepCircuit(circuit, event), first);
 
 describe('a circuit', () => {
+  it('that is open remembers no more subjects that fail', () => {
+    const events = Array.from({ length: 100 }, (_, n) => failed(`server ${n}`));
+    expect(after(events)).toMatchObject({ state: 'open', failed: ['server 0', 'server 1', 'server 2'] });
+  });
+
   const rows: readonly (readonly [what: string, events: readonly CircuitEvent[], state: Circuit['state']])[] =
     [
       ['stays closed after failures of two subjects', [failed('a'), failed('b')], 'closed'],

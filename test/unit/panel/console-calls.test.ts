@@ -102,4 +102,16 @@ describe('ConsoleCalls', () => {
     consoles.forgetRejected();
     expect([isReady(), isReady('refused')]).toEqual([false, true]);
   });
+
+  it('forgets calls for servers that are gone once they no longer count', async () => {
+    await consoles.make('gone', 'session', made);
+    await consoles.make('gone', 'session', made);
+    const knows = (server: string) => server === SERVER;
+    consoles.forgetUnknown(knows);
+    expect(isReady('gone')).toBe(false);
+    await clock.advance(60_000);
+    await consoles.make(SERVER, 'session', made);
+    consoles.forgetUnknown(knows);
+    expect(consoles.canaryOf([SERVER, 'gone'])).toBe('gone');
+  });
 });

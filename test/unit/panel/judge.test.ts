@@ -37,6 +37,7 @@ function use(
     consoles: servers,
     polled,
     onNode: (node) => servers.filter((server) => nodeOf(server) === node).length,
+    knows: (word) => servers.some((server) => word === server || word === nodeOf(server)),
   });
 }
 

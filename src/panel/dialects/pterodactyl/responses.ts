@@ -34,6 +34,9 @@ export function decodeAccount(body: unknown): Account {
   return { username, isAdmin: attributes?.['admin'] === true || attributes?.['root_admin'] === true };
 }
 
+/** Many times as long as any real address; an open socket keeps several copies of its address. */
+const MAX_SOCKET_URL_LENGTH = 2_048;
+
 /**
  * The token and the address in a response of the credentials endpoint.
  *
@@ -49,6 +52,10 @@ export function decodeCredentials(body: unknown): Credentials {
   const bytes = Buffer.byteLength(JSON.stringify(token));
   if (bytes > MAX_TOKEN_BYTES)
     throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
+  if (socketUrl.length > MAX_SOCKET_URL_LENGTH) {
+    const expected = `expected a socket address of at most ${MAX_SOCKET_URL_LENGTH} characters`;
+    throw new ShapeError(`${expected}, got ${socketUrl.length}`);
+  }
   return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
 }
 

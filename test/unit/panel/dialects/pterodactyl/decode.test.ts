@@ -247,6 +247,14 @@ describe('decodeCredentials', () => {
   });
 });
 
+it('a socket address of more than 2 KiB is rejected', () => {
+  const body = (length: number) => ({ data: { token: 'a', socket: 'wss://a/'.padEnd(length, 'x') } });
+  expect(decodeCredentials(body(2_048)).socketUrl).toHaveLength(2_048);
+  expect(() => decodeCredentials(body(2_049))).toThrow(
+    'expected a socket address of at most 2048 characters, got 2049',
+  );
+});
+
 it('a token that is too long for an auth frame is rejected', () => {
   const body = (length: number) => ({ data: { token: 'x'.repeat(length), socket: 'wss://node/ws' } });
   expect(decodeCredentials(body(3_900)).token).toHaveLength(3_900);
