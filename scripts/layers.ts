@@ -39,7 +39,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'names',
-    contains: 'resolves names for all panels: few threads, shared fairly',
+    contains: 'resolves names for all panels: few threads, shared',
     mayImport: ['domain', 'diagnosis'],
   },
   {

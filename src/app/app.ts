@@ -86,7 +86,7 @@ export function createApp(options: AppOptions): App {
   });
   const queryThread = new QueryThread();
   const queries = queryAccess(clock, random, options.queryClient ?? queryThread);
-  const names = systemNames(clock, options.lookUp);
+  const names = systemNames(options.lookUp);
   const limits = new Map<string, RateLimit>();
   const shared = { clock, log, random, self, shard, socketLimit, limits, queries, names };
   const panels = new PanelSet(config, shared);
@@ -150,7 +150,6 @@ export function createApp(options: AppOptions): App {
     stop: async () => {
       reloader.stop();
       status.stop();
-      names.close();
       await Promise.all([server.stop(), supervisor.stop()]);
       await queryThread.stop();
     },

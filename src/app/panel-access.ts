@@ -3,9 +3,10 @@ import { changedConcerns, type PanelConfig, type TlsConfig } from '../config/con
 import type { Clock } from '../domain/clock.ts';
 import { type QueryAccess, QueryScheduler } from '../fleet/query-watch.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import { nodeLookup, systemService } from '../names/system.ts';
+import { nodeLookup } from '../names/system.ts';
 import { dialectOf } from '../panel/dialects/select.ts';
 import type { QueryClient } from '../query/client.ts';
+import { systemService } from '../query/services.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';

@@ -13,10 +13,11 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { ListedPorts } from '../fleet/listed-ports.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import { systemNames, systemService } from '../names/system.ts';
+import { systemNames } from '../names/system.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { QueryClient } from '../query/client.ts';
 import { QueryThread } from '../query/query-thread.ts';
+import { systemService } from '../query/services.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { rateProblem } from './fleet-needs.ts';
@@ -136,7 +137,7 @@ export function doctorPanels(
   clock: Clock,
   client: QueryClient = new QueryThread(),
 ): readonly DoctorPanel[] {
-  const names = systemNames(clock);
+  const names = systemNames();
   return panels.map((panel) => doctorPanel(panel, clock, names.forPanel(), client));
 }
 

@@ -10,7 +10,7 @@ import { CommandFailure } from './command-line.ts';
 export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
   try {
     return new PanelApi({
-      ...apiAccess(panel, clock, systemNames(clock).forPanel()),
+      ...apiAccess(panel, clock, systemNames().forPanel()),
       telemetry: NO_TELEMETRY,
     });
   } catch (error) {

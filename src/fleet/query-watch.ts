@@ -8,10 +8,10 @@ import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import type { FindService } from '../names/system.ts';
 import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
 import type { QueryClient } from '../query/client.ts';
 import { queryPlace } from '../query/place.ts';
+import type { FindService } from '../query/services.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** Concurrent queries, across all panels. */

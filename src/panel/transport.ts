@@ -1,9 +1,9 @@
+import type { LookupFunction } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
-import type { NodeLookup } from '../names/system.ts';
 import { type Proxy, ProxyPool, proxyFor, proxyRefused } from './proxy.ts';
 import type { RateHeaders } from './rate-limit.ts';
 
@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   /** If absent, the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` decide, except for a panel on loopback. */
   readonly proxyUrl?: string;
   /** Resolves the name of the panel or its proxy; `dns.lookup` by default. */
-  readonly lookup?: NodeLookup;
+  readonly lookup?: LookupFunction;
 }
 
 /** As many as the budget has calls in flight. */

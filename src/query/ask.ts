@@ -4,9 +4,9 @@ import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import type { FindService } from '../names/system.ts';
 import { type Asked, inSeconds, QUERY_DEADLINE_MS, type QueryClient, type QueryTarget } from './client.ts';
 import { allowedAddresses, type QueryPolicy, queryPlace } from './place.ts';
+import type { FindService } from './services.ts';
 import { serviceOf } from './types.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */

@@ -1,11 +1,11 @@
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import { type ConnectionOptions, createSecureContext, type SecureContext } from 'node:tls';
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import type { NodeLookup } from '../names/system.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { Heartbeat, Outbox, type Pingable } from './socket-pacing.ts';
@@ -54,7 +54,7 @@ export interface SocketOptions {
   /** What connects to an address through its proxy; undefined for none. */
   readonly tunnelFor?: (url: string) => OpenTunnel | undefined;
   /** Resolves the names of nodes; `dns.lookup` by default. */
-  readonly lookup?: NodeLookup;
+  readonly lookup?: LookupFunction;
 }
 
 /** Receives a socket's events: `refused` or `opened`, and after `opened` once `closed`. */

@@ -1,10 +1,4 @@
-import dns, { type LookupAddress } from 'node:dns';
-
-type Callback = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
+import dns, { type LookupAllOptions } from 'node:dns';
 
 /** Names that a test makes exist or not; every other name is resolved as usual. */
 export interface NameService {
@@ -14,22 +8,22 @@ export interface NameService {
 }
 
 /**
- * Resolves names under `.test`, which no name server knows, by replacing `dns.lookup`. A test can't change the system's hosts
- * file, and a name that never resolves can't show a recovery.
+ * Resolves names under `.test`, which no name server knows, by replacing `dns.promises.lookup`. A test can't change the system's
+ * hosts file, and a name that never resolves can't show a recovery.
  */
 export function startNameService(): NameService {
   const known = new Set<string>();
-  const { lookup } = dns;
-  const answer = (hostname: string, options: { all?: boolean }, callback: Callback) => {
-    if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);
-    else if (!known.has(hostname)) process.nextTick(callback, notFound(hostname), []);
-    else if (options.all === true) process.nextTick(callback, null, [{ address: '127.0.0.1', family: 4 }]);
-    else process.nextTick(callback, null, '127.0.0.1', 4);
+  const { lookup } = dns.promises;
+  const answer = (hostname: string, options: LookupAllOptions) => {
+    if (!hostname.endsWith('.test')) return lookup(hostname, options);
+    return known.has(hostname)
+      ? Promise.resolve([{ address: '127.0.0.1', family: 4 }])
+      : Promise.reject(notFound(hostname));
   };
-  Object.assign(dns, { lookup: answer });
+  Object.assign(dns.promises, { lookup: answer });
   return {
     add: (name) => void known.add(name),
-    end: () => void Object.assign(dns, { lookup }),
+    end: () => void Object.assign(dns.promises, { lookup }),
   };
 }
 

@@ -154,7 +154,7 @@ export async function watchPanel(
       socketLimit: new SocketLimit(),
       limits: new Map(),
       queries: queryAccess(clock, () => 0, { query: () => Promise.reject(new Error('no client')) }),
-      names: systemNames(clock),
+      names: systemNames(),
       clock,
       log,
       random: () => 0,

@@ -1,5 +1,4 @@
-import dns, { type LookupAddress } from 'node:dns';
-import { syncBuiltinESMExports } from 'node:module';
+import dns, { type LookupAllOptions } from 'node:dns';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
@@ -17,7 +16,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   vi.restoreAllMocks();
-  syncBuiltinESMExports();
 });
 
 beforeEach(() => {
@@ -33,16 +31,12 @@ afterEach(async () => {
 
 /** Names under `.test`, which no name server knows, resolve to this machine; the panel's name isn't obviously local. */
 function resolveNamesHere(): void {
-  const lookup = dns.lookup;
-  const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
-    if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);
-    else {
-      const found: LookupAddress = { address: '127.0.0.1', family: 4 };
-      process.nextTick(callback, null, options.all === true ? [found] : found.address, found.family);
-    }
-  };
-  vi.spyOn(dns, 'lookup').mockImplementation(stub as unknown as typeof dns.lookup);
-  syncBuiltinESMExports();
+  const { lookup } = dns.promises;
+  const stub = (hostname: string, options: LookupAllOptions) =>
+    hostname.endsWith('.test')
+      ? Promise.resolve([{ address: '127.0.0.1', family: 4 }])
+      : lookup(hostname, options);
+  vi.spyOn(dns.promises, 'lookup').mockImplementation(stub as unknown as typeof lookup);
 }
 
 async function panelWith(server: HostileServer): Promise<HostilePanel> {

@@ -1,4 +1,3 @@
-import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { ensureDebianPackage } from '../../support/debian.ts';
@@ -58,7 +57,6 @@ describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
   it("can't bypass the proxy, by NO_PROXY, with a name that resolves to this machine", async () => {
     const names = startNameService();
     names.add('node.test');
-    syncBuiltinESMExports();
     try {
       const panel = await stage.panel(tlsOf(certificate));
       const proxy = await stage.proxy();
@@ -68,7 +66,6 @@ describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
       expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
     } finally {
       names.end();
-      syncBuiltinESMExports();
     }
   });
 });

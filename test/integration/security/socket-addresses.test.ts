@@ -1,6 +1,5 @@
-import dns, { type LookupAddress } from 'node:dns';
+import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { once } from 'node:events';
-import { syncBuiltinESMExports } from 'node:module';
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
@@ -74,25 +73,19 @@ afterAll(async () => {
   await exporter.stop();
   await panel.stop();
   vi.restoreAllMocks();
-  syncBuiltinESMExports();
   canary.close();
 });
 
 /** Names under `.test`, which no name server knows, resolve to this machine; the panel's name isn't obviously local. */
 function resolveNamesHere(): void {
-  const lookup = dns.lookup;
-  const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
-    if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);
-    else {
-      const found: LookupAddress =
-        hostname === 'metadata.test'
-          ? { address: 'fd00:ec2::254', family: 6 }
-          : { address: '127.0.0.1', family: 4 };
-      process.nextTick(callback, null, options.all === true ? [found] : found.address, found.family);
-    }
-  };
-  vi.spyOn(dns, 'lookup').mockImplementation(stub as unknown as typeof dns.lookup);
-  syncBuiltinESMExports();
+  const { lookup } = dns.promises;
+  const addressOf = (hostname: string): LookupAddress =>
+    hostname === 'metadata.test'
+      ? { address: 'fd00:ec2::254', family: 6 }
+      : { address: '127.0.0.1', family: 4 };
+  const stub = (hostname: string, options: LookupAllOptions) =>
+    hostname.endsWith('.test') ? Promise.resolve([addressOf(hostname)]) : lookup(hostname, options);
+  vi.spyOn(dns.promises, 'lookup').mockImplementation(stub as unknown as typeof lookup);
 }
 
 describe('a socket address from a panel on another machine', () => {

@@ -292,7 +292,7 @@ describe('the upgrade', () => {
 
   it('to a name that resolves to this machine is refused unless local addresses are allowed', async () => {
     const port = await startNode();
-    const names = guardedNames({ panelUrl: 'https://panel.example.com' }, systemNames(clock).forPanel());
+    const names = guardedNames({ panelUrl: 'https://panel.example.com' }, systemNames().forPanel());
     connect(`ws://localhost:${port}/ws`, { lookup: nodeLookup(names, { clock, timeoutMs: 7_000 }) });
     expect(await onlyReport()).toMatchObject({
       type: 'refused',

@@ -85,6 +85,14 @@ describe('the egg', () => {
     expect(egg.startup).toContain('--web.listen-address 0.0.0.0:{{SERVER_PORT}}');
   });
 
+  it('has as many threads for name lookups as the image and the systemd unit', () => {
+    const files = ['Dockerfile', 'deploy/systemd/gameserver-exporter.service'].map(readText);
+    const sizes = [egg.startup, ...files].map((text) => /\bUV_THREADPOOL_SIZE=(\d+)/.exec(text)?.[1]);
+    expect(sizes).toEqual(['16', '16', '16']);
+    // Images that split the command at spaces don't recognize assignments.
+    expect(egg.startup).toMatch(/^env UV_THREADPOOL_SIZE=\d+ node /);
+  });
+
   it('counts as started when the program logs its address', () => {
     expect(readText('src/commands/serve.ts')).toContain(`\`${egg.config.startup.done}\${url}/metrics\``);
   });

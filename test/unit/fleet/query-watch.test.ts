@@ -6,7 +6,7 @@ import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryScheduler, QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { FindService } from '../../../src/names/system.ts';
+import type { FindService } from '../../../src/query/services.ts';
 import type { Asked, QueryTarget } from '../../../src/query/client.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
