@@ -97,7 +97,7 @@ function openConsole(
   const run = new ConsoleRun(
     { interactive: false, ...plan },
     {
-      ...socketAccess(panel, clock, systemNames(clock).forPanel()),
+      ...socketAccess(panel, clock, systemNames().forPanel()),
       settings: panel,
       target,
       keySource: 'a test',
