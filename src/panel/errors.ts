@@ -61,7 +61,7 @@ export interface HttpRefusal {
   readonly location?: string;
   readonly rate: RateHeaders;
   readonly text: string;
-  /** Never shown: its prefix identifies an application key, and it is redacted if the panel repeats it. */
+  /** Never shown: its prefix identifies an application key. */
   readonly apiKey: string;
   /** The panel's address. */
   readonly url: string;
@@ -73,9 +73,8 @@ type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody' | 'refusalC
 
 /** The error for a response other than success. */
 export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): PanelError {
-  const { apiKey, request, status, rate, location } = refusal;
-  const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
-  const body = dialect.decodeErrorBody(text, refusal.contentType);
+  const { request, status, rate, location } = refusal;
+  const body = dialect.decodeErrorBody(refusal.text, refusal.contentType);
   const { form, detail, daemon } = body;
   const cause = causeOf(refusal, body, dialect);
   const target = status < 400 ? `redirect to ${redirectTarget(location)}` : undefined;

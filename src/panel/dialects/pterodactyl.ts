@@ -156,9 +156,9 @@ function bodyOf(form: ErrorBody['form'], detail: string | undefined): ErrorBody 
   return detail === undefined ? { form } : { form, detail };
 }
 
-// Bounded repeats keep the cost of a hostile page proportional to its length.
+// Bounded repeats keep the cost of a hostile page proportional to its length. A title that is cut off may end within a secret.
 function pageTitle(page: string): string | undefined {
-  return /<title[^>]{0,100}>([^<]{0,400})/i.exec(page.slice(0, MAX_SCANNED))?.[1];
+  return /<title[^>]{0,100}>([^<]{0,400})</i.exec(page.slice(0, MAX_SCANNED))?.[1];
 }
 
 function parseJson(text: string): unknown {

@@ -24,6 +24,11 @@ describe('decodeErrorBody', () => {
     ['the flat object', message('Wait.'), { form: 'message', detail: 'Wait.' }],
     ['a page', PAGE, { form: 'foreign', detail: '502 Bad Gateway' }],
     ['a page without a title', '<html></html>', { form: 'foreign' }],
+    [
+      'a page whose title, which may contain a part of a secret, is cut off',
+      `<html>${' '.repeat(4_060)}<title>Authorization: Bearer ptlc_0123456789</title>`,
+      { form: 'foreign' },
+    ],
     ['plain text', 'upstream timed out\n', { form: 'foreign', detail: 'upstream timed out' }],
     ['an empty body', '', { form: 'foreign' }],
     ['JSON of another type', '[1]', { form: 'foreign', detail: '[1]' }],
