@@ -227,6 +227,15 @@ describe('a power action', () => {
     expect(frames()).toEqual([]);
   });
 
+  it("isn't sent again if it is already in progress, and is awaited", async () => {
+    await start({ stopMs: 30_000 });
+    stage.panel.power('survival', 'stop');
+    const opened = stage.open({ power: 'stop' });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(opened.notes.at(-1)).toBe('stop completed: survival is offline');
+    expect(frames()).toEqual([]);
+  });
+
   it('is sent before the commands', async () => {
     await start({ servers: [{ name: 'survival', profile: 'offline', consoleLinesPerSecond: 0 }] });
     const opened = stage.open({ power: 'start', send: ['say hi'] });

@@ -29,7 +29,7 @@ describe('a screen of pipes', () => {
     expect(text(stdout)).toBe('\u001b[31mred\u001b[0m\n');
   });
 
-  it('reads its input line by line, also what came before it is requested, and releases it', async () => {
+  it('reads its input line by line, also what came before it is requested', async () => {
     const stdin = new PassThrough();
     stdin.write('one\r\ntwo\nthree');
     const streams = { stdin, stdout: new PassThrough(), stderr: new PassThrough() };
@@ -41,6 +41,11 @@ describe('a screen of pipes', () => {
     for await (const line of screen.input ?? []) lines.push(line);
     expect(lines).toEqual(['one', 'two', 'three']);
     screen.close();
+  });
+
+  it('releases an input that stays open', () => {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    new Screen({ stdin, stdout, stderr, color: false, onInterrupt: ignore }).close();
     expect(stdin.destroyed).toBe(true);
   });
 });
