@@ -19,10 +19,8 @@ import type { LookUp } from '../names/name-lookups.ts';
 import { systemNames } from '../names/system.ts';
 import type { RateLimit } from '../panel/rate-limit.ts';
 import type { QueryClient } from '../query/client.ts';
-import { QueryThread } from '../query/query-thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { queryAccess } from './panel-access.ts';
 import { type ConfigChanges, PanelSet } from './panel-set.ts';
 
 /** What the exporter is built from. */
@@ -39,10 +37,7 @@ export interface AppOptions {
   readonly droppedLogLines?: () => number;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /**
-   * Loads the client that queries game servers for their players; the real one by default. Called only if a server is to be
-   * queried.
-   */
+  /** Queries all panels' game servers, instead of a thread for each panel. */
   readonly queryClient?: QueryClient;
   /** Looks up names; the system's resolver by default. */
   readonly lookUp?: LookUp;
@@ -84,11 +79,10 @@ export function createApp(options: AppOptions): App {
     descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
-  const queryThread = new QueryThread();
-  const queries = queryAccess(clock, random, options.queryClient ?? queryThread);
+  const { queryClient } = options;
   const names = systemNames(options.lookUp);
   const limits = new Map<string, RateLimit>();
-  const shared = { clock, log, random, self, shard, socketLimit, limits, queries, names };
+  const shared = { clock, log, random, self, shard, socketLimit, limits, queryClient, names };
   const panels = new PanelSet(config, shared);
   const { supervisor } = panels;
   let { compatibility } = config;
@@ -151,7 +145,6 @@ export function createApp(options: AppOptions): App {
       reloader.stop();
       status.stop();
       await Promise.all([server.stop(), supervisor.stop()]);
-      await queryThread.stop();
     },
   };
 }

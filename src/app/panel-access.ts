@@ -1,12 +1,9 @@
 import { USER_AGENT } from '../build-info.ts';
 import { changedConcerns, type PanelConfig, type TlsConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type QueryAccess, QueryScheduler } from '../fleet/query-watch.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { nodeLookup } from '../names/system.ts';
 import { dialectOf } from '../panel/dialects/select.ts';
-import type { QueryClient } from '../query/client.ts';
-import { systemService } from '../query/services.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
@@ -94,12 +91,4 @@ function nodeTls(tls: TlsConfig) {
 
 function withKeyText({ key, ...material }: TlsConfig) {
   return { ...material, key: key?.reveal() };
-}
-
-/** What the queries of all panels share. */
-export type SharedQueryAccess = Omit<QueryAccess, 'resolve'>;
-
-/** The queries of all panels rotate, and go through one client. */
-export function queryAccess(clock: Clock, random: () => number, client: QueryClient): SharedQueryAccess {
-  return { scheduler: new QueryScheduler(clock, random), client, findService: systemService };
 }

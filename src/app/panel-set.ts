@@ -13,7 +13,10 @@ import { PanelApi } from '../panel/api.ts';
 import { Gateway, type PanelGatewayOptions } from '../panel/gateway.ts';
 import { type PinnedRate, RateLimit } from '../panel/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
-import { apiAccess, isSamePanel, type SharedQueryAccess, socketAccess } from './panel-access.ts';
+import type { QueryClient } from '../query/client.ts';
+import { QueryThread } from '../query/query-thread.ts';
+import { systemService } from '../query/services.ts';
+import { apiAccess, isSamePanel, socketAccess } from './panel-access.ts';
 
 /** What all panels share. */
 interface PanelShared {
@@ -25,7 +28,8 @@ interface PanelShared {
   readonly socketLimit: SocketLimit;
   /** By account. */
   readonly limits: Map<string, RateLimit>;
-  readonly queries: SharedQueryAccess;
+  /** Instead of a thread for the queries of each panel. */
+  readonly queryClient?: QueryClient | undefined;
   readonly names: NameLookups;
 }
 
@@ -157,7 +161,7 @@ interface PanelUnit {
  * @throws Error if the environment's proxy is invalid
  */
 function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
-  const { clock, log, random, self, shard, socketLimit, queries, names } = shared;
+  const { clock, log, random, self, shard, socketLimit, queryClient, names } = shared;
   const resolve = names.forPanel();
   let config = panel;
   const apiOf = (settings: PanelConfig) => apiAccess(settings, clock, resolve);
@@ -185,7 +189,12 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
     isProxied: (url) => sockets.isProxied(url),
     openNodes: (apiKey) => new PanelApi({ ...apiOf(config), apiKey: () => apiKey.reveal(), telemetry }),
     socketLimit,
-    queries: { ...queries, resolve, panelUrl: panel.url },
+    queries: {
+      client: queryClient ?? new QueryThread(),
+      resolve,
+      findService: systemService,
+      panelUrl: panel.url,
+    },
     isOurs: (server) => isInShard(server, shard),
   };
   const fleet = new PanelFleet(panel, panel, context);

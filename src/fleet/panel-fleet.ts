@@ -199,12 +199,12 @@ export class PanelFleet {
     this.#discovery.stop();
     this.#backups.stop();
     this.#schedules.stop();
-    this.#queries?.stop();
+    const queriesEnd = this.#queries?.stop();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#cancelBegin();
     this.#needs.stop();
     this.#socketLimit.leave(this.#partChanged);
-    await Promise.all([this.#members.stop(), this.#nodes?.stop(), this.#context.gateway.close()]);
+    await Promise.all([this.#members.stop(), this.#nodes?.stop(), queriesEnd, this.#context.gateway.close()]);
     this.#stopDecisions.settle();
     this.#serverLog.flush();
   }
@@ -294,11 +294,12 @@ export class PanelFleet {
   }
 
   #createQueryWatch(): QueryWatch | undefined {
-    const { clock, queries } = this.#context;
+    const { clock, random, queries } = this.#context;
     if (queries === undefined) return undefined;
     return new QueryWatch({
       ...queries,
       clock,
+      random,
       log: this.#serverLog,
       records: () => this.records,
       isTaken: (server, port) => this.#discovery.isTaken(server, port),

@@ -14,7 +14,7 @@ import { queryPlace } from '../query/place.ts';
 import type { FindService } from '../query/services.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** Concurrent queries, across all panels. */
+/** Concurrent queries of a panel. */
 export const QUERY_SEATS = 32;
 
 /** Seats for servers that didn't respond to their last query: unresponsive servers must never delay the others. */
@@ -159,16 +159,17 @@ export function restsAfter(failures: number, intervalMs: number, longestMs: numb
   return Math.min(2 ** (failures - 1), most) - 1;
 }
 
-/** What queries need: all but the resolver is shared by all panels. */
+/** What a panel's queries need. */
 export interface QueryAccess {
-  readonly scheduler: QueryScheduler;
   readonly resolve: ResolveName;
   readonly findService?: FindService;
+  /** Of this panel alone, so that its games' responses can't delay those of others. */
   readonly client: QueryClient;
 }
 
 export interface QueryWatchOptions extends QueryAccess {
   readonly clock: Clock;
+  readonly random: () => number;
   readonly log: Logger;
   readonly panelUrl: string;
   /** The current servers. */
@@ -189,6 +190,7 @@ interface Watched {
 /** Queries the servers of a panel that should be queried, while they are running, and stores the responses in their records. */
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
+  readonly #scheduler: QueryScheduler;
   readonly #watched = new Map<ServerRecord, Watched>();
   /** Servers whose failure was logged and that haven't responded since. */
   readonly #reported = new WeakSet<ServerRecord>();
@@ -197,6 +199,7 @@ export class QueryWatch {
 
   constructor(options: QueryWatchOptions) {
     this.#options = options;
+    this.#scheduler = new QueryScheduler(options.clock, options.random);
   }
 
   /** Sets the hosts that may be queried whatever address they resolve to; takes effect with `follow`. */
@@ -209,10 +212,11 @@ export class QueryWatch {
     this.follow();
   }
 
-  /** Withdraws every query. */
-  stop(): void {
+  /** Withdraws every query; resolves when the client has ended. */
+  async stop(): Promise<void> {
     this.#isRunning = false;
     for (const record of this.#watched.keys()) this.#leave(record);
+    await this.#options.client.stop?.();
   }
 
   /** Updates the tasks to the current servers and their targets; unchanged servers are not touched. */
@@ -237,7 +241,7 @@ export class QueryWatch {
       query: (signal) => this.#query(record, settings, signal),
     };
     this.#watched.set(record, { terms, task });
-    this.#options.scheduler.add(task);
+    this.#scheduler.add(task);
   }
 
   #leave(record: ServerRecord): void {
@@ -245,7 +249,7 @@ export class QueryWatch {
     if (watched === undefined) return;
     this.#watched.delete(record);
     record.dropQuery();
-    this.#options.scheduler.remove(watched.task);
+    this.#scheduler.remove(watched.task);
   }
 
   #runOf(record: ServerRecord): number | undefined {

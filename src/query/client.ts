@@ -57,4 +57,6 @@ export const QUERY_DEADLINE_MS = 5_000;
 export interface QueryClient {
   /** Rejects only if queries are impossible. An abort ends it at once with a meaningless result. */
   query(target: QueryTarget, signal: AbortSignal): Promise<Asked>;
+  /** Ends its queries, and what it needs for them. */
+  stop?(): Promise<void>;
 }

@@ -70,14 +70,35 @@ const PING = Buffer.concat([Buffer.from([1]), TIME, MAGIC, Buffer.alloc(8)]);
 const [MAGIC_AT, TEXT_AT] = [17, 35];
 const PONG = 0x1c;
 
-/** For Bedrock Edition, which responds with fields that end with semicolons; a backslash escapes a character. */
+/** For Bedrock Edition, which responds with fields between semicolons. */
 export async function queryBedrock(network: Network) {
   const pong = await network.udpSend(PING, (datagram) => {
     const isPong = datagram[0] === PONG && datagram.subarray(1, 9).equals(TIME);
     return isPong && datagram.subarray(MAGIC_AT, MAGIC_AT + 16).equals(MAGIC) ? datagram : undefined;
   });
   const text = pong?.subarray(TEXT_AT).toString('utf8') ?? '';
-  // Edition, message of the day, protocol, version, players and their limit.
-  const fields = Array.from(text.matchAll(/((?:\\.|[^\\;])*)(?:;|$)/gs), ([, field]) => field);
-  return { players: fields[4], maxPlayers: fields[5] };
+  return countsIn(text.split(';'));
+}
+
+const NUMBER = /^-?\d{1,20}$/;
+const COUNT = /^\d{1,10}$/;
+
+/**
+ * The counts in a status: edition, name, protocol, version, players and their limit; newer servers add their number, and further
+ * fields. The name may contain semicolons, escaped or not, so the counts are found by what is around them.
+ */
+function countsIn(fields: readonly string[]) {
+  const [found, ...others] = fields.flatMap((protocol, at) => {
+    const [version = '', players = '', maxPlayers = '', id = ''] = fields.slice(at + 1, at + 5);
+    const isStatus =
+      at >= 2 &&
+      NUMBER.test(protocol) &&
+      /\D/.test(version) &&
+      COUNT.test(players) &&
+      NUMBER.test(maxPlayers) &&
+      (id === '' || NUMBER.test(id));
+    return isStatus ? [{ players, maxPlayers }] : [];
+  });
+  if (found === undefined || others.length > 0) throw new Unreadable('the response contains no player count');
+  return found;
 }

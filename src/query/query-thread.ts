@@ -164,17 +164,13 @@ export interface FromQueryThread {
   readonly order: Order;
 }
 
-// Memory that both threads share: a counter that the thread increases while it isn't stuck, and the attempt whose response it
+// Memory that both threads share: the number of the response being decoded, 0 if there is none, and the attempt whose response was
 // decoded last.
-export const BEATS = 0;
+export const DECODING = 0;
 export const DECODED = 1;
 
-/** How often the thread increases its counter. */
-export const BEAT_MS = 250;
-
-/** A thread whose counter is unchanged at this many checks in a row is stuck. */
-const CHECK_MS = 500;
-const MISSED_CHECKS = 2;
+/** A response that is still being decoded after this much CPU time, between two checks, takes too much: about 50 ms in all. */
+const CHECK_MS = 25;
 
 /**
  * Several times what 32 concurrent queries need. The young generation is small because the limit is checked only between
@@ -182,7 +178,8 @@ const MISSED_CHECKS = 2;
  */
 const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 
-const MAX_ID = 2 ** 31 - 1;
+/** Numbers of attempts and responses start again after this one. */
+export const MAX_NUMBER = 2 ** 31 - 1;
 
 interface Thread {
   readonly worker: Worker;
@@ -196,8 +193,9 @@ interface Running {
 }
 
 /**
- * Queries game servers, with their protocols in a thread of its own, which starts with the first query: whatever a response does to
- * its decoder, only this thread has to be replaced. The attempt whose response was decoded last then fails, and the others start again.
+ * Queries a panel's game servers, with their protocols in a thread of its own, which starts with the first query: whatever a response
+ * does to its decoder, only this thread has to be replaced. The attempt whose response was decoded last then fails, and the others
+ * start again.
  */
 export class QueryThread extends GameClient {
   readonly #program: URL;
@@ -219,7 +217,7 @@ export class QueryThread extends GameClient {
   }
 
   #run(start: Start, hear: Running['hear']): (news: News) => void {
-    this.#lastId = (this.#lastId % MAX_ID) + 1;
+    this.#lastId = (this.#lastId % MAX_NUMBER) + 1;
     const id = this.#lastId;
     this.#running.set(id, { start, hear });
     this.#begin(id, start);
@@ -244,13 +242,14 @@ export class QueryThread extends GameClient {
       env: {},
     });
     worker.unref();
-    let [beats, missed] = [0, 0];
+    let decoding = 0;
+    let cpu = process.cpuUsage();
     const check = () => {
-      const before = beats;
-      beats = Atomics.load(state, BEATS);
-      // It isn't stuck while it starts.
-      missed = beats === before && beats > 0 ? missed + 1 : 0;
-      if (missed >= MISSED_CHECKS) this.#lost(thread);
+      const before = decoding;
+      decoding = Atomics.load(state, DECODING);
+      if (decoding !== before) cpu = process.cpuUsage();
+      // On a busy machine, the thread may have waited for a core.
+      else if (decoding !== 0 && cpuMsSince(cpu) >= CHECK_MS) this.#lost(thread);
     };
     const thread: Thread = { worker, state, checks: setInterval(check, CHECK_MS).unref() };
     worker.on('message', ({ id, order }: FromQueryThread) => {
@@ -283,4 +282,10 @@ export class QueryThread extends GameClient {
       }
     }
   }
+}
+
+/** The CPU time of the process since an earlier reading, in milliseconds. */
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }

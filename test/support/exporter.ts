@@ -47,8 +47,8 @@ export interface ExporterOptions {
   readonly enableLifecycle?: boolean;
   /** Looks up names; the system's resolver by default. */
   readonly lookUp?: LookUp;
-  /** The client that queries game servers; by default, no query is possible. */
-  readonly queryClient?: QueryClient;
+  /** The client that queries game servers, or the real ones; by default, no query is possible. */
+  readonly queryClient?: QueryClient | 'real';
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -86,6 +86,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     throw new Error(formatIssues(loaded.issues));
   }
   const log = collectingLogger();
+  const { queryClient = { query: () => Promise.reject(new Error('no client')) } } = options;
   const app: App = createApp({
     config: loaded.config,
     listen: { host: '127.0.0.1', port: options.port ?? 0 },
@@ -96,7 +97,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     ...(options.lookUp === undefined ? {} : { lookUp: options.lookUp }),
     load,
     enableLifecycle: options.enableLifecycle === true,
-    queryClient: options.queryClient ?? { query: () => Promise.reject(new Error('no client')) },
+    ...(queryClient === 'real' ? {} : { queryClient }),
   });
   const { url } = await app.start();
   // Nothing is gained by compressing what is scraped every few milliseconds.

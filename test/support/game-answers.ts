@@ -141,6 +141,12 @@ export function minecraftStatus(status: unknown): Buffer {
   return Buffer.concat([varint(packet.length), packet]);
 }
 
+/**
+ * A response of GameSpy's first protocol that keeps the library's decoder busy: it takes the fields from the beginning of a list one
+ * after another, which moves all others each time.
+ */
+export const MANY_FIELDS = Buffer.from(`${'\\a'.repeat(30_000)}\\final\\\\queryid\\1.1`);
+
 /** Bedrock Edition's response to a ping (https://minecraft.wiki/w/RakNet). */
 export function bedrockPong(
   ping: Buffer,

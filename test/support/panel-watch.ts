@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { queryAccess } from '../../src/app/panel-access.ts';
 import { PanelSet } from '../../src/app/panel-set.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -153,7 +152,7 @@ export async function watchPanel(
     const set = new PanelSet(await configOf(yamlFor(panel, settings)), {
       socketLimit: new SocketLimit(),
       limits: new Map(),
-      queries: queryAccess(clock, () => 0, { query: () => Promise.reject(new Error('no client')) }),
+      queryClient: { query: () => Promise.reject(new Error('no client')) },
       names: systemNames(),
       clock,
       log,

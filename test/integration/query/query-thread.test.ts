@@ -2,7 +2,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT } from '../../../src/build-info.ts';
 import type { QueryTarget } from '../../../src/query/client.ts';
 import { QueryThread } from '../../../src/query/query-thread.ts';
-import { Answerer, type Incoming, LOOPBACK, text, uint8, valveInfo } from '../../support/game-answers.ts';
+import {
+  Answerer,
+  type Incoming,
+  LOOPBACK,
+  MANY_FIELDS,
+  text,
+  uint8,
+  valveInfo,
+} from '../../support/game-answers.ts';
 import { countsOf } from '../../support/query-here.ts';
 
 /** An address of this machine that no other test uses, for ports that can't be chosen. */
@@ -10,7 +18,7 @@ const ELSEWHERE = '127.0.0.9';
 
 const MAX_GROWTH_BYTES = 192 * 1024 * 1024;
 
-/** The built program of the thread, with a decoder that never ends, or fills the memory, for responses of these words. */
+/** The built program of the thread, with a decoder that is slow, never ends, or fills the memory, for responses of these words. */
 const POISONED = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import ${JSON.stringify(new URL('query-worker.js', BUILT).href)};
@@ -18,6 +26,7 @@ const POISONED = new URL(
     const heap = [];
     Buffer.prototype.readInt32LE = function (at) {
       const word = this.toString('latin1');
+      for (const before = process.cpuUsage(); word === 'slow' && process.cpuUsage(before).user < 400_000; );
       while (word === 'loop');
       while (word === 'fill') heap.push({});
       return readInt32LE.call(this, at);
@@ -84,7 +93,7 @@ describe('the thread that queries games', () => {
     },
   );
 
-  it.each([['loop'], ['fill'], ['fill', 'fill']])(
+  it.each([['slow'], ['loop'], ['fill'], ['fill', 'fill']])(
     'is replaced if a response makes a decoder %s, and another one %s',
     async (...words) => {
       thread = new QueryThread(POISONED);
@@ -102,6 +111,14 @@ describe('the thread that queries games', () => {
       for (const one of hostile) await one[Symbol.asyncDispose]();
     },
   );
+
+  it('is replaced if a response of GameSpy has many thousand fields', async () => {
+    thread = new QueryThread();
+    await using hostile = await Answerer.udp(({ reply }) => reply(MANY_FIELDS));
+    await using server = await Answerer.udp(answer);
+    const outcomes = await Promise.all([ask(hostile, 'unrealtournament'), ask(server)]);
+    expect(outcomes).toEqual([TOO_MUCH, THREE]);
+  });
 
   it('is replaced even if the hostile query has been withdrawn', async () => {
     thread = new QueryThread(POISONED);

@@ -4,7 +4,7 @@ import type { QuerySettings } from '../../../src/domain/query.ts';
 import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
-import { QueryScheduler, QueryWatch } from '../../../src/fleet/query-watch.ts';
+import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { Asked, QueryTarget } from '../../../src/query/client.ts';
 import type { FindService } from '../../../src/query/services.ts';
@@ -48,7 +48,7 @@ beforeEach(() => {
   watch = new QueryWatch({
     clock,
     log,
-    scheduler: new QueryScheduler(clock, () => 0.5),
+    random: () => 0.5,
     resolve: async (name, signal) => {
       resolved.push(name);
       return (await untilAborted(resolve(name), signal)).map((address) => ({

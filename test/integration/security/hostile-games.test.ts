@@ -1,0 +1,71 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { Answerer, LOOPBACK, MANY_FIELDS, valveInfo } from '../../support/game-answers.ts';
+
+const HOSTILE = 20;
+const GOOD = 10;
+
+/** Queries take their time from the system's clock. */
+const clock = fastClock(1);
+
+let stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.toReversed()) await stop();
+  stops = [];
+});
+
+async function panelWith(servers: number): Promise<Simulator> {
+  const panel = await startSimulator({ clock, rateLimitPerMinute: 6_000, servers });
+  stops.push(() => panel.stop());
+  return panel;
+}
+
+/** A panel's entry, each of whose servers is queried at this port. */
+const entry = (name: string, { url, apiKey, servers }: Simulator, type: string, port: number) => [
+  `  - name: ${name}`,
+  `    url: ${url}`,
+  `    api_key: ${apiKey}`,
+  '    servers:',
+  ...servers.map(
+    ({ identifier }) =>
+      `      - { id: "${identifier}", query: { type: ${type}, address: "${LOOPBACK}:${port}", interval: 10s } }`,
+  ),
+];
+
+/** How many servers of a panel responded to their last query, and how many didn't. */
+async function queried(exporter: ExporterUnderTest, panel: string) {
+  const text = await exporter.scrape();
+  const values = [...text.matchAll(/^gameserver_query_up\{panel="(\w+)".* (\d)$/gm)];
+  const up = values.filter(([, name]) => name === panel).map(([, , value]) => value);
+  return { up: up.filter((value) => value === '1').length, down: up.filter((value) => value === '0').length };
+}
+
+it("a panel's games that keep their decoder busy, all at once, don't disturb queries of another panel's games", async () => {
+  const hostile = await Answerer.udp(({ reply }) => reply(MANY_FIELDS));
+  const good = await Answerer.udp(({ reply }) => reply(valveInfo(3, 10)));
+  stops.push(
+    () => hostile[Symbol.asyncDispose](),
+    () => good[Symbol.asyncDispose](),
+  );
+  const panels = [
+    ...entry('hostile', await panelWith(HOSTILE), 'unrealtournament', hostile.port),
+    ...entry('good', await panelWith(GOOD), 'rust', good.port),
+  ];
+  const exporter = await startExporter({
+    yaml: ['panels:', ...panels].join('\n'),
+    clock,
+    queryClient: 'real',
+  });
+  stops.push(() => exporter.stop());
+  await vi.waitFor(
+    async () => {
+      expect((await queried(exporter, 'good')).down).toBe(0);
+      expect(await queried(exporter, 'hostile')).toEqual({ up: 0, down: HOSTILE });
+    },
+    { timeout: 40_000, interval: 200 },
+  );
+  expect(await queried(exporter, 'good')).toEqual({ up: GOOD, down: 0 });
+});
