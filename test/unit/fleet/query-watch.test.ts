@@ -475,7 +475,7 @@ it('queries are withdrawn on a stop, and no timer is left', async () => {
   watch.start();
   const record = observe();
   while (queried.length === 0) await passTime(SECOND, record);
-  watch.stop();
+  await watch.stop();
   await clock.advance(0);
   expect(aborted).toBe(1);
   expect(clock.pending).toBe(0);
