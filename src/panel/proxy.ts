@@ -26,9 +26,7 @@ export type Proxy = ReturnType<typeof readProxy>;
 function readProxy(text: string, setting: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw proxyError(
-      `${setting} is not the address of a proxy: expected the form http://proxy.example.com:3128`,
-    );
+    throw proxyError(`${setting} is not a proxy's address: expected the form http://proxy.example.com:3128`);
   KNOWN_SECRETS.addCredentials(url);
   const login = [url.username, url.password].map(unescape).join(':');
   const authorization = login === ':' ? undefined : `Basic ${Buffer.from(login).toString('base64')}`;
@@ -49,7 +47,7 @@ export class ProxyPool extends Pool {
   constructor(proxy: Proxy, options: ProxyOptions) {
     const connect = buildConnector(options.connect);
     super(proxy.origin, {
-      // undici would use the name of the far end for TLS with the proxy.
+      // ProxyAgent sets the proxy's host, which may be an IP address, and TLS allows none as a server name.
       connect: (target, done) => connect({ ...target, servername: '' }, done),
       // After a request that was given up, undici connects again.
       keepAliveTimeout: 1,

@@ -28,7 +28,7 @@ const panels: readonly FaultRow[] = [
     },
     during: { ...DARK, panelUp: 0 },
     cause: 'proxy',
-    log: /proxy to the panel failed: .*returned 407/,
+    log: /proxy to the panel failed: .*rejected \S+ \(407\)/,
     lift: letThrough,
     recoveryMs: RECOVERY_MS,
   },
@@ -43,7 +43,7 @@ const node: FaultRow = {
   during: POLLED,
   reconnects: 'connect_failed',
   cause: 'node_proxy',
-  log: /the proxy \S+ rejected the connection to 127\.0\.0\.1:\d+ \(403\)/,
+  log: /the proxy \S+ rejected 127\.0\.0\.1:\d+ \(403\)/,
   lift: letThrough,
   recoveryMs: AT_ONCE_MS,
 };

@@ -47,8 +47,11 @@ describe.skipIf(!hasProxy)('proxy_url', () => {
   it('may use TLS, with a certificate of the same private CA', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy({ certificate });
+    const warnings: Error[] = [];
+    process.on('warning', (warning) => warnings.push(warning));
     await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
     expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
+    expect(warnings.filter(({ message }) => message.includes('ServerName'))).toEqual([]);
   });
 
   it('may use TLS with any certificate if verification is off', async () => {

@@ -214,7 +214,7 @@ describe('a proxy', () => {
 
   it('with an invalid address is rejected without repeating the address', () => {
     const options = apiOptions('https://panel.example.com', { proxyUrl: 'http://user:s3cret@' });
-    expect(() => new PanelApi(options)).toThrow('proxy_url is not the address of a proxy');
+    expect(() => new PanelApi(options)).toThrow("proxy_url is not a proxy's address");
     expect(() => new PanelApi(options)).not.toThrow('s3cret');
   });
 });
