@@ -20,8 +20,12 @@ export async function start({ url }: { readonly url: string }) {
       let responses = 0;
       const loop = async (own: readonly string[]) => {
         for (let turn = 0; performance.now() < end; turn += 1) {
-          for await (const _ of await request(`${url}${own[turn % own.length] ?? '/'}`, agent));
-          responses += 1;
+          try {
+            for await (const _ of await request(`${url}${own[turn % own.length] ?? '/'}`, agent));
+            responses += 1;
+          } catch {
+            // The exporter disconnects readers that fall behind; this one requests again.
+          }
         }
       };
       await Promise.all(paths.map(loop));
