@@ -50,17 +50,18 @@ export const visitors: Benchmark = {
   title: 'what a viewer of the page and five loops of requests cost the others',
   run: async ({ servers, runs = DEFAULT_RUNS, seconds = DEFAULT_SECONDS, progress }) => {
     const [viewedServers, visitedServers] = [servers ?? VIEWED_SERVERS, servers ?? VISITED_SERVERS];
-    const viewed = await withFleet(viewedServers, (fleet, visitor) =>
+    const viewed = await withFleet({ servers: viewedServers, isSampled: true }, (fleet, visitor) =>
       measureViewer(fleet, visitor, { runs, seconds, progress }),
     );
-    const visited = await withFleet(visitedServers, (fleet, visitor) =>
+    const visited = await withFleet({ servers: visitedServers, isSampled: false }, (fleet, visitor) =>
       measureVisits(fleet, visitor, { runs, progress }),
     );
     const read = (times: readonly ScrapeTime[], name: keyof ScrapeTime) => times.map((time) => time[name]);
     const increase = ({ alone, beside }: Visited, name: keyof ScrapeTime) =>
       ratios(read(beside, name), read(alone, name));
     return {
-      method: `The exporter's HTTP server over records that get a sample a second each, without sockets, in its own process; the visitor in another. "Block" is the
+      method: `The exporter's HTTP server over records without sockets, in its own process; the visitor in another. With viewers, every record gets a sample a second, and with loops only
+before each measurement, because a scrape that takes longer would include more of them. "Block" is the
 longest CPU time of the main thread between two turns of the event loop, checked every millisecond, in ${seconds} s: waiting for a core doesn't count. "Took" is the time of a scrape with
 gzip from the request to the last byte, "thread" the CPU time of the main thread from the start of its render to its end, with everything else that it did meanwhile: medians of
 ${SCRAPES_PER_RUN} scrapes, alternately alone and beside five loops that request without a pause. Medians, with the minimum and maximum of ${runs} runs.`,
@@ -126,10 +127,10 @@ type FleetProcess = ProgramProcess<ServedFleetProgram>;
 type VisitorProcess = ProgramProcess<VisitorProgram>;
 
 async function withFleet<Result>(
-  servers: number,
+  options: { readonly servers: number; readonly isSampled: boolean },
   measure: (fleet: FleetProcess, visitor: VisitorProcess) => Promise<Result>,
 ): Promise<Result> {
-  const fleet = await new ProgramProcess<ServedFleetProgram>('served-fleet', { servers }).start();
+  const fleet = await new ProgramProcess<ServedFleetProgram>('served-fleet', options).start();
   const { url } = await fleet.ask('address', undefined);
   const visitor = await new ProgramProcess<VisitorProgram>('visitor', { url }).start();
   try {
@@ -201,6 +202,7 @@ async function measureVisits(
 
 async function scrapeTime(fleet: FleetProcess, url: string): Promise<ScrapeTime> {
   const tookMs: number[] = [];
+  await fleet.ask('sampleOnce', undefined);
   await fleet.ask('scrapesMs', undefined);
   for (let scrape = 0; scrape < SCRAPES_PER_RUN; scrape += 1) {
     await randomPause();

@@ -13,6 +13,9 @@ export type ServedFleetProgram = Awaited<ReturnType<typeof start>>;
 /** A second's samples arrive in this many portions, like those of servers that send at different times. */
 const PORTIONS = 200;
 
+/** The first tick after those of the warm-up. */
+const FIRST_TICK = 61;
+
 const WATCH_INTERVAL_MS = 1;
 
 const SILENT: Logger = {
@@ -30,8 +33,14 @@ export interface ThreadWork {
   readonly cpuPercent: number;
 }
 
-/** The exporter's HTTP server over records that get a sample a second each, without sockets. */
-export async function start({ servers }: { readonly servers: number }) {
+interface FleetOptions {
+  readonly servers: number;
+  /** Whether every server gets a sample a second. */
+  readonly isSampled: boolean;
+}
+
+/** The exporter's HTTP server over records without sockets. */
+export async function start({ servers, isSampled }: FleetOptions) {
   const fleet = new BenchmarkFleet(servers);
   const clock = continued(fleet.clock.now());
   const scraper = new Scraper({ fleet, self: { metrics: async () => '' }, clock });
@@ -57,9 +66,13 @@ export async function start({ servers }: { readonly servers: number }) {
     logger: SILENT,
   });
   const { url } = await server.start();
-  sampleAll(fleet, clock);
+  if (isSampled) sampleAll(fleet, clock);
   return {
     address: () => ({ url, keys: fleet.servers().map(({ target }) => `${target.panel}/${target.id}`) }),
+    /** Every server sends a sample. */
+    sampleOnce: (): void => {
+      for (const index of fleet.servers().keys()) fleet.sample(index, FIRST_TICK, clock.now());
+    },
     /** The CPU time of the main thread from the start to the end of each scrape since the last call, with everything else that it did. */
     scrapesMs: () => {
       const taken = scrapesMs;
@@ -101,7 +114,7 @@ function sampleAll(fleet: BenchmarkFleet, clock: Clock): void {
     const due = Math.floor(((now - first) / 1_000) * servers);
     const until = Math.min(due, sampled + Math.ceil((servers / PORTIONS) * 4));
     for (; sampled < until; sampled += 1) {
-      fleet.sample(sampled % servers, 60 + Math.floor(sampled / servers), now);
+      fleet.sample(sampled % servers, FIRST_TICK + Math.floor(sampled / servers), now);
     }
   }, 1_000 / PORTIONS);
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { CHART_SERIES, type ChartSeries, type FleetReading } from '../domain/reading.ts';
 import { CONTENT_TYPE } from '../metrics/exposition.ts';
-import type { Render } from '../metrics/rendered-body.ts';
+import { giveWay, type Render } from '../metrics/rendered-body.ts';
 import { type Asset, assetOf, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
 import { healthOf, serversWithId } from '../status-page/data/health.ts';
@@ -66,6 +66,8 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
       strictTransportSecurity: false,
     }),
     async (c, next) => {
+      // Otherwise a client that requests without a pause would take much of a scrape's time, however small the responses are.
+      if (c.req.path !== '/metrics') await giveWay();
       await next();
       if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
     },

@@ -19,6 +19,13 @@ export type Blocks = Iterable<string | Promise<string>>;
 /** There is one event loop, whatever is rendered. */
 const EVENT_LOOP = new Slices();
 
+/** Resolves when a response other than a scrape's may be made: after a rest if a scrape is being rendered. */
+export async function giveWay(): Promise<void> {
+  const walk = EVENT_LOOP.begin('view');
+  await walk.pause();
+  walk.end();
+}
+
 /** Renders text as a body, in slices of a few milliseconds, so that a large fleet delays no socket. */
 export async function renderBody(blocks: Blocks, encoding: Encoding, kind: WalkKind): Promise<RenderedBody> {
   const writer = encoding === 'gzip' ? new GzipWriter() : new PlainWriter();

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isFromAnotherSite } from '../../../src/http/routes.ts';
+import { renderBody } from '../../../src/metrics/rendered-body.ts';
+import { deferred } from '../../support/deferred.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { fleetReading, streamingReading } from '../../support/readings.ts';
+import { exporterRoutes } from '../../support/routes.ts';
 
 describe('whether a request comes from another site', () => {
   it.each<[boolean, Readonly<Record<string, string>>]>([
@@ -21,4 +27,29 @@ describe('whether a request comes from another site', () => {
   ])('%s: %j', (expected, headers) => {
     expect(isFromAnotherSite((name) => headers[name])).toBe(expected);
   });
+});
+
+describe('while a scrape is rendered', () => {
+  it.each(['/', '/-/healthy', '/api/v1/history?server=main/1a7ce997', '/nowhere'])(
+    '%s is answered after a rest of 30 ms, however often it is requested',
+    async (path) => {
+      const text = deferred<string>();
+      const { routes, board } = exporterRoutes({
+        fleet: fleetReading([streamingReading()]),
+        clock: new ManualClock(),
+        logger: collectingLogger(),
+        scrape: (encoding) => renderBody([text.promise], encoding, 'scrape'),
+      });
+      const scrape = routes.request('/metrics', {}, {});
+      for (let turn = 0; turn < 2; turn += 1) {
+        const requestedAt = performance.now();
+        await routes.request(path, {}, {});
+        // A timer may fire a millisecond early.
+        expect(performance.now() - requestedAt).toBeGreaterThan(28);
+      }
+      text.resolve('# the scrape\n');
+      expect(await (await scrape).text()).toBe('# the scrape\n');
+      board.stop();
+    },
+  );
 });
