@@ -27,12 +27,8 @@ export class Connections {
    */
   admit(socket: Socket): void {
     const name = nameOf(socket);
-    this.#open.set(name, {
-      client: clientOf(socket.remoteAddress),
-      socket,
-      response: undefined,
-      isEnding: false,
-    });
+    const client = clientOf(socket.remoteAddress);
+    this.#open.set(name, { client, socket, response: undefined, isEnding: false });
     socket.once('close', () => {
       if (this.#open.get(name)?.socket === socket) this.#open.delete(name);
     });

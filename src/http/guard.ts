@@ -13,18 +13,22 @@ export interface Routes {
   fetch(request: Request, served: Served): Response | Promise<Response>;
 }
 
-interface GuardOptions {
-  readonly settings: WebSettingsSource;
-  readonly passwords: Passwords;
-  readonly logger: Logger;
-}
+const CHALLENGE = 'Basic realm="gameserver-exporter", charset="UTF-8"';
 
 /** The routes behind authentication, with the configured headers in every response. */
-export function guarded(routes: Routes, options: GuardOptions): Routes {
+export function guarded(
+  routes: Routes,
+  settings: WebSettingsSource,
+  passwords: Passwords,
+  logger: Logger,
+): Routes {
   return {
     async fetch(request, served) {
-      const response = (await refusal(request, served, options)) ?? (await routes.fetch(request, served));
-      for (const [name, value] of Object.entries(options.settings.current.headers)) {
+      const { users, headers } = settings.current;
+      const client = clientOf(served.outgoing.socket?.remoteAddress);
+      const refused = users.size > 0 && (await refusal(request, client, users, passwords, logger));
+      const response = refused || (await routes.fetch(request, served));
+      for (const [name, value] of Object.entries(headers)) {
         // Browsers enforce both policies; any other header of the exporter's own is at least as strict.
         const isAdded = name === 'Content-Security-Policy' || !response.headers.has(name);
         if (isAdded) response.headers.append(name, value);
@@ -37,34 +41,26 @@ export function guarded(routes: Routes, options: GuardOptions): Routes {
 /** The response to a request without a right password; undefined if it may be served. */
 async function refusal(
   request: Request,
-  { outgoing }: Served,
-  { settings, passwords, logger }: GuardOptions,
+  client: string,
+  users: ReadonlyMap<string, string>,
+  passwords: Passwords,
+  logger: Logger,
 ): Promise<Response | undefined> {
-  const { users } = settings.current;
-  if (users.size === 0) return undefined;
+  const unauthorized = () => plain(401, 'Unauthorized.\n', { 'WWW-Authenticate': CHALLENGE });
   const credentials = auth(request);
   if (credentials === undefined) return unauthorized();
-  const client = clientOf(outgoing.socket?.remoteAddress);
   try {
     const verdict = await passwords.check(credentials, users, client);
     if (verdict === 'right') return undefined;
     // Doesn't log the name, because people type passwords into that field.
     logger.debug({ client }, verdict === 'wrong' ? 'wrong username or password' : 'too many wrong passwords');
-    return verdict === 'wrong' ? unauthorized() : tooMany();
+    if (verdict === 'wrong') return unauthorized();
+    const wait = { 'Retry-After': String(WRONG_WINDOW_MS / 1_000) };
+    return plain(429, 'Too many wrong passwords: try again later.\n', wait);
   } catch (err) {
     logger.error({ err, cause: 'unexpected' }, 'password check failed');
     return plain(500, 'Internal error: see the log.\n');
   }
-}
-
-function unauthorized(): Response {
-  const challenge = 'Basic realm="gameserver-exporter", charset="UTF-8"';
-  return plain(401, 'Unauthorized.\n', { 'WWW-Authenticate': challenge });
-}
-
-function tooMany(): Response {
-  const headers = { 'Retry-After': String(WRONG_WINDOW_MS / 1_000) };
-  return plain(429, 'Too many wrong passwords: try again later.\n', headers);
 }
 
 function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { type Context, Hono } from 'hono';
+import { etag } from 'hono/etag';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import { secureHeaders } from 'hono/secure-headers';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
@@ -13,17 +15,6 @@ import { isDiscoveryPending } from '../status-page/data/service-discovery.ts';
 import { PAGE_POLICY, pageText } from '../status-page/page.ts';
 import { HELD_BYTES, HeldBodies, type RouteEnv } from './bodies.ts';
 import { clientOf } from './client-address.ts';
-
-/** Paths served by these routes, apart from those that only the page uses. */
-const STATUS_PATHS = [
-  '/api/v1/servers',
-  '/api/v1/servers/:id/health',
-  '/api/v1/sd',
-  '/api/v1/history',
-] as const;
-
-const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', ...STATUS_PATHS];
-const RELOAD_PATH = '/-/reload';
 
 /**
  * The result of a reload: one line that summarizes the changes, or the problems, one per line and without secrets; after a
@@ -58,6 +49,8 @@ export interface RouteDependencies {
 export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   const { scrape, ready, fleet, clock, logger, version, board, reload } = dependencies;
   const app = new Hono<RouteEnv>();
+  const onMethodNotAllowed = (c: Context, methods: readonly string[]) =>
+    c.text(`Method not allowed: use ${methods.join(' or ')}.\n`, 405, { Allow: methods.join(', ') });
   app.use(
     secureHeaders({
       contentSecurityPolicy: PAGE_POLICY,
@@ -71,6 +64,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
       await next();
       if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
     },
+    methodNotAllowed({ app, onMethodNotAllowed }),
   );
 
   const bodies = new HeldBodies(dependencies.heldBytes ?? HELD_BYTES);
@@ -79,22 +73,43 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     const { type, bodies: rendered } = await page;
     return bodies.respond(c, { 'Content-Type': type }, async (encoding) => rendered[encoding]);
   });
+  app.get('/metrics', (c) => bodies.respond(c, { 'Content-Type': CONTENT_TYPE }, scrape));
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
-  app.get('/metrics', (c) => bodies.respond(c, { 'Content-Type': CONTENT_TYPE }, scrape));
-  app.route('/', createStatusRoutes({ board, fleet, clock, bodies }));
+  let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
 
-  app.on(['POST', 'PUT'], RELOAD_PATH, reloadRoute(reload, dependencies.reloadHosts));
-  app.all(RELOAD_PATH, (c) =>
-    c.text(`Method not allowed: ${RELOAD_PATH} accepts POST and PUT.\n`, 405, { Allow: 'POST, PUT' }),
+  app.use('/assets/*', etag());
+  app.get('/assets/*', async (c) => {
+    assets ??= loadAssets();
+    const asset = (await assets).get(c.req.path.slice('/assets/'.length));
+    if (asset === undefined) return c.notFound();
+    const headers = { 'Content-Type': asset.type, 'Cache-Control': 'no-cache', ETag: asset.etag };
+    return bodies.respond(c, headers, async (encoding) => asset.bodies[encoding]);
+  });
+  app.get('/api/v1/servers', (c) =>
+    bodies.respond(c, { 'Content-Type': 'application/json; charset=utf-8' }, (encoding) =>
+      board.servers(encoding),
+    ),
   );
+  app.get('/api/v1/servers/:id/health', (c) => health(c, fleet, clock));
+  app.get('/api/v1/sd', async (c) =>
+    // After an error Prometheus keeps its targets; a list without the servers of a panel would end their series.
+    isDiscoveryPending(fleet)
+      ? c.text("Not ready yet: the panels' server lists have not been read.\n", 503, { 'Retry-After': '10' })
+      : bodies.respond(c, { 'Content-Type': 'application/json' }, (encoding) => board.targets(encoding)),
+  );
+  app.get('/api/v1/history', (c) => history(c, board, bodies));
+  app.get('/api/v1/stream', (c) => stream(c, board, bodies));
 
-  for (const path of [...PATHS, STREAM_PATH]) {
-    app.all(path, (c) =>
-      c.text(`Method not allowed: ${path} accepts GET and HEAD.\n`, 405, { Allow: 'GET, HEAD' }),
-    );
-  }
-  app.notFound((c) => c.text(`Not found. Available paths: ${[...PATHS, RELOAD_PATH].join(' ')}\n`, 404));
+  app.on(['POST', 'PUT'], '/-/reload', async (c) => {
+    const problem = reloadProblem(c, dependencies);
+    if (reload === undefined || problem !== undefined) return c.text(`${problem}\n`, 403);
+    const outcome = await reload();
+    return outcome.ok ? c.text(`${outcome.summary}\n`) : c.text(`${outcome.problems}\n`, 500);
+  });
+
+  const paths = [...new Set(app.routes.map(({ path }) => path))].filter((path) => !path.includes('*'));
+  app.notFound((c) => c.text(`Not found. Available paths: ${paths.join(' ')}\n`, 404));
   app.onError((error, c) => {
     logger.error({ err: error, cause: 'unexpected', path: c.req.path }, 'request failed');
     return c.text('Internal error: see the log.\n', 500);
@@ -102,30 +117,15 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   return app;
 }
 
-/** Handles a reload request; `reload` is absent if that isn't enabled. */
-function reloadRoute(
-  reload: RouteDependencies['reload'],
-  hosts: readonly string[] = [],
-): (c: Context) => Promise<Response> {
-  return async (c) => {
-    if (reload === undefined) {
-      return c.text(
-        'Reloading over HTTP is disabled: start with --web.enable-lifecycle, or send SIGHUP.\n',
-        403,
-      );
-    }
-    if (isFromAnotherSite((name) => c.req.header(name))) {
-      return c.text('Rejected: cross-site request.\n', 403);
-    }
-    if (!isReloadHost(c.req.header('Host'), hosts)) {
-      return c.text(
-        "Rejected: the Host header is not an IP address, localhost or a name of this machine: set --web.external-url to the exporter's own URL.\n",
-        403,
-      );
-    }
-    const outcome = await reload();
-    return outcome.ok ? c.text(`${outcome.summary}\n`) : c.text(`${outcome.problems}\n`, 500);
-  };
+/** Why a reload request is refused; undefined if it isn't. */
+function reloadProblem(c: Context, { reload, reloadHosts = [] }: RouteDependencies): string | undefined {
+  if (reload === undefined) {
+    return 'Reloading over HTTP is disabled: start with --web.enable-lifecycle, or send SIGHUP.';
+  }
+  if (isFromAnotherSite((name) => c.req.header(name))) return 'Rejected: cross-site request.';
+  return isReloadHost(c.req.header('Host'), reloadHosts)
+    ? undefined
+    : "Rejected: the Host header is not an IP address, localhost or a name of this machine: set --web.external-url to the exporter's own URL.";
 }
 
 /**
@@ -140,71 +140,18 @@ export function isFromAnotherSite(header: (name: string) => string | undefined):
   return !URL.canParse(origin) || new URL(origin).host !== header('Host')?.toLowerCase();
 }
 
-/** The page's stream of changes, which may change in any version. */
-const STREAM_PATH = '/api/v1/stream';
-
 /** The maximum number of histories per request: more than the rows of any screen. */
 const MAX_HISTORIES = 100;
 
-/** What these routes serve, and the bodies that they hold until they are read. */
-interface StatusRoutes {
-  readonly board: StatusBoard;
-  readonly fleet: FleetReading;
-  readonly clock: Clock;
-  readonly bodies: HeldBodies;
-}
-
-/** The status page's own paths (its files, the JSON view, histories, and the stream of changes), and service discovery. */
-function createStatusRoutes({ board, fleet, clock, bodies }: StatusRoutes): Hono<RouteEnv> {
-  const app = new Hono<RouteEnv>();
-  let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
-
-  app.get('/assets/*', async (c) => {
-    assets ??= loadAssets();
-    const asset = (await assets).get(c.req.path.slice('/assets/'.length));
-    if (asset === undefined) return c.notFound();
-    const headers = { 'Content-Type': asset.type, 'Cache-Control': 'no-cache', ETag: asset.etag };
-    if (c.req.header('If-None-Match')?.includes(asset.etag)) {
-      return c.body(null, 304, { ...headers, Vary: 'Accept-Encoding' });
-    }
-    return bodies.respond(c, headers, async (encoding) => asset.bodies[encoding]);
-  });
-  app.get('/api/v1/servers', (c) =>
-    bodies.respond(c, { 'Content-Type': 'application/json; charset=utf-8' }, (encoding) =>
-      board.servers(encoding),
-    ),
-  );
-  app.get('/api/v1/servers/:id/health', (c) => health(c, fleet, clock));
-  app.get('/api/v1/sd', (c) =>
-    isDiscoveryPending(fleet)
-      ? listingAwaited(c)
-      : bodies.respond(c, { 'Content-Type': 'application/json' }, (encoding) => board.targets(encoding)),
-  );
-  app.get('/api/v1/history', (c) => history(c, board, bodies));
-  app.get(STREAM_PATH, (c) => stream(c, board, bodies));
-  return app;
-}
-
-// After an error Prometheus keeps its targets; a list without the servers of a panel would end their series.
-function listingAwaited(c: Context): Response {
-  return c.text("Not ready yet: the panels' server lists have not been read.\n", 503, {
-    'Retry-After': '10',
-  });
-}
-
 function health(c: Context<RouteEnv>, fleet: FleetReading, clock: Clock): Response {
-  const id = c.req.param('id') ?? '';
-  const found = serversWithId(fleet, id, c.req.query('panel'));
-  const [server, another] = found;
+  const found = serversWithId(fleet, c.req.param('id') ?? '', c.req.query('panel'));
+  const [server] = found;
   if (server === undefined) {
     return c.json({ error: 'no such server: use the server_id or uuid of /api/v1/servers' }, 404);
   }
-  if (another !== undefined) {
-    const panels = found.map(({ target }) => target.panel);
-    return c.json(
-      { error: `several panels have this server: add ?panel= with one of ${panels.join(', ')}` },
-      400,
-    );
+  if (found.length > 1) {
+    const panels = found.map(({ target }) => target.panel).join(', ');
+    return c.json({ error: `several panels have this server: add ?panel= with one of ${panels}` }, 400);
   }
   const answer = healthOf(server.snapshot(clock.now(), clock));
   return c.json(answer, answer.healthy ? 200 : 503);

@@ -1,11 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -57,16 +51,10 @@ interface HttpServerOptions {
   readonly settings?: WebSettingsSource | undefined;
 }
 
-/** An address that the server listens on. */
-export interface Listening {
-  readonly address: string;
+/** The first address that the server listens on, and the URLs of all, for a browser on this machine. */
+interface Started {
   readonly port: number;
-  /** A URL for a browser on this machine. */
   readonly url: string;
-}
-
-/** The first address that the server listens on, and the base URLs of all. */
-export interface Started extends Listening {
   readonly urls: readonly string[];
 }
 
@@ -93,38 +81,23 @@ export class HttpServer {
   /** Listens on every address; throws a ListenError if one is unavailable, and then listens on none. */
   async start(): Promise<Started> {
     const handle = this.#requestHandler();
-    const places: Listening[] = [];
+    const started: Omit<Started, 'urls'>[] = [];
     try {
-      for (const listen of [this.#options.listen].flat()) places.push(await this.#listen(listen, handle));
+      for (const listen of [this.#options.listen].flat()) started.push(await this.#listen(listen, handle));
     } catch (error) {
       await this.stop();
       throw error;
     }
     this.#forgetSettings = this.#settings.onChange(() => this.#apply());
-    const [first] = places;
+    const [first] = started;
     if (first === undefined) throw new Error('no address to listen on');
-    return { ...first, urls: places.map(({ url }) => url) };
+    return { ...first, urls: started.map(({ url }) => url) };
   }
 
-  async #listen(listen: ListenAddress, handle: RequestListener): Promise<Listening> {
+  async #listen(listen: ListenAddress, handle: RequestListener): Promise<Omit<Started, 'urls'>> {
     const { logger } = this.#options;
-    const server = this.#createServer(handle);
-    server.on('connection', (socket) => this.#connections.admit(socket));
-    server.listen(listen);
-    try {
-      await once(server, 'listening');
-    } catch (error) {
-      throw new ListenError(listen, error as NodeJS.ErrnoException);
-    }
-    // A failed accept, such as for lack of file descriptors, is no reason to exit.
-    server.on('error', (err) => logger.warn({ err, cause: causeOf(err) }, 'accepting a connection failed'));
-    this.#servers.push(server);
-    return listening(server, listen, this.#settings.current.tls === undefined ? 'http' : 'https');
-  }
-
-  #createServer(handle: RequestListener): Server {
-    const { headersMs, requestMs, checkMs, stalledMs, keepAliveMs } = this.#limits;
     const { tls } = this.#settings.current;
+    const { headersMs, requestMs, checkMs, stalledMs, keepAliveMs } = this.#limits;
     const options = {
       headersTimeout: headersMs,
       handshakeTimeout: headersMs,
@@ -138,13 +111,30 @@ export class HttpServer {
     };
     const server = tls === undefined ? createServer(options, handle) : createSecureServer(options, handle);
     server.timeout = stalledMs;
-    return server;
+    server.on('connection', (socket) => this.#connections.admit(socket));
+    server.on('tlsClientError', ({ code }: NodeJS.ErrnoException, { remoteAddress: client }: Socket) =>
+      logger.debug({ client, code }, 'TLS handshake failed'),
+    );
+    server.listen(listen);
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      throw new ListenError(listen, error as NodeJS.ErrnoException);
+    }
+    // A failed accept, such as for lack of file descriptors, is no reason to exit.
+    server.on('error', (err) => logger.warn({ err, cause: causeOf(err) }, 'accepting a connection failed'));
+    this.#servers.push(server);
+    const { address, port } = server.address() as AddressInfo;
+    const isEverywhere = listen.host === undefined || address === '::' || address === '0.0.0.0';
+    const host = isEverywhere ? 'localhost' : address;
+    const scheme = tls === undefined ? 'http' : 'https';
+    return { port, url: `${scheme}://${formatListenAddress({ host, port })}` };
   }
 
   #requestHandler(): RequestListener {
     const { routes, logger } = this.#options;
     const settings = this.#settings;
-    const guard = guarded(routes, { settings, passwords: this.#passwords, logger });
+    const guard = guarded(routes, settings, this.#passwords, logger);
     const respond = getRequestListener(
       (request, { outgoing }) => guard.fetch(request, { outgoing: outgoing as ServerResponse }),
       {
@@ -160,8 +150,11 @@ export class HttpServer {
         return;
       }
       this.#connections.track(socket, response);
-      if (hasSeveralHosts(request)) refuse(response);
-      else void respond(request, response);
+      // With two Host headers (RFC 9112, 3.2), a proxy may have used the one that Node drops.
+      if ((request.headersDistinct['host']?.length ?? 0) > 1) {
+        response.writeHead(400, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' });
+        response.end('Bad request: more than one Host header.\n');
+      } else void respond(request, response);
     };
   }
 
@@ -187,12 +180,7 @@ export class HttpServer {
 
   async #stop(): Promise<void> {
     this.#forgetSettings();
-    const closed = this.#servers.map(
-      (server) =>
-        new Promise((resolve) => {
-          server.close(resolve);
-        }),
-    );
+    const closed = this.#servers.map((server) => once(server.close(), 'close'));
     this.#endConnections(STOP_GRACE_MS);
     await Promise.all(closed);
     this.#cancelCut();
@@ -205,23 +193,6 @@ function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
   if (!(socket instanceof TLSSocket)) return false;
   const hasNone = socket.getPeerX509Certificate() === undefined;
   return hasNone ? tls.clientCertificate === 'optional' : !tls.isVerified || socket.authorized;
-}
-
-/** With two Host headers (RFC 9112, 3.2), a proxy may have used the one that Node drops. */
-function hasSeveralHosts({ headersDistinct }: IncomingMessage): boolean {
-  return (headersDistinct['host']?.length ?? 0) > 1;
-}
-
-function refuse(response: ServerResponse): void {
-  response.writeHead(400, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' });
-  response.end('Bad request: more than one Host header.\n');
-}
-
-function listening(server: Server, listen: ListenAddress, scheme: string): Listening {
-  const { address, port } = server.address() as AddressInfo;
-  const everywhere = listen.host === undefined || address === '::' || address === '0.0.0.0';
-  const host = everywhere ? 'localhost' : address;
-  return { address, port, url: `${scheme}://${formatListenAddress({ host, port })}` };
 }
 
 /** Why the system failed to open a connection; uses the same codes as problems with panels and nodes. */

@@ -1,9 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createSecureContext, DEFAULT_CIPHERS } from 'node:tls';
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
 import type { Environment } from '../../yaml/document.ts';
 import { type ConfigIssue, toIssue } from '../../yaml/issues.ts';
-import { quote } from '../../yaml/scalars.ts';
 import {
   type FileReference,
   loadSettings,
@@ -13,9 +12,9 @@ import {
   secretFiles,
 } from '../../yaml/settings-file.ts';
 import { TLS_FILE } from '../../yaml/text-file.ts';
-import type { TlsSettings, WebSettings } from '../web-settings.ts';
+import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
-import { type ClientAuthType, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
+import { type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
 
 /** Valid settings, or all problems with the file. */
 export type WebConfigResult = { readonly files: readonly string[] } & (
@@ -41,18 +40,15 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
     advice: 'correct --web.config.file',
   });
   if (parsed?.shape === undefined || issues.length > 0) return { ok: false, files, issues };
-  const { shape, warnings } = parsed;
-  const settings = resolveWebConfig(shape, contents);
+  const settings = resolveWebConfig(parsed.shape, contents);
   const keys = parsed.files.filter(isKeyFile);
   const problem = settings.tls && problemOf(() => createSecureContext(settings.tls?.context));
-  if (problem === undefined) {
-    return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, keys, undefined) };
+  if (problem !== undefined) {
+    const message = `can't be used with the certificate: ${problem}`;
+    return { ok: false, files, issues: keys.map((place) => ({ ...place, file, message })) };
   }
-  const pairs = keys.map(({ path, line, column, file: name }): ConfigIssue => {
-    const message = `the file ${quote(name)} can't be used with the certificate: ${problem}`;
-    return { file, line, column, path, message };
-  });
-  return { ok: false, files, issues: pairs };
+  const { warnings } = parsed;
+  return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, keys, undefined) };
 }
 
 const isKeyFile = ({ path }: FileReference) => path.endsWith('.key_file');
@@ -77,8 +73,7 @@ function problemOf(use: () => unknown): string | undefined {
 const FORMAT: SettingsFormat<WebConfigShape> = {
   schema: webConfigSchema,
   rules: checkWebRules,
-  isSecret: ([section, key]) =>
-    section === 'basic_auth_users' ? key !== undefined : section === 'tls_server_config' && key === 'key',
+  isSecret: ([section, key]) => key === 'key' || (section === 'basic_auth_users' && key !== undefined),
   filePaths: () => ['cert_file', 'key_file', 'client_ca_file'].map((key) => ['tls_server_config', key]),
   prepare: (tree) => withoutBlanks(tree ?? {}),
 };
@@ -86,18 +81,9 @@ const FORMAT: SettingsFormat<WebConfigShape> = {
 /** Parses the text of a web configuration; `file` is its name in the issues. */
 export function parseWebConfig(text: string, file: string, env: Environment) {
   const { source, ...parsed } = parseSettings(text, file, env, FORMAT);
-  const found = warningsOf(withoutBlanks(source.document.tree ?? {}));
+  const found = parsed.shape === undefined ? [] : warningsOf(parsed.shape);
   return { ...parsed, warnings: found.map((problem) => toIssue(problem, source)) };
 }
-
-const CLIENTS: Readonly<Record<ClientAuthType, Pick<TlsSettings, 'clientCertificate' | 'isVerified'>>> = {
-  NoClientCert: { clientCertificate: 'no', isVerified: false },
-  RequestClientCert: { clientCertificate: 'optional', isVerified: false },
-  RequireAnyClientCert: { clientCertificate: 'required', isVerified: false },
-  RequireClientCert: { clientCertificate: 'required', isVerified: false },
-  VerifyClientCertIfGiven: { clientCertificate: 'optional', isVerified: true },
-  RequireAndVerifyClientCert: { clientCertificate: 'required', isVerified: true },
-};
 
 /** Node's default list without static RSA, with which a key stolen later would decrypt earlier recordings. */
 export const CIPHER_LIST = `${DEFAULT_CIPHERS}:!kRSA`;
@@ -109,20 +95,19 @@ export const CIPHER_LIST = `${DEFAULT_CIPHERS}:!kRSA`;
 export function resolveWebConfig(shape: WebConfigShape, contents: ReadonlyMap<string, string>): WebSettings {
   const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
   for (const hash of Object.values(users)) KNOWN_SECRETS.add(hash);
-  return {
-    tls: tls && {
-      context: {
-        cert: contents.get('tls_server_config.cert_file'),
-        key: contents.get('tls_server_config.key_file'),
-        ca: contents.get('tls_server_config.client_ca_file'),
-        // Older versions are never used, because OpenSSL rejects their signatures.
-        minVersion: tls.min_version === 'TLS13' ? 'TLSv1.3' : 'TLSv1.2',
-        maxVersion: tls.max_version === 'TLS12' ? 'TLSv1.2' : 'TLSv1.3',
-        ciphers: CIPHER_LIST,
-      },
-      ...CLIENTS[tls.client_auth_type],
-    },
-    users: new Map(Object.entries(users)),
-    headers: http.headers,
+  const protection = { users: new Map(Object.entries(users)), headers: http.headers };
+  if (tls === undefined) return protection;
+  const context: SecureContextOptions = {
+    cert: contents.get('tls_server_config.cert_file'),
+    key: contents.get('tls_server_config.key_file'),
+    ca: contents.get('tls_server_config.client_ca_file'),
+    // Older versions are never used, because OpenSSL rejects their signatures.
+    minVersion: tls.min_version === 'TLS13' ? 'TLSv1.3' : 'TLSv1.2',
+    maxVersion: tls.max_version === 'TLS12' ? 'TLSv1.2' : 'TLSv1.3',
+    ciphers: CIPHER_LIST,
   };
+  const type = tls.client_auth_type;
+  const given = type.startsWith('Require') ? 'required' : 'optional';
+  const clientCertificate = type === 'NoClientCert' ? 'no' : given;
+  return { ...protection, tls: { context, clientCertificate, isVerified: type.includes('Verify') } };
 }

@@ -19,25 +19,21 @@ interface WatchOptions {
 
 /** A web configuration that is reloaded when it or a file that it refers to changes. An invalid one changes nothing, and is logged once. */
 export class WatchedWebConfig implements WebSettingsSource {
+  current: WebSettings;
   readonly #options: WatchOptions;
   readonly #looks: Repeat;
   readonly #listeners = new Set<() => void>();
-  #current: WebSettings;
   #files: readonly string[];
   /** What the files looked like when they were last read. */
-  #read: string | undefined;
+  #read = '';
   #problem: string | undefined;
 
   /** `loaded` is the file as read at the start. */
   constructor(options: WatchOptions, loaded: WebConfigResult & { readonly ok: true }) {
     this.#options = options;
     this.#looks = new Repeat(options.clock);
-    this.#current = loaded.settings;
+    this.current = loaded.settings;
     this.#files = loaded.files;
-  }
-
-  get current(): WebSettings {
-    return this.#current;
   }
 
   onChange(listener: () => void): () => void {
@@ -47,7 +43,7 @@ export class WatchedWebConfig implements WebSettingsSource {
 
   start(): void {
     this.#looks.start(async () => {
-      const looks = await looksOf(this.#files);
+      const looks = (await Promise.all(this.#files.map(lookOf))).join('\n');
       if (looks !== this.#read) await this.#load();
       this.#read = looks;
       return LOOK_EVERY_MS;
@@ -63,34 +59,29 @@ export class WatchedWebConfig implements WebSettingsSource {
     const loaded = await loadWebConfig(file, env);
     // Files named by an invalid configuration are watched, too, because one of them may be what is missing.
     this.#files = [...new Set([...loaded.files, ...(loaded.ok ? [] : this.#files)])];
-    const problem = loaded.ok ? lastingProblem(this.#current, loaded.settings) : formatIssues(loaded.issues);
-    const isNew = problem !== this.#problem;
-    this.#problem = problem;
-    if (problem !== undefined && isNew) {
-      log.error({ file }, `web configuration reload failed, keeping the previous one: ${problem}`);
+    const known = this.#problem;
+    this.#problem = loaded.ok ? lastingProblem(this.current, loaded.settings) : formatIssues(loaded.issues);
+    if (this.#problem !== undefined && this.#problem !== known) {
+      log.error({ file }, `web configuration reload failed, keeping the previous one: ${this.#problem}`);
     }
-    if (problem === undefined && loaded.ok && !isSame(loaded.settings, this.#current)) {
-      this.#current = loaded.settings;
-      log.info({ file }, 'web configuration reloaded');
-      for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
-      for (const listener of this.#listeners) listener();
-    }
+    if (!loaded.ok || this.#problem !== undefined || isSame(loaded.settings, this.current)) return;
+    this.current = loaded.settings;
+    log.info({ file }, 'web configuration reloaded');
+    for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
+    for (const listener of this.#listeners) listener();
   }
 }
 
 /** Why the new settings can't be applied while the server is running; undefined if they can. */
 function lastingProblem(before: WebSettings, after: WebSettings): string | undefined {
-  if ((before.tls === undefined) !== (after.tls === undefined)) {
-    // This includes a file that has just been emptied: an accident must not turn off TLS.
-    return `${after.tls === undefined ? 'disabling' : 'enabling'} TLS requires a restart`;
+  const kindOf = ({ tls }: WebSettings) => tls && tls.clientCertificate === 'no';
+  // This includes a file that has just been emptied: an accident must not remove the protection.
+  if (kindOf(before) !== kindOf(after)) {
+    return 'turning TLS or client certificates on or off requires a restart';
   }
-  if ((before.tls?.clientCertificate === 'no') !== (after.tls?.clientCertificate === 'no')) {
-    return 'enabling or disabling client certificates requires a restart';
-  }
-  if (before.users.size > 0 && after.users.size === 0) {
-    return 'disabling authentication (no basic_auth_users) requires a restart';
-  }
-  return undefined;
+  return before.users.size > 0 && after.users.size === 0
+    ? 'disabling authentication (no basic_auth_users) requires a restart'
+    : undefined;
 }
 
 function isSame(a: WebSettings, b: WebSettings): boolean {
@@ -99,14 +90,9 @@ function isSame(a: WebSettings, b: WebSettings): boolean {
 }
 
 /** The attributes that change when a file changes: symbolic links are followed, because Kubernetes swaps them. */
-async function looksOf(files: readonly string[]): Promise<string> {
-  const looks = await Promise.all(
-    files.map((file) =>
-      stat(file).then(
-        ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs].join(' '),
-        () => `${file} is missing`,
-      ),
-    ),
+function lookOf(file: string): Promise<string> {
+  return stat(file).then(
+    ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs].join(' '),
+    () => `${file} is missing`,
   );
-  return looks.join('\n');
 }

@@ -106,7 +106,7 @@ describe('loading', () => {
     [
       "another certificate's key",
       () => ({ ...pair(first), 'server.key': second.key }),
-      '1:55: tls_server_config.key_file: the file "server.key" can\'t be used with the certificate: key values mismatch',
+      "1:55: tls_server_config.key_file: can't be used with the certificate: key values mismatch",
     ],
   ])('reports a file with %s', async (_, material, problem) => {
     expect(await problemsOf({ 'web.yml': TLS, ...material() })).toBe(`web.yml:${problem}`);
@@ -166,7 +166,7 @@ describe('watching', () => {
     expect(web.current.tls?.context.cert).toBe(first.cert);
     expect(messages()).toEqual([
       'error: web configuration reload failed, keeping the previous one: web.yml:1:55: tls_server_config.key_file: ' +
-        'the file "server.key" can\'t be used with the certificate: key values mismatch',
+        "can't be used with the certificate: key values mismatch",
     ]);
     await writeFile(join(folder, 'server.key'), second.key);
     await look();
@@ -193,11 +193,11 @@ describe('watching', () => {
     ['has an unknown key', 'nothing: 1', /:1:1: unknown key/],
     ['is emptied', '', /an empty web configuration protects nothing/],
     ['has lost its users', TLS, /disabling authentication \(no basic_auth_users\) requires a restart/],
-    ['has lost its TLS', usersOf(NEW), /disabling TLS requires a restart/],
+    ['has lost its TLS', usersOf(NEW), /turning TLS or client certificates on or off requires a restart/],
     [
       'suddenly requires client certificates',
       TLS.replace('}', ', client_auth_type: RequireAnyClientCert }') + usersOf(OLD),
-      /enabling or disabling client certificates requires a restart/,
+      /turning TLS or client certificates on or off requires a restart/,
     ],
   ])(
     'keeps the previous configuration if the file %s, reports it once, and uses the file once it is fixed',

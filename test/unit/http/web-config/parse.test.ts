@@ -130,7 +130,7 @@ const NO_TYPE =
 test.each<[string, string[]]>([
   ['[]', ['1:1: expected a map with tls_server_config, basic_auth_users and others, got an empty list']],
   [
-    'tls_config: a',
+    'tls_config: {}',
     ['1:1: unknown key, expected one of tls_server_config, http_server_config, basic_auth_users, rate_limit'],
   ],
   ['basic_auth_user: { a: b }', ['1:1: basic_auth_user: unknown key, did you mean basic_auth_users?']],
