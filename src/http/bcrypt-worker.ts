@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 
 /** The thread's input; it responds with whether the password matches the hash. */
@@ -7,5 +7,6 @@ export interface Comparison {
   readonly hash: string;
 }
 
-const { password, hash } = workerData as Comparison;
-parentPort?.postMessage(compareSync(password, hash));
+parentPort?.on('message', ({ password, hash }: Comparison) => {
+  parentPort?.postMessage(compareSync(password, hash));
+});

@@ -47,11 +47,9 @@ export class HeldBodies {
     const body = await render(encoding);
     all['Content-Length'] = String(body.bytes);
     const { outgoing } = c.env;
-    if (outgoing !== undefined) {
-      const release = this.hold(body, () => outgoing.destroy());
-      if (outgoing.destroyed) release();
-      else outgoing.once('close', release);
-    }
+    const release = this.hold(body, () => outgoing?.destroy());
+    if (outgoing?.destroyed === true) release();
+    else outgoing?.once('close', release);
     // Node.js would copy a body that it is given whole, for each reader.
     return c.body(ReadableStream.from(body.chunks), 200, all);
   }

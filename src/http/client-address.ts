@@ -6,8 +6,7 @@ const MAPPED = /^::ffff:(\d+(?:\.\d+){3})$/i;
  * The client that an address counts as when clients share a bounded resource: an IPv4 address is one client, and so is a
  * whole IPv6 /64, because a client with one of its addresses usually has all of them.
  */
-export function clientOf(address: string | undefined): string {
-  if (address === undefined) return '';
+export function clientOf(address = ''): string {
   const [, mapped] = MAPPED.exec(address) ?? [];
   if (mapped !== undefined) return mapped;
   const [plain = ''] = address.split('%');

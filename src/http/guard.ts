@@ -5,12 +5,9 @@ import { clientOf } from './client-address.ts';
 import { type Passwords, WRONG_WINDOW_MS } from './passwords.ts';
 import type { WebSettingsSource } from './web-settings.ts';
 
-/** What accompanies a request. */
-export type Served = Pick<HttpBindings, 'outgoing'>;
-
 /** Anything that responds to requests. */
 export interface Routes {
-  fetch(request: Request, served: Served): Response | Promise<Response>;
+  fetch(request: Request, served: Pick<HttpBindings, 'outgoing'>): Response | Promise<Response>;
 }
 
 const CHALLENGE = 'Basic realm="gameserver-exporter", charset="UTF-8"';

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -27,7 +28,7 @@ const MAX_CACHED = 100;
  */
 export class Passwords {
   readonly #clock: Clock;
-  readonly #compare: typeof compareInThread;
+  readonly #compare: BcryptThread['compare'];
   /** Specific to this process, so that the cached digests can't be compared with anything else. */
   readonly #secret = randomBytes(32);
   /** The digest of each user's right password. */
@@ -40,7 +41,7 @@ export class Passwords {
   #lastTurn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  constructor(clock: Clock, compare = compareInThread) {
+  constructor(clock: Clock, compare: BcryptThread['compare']) {
     this.#clock = clock;
     this.#compare = compare;
   }
@@ -106,15 +107,27 @@ export class Passwords {
 }
 
 /**
- * Runs bcrypt in a thread: a comparison takes a tenth of a second or more, and the asynchronous functions of bcryptjs block the
- * event loop for a tenth of a second at a time.
+ * Runs bcrypt in its own thread, one comparison at a time: a comparison takes a tenth of a second or more, and the asynchronous
+ * functions of bcryptjs block the event loop for a tenth of a second at a time.
  */
-export function compareInThread(comparison: Comparison): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const program = new URL('bcrypt-worker.js', BUILT);
-    const worker = new Worker(program, { workerData: comparison, execArgv: [], env: {} });
-    worker.unref();
-    worker.once('message', resolve).once('error', reject);
-    worker.once('exit', () => reject(new Error('the bcrypt thread ended without a result')));
-  });
+export class BcryptThread {
+  #worker: Worker | undefined;
+
+  /** Rejects if the thread fails; the next comparison starts a new one. */
+  async compare(comparison: Comparison): Promise<boolean> {
+    this.#worker ??= new Worker(new URL('bcrypt-worker.js', BUILT), { execArgv: [], env: {} });
+    this.#worker.unref();
+    this.#worker.postMessage(comparison, []);
+    try {
+      const [same] = (await once(this.#worker, 'message')) as [boolean];
+      return same;
+    } catch (error) {
+      this.#worker = undefined;
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker?.terminate();
+  }
 }

@@ -35,9 +35,7 @@ export interface RouteDependencies {
   readonly version: string;
   /** Reloads the configuration; absent if that isn't enabled over HTTP. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
-  /**
-   * Names of this machine, in addition to localhost and its IP addresses, that are accepted as the host of a reload request.
-   */
+  /** Names of this machine, besides localhost and IP addresses, that are accepted as the host of a reload request. */
   readonly reloadHosts?: readonly string[];
   /** The data for the status page's script. */
   readonly board: StatusBoard;

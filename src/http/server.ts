@@ -10,7 +10,7 @@ import type { CauseCode } from '../domain/problem.ts';
 import { Connections } from './connections.ts';
 import { guarded, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
-import { Passwords } from './passwords.ts';
+import { BcryptThread, Passwords } from './passwords.ts';
 import { OPEN, type TlsSettings, type WebSettingsSource } from './web-settings.ts';
 
 /** Limits on clients: a number of connections, and times in milliseconds. */
@@ -45,9 +45,7 @@ interface HttpServerOptions {
   readonly logger: Logger;
   /** Overrides of the default limits; all addresses share them. */
   readonly limits?: Partial<HttpServerLimits>;
-  /**
-   * Authentication and TLS settings; defaults to plain HTTP without authentication. Whether TLS is used is fixed at start.
-   */
+  /** Authentication and TLS settings; defaults to plain HTTP without authentication. Whether TLS is used is fixed at start. */
   readonly settings?: WebSettingsSource | undefined;
 }
 
@@ -64,6 +62,7 @@ export class HttpServer {
   readonly #limits: HttpServerLimits;
   readonly #settings: WebSettingsSource;
   readonly #connections: Connections;
+  readonly #bcrypt = new BcryptThread();
   readonly #passwords: Passwords;
   readonly #servers: Server[] = [];
   #forgetSettings: () => void = () => undefined;
@@ -75,7 +74,7 @@ export class HttpServer {
     this.#limits = { ...LIMITS, ...options.limits };
     this.#settings = options.settings ?? OPEN;
     this.#connections = new Connections(this.#limits.connections);
-    this.#passwords = new Passwords(options.clock);
+    this.#passwords = new Passwords(options.clock, (comparison) => this.#bcrypt.compare(comparison));
   }
 
   /** Listens on every address; throws a ListenError if one is unavailable, and then listens on none. */
@@ -184,6 +183,7 @@ export class HttpServer {
     this.#endConnections(STOP_GRACE_MS);
     await Promise.all(closed);
     this.#cancelCut();
+    await this.#bcrypt.stop();
   }
 }
 

@@ -63,12 +63,11 @@ export function warningsOf(shape: WebConfigShape): readonly SettingProblem[] {
   const warn = (isTrue: boolean, path: Path, message: string) => {
     if (isTrue) warnings.push({ path, message, at: 'key' });
   };
-  const ciphers = [...TLS, 'prefer_server_cipher_suites'];
   warn(shape.rate_limit !== undefined, ['rate_limit'], 'has no effect: requests are not limited');
   warn(http.http2 !== undefined, [...HTTP, 'http2'], 'has no effect: clients use HTTP/1.1');
   warn(
     tls?.prefer_server_cipher_suites !== undefined,
-    ciphers,
+    [...TLS, 'prefer_server_cipher_suites'],
     'has no effect: Node.js chooses the cipher suite',
   );
   warn(
