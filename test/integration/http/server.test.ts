@@ -269,6 +269,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
   async (method) => {
     const { status, headers, body } = await ask(await serve(), '/metrics', { method });
     expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
+    expect(headers['x-frame-options']).toBe('DENY');
     expect(body.toString()).toBe('Method not allowed: use GET or HEAD.\n');
   },
 );
