@@ -29,6 +29,9 @@ afterEach(async () => {
 
 const systemClock = new SystemClock();
 
+/** Longer than any test, so that only `stop` ends a connection. */
+const PATIENT = { keepAliveMs: 600_000, stalledMs: 600_000 };
+
 async function serve(changes: Partial<RouteDependencies> = {}, fleet = fleetReading([streamingReading()])) {
   const clock = changes.clock ?? systemClock;
   const logger = collectingLogger();
@@ -44,7 +47,7 @@ function serverOf(
   logger = collectingLogger(),
   listen: ListenAddress = { host: '127.0.0.1', port: 0 },
 ): HttpServer {
-  const server = new HttpServer({ listen, routes, clock, logger });
+  const server = new HttpServer({ listen, routes, clock, logger, limits: PATIENT });
   started.push(server);
   return server;
 }
