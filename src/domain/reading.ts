@@ -232,8 +232,6 @@ export interface Snapshot extends Measures {
   /** The share of the last ten minutes at the CPU limit; undefined without a limit. */
   readonly cpu_saturated_share: number | undefined;
   readonly uptime_milliseconds: number | undefined;
-  /** The memory limit that the node reports, which configuration and server list may override. */
-  readonly node_memory_limit_bytes: number | undefined;
   /** Empty if they aren't read. */
   readonly schedules: readonly ScheduleReading[];
   readonly stops: StopCounts;

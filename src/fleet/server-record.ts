@@ -168,7 +168,6 @@ export class ServerRecord implements ServerReading, PowerListener {
       sample_age_seconds: sampledAt === undefined ? undefined : Math.round(now - sampledAt) / 1_000,
       memory_usage_bytes: known(sample?.memoryBytes),
       memory_limit_bytes: isFresh ? memoryLimit : undefined,
-      node_memory_limit_bytes: known(sample?.memoryLimitBytes),
       cpu_usage_cores: known(sample?.cpuCores),
       cpu_seconds_total: isFresh ? durations.cpu : undefined,
       cpu_limit_cores: isFresh ? cpuLimit : undefined,

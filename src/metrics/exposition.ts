@@ -47,13 +47,11 @@ export function renderSelfMetricTable(): string {
 /** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
 export function renderCompatibilityTable(): string {
   const families = compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter);
-  const rows = families.map(({ name, help, replacedBy = '', translation = '' }) => [
+  const rows = families.map(({ name, replacement }) => [
     code(name),
-    help,
-    replacedBy === '' ? 'none' : code(replacedBy),
-    translation === '' ? '' : code(translation.replace('METRIC', replacedBy)),
+    replacement === '' ? 'none' : code(replacement),
   ]);
-  return table(rows, ['old name', 'meaning', 'new name', 'the old value in PromQL']);
+  return table(rows, ['old name', 'the same value in PromQL']);
 }
 
 function row(
