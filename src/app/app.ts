@@ -6,7 +6,7 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Logger } from '../domain/log.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import { type Shard, WHOLE } from '../fleet/shard.ts';
+import { isInShard, type Shard, WHOLE } from '../fleet/shard.ts';
 import { SocketLimit } from '../fleet/socket-limit.ts';
 import type { ListenAddress } from '../http/listen-address.ts';
 import { createRoutes, type ReloadOutcome } from '../http/routes.ts';
@@ -82,8 +82,18 @@ export function createApp(options: AppOptions): App {
   const { queryClient } = options;
   const names = systemNames(options.lookUp);
   const limits = new Map<string, RateLimit>();
-  const shared = { clock, log, random, self, shard, socketLimit, limits, queryClient, names };
-  const panels = new PanelSet(config, shared);
+  const panels = new PanelSet(config, {
+    clock,
+    log,
+    random,
+    telemetry: (panel) => self.telemetry(panel),
+    shard,
+    isOurs: (server) => isInShard(server, shard),
+    socketLimit,
+    limits,
+    queryClient,
+    names,
+  });
   const { supervisor } = panels;
   let { compatibility } = config;
   const reloader = new Reloader({

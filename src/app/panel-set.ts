@@ -2,12 +2,13 @@ import { type Config, changedConcerns, type PanelConfig } from '../config/config
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { ServerIdentity } from '../fleet/discovery.ts';
 import type { TargetChanges } from '../fleet/members.ts';
 import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
-import { isInShard, type Shard } from '../fleet/shard.ts';
+import type { Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
 import { Supervisor } from '../fleet/supervisor.ts';
-import type { SelfMetrics } from '../metrics/self.ts';
 import type { NameLookups } from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
 import { Gateway, type PanelGatewayOptions } from '../panel/gateway.ts';
@@ -23,8 +24,11 @@ interface PanelShared {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  readonly self: SelfMetrics;
+  /** Counts what happens in the collection of this panel. */
+  readonly telemetry: (panel: string) => PanelTelemetry;
   readonly shard: Shard;
+  /** Is the server monitored here, if it is in the configuration or discovered? */
+  readonly isOurs: (server: ServerIdentity) => boolean;
   readonly socketLimit: SocketLimit;
   /** By account. */
   readonly limits: Map<string, RateLimit>;
@@ -57,9 +61,14 @@ export class PanelSet {
 
   constructor(config: Config, shared: PanelShared) {
     this.#shared = shared;
-    this.#units = panelsOf(config, shared.shard).map((panel) => createPanelUnit(panel, shared));
+    this.#units = panelsOf(config, shared).map((panel) => createPanelUnit(panel, shared));
     this.supervisor = new Supervisor(this.#units.map((unit) => unit.fleet));
     this.#pinRates();
+  }
+
+  /** The panels, in the configuration's order. */
+  get panels(): readonly RunningPanel[] {
+    return this.#units;
   }
 
   /** Where people open a panel; undefined if there is no panel of this name. */
@@ -75,7 +84,7 @@ export class PanelSet {
    */
   async apply(config: Config): Promise<ConfigChanges> {
     const before = new Map(this.#units.map((unit) => [unit.config.name, unit]));
-    const transitions = await this.#prepare(panelsOf(config, this.#shared.shard), before);
+    const transitions = await this.#prepare(panelsOf(config, this.#shared), before);
     const servers = transitions.map(({ apply }) => apply());
     const wanted = new Set(transitions.map(({ panel }) => panel.name));
     const left = [...before.values()].filter((unit) => !wanted.has(unit.config.name));
@@ -141,11 +150,13 @@ function rateOf(panels: readonly PanelConfig[], shard: Shard): PinnedRate {
   };
 }
 
-/** One running panel of the configuration. */
-interface PanelUnit {
-  /** The configuration currently in use. */
+/** One running panel, and the configuration that it currently uses. */
+export interface RunningPanel {
   readonly config: PanelConfig;
   readonly fleet: PanelFleet;
+}
+
+interface PanelUnit extends RunningPanel {
   readonly limit: RateLimit;
   /**
    * Prepares another configuration of the same panel; the returned function applies it, and touches only what differs.
@@ -161,13 +172,13 @@ interface PanelUnit {
  * @throws Error if the environment's proxy is invalid
  */
 function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
-  const { clock, log, random, self, shard, socketLimit, queryClient, names } = shared;
+  const { clock, log, random, isOurs, socketLimit, queryClient, names } = shared;
   const resolve = names.forPanel();
   let config = panel;
   const apiOf = (settings: PanelConfig) => apiAccess(settings, clock, resolve);
   const socketsOf = (settings: PanelConfig) => socketAccess(settings, clock, resolve);
   let sockets = socketsOf(panel);
-  const telemetry = self.telemetry(panel.name);
+  const telemetry = shared.telemetry(panel.name);
   const limit = limitOf(panel, shared);
   const options: PanelGatewayOptions = {
     ...apiOf(panel),
@@ -195,7 +206,7 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
       findService: systemService,
       panelUrl: panel.url,
     },
-    isOurs: (server) => isInShard(server, shard),
+    isOurs,
   };
   const fleet = new PanelFleet(panel, panel, context);
   const prepare = (next: PanelConfig) => {
@@ -232,9 +243,9 @@ export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>):
 }
 
 /** The panels with servers of this shard; a panel that has none here and discovers none is left to other shards. */
-function panelsOf({ panels }: Config, shard: Shard): readonly PanelConfig[] {
+function panelsOf({ panels }: Config, { isOurs }: Pick<PanelShared, 'isOurs'>): readonly PanelConfig[] {
   return panels
-    .map((panel) => ({ ...panel, servers: panel.servers.filter((server) => isInShard(server, shard)) }))
+    .map((panel) => ({ ...panel, servers: panel.servers.filter(isOurs) }))
     .filter((panel) => panel.servers.length > 0 || panel.listing?.discover !== undefined);
 }
 

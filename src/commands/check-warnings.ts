@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
-import type { ExpectRule } from '../domain/discovery.ts';
+import { matchesEveryServer } from '../config/rule-words.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { allowedOf, PART_OF_LIMIT } from '../panel/rate-limit.ts';
 import { quote } from '../yaml/scalars.ts';
@@ -20,11 +20,6 @@ export function panelWarnings(panel: PanelConfig): readonly string[] {
 
 const NEVER_EXPECTED =
   'expect is any for every server, so no alert fires when one stops: set it to running or auto for servers that should run';
-
-/** Whether the rule matches every listed server, so that no later rule is reached. */
-export function matchesEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
-  return Object.keys(match).length === 0;
-}
 
 /** Whether no server of the panel can ever be expected to run, so that no alert fires when one stops. */
 function expectsNothing({ servers, listing }: PanelConfig): boolean {

@@ -1,6 +1,7 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
+import { describeQuery, describeRule, matchesEveryServer } from '../config/rule-words.ts';
 import { DEFAULT_MAX_SERVERS } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
@@ -8,8 +9,7 @@ import { countExpectations, type Limit, type ServerTarget } from '../domain/serv
 import { isLocalHost } from '../domain/special-addresses.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/scalars.ts';
-import { describeListings, describeQuery, describeRule } from './check-listing.ts';
-import { matchesEveryServer, panelWarnings, readableByAll } from './check-warnings.ts';
+import { panelWarnings, readableByAll } from './check-warnings.ts';
 import { neededPerMinute } from './fleet-needs.ts';
 import { invocation, shellWord } from './invocation.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
@@ -26,17 +26,13 @@ export function checkCommand(): Command {
     .description('validate a configuration, and print it with defaults and without secrets')
     .argument('[config]', 'configuration file (default: the value of --config)')
     .option('--config <file>', 'configuration file', 'config.yaml')
-    .option(
-      '--listing',
-      'read the server lists of panels with discover, and count the servers that each rule matches',
-    )
+    .addOption(new Option('--listing').hideHelp())
     .addOption(webConfigOption())
     .addHelpText(
       'after',
       `
 Examples:
   $ gameserver-exporter check --config config.yaml
-  $ gameserver-exporter check --config config.yaml --listing
   $ gameserver-exporter check --config config.yaml --web.config.file web.yml
 
 Exit codes: 0 valid · 1 invalid: shows every problem · 2 invalid usage`,
@@ -46,24 +42,24 @@ Exit codes: 0 valid · 1 invalid: shows every problem · 2 invalid usage`,
       const print = (text: string) => output.writeOut?.(KNOWN_SECRETS.redact(text));
       const complain = (text: string) => output.writeErr?.(KNOWN_SECRETS.redact(text));
       const path = file ?? options.config;
+      if (options.listing === true) {
+        const doctor = `${invocation()} doctor --config ${shellWord(path)}`;
+        command.error(`error: check contacts no panel: to count the servers of each rule, run ${doctor}`);
+      }
       const webFile = options['web.config.file'] ?? '';
       const web = await loadWebFlags(options);
       const result = await loadConfig(path, process.env);
       if (result.ok) {
-        const described = describeConfig(result.config, options.listing === true);
+        const described = describeConfig(result.config);
         print(`${path} is valid\n\n${described}\n`);
-        const { panels } = result.config;
-        const warn = (panel: string, text: string) =>
-          complain(warningLine(`${path}: panel ${panel}: ${text}`));
-        for (const panel of panels) for (const warning of panelWarnings(panel)) warn(panel.name, warning);
-        for (const line of await readableByAll(result.secretFiles)) complain(warningLine(line));
-        if (options.listing === true) {
-          const { text, warnings } = await describeListings(panels);
-          print(`\n${text}\n`);
-          for (const { panel, warning } of warnings) warn(panel, warning);
+        for (const panel of result.config.panels) {
+          for (const warning of panelWarnings(panel)) {
+            complain(warningLine(`${path}: panel ${panel.name}: ${warning}`));
+          }
         }
-        const contacted = options.listing === true ? '' : 'The panels were not contacted. ';
-        print(`\n${contacted}To test the panels: ${invocation()} doctor --config ${shellWord(path)}\n`);
+        for (const line of await readableByAll(result.secretFiles)) complain(warningLine(line));
+        const doctor = `${invocation()} doctor --config ${shellWord(path)}`;
+        print(`\nThe panels were not contacted. To test the panels: ${doctor}\n`);
       } else complain(`${formatIssues(result.issues)}\n`);
       if (web?.ok === true) print(`\n${webFile} is valid\n`);
       if (web?.ok === false) complain(`${formatIssues(web.issues)}\n`);
@@ -80,8 +76,8 @@ function warningLine(text: string): string {
   return `warning: ${text}\n`;
 }
 
-/** A configuration in text and tables, with defaults filled in and without secrets; `isListed` if the server lists follow. */
-function describeConfig(config: Config, isListed: boolean): string {
+/** A configuration in text and tables, with defaults filled in and without secrets. */
+function describeConfig(config: Config): string {
   const { panels, log, compatibility } = config;
   const rest = [
     ...(compatibility === undefined
@@ -89,26 +85,26 @@ function describeConfig(config: Config, isListed: boolean): string {
       : [`compatibility: also serves the metric names of ${compatibility}`]),
     `log: level ${log.level}, format ${log.format}`,
   ];
-  return [...panels.map((panel) => describePanel(panel, isListed)), rest.join('\n')].join('\n\n');
+  return [...panels.map(describePanel), rest.join('\n')].join('\n\n');
 }
 
-function describePanel(panel: PanelConfig, isListed: boolean): string {
+function describePanel(panel: PanelConfig): string {
   return [
     `panel ${panel.name}`,
-    indent(columns(settingRows(panel, isListed))),
+    indent(columns(settingRows(panel))),
     '',
     indent(columns(serverRows(panel))),
   ].join('\n');
 }
 
-function settingRows(panel: PanelConfig, isListed: boolean): readonly Cells[] {
+function settingRows(panel: PanelConfig): readonly Cells[] {
   const { tls, proxyUrl, socketHosts, requestsPerMinute: rate } = panel;
   return [
     ['url', panel.url],
     ['origin', panel.origin],
     ['API key', panel.apiKeySource],
     ['API budget', rate === undefined ? "80 % of the panel's rate limit" : `${rate} calls per minute`],
-    ...needsRow(panel, isListed),
+    ...needsRow(panel),
     ['poll interval', formatDuration(panel.pollIntervalMs)],
     ['staleness', formatDuration(panel.stalenessMs)],
     ['timeouts', describeTimeouts(panel)],
@@ -231,12 +227,14 @@ function anyHost(panelUrl: string): string {
 }
 
 /** The API budget needed for the configured servers; discovered servers are known only from the server list. */
-function needsRow(panel: PanelConfig, isListed: boolean): readonly Cells[] {
+function needsRow(panel: PanelConfig): readonly Cells[] {
   const { servers, listing } = panel;
-  const where = isListed ? 'see below' : 'see --listing';
-  if (servers.length === 0) return [['API calls', `depend on the server list: ${where}`]];
+  if (servers.length === 0) return [['API calls', 'depend on the server list: run doctor']];
   const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
   return [
-    ['API calls', listing?.discover === undefined ? needed : `${needed}, plus discovered servers: ${where}`],
+    [
+      'API calls',
+      listing?.discover === undefined ? needed : `${needed}, plus discovered servers: run doctor`,
+    ],
   ];
 }

@@ -1,27 +1,17 @@
 import { Command } from 'commander';
-import { apiAccess, socketAccess } from '../app/panel-access.ts';
-import type { Config, PanelConfig } from '../config/config.ts';
+import { descriptorLimit } from '../app/descriptor-limit.ts';
+import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { Canceled, STOPPED } from '../doctor/canceled.ts';
-import { type DoctorSelection, examine, select, withServer } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
-import type { DoctorPanel } from '../doctor/panel-trial.ts';
-import { LiveProgress, type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
+import { type RunOptions, runDoctor } from '../doctor/run.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { ListedPorts } from '../fleet/listed-ports.ts';
-import type { ResolveName } from '../names/name-lookups.ts';
-import { systemNames } from '../names/system.ts';
-import type { ListedServer } from '../panel/dialect.ts';
-import type { QueryClient } from '../query/client.ts';
-import { QueryThread } from '../query/query-thread.ts';
-import { systemService } from '../query/services.ts';
+import { serversInWords } from '../domain/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
-import { rateProblem } from './fleet-needs.ts';
-import { listingOf } from './listing-selection.ts';
+import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
 
 interface DoctorFlags extends DoctorSelection {
   readonly config: string;
@@ -30,10 +20,10 @@ interface DoctorFlags extends DoctorSelection {
 
 type Write = (text: string) => void;
 
-/** `doctor`: tries every panel and server once and shows what is wrong and what to change. */
-export function doctorCommand(): Command {
+/** `doctor`: runs the exporter for up to a minute and shows what is wrong and what to change. */
+export function doctorCommand(clock: Clock = new SystemClock()): Command {
   return new Command('doctor')
-    .description('test every panel and server once, step by step, and report problems and how to fix them')
+    .description('run the exporter for up to a minute, and report problems and how to fix them')
     .argument('[config]', 'configuration file (default: the value of --config)')
     .option('--config <file>', 'configuration file', 'config.yaml')
     .option('--panel <name>', 'test only this panel')
@@ -42,11 +32,10 @@ export function doctorCommand(): Command {
     .addHelpText(
       'after',
       `
-Steps for each panel: reach, key, limit, listing (if discover is set), clock.
-Steps for each server: found, credentials, upgrade, auth, stats, resources,
-query (if its game is queried).
-doctor stays within the panel's rate limit and changes nothing: it sends only
-auth and send stats.
+doctor ends when every server has data or a problem, and after a minute at the
+latest. It reports the problems that the exporter would report, and the servers
+that the rules of discover select. It stays within the panel's rate limit and
+changes nothing: it sends only auth and send stats.
 
 Examples:
   $ gameserver-exporter doctor --config config.yaml
@@ -59,27 +48,30 @@ Exit codes: 0 no problems · 1 problems, or invalid file · 2 invalid usage`,
       const output = command.configureOutput();
       process.exitCode = await doctor(
         { ...flags, config: file ?? flags.config },
+        clock,
         (text) => output.writeOut?.(KNOWN_SECRETS.redact(text)),
         (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
       );
     });
 }
 
-async function doctor({ config: file, json = false, ...selection }: DoctorFlags, out: Write, err: Write) {
+async function doctor(
+  { config: file, json = false, ...selection }: DoctorFlags,
+  clock: Clock,
+  out: Write,
+  err: Write,
+): Promise<number> {
   const loaded = await loadConfig(file, process.env);
   if (!loaded.ok) {
     err(`${formatIssues(loaded.issues)}\n`);
     if (json) out(`${JSON.stringify(issuesDocument(loaded.issues), undefined, 2)}\n`);
     return 1;
   }
-  const clock = new SystemClock();
-  const queries = new QueryThread();
-  const panels = select(doctorPanels(loaded.config, clock, queries), selection);
-  if (typeof panels === 'string') throw new CommandFailure(panels);
-  const examined = await examineUntilSignal(panels, clock, json, err);
-  await queries.stop();
+  const selected = select(loaded.config, selection);
+  if (typeof selected === 'string') throw new CommandFailure(selected);
+  const ended = await runUntilSignal(selected.config, { clock, ...selected }, err);
   const { server } = selection;
-  const report = server === undefined ? examined : withServer(examined, server);
+  const report = server === undefined ? ended : withServer(ended, server);
   if (typeof report === 'string') throw new CommandFailure(report);
   out(
     json
@@ -89,87 +81,34 @@ async function doctor({ config: file, json = false, ...selection }: DoctorFlags,
   return isAllHealthy(report) ? 0 : 1;
 }
 
-/** Runs until everything was tried or a signal stops it; after the first signal, the next one ends the process as usual. */
-async function examineUntilSignal(
-  panels: readonly DoctorPanel[],
-  clock: Clock,
-  json: boolean,
+/** Runs until there is something to report or a signal stops it; after the first signal, the next one ends the process as usual. */
+async function runUntilSignal(
+  config: Config,
+  { clock, isMeant }: Pick<RunOptions, 'clock' | 'isMeant'>,
   err: Write,
 ): Promise<DoctorReport> {
   const stop = new AbortController();
-  const onSignal = () => stop.abort(new Canceled(STOPPED));
+  const onSignal = () => stop.abort();
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.once(signal, onSignal);
-  const live = liveProgress(clock, json, err);
+  const progress = process.stderr.isTTY ? liveProgress(err) : undefined;
   try {
-    return await examine(panels, { clock, signal: stop.signal, progress: live ?? SILENT_PROGRESS });
+    return await runDoctor(config, {
+      clock,
+      signal: stop.signal,
+      descriptorLimit: descriptorLimit(),
+      ...(isMeant !== undefined && { isMeant }),
+      ...(progress !== undefined && { onProgress: progress }),
+    });
   } finally {
-    live?.end();
+    if (progress !== undefined) err(CLEAR_LINE);
     for (const signal of signals) process.off(signal, onSignal);
   }
 }
 
-/** The assumed width of a terminal that doesn't report it. */
-const COLUMNS = 80;
+const CLEAR_LINE = '\r\u001B[K';
 
-// With JSON output, progress is shown only to a person at a terminal, and never written to a log.
-function liveProgress(
-  clock: Clock,
-  json: boolean,
-  write: Write,
-): (Progress & Pick<LiveProgress, 'end'>) | undefined {
-  const { stderr } = process;
-  if (json && !stderr.isTTY) return undefined;
-  const paint = painter(wantsColors(stderr, process.env));
-  const screen = {
-    write,
-    get columns() {
-      if (!stderr.isTTY) return undefined;
-      return stderr.columns > 0 ? stderr.columns : COLUMNS;
-    },
-  };
-  return new LiveProgress({ screen, clock, paint });
-}
-
-/** The panels of a configuration, in the form that the doctor uses. */
-export function doctorPanels(
-  { panels }: Pick<Config, 'panels'>,
-  clock: Clock,
-  client: QueryClient = new QueryThread(),
-): readonly DoctorPanel[] {
-  const names = systemNames();
-  return panels.map((panel) => doctorPanel(panel, clock, names.forPanel(), client));
-}
-
-function doctorPanel(
-  panel: PanelConfig,
-  clock: Clock,
-  resolve: ResolveName,
-  client: QueryClient,
-): DoctorPanel {
-  const { name, url, origin, connectTimeoutMs, authTimeoutMs, requestsPerMinute } = panel;
-  let ports = new ListedPorts([]);
-  const read = (listed: readonly ListedServer[]) => {
-    ports = new ListedPorts(listed);
-  };
-  return {
-    name,
-    url,
-    targets: panel.servers,
-    shortfall: (servers, perMinute) => rateProblem(panel, servers, { perMinute, source: 'the API budget' }),
-    api: apiAccess(panel, clock, resolve),
-    sockets: {
-      settings: { origin, connectTimeoutMs, authTimeoutMs },
-      ...socketAccess(panel, clock, resolve),
-    },
-    queries: {
-      client,
-      policy: { panelUrl: url, queryHosts: panel.queryHosts },
-      isTaken: (server, port) => ports.isTaken(server, port),
-      resolve,
-      findService: systemService,
-    },
-    listing: listingOf(panel, read),
-    pinnedPerMinute: requestsPerMinute,
-  };
+/** Shows a line that is redrawn while the exporter runs. */
+function liveProgress(write: Write): NonNullable<RunOptions['onProgress']> {
+  return (withData, servers) => write(`${CLEAR_LINE}${withData} of ${serversInWords(servers)} have data`);
 }

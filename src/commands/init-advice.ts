@@ -1,4 +1,5 @@
-import { type DoctorReport, type Finding, remedyOf } from '../doctor/report.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { DoctorReport, FoundProblem } from '../doctor/report.ts';
 import type { AnswerFlags } from './init-answers.ts';
 
 /**
@@ -6,14 +7,13 @@ import type { AnswerFlags } from './init-answers.ts';
  * to change yet.
  */
 export function inTermsOfInit(report: DoctorReport, flags: AnswerFlags): DoctorReport {
-  const adapted = <Step extends string>(finding: Finding<Step>): Finding<Step> => {
-    const { cause } = finding;
-    if (cause === undefined) return finding;
-    return { ...finding, remedy: remedyInTermsOfInit(remedyOf({ ...finding, cause }), flags) };
-  };
+  const adapted = (problem: FoundProblem): FoundProblem => ({
+    ...problem,
+    remedy: remedyInTermsOfInit(problem.remedy, flags),
+  });
   return {
     ...report,
-    panels: report.panels.map((panel) => ({ ...panel, steps: panel.steps.map(adapted) })),
+    panels: report.panels.map((panel) => ({ ...panel, problems: panel.problems.map(adapted) })),
   };
 }
 
@@ -29,7 +29,7 @@ const WITHOUT_FLAG = /\b(?:tls_config|instead of using discover)\b/;
 
 function remedyInTermsOfInit(remedy: string, { url }: AnswerFlags): string {
   const text = FLAGS.reduce((before, [setting, flag]) => before.replace(setting, flag), remedy).replace(
-    /\burl\b/g,
+    /`url`(?: in the configuration)?/g,
     url === undefined ? 'the URL' : '--url',
   );
   return WITHOUT_FLAG.test(text)
@@ -39,7 +39,9 @@ function remedyInTermsOfInit(remedy: string, { url }: AnswerFlags): string {
 
 /** Whether a panel responded at the URL. */
 export function isReached({ panels }: DoctorReport): boolean {
-  return panels.every(({ steps }) => steps.some(({ step, result }) => step === 'reach' && result === 'ok'));
+  return panels.every(
+    ({ up, problems }) => up || problems.some(({ cause }) => CAUSES[cause].scope === 'key'),
+  );
 }
 
 /** What was assumed about an address without a scheme, and how to use http instead; undefined if the panel was reached. */

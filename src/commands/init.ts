@@ -5,21 +5,24 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { parseConfig, resolveConfig } from '../config/parse.ts';
-import { Canceled } from '../doctor/canceled.ts';
-import { examine } from '../doctor/doctor.ts';
+import { problemOfBlamed } from '../diagnosis/outcome.ts';
+import { describePanel } from '../doctor/describe.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
-import type { DoctorPanel } from '../doctor/panel-trial.ts';
-import { SILENT_PROGRESS } from '../doctor/progress.ts';
-import { renderReport } from '../doctor/render.ts';
-import type { DoctorReport, Finding, PanelStep } from '../doctor/report.ts';
-import { type Clock, SystemClock } from '../domain/clock.ts';
+import { limitWords, renderReport } from '../doctor/render.ts';
+import type { DoctorReport } from '../doctor/report.ts';
+import { SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { PanelReading } from '../domain/reading.ts';
+import type { PanelApi } from '../panel/api.ts';
 import type { Account, ListedServer } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
+import { walkListing } from '../panel/listing.ts';
+import { allowedOf } from '../panel/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
-import { doctorPanels } from './doctor.ts';
 import { inTermsOfInit, isReached, schemeWords } from './init-advice.ts';
 import {
   type AnswerFlags,
@@ -86,7 +89,7 @@ Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`
       const problem = usageProblem(flags, canAsk);
       if (problem !== undefined) command.error(`error: ${problem}`);
       const stop = new AbortController();
-      const onSignal = () => stop.abort(new Canceled(STOPPED));
+      const onSignal = () => stop.abort(new CommandFailure(STOPPED));
       const signals = ['SIGINT', 'SIGTERM'] as const;
       for (const signal of signals) process.once(signal, onSignal);
       try {
@@ -302,51 +305,78 @@ interface Seen {
   readonly account: Account | undefined;
 }
 
-/** Tries the panel and the key, and reads the server list and the account. */
+/** Reads the server list and the account. */
 async function look(panel: PanelConfig, signal: AbortSignal): Promise<Seen> {
   const clock = new SystemClock();
-  let servers: readonly ListedServer[] = [];
-  const panels = doctorPanels({ panels: [panel] }, clock).map(
-    (tried): DoctorPanel =>
-      onlyPanel(tried, (listed) => {
-        servers = listed;
-      }),
-  );
-  const report = await examine(panels, { clock, signal, progress: SILENT_PROGRESS });
-  return { report, servers, account: isUsable(report) ? await accountOf(panel, clock, signal) : undefined };
-}
-
-/** The panel without its servers; `onListed` receives the listed ones. */
-function onlyPanel(panel: DoctorPanel, onListed: (servers: readonly ListedServer[]) => void): DoctorPanel {
-  const { listing } = panel;
-  if (listing === undefined) return panel;
-  const select: typeof listing.select = (walk) => {
-    onListed(walk.servers);
-    return listing.select(walk);
-  };
-  return { ...panel, triesServers: false, listing: { ...listing, select } };
-}
-
-async function accountOf(
-  panel: PanelConfig,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<Account | undefined> {
+  const startedAt = clock.now();
   const api = panelApi(panel, clock);
+  const type = panel.listing?.type;
+  let known: number | undefined;
+  let calls = 0;
   try {
-    return (await api.account(signal)).value;
-  } catch {
-    // Only a name is missing in that case.
-    return undefined;
+    const { servers, failure } = await walkListing(
+      async (query) => {
+        calls += 1;
+        const answer = await api.listing(type === undefined ? query : { ...query, type }, signal);
+        known = answer.limitPerMinute ?? known;
+        return answer.value;
+      },
+      { signal },
+    );
+    const problem = failure && problemOfBlamed('panel', problemOf(failure.error));
+    const account = problem === undefined ? await accountOf(api, signal) : undefined;
+    const described = describePanel({
+      name: panel.name,
+      url: panel.url,
+      reading: readingOf(panel, problem, known),
+      nodes: [],
+      servers: [],
+      selection: undefined,
+      calls,
+    });
+    const durationMs = clock.now() - startedAt;
+    return { report: { panels: [described], stopped: signal.aborted, durationMs }, servers, account };
   } finally {
     await api.close();
   }
 }
 
-/** Whether the exporter can work with this panel. The account may be given servers later. */
+/** The panel as the exporter shows it without servers. */
+function readingOf(
+  panel: PanelConfig,
+  problem: Problem | undefined,
+  known: number | undefined,
+): PanelReading {
+  return {
+    name: panel.name,
+    up: problem === undefined,
+    problems: problem === undefined ? [] : [problem],
+    nodes: () => [],
+    capacities: () => [],
+    budget: {
+      limitPerMinute: allowedOf(known),
+      isPinned: false,
+      usedLastMinute: 0,
+      queueLength: 0,
+      paused: false,
+      ...(known !== undefined && { knownLimitPerMinute: known }),
+    },
+    needs: { requiredCallsPerMinute: 0, requiredSockets: 0, allowedSockets: 0, polls: 0 },
+  };
+}
+
+async function accountOf(api: PanelApi, signal: AbortSignal): Promise<Account | undefined> {
+  try {
+    return (await api.account(signal)).value;
+  } catch {
+    // Only a name is missing in that case.
+    return undefined;
+  }
+}
+
+/** Whether the exporter can work with this panel. */
 function isUsable({ panels, stopped }: DoctorReport): boolean {
-  const findings = panels.flatMap(({ steps }) => steps);
-  return !stopped && findings.every(({ result, cause }) => result !== 'failed' || cause === 'nothing_listed');
+  return !stopped && panels.every(({ up }) => up);
 }
 
 function write(targets: Targets, { text, key }: { text: string; key: string }, replaces: boolean): void {
@@ -361,14 +391,13 @@ function write(targets: Targets, { text, key }: { text: string; key: string }, r
 const NAMED_SERVERS = 5;
 
 function written({ report, servers, account }: Seen, panel: PanelConfig, targets: Targets): string {
-  const steps = report.panels.flatMap(({ steps }) => steps);
   const file = shellWord(targets.config);
   const run = invocation();
   return `The panel at ${panel.url} accepts the key.
 
   account  ${account === undefined ? 'not reported by the panel' : accountWords(account)}
   servers  ${serverWords(servers)}
-  limit    ${detailOf(steps, 'limit')}
+  limit    ${report.panels.map(limitWords).join()}
 
 Wrote ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(' and ')} (readable only by you)
 
@@ -392,8 +421,4 @@ function serverWords(servers: readonly ListedServer[]): string {
   const names = servers.slice(0, NAMED_SERVERS).map(({ name }) => name);
   const rest = servers.length - names.length;
   return `${servers.length}: ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}
-
-function detailOf(steps: readonly Finding<PanelStep>[], step: PanelStep): string {
-  return steps.find((finding) => finding.step === step)?.detail ?? 'unknown';
 }

@@ -44,7 +44,7 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
     title: 'Origin rejected by the node',
     meaning: "The Origin header doesn't match the panel's address as the node knows it.",
     remedy:
-      "Set origin to APP_URL from the panel's .env, without a trailing slash. The node compares them character by character. If they are the same, a proxy or firewall in front of the node rejects the request.",
+      "Set `origin` to APP_URL from the panel's .env, without a trailing slash. The node compares them character by character. If they are the same, a proxy or firewall in front of the node rejects the request.",
   },
   upgrade_redirected: {
     ...DOWN,

@@ -45,7 +45,6 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
   'console_limit',
   'bad_request',
   'descriptors',
-  'deadline',
   'unexpected',
 ]);
 

@@ -15,23 +15,19 @@ const PROXY_TOO = 'If this machine needs a proxy, set proxy_url or HTTPS_PROXY.'
 
 const NTP = 'Enable time synchronization (NTP)';
 
-/** What an administrator can do who has no servers of the account's own. */
-export const ADMIN_REMEDY =
-  "The account is an administrator's: discover: { type: admin-all } monitors every server of the panel.";
-
 /** Causes that concern a panel as a whole, or something in front of it. */
 export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number], CauseFacts>> = {
   dns: {
     ...DOWN,
     title: 'panel name not resolved',
-    meaning: "The host in url is misspelled, or this machine's DNS server doesn't know it.",
-    remedy: 'Correct url, or fix DNS on this machine.',
+    meaning: "The host in `url` is misspelled, or this machine's DNS server doesn't know it.",
+    remedy: 'Correct `url` in the configuration, or fix DNS on this machine.',
   },
   connection: {
     ...DOWN,
     title: 'panel unreachable',
-    meaning: 'The panel is down, the port in url is wrong, or a firewall blocks the connection.',
-    remedy: `Check url and its port from this machine. ${PROXY_TOO}`,
+    meaning: 'The panel is down, the port in `url` is wrong, or a firewall blocks the connection.',
+    remedy: `Check the setting \`url\`, and that this machine can connect to it. ${PROXY_TOO}`,
   },
   connection_cut: {
     ...DOWN,
@@ -77,8 +73,8 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   tls_wrong_name: {
     ...DOWN,
     title: 'panel certificate name mismatch',
-    meaning: "The panel's certificate is not valid for the host in url.",
-    remedy: "Use the certificate's name in url, or set tls_config.server_name to it.",
+    meaning: "The panel's certificate is not valid for the host in `url`.",
+    remedy: "Use the certificate's name in `url`, or set tls_config.server_name to it.",
   },
   tls_client_certificate: {
     ...DOWN,
@@ -89,9 +85,9 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   tls_plain_port: {
     ...DOWN,
     title: 'no TLS on the panel port',
-    meaning: "The port in url doesn't use TLS.",
+    meaning: "The port in `url` doesn't use TLS.",
     remedy:
-      'Correct the port in url. If the panel has no TLS at all, use http:// and set allow_insecure: true.',
+      'Correct the port in `url`. If the panel has no TLS at all, use http:// and set allow_insecure: true.',
   },
   tls: {
     ...DOWN,
@@ -104,22 +100,22 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...DOWN,
     title: 'panel requires https',
     meaning: 'The panel uses TLS at this address.',
-    remedy: 'Use https:// in url.',
+    remedy: 'Use https:// in `url`.',
   },
   redirect: {
     ...DOWN,
     title: 'panel redirects',
-    meaning: 'url is an old address of the panel, or a login page is in front of it.',
+    meaning: '`url` is an old address of the panel, or a login page is in front of it.',
     remedy:
-      "Set url to the panel's address as a browser shows it once the panel is open. If a login page is in front of the panel, exempt /api/client from the login.",
+      "Set `url` to the panel's address as a browser shows it once it is open. If a login page is in front of the panel, exempt /api/client from the login.",
   },
   login_page: {
     ...DOWN,
     title: 'login page in front of the panel',
     meaning:
-      'A login (single sign-on, basic auth) is in front of the panel, or url is the address of something else.',
+      'A login (single sign-on, basic auth) is in front of the panel, or `url` is the address of something else.',
     remedy:
-      'Exempt /api/client from the login. Alternatively, set url to an address of the panel without a login.',
+      'Exempt /api/client from the login. Alternatively, set `url` to an address of the panel without a login.',
   },
   challenge_page: {
     ...DOWN,
@@ -130,8 +126,8 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   not_a_panel: {
     ...DOWN,
     title: 'not a panel',
-    meaning: 'url is not the base address of a panel, or something in front of the panel responds instead.',
-    remedy: "Set url to the panel's base address, without /api or another path.",
+    meaning: '`url` is not the base address of a panel, or something in front of the panel responds instead.',
+    remedy: "Set `url` to the panel's base address, without /api or another path.",
   },
   unsupported_panel: {
     ...DOWN,
@@ -185,19 +181,13 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     remedy:
       "Raise the panel's rate limit, or requests_per_minute if it is lower. Alternatively, move some servers to a second panels entry with another account's key, or run shards with their own keys (key_per_shard).",
   },
-  clock_off: {
-    ...NOTICE,
-    title: 'clocks of panel and exporter differ',
-    meaning: 'The clock of this machine or of the panel is wrong.',
-    remedy: `${NTP} on this machine and on the panel.`,
-  },
   nothing_listed: {
     ...NOTICE,
     severity: 'error',
     title: 'no servers listed',
     meaning: "The key's account sees no servers, or none of the type that discover selects.",
     remedy:
-      'Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. The types admin and admin-all of discover require an administrator.',
+      "Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. If the account is an administrator's, discover: { type: admin-all } monitors every server of the panel.",
   },
   all_excluded: {
     ...NOTICE,

@@ -182,12 +182,6 @@ export const EXPORTER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.exporter)[
       'The limit on open files is too low: each console socket takes a file descriptor, and some are reserved for scrapes and API calls.',
     remedy: 'Raise the limit on open files (ulimit -n, LimitNOFILE= in a systemd unit).',
   },
-  deadline: {
-    ...PASSING,
-    title: 'deadline exceeded',
-    meaning: 'The panel or the node is very slow, or many calls are queued.',
-    remedy: 'Test this server alone (--server).',
-  },
   unexpected: {
     ...PASSING,
     title: 'unexpected error',

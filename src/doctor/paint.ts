@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import type { StepResult } from './report.ts';
+import type { FoundProblem, ServerReport } from './report.ts';
 
 /** Colors a text, or returns it unchanged. */
 export type Paint = (format: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
@@ -18,15 +18,18 @@ export function wantsColors(stream: { readonly isTTY?: boolean }, env: NodeJS.Pr
   return stream.isTTY === true && !refuses && env['TERM'] !== 'dumb';
 }
 
-const SHOWN: Readonly<Record<StepResult, readonly [Parameters<Paint>[0], string]>> = {
+/** A result that a table shows. */
+export type Shown = ServerReport['result'] | FoundProblem['result'];
+
+const SHOWN: Readonly<Record<Shown, readonly [Parameters<Paint>[0], string]>> = {
   ok: ['green', 'ok'],
   warning: ['yellow', 'warning'],
   failed: ['red', 'failed'],
-  skipped: ['dim', '-'],
+  untested: ['dim', '-'],
 };
 
-/** A step's result as shown in a table. */
-export function paintResult(result: StepResult, paint: Paint): string {
+/** A result as shown in a table. */
+export function paintResult(result: Shown, paint: Paint): string {
   const [format, word] = SHOWN[result];
   return paint(format, word);
 }

@@ -1,75 +1,71 @@
+import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { readableDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
-import { type Paint, padded, paintResult, widthOf, wrapped } from './paint.ts';
+import type { CauseCode } from '../domain/problem.ts';
+import type { Condition } from '../domain/reading.ts';
+import { serversInWords } from '../domain/sentences.ts';
+import { rounded } from './describe.ts';
+import { type Paint, padded, paintResult, type Shown, widthOf, wrapped } from './paint.ts';
 import {
   type DoctorReport,
-  type Finding,
+  type FoundProblem,
   isAllHealthy,
   isHealthy,
   type PanelReport,
-  problemsOf,
-  remedyOf,
   type ServerReport,
-  type SharedProblem,
-  type StepResult,
 } from './report.ts';
+import type { Selection } from './selection.ts';
 
-/** With more servers than this, healthy ones are left out. */
+/** With more servers than this, healthy ones are left out; at most so many others are shown. */
 const MAX_ROWS = 100;
 
 /** A longer name gets a line of its own. */
 const MAX_NAME = 30;
 
-/** The number of servers that a problem lists. */
-const NAMED_SERVERS = 5;
+/** The number of nodes or servers that a problem lists. */
+const NAMED = 5;
 
 /**
- * The report for a person, in 80 columns: first each problem under the advice for it, then the results of the steps, and finally
- * a summary line.
+ * The report for a person, in 80 columns: first each problem under the advice for it, then each panel with its servers, and finally a
+ * summary line.
  */
 export function renderReport(report: DoctorReport, paint: Paint): string {
   const parts = [
-    ...problemBlocks(problemsOf(report), paint),
+    ...problemBlocks(report.panels, paint),
     ...report.panels.map((panel) => panelBlock(panel, paint)),
     wrapped(summary(report, paint), { first: '' }),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
+type LocatedProblem = FoundProblem & { readonly panel: string };
+
 /** One block per advice, with all problems that it applies to. */
-function problemBlocks(problems: readonly SharedProblem[], paint: Paint): readonly string[] {
-  const groups = new Map<string, SharedProblem[]>();
-  for (const problem of problems) {
-    const { remedy } = problem;
-    const others = groups.get(remedy);
-    if (others === undefined) groups.set(remedy, [problem]);
-    else others.push(problem);
+function problemBlocks(panels: readonly PanelReport[], paint: Paint): readonly string[] {
+  const all = panels.flatMap(({ name, problems }) => problems.map((one) => ({ ...one, panel: name })));
+  const groups = new Map<string, LocatedProblem[]>();
+  for (const result of ['failed', 'warning']) {
+    for (const problem of all.filter((one) => one.result === result)) {
+      groups.set(problem.remedy, [...(groups.get(problem.remedy) ?? []), problem]);
+    }
   }
   return [...groups.values()].map((group, index) => problemBlock(group, index + 1, paint));
-}
-
-/** What to do about a problem: first what usually helps, in one short sentence, then the rest. */
-interface Advice {
-  readonly headline: string;
-  /** Empty if the headline is all there is. */
-  readonly rest: string;
 }
 
 /** The first sentence, or its part before a semicolon. */
 const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
 
-/** A remedy, split so that the first thing to do comes first. */
-export function adviceIn(remedy: string): Advice {
+/** A remedy, split so that what usually helps comes first; the rest is empty if that is all there is. */
+export function adviceIn(remedy: string): Readonly<Record<'headline' | 'rest', string>> {
   const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];
   return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
 }
 
-function problemBlock(group: readonly SharedProblem[], number: number, paint: Paint): string {
+function problemBlock(group: readonly LocatedProblem[], number: number, paint: Paint): string {
   const first = `${number}. `;
   const others = ' '.repeat(first.length);
-  const [{ remedy }] = group as readonly [SharedProblem];
-  const { headline, rest } = adviceIn(remedy);
+  const { headline, rest } = adviceIn(group[0]?.remedy ?? '');
   const labeled = (label: string, text: string) => wrapped(text, { first: others + label });
   const meanings = new Set<string>();
   const lines = group.flatMap((problem) => {
@@ -89,124 +85,112 @@ function problemBlock(group: readonly SharedProblem[], number: number, paint: Pa
   ].join('\n');
 }
 
-function locationOf({ panel, servers, steps, result }: SharedProblem, paint: Paint): string {
-  const which = servers.length === 0 ? '' : `, ${named(servers)}`;
-  return `panel ${printable(panel)}${which}: ${steps.join(', ')} ${paint(result === 'failed' ? 'red' : 'yellow', result)}`;
+function locationOf({ panel, nodes, servers, cause, result }: LocatedProblem, paint: Paint): string {
+  const where = [
+    `panel ${printable(panel)}`,
+    ...(nodes.length === 0 ? [] : [named('node', nodes)]),
+    ...(servers.length === 0 ? [] : [named('server', servers)]),
+  ].join(', ');
+  return `${where}: ${paint(result === 'failed' ? 'red' : 'yellow', CAUSES[cause].title)}`;
 }
 
-function named(servers: readonly string[]): string {
-  const some = servers
-    .slice(0, NAMED_SERVERS)
-    .map((name) => printable(name))
-    .join(', ');
-  const rest = servers.length - NAMED_SERVERS;
-  if (rest > 0) return `servers ${some} and ${rest} more`;
-  return `${servers.length === 1 ? 'server' : 'servers'} ${some}`;
+function named(noun: string, names: readonly string[]): string {
+  const some = names.slice(0, NAMED).map((name) => printable(name));
+  const rest = names.length - NAMED;
+  const list = `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `${noun}${names.length === 1 ? '' : 's'} ${list}`;
 }
 
 /** One line of a panel's block. */
 interface Row {
   readonly name: string;
-  readonly result: StepResult;
+  readonly result: Shown;
   readonly words: string;
 }
 
 function panelBlock(panel: PanelReport, paint: Paint): string {
-  const { name, url, servers } = panel;
-  const steps = rowsOf(stepRows(panel.steps), paint);
+  const { name, url, servers, selection } = panel;
   const shown = serverLines(servers, paint);
   return [
     wrapped(`${paint('bold', `panel ${printable(name)}`)}: ${printable(url)}`, { first: '', others: '  ' }),
-    ...steps,
+    ...rowsOf(panelRows(panel), paint),
     ...(shown.length === 0 ? [] : ['', ...shown]),
+    ...(selection === undefined ? [] : selectionLines(selection)),
   ].join('\n');
 }
 
-/** The steps of a panel; consecutive steps that were skipped for the same reason are one row. */
-function stepRows(steps: readonly Finding[]): readonly Row[] {
-  const rows: Row[] = [];
-  for (const { step, result, detail, cause } of steps) {
-    const words = cause === undefined ? detail : CAUSES[cause].title;
-    const last = rows.at(-1);
-    if (last !== undefined && result === 'skipped' && last.result === result && last.words === words) {
-      rows.splice(-1, 1, { ...last, name: `${last.name}, ${step}` });
-    } else rows.push({ name: step, result, words });
+/** What concerns the panel as a whole: its API, its rate limit, and its servers. */
+function panelRows(panel: PanelReport): readonly Row[] {
+  const { up, problems, servers } = panel;
+  const own = problems.filter((problem) => problem.nodes.length + problem.servers.length === 0);
+  const rows: Row[] = own
+    .filter(({ cause }) => !OF_LIMIT.has(cause))
+    .map(({ cause, result }) => ({ name: 'API', result, words: CAUSES[cause].title }));
+  if (up) {
+    const result = own.find(({ cause }) => OF_LIMIT.has(cause))?.result ?? 'ok';
+    rows.unshift({ name: 'API', result: 'ok', words: 'responds and accepts the API key' });
+    const words = `${limitWords(panel)}; ${rounded(panel.needs.requiredCallsPerMinute)} needed`;
+    rows.push({ name: 'limit', result, words });
   }
-  return rows;
+  return servers.length === 0 ? rows : [...rows, serversRow(servers)];
 }
 
-/** The number of servers with the same problem that get a row each. */
-const MAX_ALIKE = 20;
+const OF_LIMIT: ReadonlySet<CauseCode> = new Set([
+  'rate_limited',
+  'limit_unknown',
+  'pinned_too_high',
+  'budget_too_small',
+]);
 
-/**
- * The servers of a panel: one row each, but a single row for those that were not tried, and for many that are healthy or have the
- * same problem.
- */
+/** The panel's rate limit, and what is used of it. */
+export function limitWords({ budget }: Pick<PanelReport, 'budget'>): string {
+  const { isPinned, limitPerMinute, knownLimitPerMinute: known } = budget;
+  const allowed = rounded(limitPerMinute);
+  if (isPinned) return `${allowed} calls per minute, set by requests_per_minute`;
+  if (known === undefined) {
+    return `the panel reports no rate limit: using at most ${allowed} calls per minute`;
+  }
+  return `${known} calls per minute, of which the exporter uses at most ${allowed}`;
+}
+
+function serversRow(servers: readonly ServerReport[]): Row {
+  const healthy = servers.filter(({ result }) => result === 'ok').length;
+  const result =
+    (['failed', 'untested'] as const).find((one) => servers.some((it) => it.result === one)) ?? 'ok';
+  return { name: 'servers', result, words: `${healthy} of ${servers.length} without problems` };
+}
+
+/** The servers of a panel, one row each; of many, only those with problems. */
 function serverLines(servers: readonly ServerReport[], paint: Paint): readonly string[] {
-  const untested = new Map<string, number>();
-  const rows: Row[] = [];
-  for (const server of servers) {
-    const why = untestedReason(server);
-    if (why === undefined) rows.push(serverRow(server));
-    else untested.set(why, (untested.get(why) ?? 0) + 1);
-  }
+  const tested = servers.filter(({ result }) => result !== 'untested');
+  const untested = servers.length - tested.length;
   const isLong = servers.length > MAX_ROWS;
-  const listed = isLong ? rows.filter(({ result }) => result !== 'ok') : rows;
-  const left = rows.length - listed.length;
-  const shown = isLong ? joined(listed) : listed;
-  const line = (text: string) => wrapped(text, { first: '  ' });
-  return [
-    ...rowsOf(shown, paint),
-    ...[...untested].map(([why, many]) => line(`${count(many, 'server')} not tested: ${why}`)),
-    ...(left === 0 ? [] : [line(`${count(left, 'server')} without problems (not shown)`)]),
+  const failed = tested.filter(({ result }) => result === 'failed');
+  const shown = isLong ? failed.slice(0, MAX_ROWS) : tested;
+  const hidden = [
+    ...(untested === 0
+      ? []
+      : [`${serversInWords(untested)} not tested: no data and no problem of their own`]),
+    ...(failed.length <= MAX_ROWS ? [] : [`${failed.length - MAX_ROWS} more with problems (not shown)`]),
+    ...(isLong && tested.length > failed.length
+      ? [`${serversInWords(tested.length - failed.length)} without problems (not shown)`]
+      : []),
   ];
+  return [...rowsOf(shown.map(serverRow), paint), ...hidden.map((line) => wrapped(line, { first: '  ' }))];
 }
 
-/** The rows, with many equal ones merged into one. */
-function joined(rows: readonly Row[]): readonly Row[] {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const key = `${row.result} ${row.words}`;
-    const others = groups.get(key);
-    if (others === undefined) groups.set(key, [row]);
-    else others.push(row);
-  }
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    return first === undefined || group.length <= MAX_ALIKE
-      ? group
-      : [{ ...first, name: `${group.length} servers` }];
-  });
-}
+const WAYS: Partial<Record<Condition, string>> = { streaming: 'streaming', polling: 'polled' };
 
-/** Why a server wasn't tried at all; undefined if it was. */
-function untestedReason({ steps }: ServerReport): string | undefined {
-  const [first] = steps;
-  if (first === undefined) return undefined;
-  return steps.every(({ result, detail }) => result === 'skipped' && detail === first.detail)
-    ? first.detail.replace(/^not tested: /, '')
-    : undefined;
-}
-
-const BY_SEVERITY: readonly StepResult[] = ['failed', 'warning', 'ok', 'skipped'];
-
-function serverRow({ name, steps, held }: ServerReport): Row {
-  const result = BY_SEVERITY.find((one) => steps.some((step) => step.result === one)) ?? 'skipped';
-  if (held !== undefined && result !== 'failed') return { name, result: 'skipped', words: held };
-  const relevant = steps.filter((step) => step.result === result);
-  if (result === 'ok' || result === 'skipped') {
-    return { name, result, words: relevant.map(({ step }) => step).join(', ') };
-  }
-  const titles = new Map<string, string[]>();
-  for (const { step, cause } of relevant) {
-    const title = cause === undefined ? '' : CAUSES[cause].title;
-    titles.set(title, [...(titles.get(title) ?? []), step]);
-  }
-  return {
-    name,
-    result,
-    words: [...titles].map(([title, at]) => `${at.join(', ')}: ${title}`).join('; '),
-  };
+function serverRow({ name, result, condition, state, players, problems, held }: ServerReport): Row {
+  const way = WAYS[condition];
+  const parts = [
+    ...(way === undefined
+      ? []
+      : [`${way}, ${state}${players === undefined ? '' : `, ${count(players, 'player')}`}`]),
+    ...problems.map(({ cause }) => CAUSES[cause].title),
+    ...(held === undefined ? [] : [held]),
+  ];
+  return { name, result, words: parts.join('; ') };
 }
 
 const RESULT_COLUMNS = 9;
@@ -224,48 +208,58 @@ function rowsOf(rows: readonly Row[], paint: Paint): readonly string[] {
   });
 }
 
+/** What the rules of `discover` select, as a table for each kind of rule. */
+function selectionLines(selection: Selection): readonly string[] {
+  const { listed, monitored, unmatched } = selection;
+  const tables = [
+    ['EXPECT', selection.expect],
+    ['QUERY', selection.query],
+    ['NOT QUERIED', selection.not_queried],
+    ['QUERIED AT', selection.queried_at],
+  ] as const;
+  return [
+    '',
+    `  discover: ${serversInWords(listed)} listed, ${monitored} of them monitored`,
+    ...unmatched.map((pattern) => wrapped(`${pattern} matches none of them`, { first: '  ' })),
+    ...tables.flatMap(([title, rows]) => {
+      const lines = rows.map(({ description, servers }) =>
+        wrapped(printable(description), { first: `  ${padded(String(servers), 'SERVERS  '.length)}` }),
+      );
+      return rows.length === 0 ? [] : ['', `  SERVERS  ${title}`].concat(lines);
+    }),
+  ];
+}
+
 function summary(report: DoctorReport, paint: Paint): string {
   const { panels, stopped, durationMs } = report;
   const servers = panels.flatMap((panel) => panel.servers);
+  const problems = panels.flatMap((panel) => panel.problems);
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
-  const cost = `${count(calls, 'call')} in ${readableDuration(durationMs)}`;
+  const cost = `${count(calls, 'call')} in ${readableDuration(durationMs)}, version ${VERSION}`;
+  const failed = servers.filter(({ result }) => result === 'failed').length;
+  const untested = servers.filter(({ result }) => result === 'untested').length;
+  const warnings = problems.filter(({ result }) => result === 'warning').length;
+  const failures = problems.length - warnings;
   if (isAllHealthy(report)) {
-    const warnings = problemsOf(report).length;
     const parts = [
       count(panels.length, 'panel'),
-      count(servers.length, 'server'),
+      serversInWords(servers.length),
       ...(warnings === 0 ? [] : [count(warnings, 'warning')]),
     ];
     return `${paint('green', `No problems: ${parts.join(', ')}`)} (${cost}).`;
   }
-  const badPanels = panels.filter((panel) => !isHealthy(panel)).length;
-  const badServers = servers.filter((server) => !isHealthy(server)).length;
-  const untested = servers.filter(({ steps }) => steps.every(({ result }) => result === 'skipped')).length;
   const parts = [
-    ...(badPanels === 0 ? [] : [failedOf(badPanels, panels.length, 'panel')]),
-    ...(badServers === 0 ? [] : [failedOf(badServers, servers.length, 'server')]),
-    ...(untested === 0 ? [] : [`${count(untested, 'server')} not tested`]),
+    ...(failures === 0 ? [] : [count(failures, 'problem')]),
+    ...(failed === 0 ? [] : [`${failed} of ${serversInWords(servers.length)} affected`]),
+    ...(untested === 0 ? [] : [`${serversInWords(untested)} not tested`]),
     ...(stopped ? ['interrupted'] : []),
   ];
-  const verdict = badPanels + badServers > 0 ? 'Problems found' : 'Incomplete';
+  const verdict = failures > 0 ? 'Problems found' : 'Incomplete';
   return `${paint('red', verdict)}: ${parts.join(', ')} (${cost}).`;
 }
 
-function failedOf(failedOnes: number, all: number, noun: string): string {
-  return all === 1 ? `the ${noun} failed` : `${failedOnes} of ${count(all, noun)} failed`;
-}
-
-export function count(number: number, noun: string): string {
+function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-/** A location in the configuration, and the problem there. */
-interface Issue {
-  readonly file: string;
-  readonly line?: number;
-  readonly column?: number;
-  readonly path: string;
-  readonly message: string;
 }
 
 /** The report as a JSON document; docs/doctor.md documents its fields, which are stable. */
@@ -273,41 +267,37 @@ export function reportDocument(report: DoctorReport): object {
   return {
     ok: isAllHealthy(report),
     stopped: report.stopped,
-    duration_seconds: seconds(report.durationMs),
+    duration_seconds: Math.round(report.durationMs) / 1_000,
+    version: VERSION,
     configuration_issues: [],
     panels: report.panels.map(panelDocument),
   };
 }
 
 /** The same document for an invalid configuration, with which nothing was tried. */
-export function issuesDocument(issues: readonly Issue[]): object {
-  return { ok: false, stopped: false, duration_seconds: 0, configuration_issues: issues, panels: [] };
+export function issuesDocument(issues: readonly object[]): object {
+  const nothing = reportDocument({ panels: [], stopped: false, durationMs: 0 });
+  return { ...nothing, ok: false, configuration_issues: issues };
 }
 
 function panelDocument(panel: PanelReport): object {
-  const { name, url, steps, servers, calls, durationMs } = panel;
+  const { name, url, up, problems, servers, selection, calls, budget, needs } = panel;
   return {
     name,
     url,
-    ok: isHealthy(panel) && servers.every(isHealthy),
-    duration_seconds: seconds(durationMs),
+    ok: isHealthy(panel),
+    up,
     calls,
-    steps: steps.map(stepDocument),
-    servers: servers.map((server) => ({
-      name: server.name,
-      id: server.id,
-      ok: isHealthy(server),
-      duration_seconds: seconds(server.durationMs),
-      steps: server.steps.map(stepDocument),
-    })),
+    untested: servers.filter(({ result }) => result === 'untested').length,
+    limit: {
+      panel_calls_per_minute: budget.knownLimitPerMinute,
+      allowed_calls_per_minute: budget.limitPerMinute,
+      required_calls_per_minute: needs.requiredCallsPerMinute,
+    },
+    problems: problems.map(({ remedy: change, ...problem }) =>
+      Object.assign(problem, { likely: CAUSES[problem.cause].meaning, change }),
+    ),
+    servers: servers.map((server) => Object.assign({ ok: server.result === 'ok' }, server)),
+    discover: selection,
   };
 }
-
-function stepDocument(finding: Finding): object {
-  const { step, result, detail, cause } = finding;
-  if (cause === undefined) return { step, result, detail };
-  const change = remedyOf({ ...finding, cause });
-  return { step, result, detail, cause, likely: CAUSES[cause].meaning, change };
-}
-
-const seconds = (durationMs: number) => Math.round(durationMs) / 1_000;

@@ -1,213 +1,67 @@
-import { CAUSES } from '../diagnosis/causes.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
-import { Canceled } from './canceled.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { BudgetReading, Condition, NeedsReading } from '../domain/reading.ts';
+import type { ServerState } from '../domain/server.ts';
+import type { Selection } from './selection.ts';
 
-/** The steps for each panel, in display order. */
-export const PANEL_STEPS = ['reach', 'key', 'limit', 'listing', 'clock'] as const;
-export type PanelStep = (typeof PANEL_STEPS)[number];
-
-/** The steps to the first stats of a server's console socket, in order. */
-export const CONSOLE_STEPS = ['credentials', 'upgrade', 'auth', 'stats'] as const;
-export type ConsoleStep = (typeof CONSOLE_STEPS)[number];
-
-/** The steps for each server, in display order. */
-export const SERVER_STEPS = ['found', ...CONSOLE_STEPS, 'resources'] as const;
-
-/** The last step, only for servers whose game is queried. */
-export const QUERY_STEP = 'query';
-export type ServerStep = (typeof SERVER_STEPS)[number] | typeof QUERY_STEP;
-
-/** The result of a step; a warning isn't a failure, and a skipped step is inconclusive. */
-export type StepResult = 'ok' | 'warning' | 'failed' | 'skipped';
-
-/** The result of one step and its details. */
-export interface Finding<Step extends string = PanelStep | ServerStep> {
-  readonly step: Step;
-  readonly result: StepResult;
-  /** A description of what happened, what is wrong, or why nothing was tried; never contains a secret. */
-  readonly detail: string;
-  /** Set for warnings and failures. */
-  readonly cause?: CauseCode;
-  /** What to do, if more is known about it than the cause's own remedy. */
-  readonly remedy?: string;
+/** A problem, with everything that it affects: a thousand nodes that reject one Origin are one problem. */
+export interface FoundProblem extends Problem {
+  /** A warning limits what is monitored, or may do so later. */
+  readonly result: 'failed' | 'warning';
+  /** What to do. */
+  readonly remedy: string;
+  /** Names of the affected nodes and servers; both are empty if it is the panel's own problem. */
+  readonly nodes: readonly string[];
+  readonly servers: readonly string[];
 }
 
-/** What to do about a warning or failure. */
-export function remedyOf({ remedy, cause }: Pick<Finding, 'remedy'> & { readonly cause: CauseCode }): string {
-  return remedy ?? CAUSES[cause].remedy;
-}
-
+/** What was found out about a server; `untested` if the run ended before it had data or a problem of its own. */
 export interface ServerReport {
   readonly name: string;
   readonly id: string;
-  /** One for each of `SERVER_STEPS`, in order, plus one for the query if there is one. */
-  readonly steps: readonly Finding<ServerStep>[];
+  readonly node: string | undefined;
+  readonly result: 'ok' | 'failed' | 'untested';
+  readonly condition: Condition;
+  readonly state: ServerState;
+  readonly players: number | undefined;
+  /** Why it can't be monitored as configured, and why its game can't be queried. */
+  readonly problems: readonly Problem[];
   /** The state in which the panel holds the server; set if its expectation allows that, so that nothing is wrong. */
-  readonly held?: string;
-  readonly durationMs: number;
+  readonly held: string | undefined;
 }
 
 export interface PanelReport {
   readonly name: string;
   readonly url: string;
-  /** One for each of `PANEL_STEPS`, in order. */
-  readonly steps: readonly Finding<PanelStep>[];
+  /** Does the panel's API respond and accept the API key? */
+  readonly up: boolean;
+  /** Failures before warnings, and the panel's own before those of nodes and servers. */
+  readonly problems: readonly FoundProblem[];
+  readonly budget: BudgetReading;
+  readonly needs: NeedsReading;
   readonly servers: readonly ServerReport[];
-  /** A problem with the whole panel or its API key, because of which servers were not tried; absent if the panel works. */
-  readonly problem?: Problem | undefined;
+  /** Undefined if the panel has no rules of `discover`, or its server list wasn't read. */
+  readonly selection: Selection | undefined;
   /** The number of API calls made. */
   readonly calls: number;
-  readonly durationMs: number;
 }
 
-/** The complete result of a doctor run. */
+/** The complete result of a run. */
 export interface DoctorReport {
   readonly panels: readonly PanelReport[];
-  /** Whether the run was stopped before its end. */
+  /** Whether a signal ended the run early. */
   readonly stopped: boolean;
   readonly durationMs: number;
 }
 
-export const passed = <Step extends string>(step: Step, detail: string): Finding<Step> => ({
-  step,
-  result: 'ok',
-  detail,
-});
-
-export const skipped = <Step extends string>(step: Step, detail: string): Finding<Step> => ({
-  step,
-  result: 'skipped',
-  detail,
-});
-
-export const failed = <Step extends string>(step: Step, cause: CauseCode, detail: string): Finding<Step> => ({
-  step,
-  result: 'failed',
-  detail,
-  cause,
-});
-
-export const warned = <Step extends string>(step: Step, cause: CauseCode, detail: string): Finding<Step> => ({
-  step,
-  result: 'warning',
-  detail,
-  cause,
-});
-
-/** The finding for a step that met a problem, or was canceled before its end. */
-export function problemFinding<Step extends string>(step: Step, problem: Problem | Canceled): Finding<Step> {
-  if (!(problem instanceof Canceled)) return failed(step, problem.cause, problem.detail);
-  return problem.code === undefined
-    ? skipped(step, problem.message)
-    : failed(step, problem.code, problem.message);
+/** Whether nothing of the panel failed, and all its servers were tested. */
+export function isHealthy({ problems, servers }: PanelReport): boolean {
+  return (
+    problems.every(({ result }) => result !== 'failed') &&
+    servers.every(({ result }) => result !== 'untested')
+  );
 }
 
-/** Whether nothing failed. */
-export function isHealthy({ steps }: { readonly steps: readonly Finding[] }): boolean {
-  return steps.every(({ result }) => result !== 'failed');
-}
-
-/** Whether nothing failed anywhere, and everything was tried. */
+/** Whether nothing failed anywhere, and everything was tested. */
 export function isAllHealthy({ panels, stopped }: DoctorReport): boolean {
-  return !stopped && panels.every((panel) => isHealthy(panel) && panel.servers.every(isHealthy));
+  return !stopped && panels.every(isHealthy);
 }
-
-/** One problem, with all servers affected by it: a thousand nodes that reject one Origin are one problem. */
-export interface SharedProblem extends Problem {
-  readonly panel: string;
-  readonly result: Extract<StepResult, 'warning' | 'failed'>;
-  readonly remedy: string;
-  readonly steps: readonly string[];
-  /** Names of the affected servers, in the configuration's order; empty if it is the panel's own problem. */
-  readonly servers: readonly string[];
-}
-
-/**
- * The problems in a report: failures before warnings, each panel's own before its servers'. The detail is that of the first
- * occurrence.
- */
-export function problemsOf({ panels }: DoctorReport): readonly SharedProblem[] {
-  const problems = panels.flatMap(problemsOfPanel);
-  return [
-    ...problems.filter(({ result }) => result === 'failed'),
-    ...problems.filter(({ result }) => result === 'warning'),
-  ];
-}
-
-function problemsOfPanel({ name, steps, servers }: PanelReport): readonly SharedProblem[] {
-  const found = new PanelProblems(name);
-  found.add(undefined, steps);
-  for (const server of servers) found.add(server.name, server.steps);
-  return found.all;
-}
-
-/** With more different details for one cause than this, the rest is reported under the first. */
-const MAX_WORDINGS = 10;
-
-/** One panel's problems: distinguished by cause, and those of servers also by their details. */
-class PanelProblems {
-  readonly #panel: string;
-  readonly #problems = new Map<string, SharedProblem>();
-  /** The keys of the problems with the same cause, by result and cause. */
-  readonly #wordings = new Map<string, readonly string[]>();
-
-  constructor(panel: string) {
-    this.#panel = panel;
-  }
-
-  get all(): readonly SharedProblem[] {
-    return [...this.#problems.values()];
-  }
-
-  /** Adds the problems of a server, or of the panel itself; several steps with one cause are one problem. */
-  add(server: string | undefined, steps: readonly Finding[]): void {
-    const keys = new Map<string, string>();
-    for (const finding of steps) {
-      const { cause, result, step, detail } = finding;
-      if (cause === undefined || (result !== 'failed' && result !== 'warning')) continue;
-      const kind = `${result} ${cause} ${server === undefined ? 'panel' : 'servers'}`;
-      const key = keys.get(kind) ?? this.#keyOf(kind, commonWords(detail, server));
-      keys.set(kind, key);
-      const known = this.#problems.get(key);
-      this.#problems.set(key, {
-        ...(known ?? { panel: this.#panel, result, cause, detail, remedy: remedyOf({ ...finding, cause }) }),
-        steps: including(known?.steps ?? [], step),
-        servers: server === undefined ? [] : includingLast(known?.servers ?? [], server),
-      });
-    }
-  }
-
-  #keyOf(kind: string, words: string): string {
-    const key = `${kind} ${words}`;
-    const wordings = this.#wordings.get(kind) ?? [];
-    if (wordings.includes(key)) return key;
-    if (wordings.length >= MAX_WORDINGS) return wordings[0] ?? key;
-    this.#wordings.set(kind, [...wordings, key]);
-    return key;
-  }
-}
-
-/**
- * The part of a detail that servers with the same problem share: without the server's own name, and without addresses, ids and
- * numbers. HTTP statuses and close codes are kept.
- */
-function commonWords(detail: string, server: string | undefined): string {
-  const ofServer = new Set(wordsIn(server ?? ''));
-  return wordsIn(detail)
-    .filter(
-      (word) => !ofServer.has(word) && (/^[\p{L}'-]+$/u.test(word) || /^[1-5]\d\d$|^[14]\d{3}$/.test(word)),
-    )
-    .join(' ');
-}
-
-const wordsIn = (text: string): readonly string[] =>
-  text
-    .toLowerCase()
-    .split(/[\s"“”(),;]+|:(?=\s|$)|[.!?]+(?=[\s"]|$)/)
-    .filter((word) => word !== '');
-
-const including = (list: readonly string[], item: string) => (list.includes(item) ? list : [...list, item]);
-
-/** Servers are added one after the other, so only the last one can already be there. */
-const includingLast = (list: readonly string[], item: string) =>
-  list.at(-1) === item ? list : [...list, item];

@@ -79,7 +79,6 @@ export const CAUSES_BY_SCOPE = {
     'limit_unknown',
     'pinned_too_high',
     'budget_too_small',
-    'clock_off',
     'nothing_listed',
     'all_excluded',
     'listing_refused',
@@ -87,7 +86,7 @@ export const CAUSES_BY_SCOPE = {
     'same_identifier',
   ],
   key: ['key_refused', 'key_address', 'application_key', 'key_two_factor', 'key_console_permission'],
-  exporter: ['descriptors', 'deadline', 'unexpected'],
+  exporter: ['descriptors', 'unexpected'],
 } as const;
 
 /** What a cause concerns: one server, every server of a node, the whole panel, its API key, or the exporter. */

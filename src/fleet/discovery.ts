@@ -43,6 +43,9 @@ const AT_ONCE = Number.NEGATIVE_INFINITY;
 /** A walk stops after this many failed pages and leaves the rest for later. */
 const FAILURES_TO_GIVE_UP = 2;
 
+/** What tells one server from all others. */
+export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
+
 /** What discovery depends on. */
 export interface DiscoveryOptions {
   readonly panel: string;
@@ -56,8 +59,8 @@ export interface DiscoveryOptions {
   readonly callsPerMinute: () => number;
   /** Identities of the servers whose own calls return 404. */
   readonly notFound: () => ReadonlySet<string>;
-  /** Does the server belong to this shard? */
-  readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
+  /** Is the server monitored here? Other servers belong to other shards. */
+  readonly isOurs: (server: ServerIdentity) => boolean;
   /** Called with the servers to monitor, whenever they may have changed. */
   readonly found: (targets: readonly ServerTarget[]) => void;
   /** The whole server list was read, and its targets were passed to `found`. */
@@ -100,11 +103,16 @@ export class Discovery {
     return this.#merged.targets;
   }
 
+  /** The servers of the server list, as far as they are known and remembered. */
+  get listed(): readonly ListedServer[] {
+    return [...this.#census.values()].map(({ server }) => server);
+  }
+
   /** Does a port of the server's address belong to another server, as far as the server list shows? */
   isTaken(server: ServerTarget, port: number): boolean {
     const census = this.#census;
     if (this.#ports?.census !== census) {
-      this.#ports = { census, listed: new ListedPorts([...census.values()].map((entry) => entry.server)) };
+      this.#ports = { census, listed: new ListedPorts(this.listed) };
     }
     return this.#ports.listed.isTaken(server, port);
   }
@@ -286,7 +294,7 @@ export class Discovery {
     return new Admission({
       maxServers: this.#maxServers,
       configured: this.#configured,
-      isDiscovered: (server) => rules?.judge(server).included === true && isOurs({ panel, id: server.uuid }),
+      isDiscovered: (server) => rules?.judge(server).included === true && isOurs(identifiedIn(panel, server)),
       isObserved: (uuid) => observed.has(uuid),
     });
   }
@@ -323,13 +331,17 @@ export class Discovery {
     this.#merged = {
       targets: this.#standing.isCurrent ? all : all.map(unblocked),
       discovered: added.length,
-      ambiguous: ambiguous.filter(({ uuid }) => isOurs({ panel, id: uuid })),
+      ambiguous: ambiguous.filter((server) => isOurs(identifiedIn(panel, server))),
     };
   }
 
   #pace(settings: ListingSettings, pages = this.#standing.pages): ListingPace {
     return paceOf(settings, pages, this.#configured.length, this.#options.callsPerMinute());
   }
+}
+
+function identifiedIn(panel: string, { uuid, name }: ListedServer): ServerIdentity {
+  return { panel, id: uuid, uuid, name };
 }
 
 /** Did the panel or a firewall deny the account access to the server list, or does the panel have none? */

@@ -6,6 +6,7 @@ import type { BackupsReading, PanelReading, SchedulesReading } from '../domain/r
 import type { Secret } from '../domain/secret.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/place.ts';
 import { polledStalenessMs } from '../session/due.ts';
@@ -16,7 +17,7 @@ import type {
   SessionSettings,
   SocketAccess,
 } from '../session/session-ports.ts';
-import { Discovery } from './discovery.ts';
+import { Discovery, type ServerIdentity } from './discovery.ts';
 import { Members, type TargetChanges } from './members.ts';
 import { isStreamed, NeedsWatch } from './needs.ts';
 import { type NodesApi, NodeWatch, nodeReadings } from './node-watch.ts';
@@ -45,8 +46,8 @@ export interface PanelContext extends SocketAccess {
   readonly queries?: QueryAccess & Pick<QueryPolicy, 'panelUrl'>;
   /** Opens the panel's application API for this key; if absent, no nodes are read. */
   readonly openNodes?: (apiKey: Secret) => NodesApi;
-  /** Does the server belong to this shard? */
-  readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
+  /** Is the server monitored here? Other servers belong to other shards. */
+  readonly isOurs: (server: ServerIdentity) => boolean;
 }
 
 /** What to monitor on a panel: its configured servers, and what else is requested. */
@@ -107,6 +108,11 @@ export class PanelFleet {
   /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
   get records(): readonly ServerRecord[] {
     return this.#members.records;
+  }
+
+  /** The known servers of the panel's server list; empty if it isn't used. */
+  get listed(): readonly ListedServer[] {
+    return this.#discovery.listed;
   }
 
   start(): void {

@@ -39,9 +39,6 @@ import {
 /** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
 export const REUSE_MARGIN_MS = 15_000;
 
-/** A socket that never had any stats is closed after this long. */
-export const SILENT_AFTER_MS = UNANSWERED_LIMIT * SILENCE_MS;
-
 /** If a daemon calls a token expired this soon after accepting it, fetching another at once won't help. */
 const REFUSED_AFTER_AUTH_MS = 30_000;
 

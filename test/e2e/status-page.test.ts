@@ -234,7 +234,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await expect
       .poll(() => problem.allTextContents(), WAIT_OPTIONS)
       .toContainEqual(
-        expect.stringMatching(/^Panel main is down: unreachableCheck url and its port.*ECONNREFUSED/),
+        expect.stringMatching(/^Panel main is down: unreachableCheck the setting `url`.*ECONNREFUSED/),
       );
     expect(await page.locator('.panel-lines .problem').textContent()).toBe('down');
     expect(await page.locator('.well').isVisible()).toBe(false);

@@ -1,27 +1,47 @@
-import { afterEach, expect, it } from 'vitest';
-import { CAUSES } from '../../src/diagnosis/causes.ts';
-import { reportDocument } from '../../src/doctor/render.ts';
-import type { Clock } from '../../src/domain/clock.ts';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { isAllHealthy } from '../../src/doctor/report.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { examined } from '../integration/doctor/examination.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { examined, problemsOf } from '../support/doctor.ts';
+import { expectSameFromDoctor } from '../support/fault-doctor.ts';
 import { FAULT_SPEED } from '../support/fault-stage.ts';
 import { startNameProxy } from '../support/name-proxy.ts';
 import { TestTime } from '../support/test-time.ts';
+import { ROWS_WITH_A_CAUSE } from './rows/all.ts';
+import { TLS_ROWS } from './rows/certificates.ts';
 import { DOCTOR_ROWS, type DoctorRow, type DoctorSetting } from './rows/doctor.ts';
 
 const closers: (() => Promise<void>)[] = [];
+let trusted: Authority;
+let unknown: Authority;
+
+beforeAll(async () => {
+  [trusted, unknown] = await Promise.all([createAuthority(), createAuthority()]);
+});
+
+afterAll(async () => {
+  await Promise.all([trusted.end(), unknown.end()]);
+});
 
 afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
+it.each(ROWS_WITH_A_CAUSE)('doctor reports the cause that the metrics show: %s', async (_name, row) =>
+  expectSameFromDoctor(row),
+);
+
+it.each(TLS_ROWS.map((row) => [row.name, row] as const))(
+  'doctor reports the cause that the metrics show: %s',
+  async (_name, { play, cause }) => expectSameFromDoctor({ ...(await play({ trusted, unknown })), cause }),
+);
+
 async function startSetting({ panel: options }: DoctorRow, time: TestTime): Promise<DoctorSetting> {
-  const clock = time.clock();
-  const panel = await startSimulator({ servers: [{ name: 'survival' }], clock, ...options });
+  const panel = await startSimulator({ servers: [{ name: 'survival' }], clock: time.clock(), ...options });
   closers.push(() => panel.stop());
   const proxy = await startNameProxy();
   closers.push(() => proxy.stop());
-  return { panel, proxy, clock };
+  return { panel, proxy };
 }
 
 function configuration({ settings = [], discover }: DoctorRow, { panel, proxy }: DoctorSetting): string {
@@ -37,44 +57,19 @@ function configuration({ settings = [], discover }: DoctorRow, { panel, proxy }:
   ].join('\n');
 }
 
-interface Step {
-  readonly step: string;
-  readonly result: string;
-  readonly cause?: string;
-  readonly change?: string;
-}
-
-/** The parts of `doctor --json` that the rows check. */
-interface Document {
-  readonly ok: boolean;
-  readonly panels: readonly {
-    readonly steps: readonly Step[];
-    readonly servers: readonly { readonly steps: readonly Step[] }[];
-  }[];
-}
-
-/** Whether no problems were found, and the steps with a cause. */
-async function documentOf(yaml: string, clock: Clock): Promise<{ ok: boolean; troubles: readonly Step[] }> {
-  const { ok, panels } = reportDocument(await examined({ yaml, clock })) as Document;
-  const subjects = [...panels, ...panels.flatMap((panel) => panel.servers)];
-  const steps = subjects.flatMap((subject) => subject.steps);
-  return { ok, troubles: steps.filter(({ cause }) => cause !== undefined) };
-}
-
 const titled = DOCTOR_ROWS.map((row) => [row.cause, row.name, row] as const);
 
 it.each(titled)('doctor reports %s for this fault until it is over: %s', async (_cause, _name, row) => {
-  const { cause, alsoReported = [], result, step, arrange, lift } = row;
+  const { cause, result, arrange, lift } = row;
   const time = new TestTime(FAULT_SPEED);
   const setting = await startSetting(row, time);
   const yaml = configuration(row, setting);
   arrange(setting);
-  const { ok, troubles } = await documentOf(yaml, time.clock());
-  expect(troubles).toContainEqual(
-    expect.objectContaining({ step, result, cause, change: CAUSES[cause].remedy }),
-  );
-  expect(new Set(troubles.map((trouble) => trouble.cause))).toEqual(new Set([cause, ...alsoReported]));
-  expect(ok).toBe(result === 'warning');
+  const report = await examined({ yaml, clock: time.clock() });
+  expect(problemsOf(report)).toEqual([expect.objectContaining({ cause, result, servers: [], nodes: [] })]);
+  expect(isAllHealthy(report)).toBe(result === 'warning');
   lift(setting);
-  expect(await documentOf(yaml, time.clock())).toEqual({ ok: true, troubles: [] });
+  const healthy = await examined({ yaml, clock: time.clock() });
+  expect(problemsOf(healthy)).toEqual([]);
+  expect(isAllHealthy(healthy)).toBe(true);
 });

@@ -29,6 +29,10 @@ export interface FaultRow {
   readonly reconnects?: ReconnectReason;
   /** A log line that must appear. */
   readonly log?: RegExp;
+  /** The fault is one of a socket that was already open, so an exporter that starts later doesn't see it. */
+  readonly isOfOpenSocket?: true;
+  /** The row counts the calls of a single exporter. */
+  readonly countsCalls?: true;
   /** A text that must appear on the page, which shows the latest problem, whereas the log only reports its beginning. */
   readonly page?: RegExp;
   /** Ends the fault, unless it ends by itself. */
@@ -119,7 +123,8 @@ export function throughSlowNetworks(row: FaultRow): FaultRow {
 const othersOf = ({ scope = 'server' }: FaultRow) =>
   scope === 'server' ? [...NEIGHBORS, ELSEWHERE] : [ELSEWHERE];
 
-async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
+/** Causes the fault, and asserts that it becomes visible. */
+export async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   const { watch, exporter } = scene;
   await watch.until((scraped) => expectStreaming(scraped, othersOf(row)), MINUTE_MS);
   watch.observe(othersOf(row));

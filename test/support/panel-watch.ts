@@ -157,8 +157,9 @@ export async function watchPanel(
       clock,
       log,
       random: () => 0,
-      self,
+      telemetry: (name) => self.telemetry(name),
       shard: WHOLE,
+      isOurs: () => true,
     });
     set.supervisor.start();
     try {

@@ -81,6 +81,13 @@ export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ...[...TLS_ROWS, ...DOCTOR_ROWS, ...QUERY_ROWS, DESCRIPTORS_ROW, BUDGET_ROW].map(({ cause }) => cause),
 ]);
 
+/** The rows of all groups whose fault has a cause that an exporter shows which starts during the fault. */
+export const ROWS_WITH_A_CAUSE: Titled = titled(
+  Object.values(GROUPS)
+    .flat()
+    .filter(({ cause, isOfOpenSocket, countsCalls }) => cause && !isOfOpenSocket && !countsCalls),
+);
+
 /** The rows of one group except the quick ones. */
 export function slowRows(group: keyof typeof GROUPS): Titled {
   return titled(GROUPS[group].filter(({ name }) => !QUICK.includes(name)));

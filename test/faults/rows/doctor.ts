@@ -2,24 +2,18 @@ import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import type { NameProxy } from '../../support/name-proxy.ts';
 
-/** A panel, the proxy in front of it, and its clock. */
+/** A panel, and the proxy in front of it. */
 export interface DoctorSetting {
   readonly panel: Simulator;
   readonly proxy: NameProxy;
-  /** How far the panel's clock is ahead, in milliseconds. */
-  readonly clock: { stepMs: number };
 }
 
-/** Problems that only doctor looks for, because the exporter works anyway. */
+/** Problems of a rate limit or a server list: the exporter works nevertheless. */
 export interface DoctorRow {
   readonly name: string;
   readonly cause: CauseCode;
-  /** Other causes that follow from the fault. */
-  readonly alsoReported?: readonly CauseCode[];
   /** The severity that doctor reports. */
   readonly result: 'warning' | 'failed';
-  /** The step that reports it. */
-  readonly step: string;
   readonly panel?: SimulatorOptions;
   /** Further lines of the panel's entry in the configuration. */
   readonly settings?: readonly string[];
@@ -31,8 +25,6 @@ export interface DoctorRow {
   readonly lift: (setting: DoctorSetting) => void;
 }
 
-const HOUR_MS = 3_600_000;
-
 /** Their first 8 characters are the same. */
 const TWINS = ['a1a1a1a1-0000-4000-8000-000000000001', 'a1a1a1a1-0000-4000-8000-000000000002'] as const;
 
@@ -42,21 +34,11 @@ const asGiven = ({ proxy }: DoctorSetting) => {
   proxy.rewrite = (headers) => headers;
 };
 
-/** From the second response about resources on, the panel allows one call a minute: doctor has planned its time by then. */
-function lowerLimit({ proxy }: DoctorSetting): void {
-  let answers = 0;
-  proxy.rewrite = (headers, path) => {
-    if (path.endsWith('/resources')) answers += 1;
-    return answers > 1 ? { ...headers, [LIMIT_HEADER]: '1' } : headers;
-  };
-}
-
 export const DOCTOR_ROWS: readonly DoctorRow[] = [
   {
     name: 'a proxy that removes the rate limit from responses',
     cause: 'limit_unknown',
     result: 'warning',
-    step: 'limit',
     arrange: ({ proxy }) => {
       proxy.rewrite = (headers) => {
         const { [LIMIT_HEADER]: _, ...others } = headers;
@@ -69,28 +51,14 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     name: "a requests_per_minute above the panel's limit",
     cause: 'pinned_too_high',
     result: 'warning',
-    step: 'limit',
     settings: ['requests_per_minute: 1000'],
     arrange: ({ panel }) => panel.set({ rateLimitPerMinute: 240 }),
     lift: ({ panel }) => panel.set({ rateLimitPerMinute: 1_000 }),
   },
   {
-    name: 'a panel whose clock is an hour ahead',
-    cause: 'clock_off',
-    result: 'warning',
-    step: 'clock',
-    arrange: ({ clock }) => {
-      clock.stepMs = HOUR_MS;
-    },
-    lift: ({ clock }) => {
-      clock.stepMs = 0;
-    },
-  },
-  {
     name: 'an account that can see no servers',
     cause: 'nothing_listed',
     result: 'failed',
-    step: 'listing',
     panel: { servers: [{ name: "somebody else's", owned: false }] },
     discover: 'type: owner',
     arrange: () => undefined,
@@ -100,7 +68,6 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     name: 'rules of discover that exclude every server',
     cause: 'all_excluded',
     result: 'failed',
-    step: 'listing',
     panel: { servers: [{ name: 'lobby' }] },
     discover: 'include: { name: [survival] }',
     arrange: () => undefined,
@@ -110,7 +77,6 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     name: 'a server list that is refused to a key that servers accept',
     cause: 'listing_refused',
     result: 'failed',
-    step: 'listing',
     settings: ['discover: true'],
     arrange: ({ panel }) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing' }),
     lift: ({ panel }) => panel.clearFaults(),
@@ -119,7 +85,6 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     name: 'a server list with more servers than discover.max_servers',
     cause: 'listing_too_long',
     result: 'warning',
-    step: 'listing',
     panel: { servers: 3 },
     discover: 'max_servers: 2',
     arrange: () => undefined,
@@ -129,20 +94,9 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     name: 'two servers whose UUIDs start with the same 8 characters',
     cause: 'same_identifier',
     result: 'warning',
-    step: 'listing',
     panel: { servers: TWINS.map((uuid, n) => ({ name: `twin-${n}`, uuid })) },
     discover: 'type: owner',
     arrange: () => undefined,
     lift: ({ panel }) => panel.deleteServer(TWINS[1]),
-  },
-  {
-    name: 'a rate limit that is lowered while many calls wait',
-    cause: 'deadline',
-    alsoReported: ['budget_too_small'],
-    result: 'failed',
-    step: 'credentials',
-    panel: { servers: 8, rateLimitPerMinute: 60_000 },
-    arrange: lowerLimit,
-    lift: asGiven,
   },
 ];

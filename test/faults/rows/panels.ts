@@ -151,6 +151,7 @@ const longRefusal: FaultRow = {
   before: ({ panel }) => panel.revokeKey(panel.apiKey),
   during: { ...DARK, panelUp: 0 },
   cause: 'key_refused',
+  countsCalls: true,
   lift: async ({ panel, time, clock, watch }) => {
     const found = panel.record.calls.length;
     const foundIn = (panel.record.calls.at(-1)?.at ?? 0) - (panel.record.calls[0]?.at ?? 0);

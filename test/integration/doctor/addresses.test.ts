@@ -2,9 +2,9 @@ import dns, { type LookupAllOptions } from 'node:dns';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
+import { examined, problemsOf } from '../../support/doctor.ts';
 import { selfSigned } from '../panel/certificate.ts';
 import { type HostilePanel, type HostileServer, startHostilePanel } from '../security/hostile-panel.ts';
-import { examined, panelFinding, results, serverFinding } from './examination.ts';
 
 const closers: (() => Promise<void>)[] = [];
 let certificate: Awaited<ReturnType<typeof selfSigned>>;
@@ -57,9 +57,13 @@ describe('the socket address from a panel on another machine', () => {
   ])('%s: %s', async (cause, socket, says) => {
     const panel = await panelWith({ name: 'survival', socket });
     const report = await examined({ yaml: panel.yaml(`https://panel.test:${panel.port}`, SKIP) });
-    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
-    expect(serverFinding(report, 'upgrade')).toMatchObject({ cause, detail: expect.stringMatching(says) });
-    expect(results(report)).toEqual(['ok', 'ok', 'failed', 'skipped', 'skipped', 'ok']);
+    expect(problemsOf(report)).toContainEqual(
+      expect.objectContaining({
+        cause,
+        detail: expect.stringMatching(says) as string,
+        servers: ['survival'],
+      }),
+    );
     expect(panel.upgrades).toEqual([]);
   });
 
@@ -69,7 +73,7 @@ describe('the socket address from a panel on another machine', () => {
     const yaml = panel.yaml(`https://panel.test:${panel.port}`, ...settings);
     const report = await examined({ yaml });
     // The address uses plain ws, but the port speaks TLS.
-    expect(serverFinding(report, 'upgrade')).toMatchObject({ cause: 'node_connection' });
+    expect(problemsOf(report).map(({ cause }) => cause)).toContain('node_connection');
   });
 });
 
@@ -110,10 +114,8 @@ describe('a proxy that forwards calls to the panel but no sockets', () => {
     const proxy = await proxyThatAnswersNodes(status, panel.port);
     const yaml = panel.yaml(`https://panel.test:${panel.port}`, SKIP, `proxy_url: ${proxy}`);
     const report = await examined({ yaml });
-    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
-    expect(serverFinding(report, 'upgrade')).toMatchObject({
-      cause: expect.stringMatching(status === 407 ? /^node_proxy$/ : /^(?:node_proxy|upgrade_error)$/),
-    });
+    const causes = problemsOf(report).map(({ cause }) => cause);
+    expect(causes.join()).toMatch(status === 407 ? /\bnode_proxy\b/ : /\b(?:node_proxy|upgrade_error)\b/);
     expect(JSON.stringify(report)).not.toContain('TopSecret');
   });
 });

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAllHealthy, problemsOf } from '../../../src/doctor/report.ts';
+import { isAllHealthy } from '../../../src/doctor/report.ts';
 import type { Asked, QueryClient, QueryTarget } from '../../../src/query/client.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { examined, problemsOf, serverNamed, shownOf } from '../../support/doctor.ts';
 import { fastClock } from '../../support/exporter.ts';
-import { examined, serverFinding, shownOf } from './examination.ts';
 
 const SPEC: ServerSpec = { name: 'survival', allocation: { ip: '203.0.113.7', port: 25_565 } };
 const answeredAt = '203.0.113.7, TCP port 25565 (minecraftvanilla)';
@@ -51,39 +51,31 @@ async function examineServer(query: string, spec: ServerSpec = SPEC, settings: r
 
 const MINECRAFT = ', query: { type: minecraft }';
 
-describe('the query step', () => {
+describe('the query of a game', () => {
   it('passes if the game responds at the default allocation', async () => {
     const report = await examineServer(MINECRAFT);
-    expect(serverFinding(report, 'query')).toEqual({
-      step: 'query',
-      result: 'ok',
-      detail: '12 of 40 players; response from 203.0.113.7, TCP port 25565 (minecraftvanilla) in 50 ms',
+    expect(serverNamed(report, 'survival')).toMatchObject({ result: 'ok', players: 12 });
+    expect(queried[0]).toEqual({
+      type: 'minecraft',
+      ip: '203.0.113.7',
+      hostname: '203.0.113.7',
+      port: 25_565,
+      isQueryPort: false,
+      otherPorts: [25_564],
+      isTaken: expect.any(Function) as unknown,
     });
-    expect(queried).toEqual([
-      {
-        type: 'minecraft',
-        ip: '203.0.113.7',
-        hostname: '203.0.113.7',
-        port: 25_565,
-        isQueryPort: false,
-        otherPorts: [25_564],
-        isTaken: expect.any(Function) as unknown,
-      },
-    ]);
     expect(isAllHealthy(report)).toBe(true);
-    expect(shownOf(report)).toMatch(/resources.*query/);
+    expect(shownOf(report)).toContain('survival  ok       streaming, running, 12 players\n');
   });
 
   it('passes for a polled server', async () => {
     const report = await examineServer(`${MINECRAFT}, mode: poll`);
-    expect(serverFinding(report, 'query')?.result).toBe('ok');
+    expect(serverNamed(report, 'survival')).toMatchObject({ result: 'ok', players: 12 });
   });
 
-  it('reads no server list if the address is configured', async () => {
+  it('uses the configured address', async () => {
     await examineServer(', query: { type: valheim, address: "203.0.113.9:2457" }');
     expect(queried[0]).toMatchObject({ ip: '203.0.113.9', port: 2_457, isQueryPort: true });
-    // Only the first call, which checks the key.
-    expect(panel?.record.calls.filter(({ endpoint }) => endpoint === 'listing')).toHaveLength(1);
   });
 
   it.each(['query_no_answer', 'query_refused', 'query_wrong_protocol', 'query_timed_out'] as const)(
@@ -91,12 +83,9 @@ describe('the query step', () => {
     async (failure) => {
       outcome = { problem: { cause: failure, detail: 'some words' }, durationSeconds: 0.1 };
       const report = await examineServer(MINECRAFT);
-      expect(serverFinding(report, 'query')).toMatchObject({
-        result: 'failed',
-        cause: failure,
-        detail: 'some words',
-      });
-      expect(problemsOf(report).map(({ cause, steps }) => [cause, steps])).toEqual([[failure, ['query']]]);
+      expect(problemsOf(report)).toMatchObject([
+        { result: 'failed', cause: failure, detail: 'some words', servers: ['survival'] },
+      ]);
       expect(isAllHealthy(report)).toBe(false);
     },
   );
@@ -107,31 +96,20 @@ describe('the query step', () => {
     ['query_address_not_allowed', { ...SPEC, allocation: { ip: '100.100.100.200', port: 80 } }],
   ])('fails without sending a query if there is no address: %s', async (cause, spec) => {
     const report = await examineServer(MINECRAFT, spec);
-    expect(serverFinding(report, 'query')).toMatchObject({ result: 'failed', cause });
+    expect(problemsOf(report)).toMatchObject([{ result: 'failed', cause, servers: ['survival'] }]);
     expect(queried).toEqual([]);
   });
 
   it('uses the address if query_hosts allows it', async () => {
     const spec = { ...SPEC, allocation: { ip: '100.100.100.200', port: 80 } };
     const report = await examineServer(MINECRAFT, spec, ['query_hosts: [100.100.100.200]']);
-    expect(serverFinding(report, 'query')?.result).toBe('ok');
+    expect(serverNamed(report, 'survival')?.players).toBe(12);
   });
 
   it("is skipped while the server is off, which isn't a failure", async () => {
     const report = await examineServer(MINECRAFT, { ...SPEC, profile: 'offline' });
-    expect(serverFinding(report, 'query')).toEqual({
-      step: 'query',
-      result: 'skipped',
-      detail: 'not tested: the server is offline',
-    });
+    expect(shownOf(report)).toContain('survival  ok       streaming, offline\n');
     expect(queried).toEqual([]);
     expect(isAllHealthy(report)).toBe(true);
-  });
-
-  it('is absent for a server without a query', async () => {
-    const report = await examineServer('');
-    expect(serverFinding(report, 'query')).toBeUndefined();
-    expect(shownOf(report)).not.toContain('query');
-    expect(queried).toEqual([]);
   });
 });

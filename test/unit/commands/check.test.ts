@@ -226,11 +226,20 @@ test('shows that a panel on this machine may use sockets to this machine', async
 test('treats discover: true as the defaults and discover: false as disabled', async () => {
   const full = await check(panel('discover: {}'));
   expect(full.out).toContain('discover       servers that the account can access, every 5m');
-  expect(full.out).toContain('API calls      depend on the server list: see --listing\n');
+  expect(full.out).toContain('API calls      depend on the server list: run doctor\n');
   expect(await check(panel('discover: true'))).toEqual(full);
   const none = await check(panel('discover: false'));
   expect(none.exitCode).toBe(1);
   expect(none.err).toContain('expected a list of servers, or discover: true to take them from the panel');
+});
+
+test('with --listing says that doctor reads the server lists', async () => {
+  const command = checkCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  await expect(command.parseAsync(['--listing', 'config.yaml'], { from: 'user' })).rejects.toThrow(
+    'check contacts no panel: to count the servers of each rule, run gameserver-exporter doctor --config config.yaml',
+  );
 });
 
 const some = (count: number, more = '') =>

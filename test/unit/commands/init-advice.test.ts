@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { inTermsOfInit, schemeWords } from '../../../src/commands/init-advice.ts';
 import type { AnswerFlags } from '../../../src/commands/init-answers.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { failed, passed } from '../../../src/doctor/report.ts';
 import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
-import { doctorReport, panelReport } from '../doctor/reports.ts';
+import { doctorReport, panelReport, problem } from '../doctor/reports.ts';
 
 function remedyFor(cause: CauseCode, flags: AnswerFlags = { url: 'https://panel.example.com' }): string {
-  const report = doctorReport({ ...panelReport([]), steps: [failed('reach', cause, 'seen')] });
-  return inTermsOfInit(report, flags).panels[0]?.steps[0]?.remedy ?? '';
+  const report = doctorReport(panelReport({ problems: [problem(cause)] }));
+  return inTermsOfInit(report, flags).panels[0]?.problems[0]?.remedy ?? '';
 }
 
 describe('the advice of init', () => {
@@ -50,17 +49,17 @@ describe('the advice of init', () => {
 });
 
 describe('an address without a scheme', () => {
-  const panel = { ...panelReport([]), url: 'https://127.0.0.1:20318' };
+  const url = 'https://127.0.0.1:20318';
 
   it('is reported as tested with https if the panel is not reached', () => {
-    const report = doctorReport({ ...panel, steps: [failed('reach', 'tls_plain_port', 'seen')] });
+    const report = doctorReport(panelReport({ url, up: false, problems: [problem('tls_plain_port')] }));
     expect(schemeWords(report)).toBe(
       'The URL has no scheme, so https was tested. For http, enter http://127.0.0.1:20318.\n',
     );
   });
 
   it('is no news if the panel is reached', () => {
-    const steps = [passed('reach', 'fine'), failed('key', 'key_refused', 'seen')] as const;
-    expect(schemeWords(doctorReport({ ...panel, steps }))).toBeUndefined();
+    const report = doctorReport(panelReport({ url, up: false, problems: [problem('key_refused')] }));
+    expect(schemeWords(report)).toBeUndefined();
   });
 });

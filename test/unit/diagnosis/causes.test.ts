@@ -14,7 +14,7 @@ describe('every cause', () => {
   });
 
   it.each(ALL)('$code has complete sentences about what it means and what to do', (cause) => {
-    expect(cause.meaning).toMatch(/^(?:[A-Z]|url is ).*\.$/);
+    expect(cause.meaning).toMatch(/^(?:[A-Z]|`url` is ).*\.$/);
     expect(cause.remedy).toMatch(/^[A-Z].*\.$/);
   });
 

@@ -27,13 +27,3 @@ it.each(quotes)('the program can print what the docs quote: %s', (line) => {
   expect(words).not.toEqual([]);
   expect(words.filter((run) => !source.includes(run))).toEqual([]);
 });
-
-it('every doctor step that the docs name exists', () => {
-  const doctor = readFileSync('docs/doctor.md', 'utf8');
-  const named = documents().flatMap(({ text }) =>
-    [...text.matchAll(/`doctor`, steps? `(\w+)`(?: and `(\w+)`)?/g)].flatMap(([, ...steps]) => steps),
-  );
-  const steps = new Set(named.filter((step) => step !== undefined));
-  expect(steps).not.toEqual(new Set());
-  expect([...steps].filter((step) => !doctor.includes(`\n| \`${step}\` |`))).toEqual([]);
-});

@@ -1,40 +1,49 @@
-import {
-  type DoctorReport,
-  failed,
-  PANEL_STEPS,
-  type PanelReport,
-  passed,
-  SERVER_STEPS,
-  type ServerReport,
-  skipped,
-  warned,
-} from '../../../src/doctor/report.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { DoctorReport, FoundProblem, PanelReport, ServerReport } from '../../../src/doctor/report.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 
-/** A server that is healthy, or fails at a step with a cause. */
-export function serverReport(
-  name: string,
-  step?: (typeof SERVER_STEPS)[number],
-  cause?: CauseCode,
-): ServerReport {
-  const at = step === undefined ? SERVER_STEPS.length : SERVER_STEPS.indexOf(step);
-  const steps = SERVER_STEPS.map((one, index) => {
-    if (index < at) return passed(one, 'fine');
-    return index === at && cause !== undefined
-      ? failed(one, cause, `${name} has trouble`)
-      : skipped(one, 'not tried');
-  });
-  return { name, id: `${name}-id`, steps, durationMs: 1_500 };
+/** A server that streams, or has a problem. */
+export function serverReport(name: string, cause?: CauseCode): ServerReport {
+  return {
+    name,
+    id: `${name}-id`,
+    node: 'node-1',
+    result: cause === undefined ? 'ok' : 'failed',
+    condition: cause === undefined ? 'streaming' : 'failing',
+    state: cause === undefined ? 'running' : 'unknown',
+    players: undefined,
+    problems: cause === undefined ? [] : [{ cause, detail: `${name} has trouble` }],
+    held: undefined,
+  };
 }
 
-/** A panel that is reachable, with a warning if a cause is given. */
-export function panelReport(servers: readonly ServerReport[], warning?: CauseCode): PanelReport {
-  const steps = PANEL_STEPS.map((step) =>
-    step === 'limit' && warning !== undefined
-      ? warned(step, warning, 'the limit is odd')
-      : passed(step, 'fine'),
-  );
-  return { name: 'main', url: 'https://panel.example.com', steps, servers, calls: 7, durationMs: 2_000 };
+/** A problem of the panel, unless it affects nodes or servers. */
+export function problem(cause: CauseCode, changes: Partial<FoundProblem> = {}): FoundProblem {
+  const { remedy } = CAUSES[cause];
+  return { cause, detail: 'it was seen', result: 'failed', remedy, nodes: [], servers: [], ...changes };
+}
+
+/** A panel that responds and accepts the key. */
+export function panelReport(changes: Partial<PanelReport> = {}): PanelReport {
+  return {
+    name: 'main',
+    url: 'https://panel.example.com',
+    up: true,
+    problems: [],
+    budget: {
+      limitPerMinute: 192,
+      isPinned: false,
+      usedLastMinute: 0,
+      queueLength: 0,
+      paused: false,
+      knownLimitPerMinute: 240,
+    },
+    needs: { requiredCallsPerMinute: 1.55, requiredSockets: 2, allowedSockets: 2, polls: 0 },
+    servers: [],
+    selection: undefined,
+    calls: 7,
+    ...changes,
+  };
 }
 
 export function doctorReport(...panels: readonly PanelReport[]): DoctorReport {

@@ -1,43 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { type DoctorSelection, select, withServer } from '../../../src/doctor/doctor.ts';
-import type { DoctorPanel } from '../../../src/doctor/panel-trial.ts';
-import { type DoctorReport, failed, type PanelReport } from '../../../src/doctor/report.ts';
+import { type DoctorSelection, select, withServer } from '../../../src/commands/doctor-selection.ts';
+import type { Config, PanelConfig } from '../../../src/config/config.ts';
+import type { DoctorReport } from '../../../src/doctor/report.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { target } from '../../support/targets.ts';
-import { doctorReport, panelReport, serverReport } from './reports.ts';
+import { doctorReport, panelReport, problem, serverReport } from '../doctor/reports.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
-const unused = {} as Pick<DoctorPanel, 'api' | 'queries' | 'sockets' | 'url'>;
-const discovered = target({ id: 'eeeeeeee', name: 'lobby' });
 
-const PANELS: readonly DoctorPanel[] = [
-  {
-    ...unused,
-    name: 'main',
-    targets: [target({ id: UUID, uuid: UUID }), target({ id: 'd3aac109', name: 'd3aac109' })],
-  },
-  { ...unused, name: 'other', targets: [target({ id: 'ffffffff' })] },
-];
-const DISCOVERING: readonly DoctorPanel[] = [
-  ...PANELS,
-  {
-    ...unused,
-    name: 'found',
-    targets: [],
-    listing: { discovers: true, select: () => ({ targets: [discovered, target({ id: 'aaaaaaaa' })] }) },
-  },
-];
+const panelConfig = (name: string, servers: PanelConfig['servers'], isDiscovering = false) =>
+  ({
+    name,
+    servers,
+    listing: { intervalMs: 300_000, ...(isDiscovering && { discover: {} }) },
+  }) as unknown as PanelConfig;
 
-const NO_WALK = { servers: [], surplusEntries: 0 };
+const MAIN = panelConfig('main', [
+  target({ id: UUID, uuid: UUID }),
+  target({ id: 'd3aac109', name: 'd3aac109' }),
+]);
+const PANELS = [MAIN, panelConfig('other', [target({ id: 'ffffffff' })])];
+const DISCOVERING = [...PANELS, panelConfig('found', [], true)];
 
-const chosen = (selection: DoctorSelection, panels = PANELS) => {
-  const selected = select(panels, selection);
+/** The panels that are run, and their configured servers; or the message. */
+function chosen(selection: DoctorSelection, panels = PANELS): unknown {
+  const selected = select({ panels } as unknown as Config, selection);
   if (typeof selected === 'string') return selected;
-  return selected.map(({ name, targets, listing }) => {
-    const ids = [name, targets.map(({ id }) => id)];
-    return listing === undefined ? ids : ids.concat([listing.select(NO_WALK).targets.map(({ id }) => id)]);
-  });
-};
+  const { config, isMeant = () => true } = selected;
+  return config.panels.map(({ name, servers }) => [name, servers.filter(isMeant).map(({ id }) => id)]);
+}
 
 describe('the selection of servers', () => {
   it.each<readonly [DoctorSelection, unknown]>([
@@ -68,31 +59,24 @@ describe('the selection of servers', () => {
   });
 
   it('searches the server lists if the configuration has no server of that name', () => {
-    expect(chosen({ server: 'lobby' }, DISCOVERING)).toEqual([['found', [], ['eeeeeeee']]]);
+    expect(chosen({ server: 'lobby' }, DISCOVERING)).toEqual([['found', []]]);
     expect(chosen({ server: 'd3aac109' }, DISCOVERING)).toEqual([['main', ['d3aac109']]]);
   });
 
-  it('applies to the targets that a server list completes', () => {
-    const targets = [target({ id: 'aaaaaaaa', name: 'one' }), target({ id: 'bbbbbbbb', name: 'two' })];
-    const listing = { discovers: false, select: () => ({ targets }) };
-    const panels = [{ ...unused, name: 'main', targets, listing }];
-    expect(chosen({ server: 'two' }, panels)).toEqual([['main', ['bbbbbbbb'], ['bbbbbbbb']]]);
+  it('discovers no other server on the panel of a configured one, but keeps its server list', () => {
+    const both = panelConfig('both', [target()], true);
+    const selected = select({ panels: [both] } as unknown as Config, { server: 'survival' });
+    expect(selected).toMatchObject({ config: { panels: [{ listing: { intervalMs: 300_000 } }] } });
+    expect(JSON.stringify(selected)).not.toContain('discover');
   });
 });
 
 describe('a server that was looked up in server lists', () => {
-  const finding = (cause: CauseCode) => (steps: PanelReport['steps']) =>
-    steps.map((step) => (step.step === 'listing' ? failed('listing', cause, 'said so') : step));
-  const panel = (name: string, listing?: CauseCode, servers: PanelReport['servers'] = []): PanelReport => {
-    const report = panelReport(servers);
-    return { ...report, name, steps: listing === undefined ? report.steps : finding(listing)(report.steps) };
-  };
-  const having = panel('having', undefined, [serverReport('lobby')]);
+  const panel = (name: string, ...causes: readonly CauseCode[]) =>
+    panelReport({ name, problems: causes.map((cause) => problem(cause)) });
+  const having = panelReport({ name: 'having', servers: [serverReport('lobby')] });
   const without = panel('without', 'nothing_listed');
-  const down: PanelReport = {
-    ...panel('down', 'timeout'),
-    problem: { cause: 'timeout', detail: 'no response' },
-  };
+  const down = panel('down', 'timeout');
   const refused = panel('refused', 'listing_refused');
   const stopped: DoctorReport = { ...doctorReport(without), stopped: true };
 

@@ -1,0 +1,125 @@
+import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { BudgetReading, NodeReading, PanelReading, Snapshot } from '../domain/reading.ts';
+import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
+
+/** What the exporter shows of a panel at one instant, and what the report contains as it is. */
+export interface PanelView extends Pick<PanelReport, 'name' | 'url' | 'selection' | 'calls'> {
+  readonly reading: PanelReading;
+  readonly nodes: readonly NodeReading[];
+  readonly servers: readonly Snapshot[];
+}
+
+/** The report on a panel, from what the exporter shows of it; pure. */
+export function describePanel({ reading, nodes, servers, ...rest }: PanelView): PanelReport {
+  const { up, budget, needs } = reading;
+  const found = new FoundProblems();
+  for (const problem of [...reading.problems, ...(up ? limitProblems(budget) : [])])
+    found.addOfPanel(problem);
+  const ofNodes = new Map<string, Occurrence>();
+  for (const { name, problem } of nodes) {
+    if (problem === undefined) continue;
+    const occurrence = found.occurrence(problem);
+    occurrence.nodes.add(name);
+    ofNodes.set(name, occurrence);
+  }
+  const reports = servers.map((server) => describeServer(server, reading));
+  for (const { name, node = '', problems } of reports) {
+    for (const problem of problems) {
+      const { scope } = CAUSES[problem.cause];
+      // What is wrong with a node is one problem, however its servers notice it.
+      const shared = scope === 'server' ? undefined : ofNodes.get(node);
+      const occurrence = shared ?? found.occurrence(problem);
+      occurrence.servers.add(name);
+      if (scope === 'node' && node !== '') occurrence.nodes.add(node);
+    }
+  }
+  return { ...rest, up, budget, needs, problems: found.all, servers: reports };
+}
+
+/** What the exporter can work with, but should be changed. */
+function limitProblems(budget: BudgetReading): readonly Problem[] {
+  const { isPinned, knownLimitPerMinute: known } = budget;
+  const used = rounded(budget.limitPerMinute);
+  if (isPinned && used > (known ?? used)) {
+    const detail = `requests_per_minute is ${used}, but the panel allows ${known}`;
+    return [{ cause: 'pinned_too_high', detail }];
+  }
+  const detail = `the panel reports no rate limit: using at most ${used} calls per minute`;
+  return isPinned || known !== undefined ? [] : [{ cause: 'limit_unknown', detail }];
+}
+
+/** A number of calls per minute as it is shown. */
+export function rounded(perMinute: number): number {
+  return Number(perMinute.toFixed(1));
+}
+
+function describeServer(server: Snapshot, panel: PanelReading): ServerReport {
+  const { target, node, condition, state, players, problem, blocked, query_problem } = server;
+  const cause = problem?.cause ?? blocked;
+  // If a server is allowed to be off, a state that the panel holds it in is normal.
+  const isHeld = cause !== undefined && CAUSES[cause].severity === 'fact' && target.expect !== 'running';
+  const own = cause === undefined || isHeld || isOfPanel(cause, panel) ? undefined : problem;
+  const problems = [own, query_problem]
+    .filter((one) => one !== undefined)
+    .map((one) => ({ cause: one.cause, detail: one.detail }));
+  const isTested = server.collection_up === 1 || isHeld;
+  return {
+    name: target.name,
+    id: target.id,
+    node,
+    result: problems.length > 0 ? 'failed' : isTested ? 'ok' : 'untested',
+    condition,
+    state,
+    players,
+    problems,
+    held: isHeld ? `${shortTitle(cause)}; not a problem with expect: ${target.expect}` : undefined,
+  };
+}
+
+/** Is it a problem of the panel that is reported once, and not for each server? */
+function isOfPanel(cause: CauseCode, { up, problems }: PanelReading): boolean {
+  const { scope } = CAUSES[cause];
+  const has = (one: CauseCode) => problems.some((problem) => problem.cause === one);
+  if (cause === 'no_console_permission') return has('key_console_permission');
+  return scope !== 'server' && scope !== 'node' && (has(cause) || (!up && problems.length > 0));
+}
+
+/** A problem, and what is known so far to be affected by it. */
+interface Occurrence extends Omit<FoundProblem, 'nodes' | 'servers'> {
+  readonly nodes: Set<string>;
+  readonly servers: Set<string>;
+}
+
+/** One panel's problems. Nodes and servers with the same cause have one problem, whose detail is that of the first. */
+class FoundProblems {
+  readonly #occurrences = new Map<string, Occurrence>();
+
+  get all(): readonly FoundProblem[] {
+    const all = [...this.#occurrences.values()].map(({ nodes, servers, ...one }) =>
+      Object.assign(one, { nodes: [...nodes], servers: [...servers] }),
+    );
+    return [
+      ...all.filter(({ result }) => result === 'failed'),
+      ...all.filter(({ result }) => result === 'warning'),
+    ];
+  }
+
+  addOfPanel(problem: Problem): void {
+    const { severity } = CAUSES[problem.cause];
+    this.#at(`panel ${problem.cause}`, problem, severity === 'warning' ? 'warning' : 'failed');
+  }
+
+  /** The problem of nodes and servers with this cause. */
+  occurrence(problem: Problem): Occurrence {
+    return this.#at(problem.cause, problem, 'failed');
+  }
+
+  #at(key: string, { cause, detail }: Problem, result: Occurrence['result']): Occurrence {
+    const { remedy } = CAUSES[cause];
+    const nothing = { nodes: new Set<string>(), servers: new Set<string>() };
+    const occurrence = this.#occurrences.get(key) ?? { cause, detail, result, remedy, ...nothing };
+    this.#occurrences.set(key, occurrence);
+    return occurrence;
+  }
+}

@@ -1,0 +1,189 @@
+import { PanelSet, type RunningPanel } from '../app/panel-set.ts';
+import type { Config, PanelConfig } from '../config/config.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import { type Clock, sleep } from '../domain/clock.ts';
+import { QUIET_LOG } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { QuerySettings } from '../domain/query.ts';
+import { NO_TELEMETRY } from '../domain/telemetry.ts';
+import type { ServerIdentity } from '../fleet/discovery.ts';
+import type { PanelFleet } from '../fleet/panel-fleet.ts';
+import type { ServerRecord } from '../fleet/server-record.ts';
+import { WHOLE } from '../fleet/shard.ts';
+import { SocketLimit } from '../fleet/socket-limit.ts';
+import { systemNames } from '../names/system.ts';
+import type { QueryClient } from '../query/client.ts';
+import { describePanel } from './describe.ts';
+import type { DoctorReport } from './report.ts';
+import { selectionOf } from './selection.ts';
+
+/** How long the exporter runs at most. */
+export const WINDOW_MS = 60_000;
+
+/**
+ * With a problem, the exporter runs until nothing has changed for this long: what looks like a problem of one server may turn out to
+ * be that of its node or its panel.
+ */
+const SETTLED_MS = 5_000;
+
+const LOOK_EVERY_MS = 200;
+
+/** Games are queried once, so nothing is gained by waiting for an interval. */
+const QUERY_INTERVAL_MS = 5_000;
+
+export interface RunOptions {
+  readonly clock: Clock;
+  /** Ends the run early. */
+  readonly signal: AbortSignal;
+  /** Which servers are run; all by default. */
+  readonly isMeant?: (server: ServerIdentity) => boolean;
+  /** How many files the process may open; unlimited if absent. */
+  readonly descriptorLimit?: number | undefined;
+  /** The source of random numbers; 0 makes every back-off its shortest. */
+  readonly random?: () => number;
+  /** Queries game servers for their players; the real client by default. */
+  readonly queryClient?: QueryClient;
+  /** Called with the number of servers that have data, of those that are known. */
+  readonly onProgress?: (withData: number, servers: number) => void;
+}
+
+/**
+ * Runs the exporter until every server has data or a problem, for a minute at most, and describes what it shows then.
+ *
+ * @throws CodedError if the environment's proxy is invalid
+ */
+export async function runDoctor(config: Config, options: RunOptions): Promise<DoctorReport> {
+  const { clock, signal, random = Math.random, isMeant = () => true } = options;
+  const names = systemNames();
+  const calls = new Map<string, number>();
+  const countCall = (panel: string) => void calls.set(panel, (calls.get(panel) ?? 0) + 1);
+  const set = new PanelSet(queriedSoon(config), {
+    clock,
+    log: QUIET_LOG,
+    random,
+    telemetry: (panel) => ({ ...NO_TELEMETRY, request: () => countCall(panel) }),
+    shard: WHOLE,
+    isOurs: isMeant,
+    socketLimit: new SocketLimit(options.descriptorLimit),
+    limits: new Map(),
+    queryClient: options.queryClient,
+    names,
+  });
+  const startedAt = clock.now();
+  try {
+    set.supervisor.start();
+    const seen = await untilDescribable(set.panels, options);
+    const panels = set.panels.map(({ config: { name, url }, fleet }) => {
+      const given = config.panels.find((panel) => panel.name === name);
+      return describePanel({ name, url, calls: calls.get(name) ?? 0, ...viewOf(fleet, given, clock, seen) });
+    });
+    return { panels, stopped: signal.aborted, durationMs: clock.now() - startedAt };
+  } finally {
+    await set.supervisor.stop();
+  }
+}
+
+/** The configuration with short intervals between queries. */
+function queriedSoon(config: Config): Config {
+  const soon = <Queried extends { readonly query?: QuerySettings }>(one: Queried): Queried =>
+    one.query === undefined ? one : { ...one, query: { ...one.query, intervalMs: QUERY_INTERVAL_MS } };
+  const panels = config.panels.map((panel): PanelConfig => {
+    const { servers, listing } = panel;
+    const discover = listing?.discover && {
+      ...listing.discover,
+      query: listing.discover.query?.map(soon) ?? [],
+    };
+    return {
+      ...panel,
+      servers: servers.map(soon),
+      ...(listing !== undefined && { listing: { ...listing, ...(discover && { discover }) } }),
+    };
+  });
+  return { ...config, panels };
+}
+
+/** The latest problem of each server that has had no data as configured since. */
+type SeenProblems = ReadonlyMap<ServerRecord, Problem>;
+
+/** Resolves when all servers have an outcome that no longer changes, the time is up, or the signal aborts. */
+async function untilDescribable(
+  panels: readonly RunningPanel[],
+  { clock, signal, onProgress }: RunOptions,
+): Promise<SeenProblems> {
+  const seen = new Map<ServerRecord, Problem>();
+  const endsAt = clock.now() + WINDOW_MS;
+  let [before, unchangedSince] = ['', clock.now()];
+  while (clock.now() < endsAt) {
+    await sleep(clock, LOOK_EVERY_MS, signal).catch(() => undefined);
+    if (signal.aborted) return seen;
+    const now = clock.now();
+    const records = panels.flatMap(({ fleet }) => fleet.records);
+    onProgress?.(records.filter((record) => record.isFresh(now)).length, records.length);
+    for (const record of records) {
+      const { problem } = record.status;
+      if (problem !== undefined) seen.set(record, problem);
+      else if (seen.has(record) && isDecided(record, clock)) seen.delete(record);
+    }
+    const troubles = panels.flatMap(({ fleet }) => troublesOf(fleet, now)).join('\n');
+    if (troubles !== before) [before, unchangedSince] = [troubles, now];
+    const isSettled = troubles === '' || now - unchangedSince >= SETTLED_MS;
+    if (panels.every(({ fleet }) => isDown(fleet) || (isSettled && hasOutcome(fleet, clock)))) return seen;
+  }
+  return seen;
+}
+
+/** What is wrong, in a form that changes when that changes; the panel's own facts about servers don't. */
+function troublesOf(fleet: PanelFleet, now: number): readonly string[] {
+  const reading = fleet.reading();
+  return [
+    ...reading.problems.map(({ cause }) => cause),
+    ...reading.nodes(now).flatMap(({ name, problem }) => (problem ? [`${name} ${problem.cause}`] : [])),
+    ...fleet.records.flatMap(({ target, status: { condition, problem } }) =>
+      problem === undefined || CAUSES[problem.cause].severity === 'fact'
+        ? []
+        : [`${target.id} ${condition} ${problem.cause}`],
+    ),
+  ];
+}
+
+/** Is the panel as a whole known to be unusable? */
+function isDown(fleet: PanelFleet): boolean {
+  const { up, problems } = fleet.reading();
+  return !up && problems.length > 0;
+}
+
+/** Does each server of the panel have data or a problem? */
+function hasOutcome(fleet: PanelFleet, clock: Clock): boolean {
+  const { up, discovery } = fleet.reading();
+  return up && discovery?.isPending !== true && fleet.records.every((record) => isDecided(record, clock));
+}
+
+function isDecided(record: ServerRecord, clock: Clock): boolean {
+  const now = clock.now();
+  const { status, target, socketState } = record;
+  if (status.problem !== undefined || status.condition === 'blocked') return true;
+  if (!record.isFresh(now)) return false;
+  const { source, query_up } = record.snapshot(now, clock);
+  // While the server is polled, its socket may still fail.
+  if (socketState !== 'none' && source !== 'socket') return false;
+  return target.query === undefined || record.runAt(now) === undefined || query_up !== undefined;
+}
+
+/** What the fleet shows now; a server that has failed and begins again shows why it failed. */
+function viewOf(fleet: PanelFleet, given: PanelConfig | undefined, clock: Clock, seen: SeenProblems) {
+  const now = clock.now();
+  const reading = fleet.reading();
+  const { records } = fleet;
+  const { discovery } = reading;
+  const isListed = discovery?.succeededUnixMs !== undefined;
+  const targets = records.map(({ target }) => target);
+  return {
+    reading,
+    nodes: reading.nodes(now),
+    servers: records.map((record) => {
+      const snapshot = record.snapshot(now, clock);
+      return Object.assign(snapshot, { problem: snapshot.problem ?? seen.get(record) });
+    }),
+    selection: isListed && given ? selectionOf(given, fleet.listed, targets, discovery.leftOut) : undefined,
+  };
+}

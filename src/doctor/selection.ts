@@ -1,0 +1,138 @@
+import type { PanelConfig } from '../config/config.ts';
+import { describeQuery, describeRule, matchesEveryServer } from '../config/rule-words.ts';
+import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
+import type { QuerySettings } from '../domain/query.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { type CompiledRules, compileRules, queryOf } from '../fleet/discovered-targets.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+import { queryPlace } from '../query/place.ts';
+
+/** Servers that have something in common. */
+interface Counted {
+  readonly description: string;
+  readonly servers: number;
+}
+
+/** Which servers the rules of `discover` select, and what they determine for them. */
+export interface Selection {
+  /** Servers in the panel's server list. */
+  readonly listed: number;
+  /** Those that are monitored because the rules include them. */
+  readonly monitored: number;
+  /** The servers for which each rule determines the expected state, in the order of the rules. */
+  readonly expect: readonly Counted[];
+  /** The servers that each rule queries; empty if there are no such rules. */
+  readonly query: readonly Counted[];
+  /** By egg, and why; empty if no server is queried, or all are. */
+  readonly not_queried: readonly Counted[];
+  /** By where they are queried first. */
+  readonly queried_at: readonly Counted[];
+  /** The patterns that match no listed server, usually because of a typo. */
+  readonly unmatched: readonly string[];
+}
+
+/** What the server list shows about the rules of `discover`; undefined if the panel has none. */
+export function selectionOf(
+  { name, listing }: Pick<PanelConfig, 'name' | 'listing'>,
+  listed: readonly ListedServer[],
+  targets: readonly ServerTarget[],
+  leftOut = 0,
+): Selection | undefined {
+  const discover = listing?.discover;
+  if (discover === undefined) return undefined;
+  const rules = compileRules(name, discover);
+  const monitored = new Set(targets.map(identityOf));
+  const selected = listed
+    .filter((server) => rules.judge(server).included && monitored.has(identityOf({ id: server.uuid })))
+    .map((server) => selectedBy(rules, server));
+  return {
+    listed: listed.length + leftOut,
+    monitored: selected.length,
+    expect: expectations(discover, selected),
+    query: (discover.query ?? []).map(({ match, query }, index) => ({
+      description: describeRule(describeQuery(query), match, index),
+      servers: selected.filter((one) => one.rule === query && one.query !== undefined).length,
+    })),
+    not_queried: notQueried(selected),
+    queried_at: counted(targets.filter(({ query }) => query !== undefined).map(placeWords)),
+    unmatched: unmatchedPatterns(name, discover, listed),
+  };
+}
+
+/** A listed server that the rules include. */
+interface Selected {
+  readonly server: ListedServer;
+  /** The position of the rule that determines the expected state; -1 if there is none. */
+  readonly expectedBy: number;
+  /** The query of the rule for it, and the one that follows from it; the latter is undefined if the game isn't known. */
+  readonly rule: QuerySettings | undefined;
+  readonly query: QuerySettings | undefined;
+}
+
+function selectedBy(rules: CompiledRules, server: ListedServer): Selected {
+  const { rule, query } = rules.judge(server);
+  return { server, expectedBy: rule, rule: query, query: queryOf(query, server) };
+}
+
+function expectations({ expect }: DiscoverRules, selected: readonly Selected[]): readonly Counted[] {
+  const matching = (index: number) => selected.filter(({ expectedBy }) => expectedBy === index).length;
+  const rules = expect.map(({ match, state }, index) => ({
+    description: describeRule(state, match, index),
+    servers: matching(index),
+  }));
+  if (expect.some(matchesEveryServer)) return rules;
+  return [...rules, { description: describeRule('auto', {}, expect.length), servers: matching(-1) }];
+}
+
+function notQueried(selected: readonly Selected[]): readonly Counted[] {
+  const left = selected.filter(({ query }) => query === undefined);
+  if (selected.every(({ rule }) => rule === undefined)) return [];
+  return counted(
+    left.map(({ server: { egg }, rule }) => {
+      const why =
+        rule === undefined ? 'no rule matches' : egg === undefined ? 'egg unknown' : 'no known query type';
+      return `egg ${egg ?? '-'}: ${why}`;
+    }),
+  );
+}
+
+function placeWords(target: ServerTarget): string {
+  const place = queryPlace(target);
+  if ('cause' in place) return `nowhere: ${place.detail}`;
+  const { query, address, namedPort } = target;
+  if (place.isQueryPort) return 'host and port of query.address';
+  const listed = address === undefined ? "the node's address" : 'the default allocation';
+  const host = query?.address === undefined ? listed : 'the host of query.address';
+  return namedPort === undefined ? host : `${host}, at the port that a variable contains`;
+}
+
+function unmatchedPatterns(
+  panel: string,
+  discover: DiscoverRules,
+  listed: readonly ListedServer[],
+): readonly string[] {
+  if (listed.length === 0) return [];
+  const settings: readonly (readonly [string, ServerGlobs])[] = [
+    ['include', discover.include],
+    ['exclude', discover.exclude],
+    ...discover.expect.map(({ match }) => ['expect', match] as const),
+    ...(discover.query ?? []).map(({ match }) => ['query', match] as const),
+  ];
+  const isUnmatched = (key: string, glob: string) => {
+    const alone = compileRules(panel, { ...discover, include: { [key]: [glob] }, exclude: {}, expect: [] });
+    return !listed.some((server) => alone.judge(server).included);
+  };
+  return settings.flatMap(([setting, match]) =>
+    Object.entries(match).flatMap(([key, globs]) =>
+      globs.filter((glob) => isUnmatched(key, glob)).map((glob) => `discover.${setting}: ${key} ${glob}`),
+    ),
+  );
+}
+
+/** The different texts in alphabetical order, and how often each occurs. */
+function counted(texts: readonly string[]): readonly Counted[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const sorted = [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.map(([description, servers]) => ({ description, servers }));
+}

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DoctorReport } from '../../../src/doctor/report.ts';
+import type { Selection } from '../../../src/doctor/selection.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { examined, problemsOf, shownOf } from '../../support/doctor.ts';
+import { fastClock } from '../../support/exporter.ts';
+
+let panel: Simulator;
+
+beforeEach(async () => {
+  const names = ['survival-1', 'survival-2', 'survival-test', 'lobby', 'creative'];
+  panel = await startSimulator({ servers: names.map((name) => ({ name })), clock: fastClock() });
+});
+
+afterEach(() => panel.stop());
+
+/** Runs doctor on a panel with these settings; games aren't queried. */
+function withDiscover(settings: string): Promise<DoctorReport> {
+  return examined({
+    yaml: `panels: [{ name: main, url: ${panel.url}, api_key: ${panel.apiKey}, ${settings} }]`,
+    queryClient: { query: () => Promise.resolve({ players: 1, durationSeconds: 0 }) },
+  });
+}
+
+async function selectionWith(settings: string): Promise<Selection | undefined> {
+  return (await withDiscover(settings)).panels[0]?.selection;
+}
+
+describe('what the rules of discover select', () => {
+  it('is how many servers each rule covers; the first match wins', async () => {
+    const rules = '{ match: { name: ["survival-*"] } }, { match: { name: ["*-1", lobby] }, state: any }';
+    const report = await withDiscover(`discover: { exclude: { name: ["*-test"] }, expect: [${rules}] }`);
+    expect(shownOf(report)).toContain(`
+  discover: 5 servers listed, 4 of them monitored
+
+  SERVERS  EXPECT
+  2        running where name survival-*
+  1        any where name *-1 or lobby
+  1        auto for all other servers
+`);
+    expect(shownOf(report)).not.toContain('QUERIED');
+  });
+
+  it('counts only the servers that max_servers admits', async () => {
+    expect(await selectionWith('discover: { max_servers: 2 }')).toMatchObject({ listed: 5, monitored: 2 });
+    const none = await withDiscover('discover: { exclude: { name: ["*"] } }');
+    expect(none.panels[0]?.selection).toMatchObject({ listed: 5, monitored: 0 });
+    expect(problemsOf(none)).toMatchObject([
+      { cause: 'all_excluded', detail: 'discover excludes all 5 listed servers' },
+    ]);
+  });
+
+  it('has no line for servers without a rule if a rule matches all of them', async () => {
+    const selection = await selectionWith('discover: { expect: [{ match: {}, state: auto }] }');
+    expect(selection?.expect).toEqual([{ description: 'auto for all servers', servers: 5 }]);
+  });
+
+  it('contains the eggs that are not queried, and why', async () => {
+    for (const [name, egg] of [
+      ['bedrock', 'Vanilla Bedrock'],
+      ['bot', 'Discord.js'],
+      ['hub', 'Velocity'],
+    ] as const)
+      panel.addServer({ name, egg });
+    const auto = await selectionWith('discover: { include: { name: [bedrock, bot, hub] }, query: auto }');
+    expect(auto?.query).toEqual([{ description: 'auto every 30s for all servers', servers: 2 }]);
+    expect(auto?.not_queried).toEqual([{ description: 'egg Discord.js: no known query type', servers: 1 }]);
+    const rule = '{ match: { egg: [Velocity] }, type: minecraft }';
+    const rules = await selectionWith(`discover: { include: { name: [bedrock, hub] }, query: [${rule}] }`);
+    expect(rules?.not_queried).toEqual([{ description: 'egg Vanilla Bedrock: no rule matches', servers: 1 }]);
+  });
+
+  it('contains where servers are queried', async () => {
+    const queried: readonly ServerSpec[] = [
+      { name: 'plain-1' },
+      { name: 'plain-2' },
+      {
+        name: 'named',
+        allocation: { port: 28_015, otherPorts: [28_017] },
+        variables: { QUERY_PORT: '28017' },
+      },
+      { name: 'everywhere', allocation: { ip: '0.0.0.0' } },
+      { name: 'nowhere', allocation: null },
+    ];
+    for (const spec of queried) panel.addServer({ egg: 'Rust', ...spec });
+    const names = '[plain-1, plain-2, named, everywhere, nowhere]';
+    const report = await withDiscover(`discover: { include: { name: ${names} }, query: auto }`);
+    expect(shownOf(report)).toContain(`
+  SERVERS  QUERIED AT
+  1        nowhere: the server list has no default allocation
+  2        the default allocation
+  1        the default allocation, at the port that a variable contains
+  1        the node's address
+`);
+    const ruled = '[{ match: {}, type: rust, address: 203.0.113.8 }]';
+    const hosted = await selectionWith(`discover: { include: { name: [plain-1, named] }, query: ${ruled} }`);
+    expect(hosted?.queried_at).toEqual([
+      { description: 'the host of query.address', servers: 1 },
+      { description: 'the host of query.address, at the port that a variable contains', servers: 1 },
+    ]);
+  });
+
+  it('is absent without rules', async () => {
+    expect(await selectionWith(`servers: [{ id: ${panel.server('lobby').identifier} }]`)).toBeUndefined();
+  });
+
+  it('contains the patterns that match no server, which are usually misspelled', async () => {
+    const report = await withDiscover(
+      'discover: { exclude: { name: ["*-tset", "*-test"] }, include: { name: ["*"], node: ["node-*"] }, expect: [{ match: { name: [survivall] } }] }',
+    );
+    expect(report.panels[0]?.selection?.unmatched).toEqual([
+      'discover.exclude: name *-tset',
+      'discover.expect: name survivall',
+    ]);
+    expect(shownOf(report)).toContain('\n  discover.exclude: name *-tset matches none of them\n');
+  });
+});

@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { renderReport, reportDocument } from '../../src/doctor/render.ts';
+import type { DoctorReport, FoundProblem, ServerReport } from '../../src/doctor/report.ts';
+import { type RunOptions, runDoctor } from '../../src/doctor/run.ts';
+import { formatIssues } from '../../src/yaml/issues.ts';
+import { fastClock } from './exporter.ts';
+
+/** How to run doctor in a test. */
+export interface Examination extends Partial<RunOptions> {
+  /** The text of the configuration file. */
+  readonly yaml: string;
+  /** Sets what the file can't. */
+  readonly change?: (config: Config) => Config;
+}
+
+/** Runs doctor on a configuration, by default at the tests' speed. */
+export async function examined({
+  yaml,
+  change = (config) => config,
+  ...options
+}: Examination): Promise<DoctorReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  try {
+    const file = join(folder, 'config.yaml');
+    await writeFile(file, yaml);
+    const loaded = await loadConfig(file, {});
+    if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
+    const signal = new AbortController().signal;
+    return await runDoctor(change(loaded.config), {
+      clock: fastClock(),
+      random: () => 0,
+      signal,
+      ...options,
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** All problems of a report. */
+export function problemsOf({ panels }: DoctorReport): readonly FoundProblem[] {
+  return panels.flatMap(({ problems }) => problems);
+}
+
+/** The report as text and as JSON. */
+export function shownOf(report: DoctorReport): string {
+  return `${renderReport(report, (_format, text) => text)}${JSON.stringify(reportDocument(report))}`;
+}
+
+/** The report on the server with this name. */
+export function serverNamed({ panels }: DoctorReport, name: string): ServerReport | undefined {
+  return panels.flatMap(({ servers }) => servers).find((server) => server.name === name);
+}
