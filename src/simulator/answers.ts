@@ -1,6 +1,5 @@
 import type { GameUsage } from './game-server.ts';
 import type { BodyShape, Conflict } from './schema.ts';
-import type { Settings } from './settings.ts';
 
 /** A complete HTTP response. */
 export interface SimulatedAnswer {
@@ -65,7 +64,10 @@ export function refusal(status: number, detail?: string, code?: string): Simulat
 }
 
 /** The refusal in one of the formats that panels and the proxies in front of them use. */
-export function refusalAnswer({ status, code, detail }: SimulatedRefusal, shape: BodyShape): SimulatedAnswer {
+export function refusalAnswer(
+  { status, code, detail }: SimulatedRefusal,
+  shape: BodyShape = 'errors',
+): SimulatedAnswer {
   const label = STATUS_NAMES[status]?.[1] ?? 'Error';
   if (shape === 'errors') return json(status, { errors: [{ code, status: String(status), detail }] });
   if (shape === 'message') return json(status, { error: label, message: detail });
@@ -85,24 +87,19 @@ export function json(status: number, body: object): SimulatedAnswer {
 export type ResourceState = 'offline' | 'starting' | 'running' | 'stopping' | 'missing';
 
 /** The body of a resources response. */
-export function resourcesDocument(
-  state: ResourceState,
-  usage: GameUsage,
-  suspended: boolean,
-  settings: Pick<Settings, 'resourceObject' | 'resourceUptime' | 'resourceSuspendedFlag'>,
-): object {
+export function resourcesDocument(state: ResourceState, usage: GameUsage, suspended: boolean): object {
   return {
-    object: settings.resourceObject,
+    object: 'stats',
     attributes: {
       current_state: state,
-      ...(settings.resourceSuspendedFlag && { is_suspended: suspended }),
+      is_suspended: suspended,
       resources: {
         memory_bytes: usage.memoryBytes,
         cpu_absolute: usage.cpuAbsolute,
         disk_bytes: usage.diskBytes,
         network_rx_bytes: usage.rxBytes,
         network_tx_bytes: usage.txBytes,
-        ...(settings.resourceUptime && { uptime: usage.uptimeMs }),
+        uptime: usage.uptimeMs,
       },
     },
   };

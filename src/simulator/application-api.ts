@@ -28,7 +28,7 @@ const DEFAULT_PER_PAGE = 50;
 
 async function nodes(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
   const place = readPage(host, context, DEFAULT_PER_PAGE);
-  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
+  if (place === undefined) return refuse(400, 'page and per_page must be positive integers.');
   const document = (node: NodeSpec) => nodeDocument(node, host);
   return json(200, pageDocument(host.settings.nodes, place.page, place.perPage, document));
 }

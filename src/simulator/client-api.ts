@@ -47,6 +47,9 @@ type ServerHandler = (
   context: ApiContext,
 ) => Promise<SimulatedAnswer>;
 
+/** How long the panel caches a server's resources. */
+const RESOURCES_CACHE_MS = 20_000;
+
 const DEFAULT_PER_PAGE = 50;
 const DEFAULT_BACKUPS_PER_PAGE = 20;
 
@@ -67,11 +70,10 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
       return gate.pass(context, { endpoint, server: found?.uuid ?? id }, async () => {
         const isPathKnown =
           daemon === undefined ? !(needsDaemon && hasDaemonPaths(host)) : hasDaemonPaths(host);
-        if (!isPathKnown) return noRoute(host, context);
-        if (found === undefined) return refuse(host, 404);
-        if (server === undefined)
-          return refuse(host, 404, 'The requested resource does not exist on this server.');
-        if (daemon !== undefined && daemon !== server.daemonType) return wrongDaemon(host, daemon, server);
+        if (!isPathKnown) return noRoute(context);
+        if (found === undefined) return refuse(404);
+        if (server === undefined) return refuse(404, 'The requested resource does not exist on this server.');
+        if (daemon !== undefined && daemon !== server.daemonType) return wrongDaemon(daemon, server);
         return handle(host, server, context);
       });
     };
@@ -91,7 +93,7 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
     app.get(`${path}/backups`, serverRoute('backups', true, backups));
     app.get(`${path}/schedules`, serverRoute('schedules', true, schedules));
   }
-  app.all('*', (context) => gate.pass(context, { endpoint: 'other' }, () => noRoute(host, context)));
+  app.all('*', (context) => gate.pass(context, { endpoint: 'other' }, () => noRoute(context)));
   return app;
 }
 
@@ -104,36 +106,24 @@ function hasAccess({ settings }: ClientApiHost, { owned }: SimulatedServer): boo
   return owned || settings.admin;
 }
 
-export async function refuse(
-  host: ClientApiHost,
-  status: number,
-  detail?: string,
-  code?: string,
-): Promise<SimulatedAnswer> {
-  return refusalAnswer(refusal(status, detail, code), host.settings.errorShape);
+export async function refuse(status: number, detail?: string, code?: string): Promise<SimulatedAnswer> {
+  return refusalAnswer(refusal(status, detail, code));
 }
 
-function noRoute(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
-  return refuse(host, 404, `The route ${context.req.path.slice(1)} could not be found.`);
+function noRoute(context: ApiContext): Promise<SimulatedAnswer> {
+  return refuse(404, `The route ${context.req.path.slice(1)} could not be found.`);
 }
 
-function wrongDaemon(
-  host: ClientApiHost,
-  daemon: string,
-  { daemonType }: SimulatedServer,
-): Promise<SimulatedAnswer> {
+function wrongDaemon(daemon: string, { daemonType }: SimulatedServer): Promise<SimulatedAnswer> {
   const detail = `This endpoint requires daemon type '${daemon}', but server is using '${daemonType}'.`;
-  return refuse(host, 400, detail, 'HttpException');
+  return refuse(400, detail, 'HttpException');
 }
 
 /** The refusal of a call for a server that can't be used; undefined if the call succeeds. */
-function refuseConflict(
-  host: ClientApiHost,
-  { conflict }: SimulatedServer,
-): Promise<SimulatedAnswer> | undefined {
+function refuseConflict({ conflict }: SimulatedServer): Promise<SimulatedAnswer> | undefined {
   // After a failed reinstallation, a server can be used.
   if (conflict === undefined || conflict === 'reinstall_failed') return undefined;
-  return refuse(host, 409, CONFLICT_DETAILS[conflict]);
+  return refuse(409, CONFLICT_DETAILS[conflict]);
 }
 
 async function details(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
@@ -166,11 +156,11 @@ async function credentials(host: ClientApiHost, server: SimulatedServer): Promis
   const issue =
     (conflict === 'suspended' && settings.suspendedCredentials === 'issue') ||
     (settings.admin && OPEN_TO_ADMINS.has(conflict));
-  const refused = issue ? undefined : refuseConflict(host, server);
+  const refused = issue ? undefined : refuseConflict(server);
   if (refused !== undefined) return refused;
   if (!allows(settings.accountPermissions, 'websocket.connect')) {
     const detail = "You do not have permission to connect to this server's websocket.";
-    return refuse(host, 403, detail, 'HttpForbiddenException');
+    return refuse(403, detail, 'HttpForbiddenException');
   }
   const issuedAtMs = Math.floor(clock.toUnixMs(clock.now()));
   const expiresAtMs = issuedAtMs + settings.tokenLifetimeSeconds * 1_000;
@@ -182,18 +172,18 @@ async function credentials(host: ClientApiHost, server: SimulatedServer): Promis
 
 async function resources(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings, stopped } = host;
-  const refused = settings.conflictResources === 'refuse' ? refuseConflict(host, server) : undefined;
+  const refused = settings.conflictResources === 'refuse' ? refuseConflict(server) : undefined;
   if (refused !== undefined) return refused;
   const suspended = server.conflict === 'suspended';
   if (server.nodeDown) {
     await pause(clock, settings.unreachableDelayMs, stopped);
-    if (settings.unreachable === '504') return refuse(host, 504);
+    if (settings.unreachable === '504') return refuse(504);
     const nothing = usageWhenOff({ memoryLimitBytes: 0, diskBytes: 0 });
-    return json(200, resourcesDocument('missing', nothing, suspended, settings));
+    return json(200, resourcesDocument('missing', nothing, suspended));
   }
   const cached = server.resources;
-  if (cached !== undefined && clock.now() - cached.at < settings.resourcesCacheMs) return cached.answer;
-  const document = resourcesDocument(server.game.state, usageOf(server), suspended, settings);
+  if (cached !== undefined && clock.now() - cached.at < RESOURCES_CACHE_MS) return cached.answer;
+  const document = resourcesDocument(server.game.state, usageOf(server), suspended);
   const answer = json(200, document);
   server.resources = { at: clock.now(), answer };
   return answer;
@@ -203,7 +193,7 @@ async function listing(host: ClientApiHost, context: ApiContext): Promise<Simula
   const { admin, panel } = host.settings;
   const type = context.req.query('type');
   const place = readPage(host, context, DEFAULT_PER_PAGE);
-  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
+  if (place === undefined) return refuse(400, 'page and per_page must be positive integers.');
   const includeEgg = (context.req.query('include') ?? '').split(',').includes('egg');
   const shown = host.fleet.all.filter(({ owned }) => {
     if (type === 'admin-all') return admin;
@@ -220,11 +210,11 @@ async function backups(
   server: SimulatedServer,
   context: ApiContext,
 ): Promise<SimulatedAnswer> {
-  const refused = refuseConflict(host, server);
+  const refused = refuseConflict(server);
   if (refused !== undefined) return refused;
-  if (!allows(host.settings.accountPermissions, 'backup.read')) return refuse(host, 403);
+  if (!allows(host.settings.accountPermissions, 'backup.read')) return refuse(403);
   const place = readPage(host, context, DEFAULT_BACKUPS_PER_PAGE);
-  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
+  if (place === undefined) return refuse(400, 'page and per_page must be positive integers.');
   const meta = { backup_count: server.backups.filter(({ is_successful }) => is_successful).length };
   return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument, meta));
 }
@@ -235,9 +225,9 @@ function entryOf(server: SimulatedServer): ListingEntry {
 
 async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings } = host;
-  const refused = refuseConflict(host, server);
+  const refused = refuseConflict(server);
   if (refused !== undefined) return refused;
-  if (!allows(settings.accountPermissions, 'schedule.read')) return refuse(host, 403);
+  if (!allows(settings.accountPermissions, 'schedule.read')) return refuse(403);
   for (const schedule of server.schedules) play(schedule, clock.now(), settings);
   return json(200, {
     object: 'list',

@@ -4,7 +4,9 @@ import type { Clock } from '../domain/clock.ts';
 import type { Faults } from './faults.ts';
 import {
   admitFrame,
+  COMMAND_LIMITS,
   eventFrame,
+  FRAME_LIMITS,
   type FrameBudget,
   type FrameVerdict,
   MAX_FRAME_BYTES,
@@ -65,7 +67,6 @@ export class ConsoleConnection {
   #claims: IssuedClaims | undefined;
   #permissions: readonly string[] = [];
   #expiresAt = 0;
-  #notifiedExpired = false;
   #handling = Promise.resolve();
   #frozen = false;
   #endedHere = false;
@@ -74,8 +75,8 @@ export class ConsoleConnection {
     this.#ws = ws;
     this.#server = server;
     this.#host = host;
-    this.#budget = newFrameBudget(host.settings.frameBurst, host.clock.now());
-    this.#commandBudget = newFrameBudget(host.settings.commandBurst, host.clock.now());
+    this.#budget = newFrameBudget(FRAME_LIMITS, host.clock.now());
+    this.#commandBudget = newFrameBudget(COMMAND_LIMITS, host.clock.now());
   }
 
   start(): void {
@@ -103,16 +104,12 @@ export class ConsoleConnection {
     this.#ws.send(frame, { binary });
   }
 
-  /** Notifies the client if the token is about to expire, or has expired. */
+  /** Notifies the client if the token is about to expire; few daemons do so when it has expired. */
   checkToken(): void {
     if (this.#claims === undefined) return;
     const lifetimeMs = this.#claims.expiresAtMs - this.#claims.issuedAtMs;
-    if (this.#isExpired) {
-      if (this.#host.settings.sendTokenExpired && !this.#notifiedExpired) this.#sendNow('token expired', []);
-      this.#notifiedExpired = true;
-    } else if (this.#expiresAt - this.#host.clock.now() <= expiringThresholdMs(lifetimeMs)) {
-      this.#sendNow('token expiring', []);
-    }
+    const leftMs = this.#expiresAt - this.#host.clock.now();
+    if (!this.#isExpired && leftMs <= expiringThresholdMs(lifetimeMs)) this.#sendNow('token expiring', []);
   }
 
   expireNow(): void {
@@ -196,18 +193,18 @@ export class ConsoleConnection {
   }
 
   #sendNow(event: string, args: readonly string[]): void {
-    this.sendRaw(eventFrame(event, args, this.#host.settings.trailingNewline), false);
+    this.sendRaw(eventFrame(event, args), false);
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    const { clock, recorder, settings } = this.#host;
+    const { clock, recorder } = this.#host;
     const server = this.#server.uuid;
     const bytes = data as Buffer;
     const frame =
       isBinary || bytes.length > MAX_FRAME_BYTES ? undefined : parseClientFrame(bytes.toString('utf8'));
     if (bytes.length > MAX_FRAME_BYTES) recorder.count('oversizeFrames');
     const event = frame?.event ?? '(unreadable)';
-    const verdict = admitFrame(this.#budget, event, clock.now(), settings);
+    const verdict = admitFrame(this.#budget, event, clock.now(), FRAME_LIMITS);
     this.#budget = verdict.budget;
     const command = verdict.accepted && event === 'send command' ? this.#admitCommand() : undefined;
     const accepted = verdict.accepted && command?.accepted !== false && frame !== undefined;
@@ -220,11 +217,8 @@ export class ConsoleConnection {
   }
 
   #admitCommand(): FrameVerdict {
-    const { clock, settings } = this.#host;
-    const verdict = admitFrame(this.#commandBudget, 'send command', clock.now(), {
-      framesPerSecond: settings.commandsPerSecond,
-      frameBurst: settings.commandBurst,
-    });
+    const { clock } = this.#host;
+    const verdict = admitFrame(this.#commandBudget, 'send command', clock.now(), COMMAND_LIMITS);
     this.#commandBudget = verdict.budget;
     return verdict;
   }
@@ -287,7 +281,6 @@ export class ConsoleConnection {
     const first = this.#claims === undefined;
     this.#claims = verdict.claims;
     this.#permissions = verdict.permissions;
-    this.#notifiedExpired = false;
     this.#expiresAt = clock.now() + verdict.claims.expiresAtMs - nowMs;
     this.#sendNow('auth success', []);
     if (first) this.#greet();
@@ -295,7 +288,7 @@ export class ConsoleConnection {
 
   #greet(): void {
     const { state } = this.#server.game;
-    this.send(eventFrame('status', [state], this.#host.settings.trailingNewline));
+    this.send(eventFrame('status', [state]));
     if (state === 'offline') this.#sendStats();
   }
 

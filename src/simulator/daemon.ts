@@ -62,7 +62,7 @@ export function daemonLine(text: string, node: Pick<Settings, 'daemon' | 'appNam
 export function crashReport(
   { code, outOfMemory = false }: ExitState,
   sinceRestartMs: number | undefined,
-  node: Pick<Settings, 'daemon' | 'crashDetection' | 'cleanExitAsCrash' | 'crashTimeoutSeconds'>,
+  node: Pick<Settings, 'daemon' | 'crashDetection' | 'crashTimeoutSeconds'>,
 ): CrashReport {
   if (!node.crashDetection) {
     const text = 'Aborting automatic restart, crash detection is disabled for this instance.';
@@ -72,7 +72,6 @@ export function crashReport(
       restarts: false,
     };
   }
-  if (code === 0 && !outOfMemory && !node.cleanExitAsCrash) return { sentences: [], restarts: false };
   const timeout = node.crashTimeoutSeconds;
   const restarts = sinceRestartMs === undefined || sinceRestartMs >= timeout * 1_000;
   const report: readonly DaemonSentence[] = [

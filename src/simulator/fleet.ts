@@ -187,15 +187,12 @@ export class SimulatedFleet {
     const sinceRestartMs = server.revivedAt === undefined ? undefined : now - server.revivedAt;
     const { sentences, restarts } = crashReport(exit, sinceRestartMs, settings);
     if (restarts) server.revivedAt = now;
-    const reviveMs = restarts ? settings.daemonWordsMs + settings.reviveMs : undefined;
+    const reviveMs = restarts ? settings.reviveMs : undefined;
     const isEarly = this.#faults.areWordsEarly(server.uuid);
     if (isEarly) this.#say(server, sentences);
     this.apply(server, 'crash', { ...gameTraits(server, settings), reviveMs });
-    if (isEarly) return;
-    this.#later(server, settings.daemonWordsMs, () => {
-      // A daemon checks the state again, and prints nothing if the server was started meanwhile.
-      if (server.game.state === 'offline') this.#say(server, sentences);
-    });
+    server.cancelDaemon();
+    if (!isEarly) this.#say(server, sentences);
   }
 
   /** Fills a server's disk: the daemon reports it, and stops the server. */
@@ -245,7 +242,7 @@ export class SimulatedFleet {
   }
 
   #statsFrame(server: SimulatedServer, state: GameState, usage: GameUsage): Buffer {
-    const payload = statsPayload(state, reported(usage, server.pin), this.#settings(), server.random);
+    const payload = statsPayload(state, reported(usage, server.pin), this.#settings());
     return this.#frame('stats', [payload]);
   }
 
@@ -291,7 +288,7 @@ export class SimulatedFleet {
 
   // Returns bytes, because a frame is sent to all of a server's sockets but encoded only once.
   #frame(event: string, args: readonly string[]): Buffer {
-    return Buffer.from(eventFrame(event, args, this.#settings().trailingNewline));
+    return Buffer.from(eventFrame(event, args));
   }
 }
 

@@ -1,39 +1,28 @@
 import type { GameUsage } from './game-server.ts';
-import type { Random } from './random.ts';
 import type { GameState } from './schema.ts';
 import type { Settings } from './settings.ts';
 
 /** The text of a frame; `args` is omitted if it is empty. */
-export function eventFrame(event: string, args: readonly string[], trailingNewline: boolean): string {
-  const text = JSON.stringify(args.length === 0 ? { event } : { event, args });
-  return trailingNewline ? `${text}\n` : text;
+export function eventFrame(event: string, args: readonly string[]): string {
+  return JSON.stringify(args.length === 0 ? { event } : { event, args });
 }
 
 /** The `stats` payload as text. */
 export function statsPayload(
   state: GameState,
   usage: GameUsage,
-  extras: Pick<Settings, 'statsDiskIo' | 'statsUptime' | 'statsShuffleKeys'>,
-  random: Random,
+  { statsDiskIo }: Pick<Settings, 'statsDiskIo'>,
 ): string {
-  const payload = {
+  return JSON.stringify({
     memory_bytes: usage.memoryBytes,
     memory_limit_bytes: usage.memoryLimitBytes,
     cpu_absolute: usage.cpuAbsolute,
     network: { rx_bytes: usage.rxBytes, tx_bytes: usage.txBytes },
-    ...(extras.statsDiskIo && {
-      disk_io: { read_bytes: usage.readBytes, write_bytes: usage.writtenBytes },
-    }),
-    ...(extras.statsUptime && { uptime: usage.uptimeMs }),
+    ...(statsDiskIo && { disk_io: { read_bytes: usage.readBytes, write_bytes: usage.writtenBytes } }),
+    uptime: usage.uptimeMs,
     state,
     disk_bytes: usage.diskBytes,
-  };
-  return JSON.stringify(extras.statsShuffleKeys ? shuffled(payload, random) : payload);
-}
-
-function shuffled(payload: object, random: Random): object {
-  const ranked = Object.entries(payload).map((entry) => ({ entry, rank: random() }));
-  return Object.fromEntries(ranked.sort((a, b) => a.rank - b.rank).map(({ entry }) => entry));
+  });
 }
 
 /** A client's message, as far as it is valid; undefined for anything that isn't an event. */
@@ -55,6 +44,16 @@ export const MAX_FRAME_BYTES = 4_096;
 /** More frames per second than this have crashed real daemons. */
 export const CRASHING_BURST = 10;
 
+/** How many frames a node accepts from one socket. */
+interface FrameLimits {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export const FRAME_LIMITS: FrameLimits = { perSecond: 2, burst: 4 };
+/** Daemons limit commands separately from all other frames. */
+export const COMMAND_LIMITS: FrameLimits = { perSecond: 1, burst: 10 };
+
 /** The recent frames of a socket's peer. */
 export interface FrameBudget {
   readonly tokens: number;
@@ -75,7 +74,7 @@ export interface FrameVerdict {
   readonly crashing: boolean;
 }
 
-export function newFrameBudget(burst: number, now: number): FrameBudget {
+export function newFrameBudget({ burst }: FrameLimits, now: number): FrameBudget {
   return { tokens: burst, at: now, recent: [], throttled: new Set() };
 }
 
@@ -84,13 +83,13 @@ export function admitFrame(
   budget: FrameBudget,
   event: string,
   now: number,
-  limits: { readonly framesPerSecond: number; readonly frameBurst: number },
+  limits: FrameLimits,
 ): FrameVerdict {
   const recent = [...budget.recent.filter((at) => now - at < 1_000), now];
   // Only the frame that crosses the threshold counts, so one burst is one crash.
   const crashing = recent.length === CRASHING_BURST + 1;
-  const refill = ((now - budget.at) / 1_000) * limits.framesPerSecond;
-  const tokens = Math.min(limits.frameBurst, budget.tokens + refill);
+  const refill = ((now - budget.at) / 1_000) * limits.perSecond;
+  const tokens = Math.min(limits.burst, budget.tokens + refill);
   if (tokens < 1) {
     const notify = !budget.throttled.has(event);
     const throttled = notify ? new Set([...budget.throttled, event]) : budget.throttled;

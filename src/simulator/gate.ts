@@ -91,7 +91,7 @@ export class ApiGate {
   #refuse(context: Context<{ Bindings: HttpBindings }>, target: CallTarget): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
     const refuse = (status: number, detail?: string, code?: string) =>
-      refusalAnswer(refusal(status, detail, code), settings.errorShape);
+      refusalAnswer(refusal(status, detail, code));
     if (settings.maintenance) return refuse(503);
     const key = keyOf(context);
     if (!this.#policy.isKnown(key, keys)) {
@@ -114,7 +114,7 @@ export class ApiGate {
   #refuseKey(context: Context): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
     const detail = this.#policy.refusal(keyOf(context), keys, settings);
-    return detail === undefined ? undefined : refusalAnswer(refusal(403, detail), settings.errorShape);
+    return detail === undefined ? undefined : refusalAnswer(refusal(403, detail));
   }
 
   #limit({ endpoint, server }: CallTarget): SimulatedAnswer | undefined {
@@ -137,20 +137,16 @@ export class ApiGate {
   }
 
   #tooMany({ resetMs }: RateVerdict): SimulatedAnswer {
-    const { clock, settings } = this.#host;
+    const { clock } = this.#host;
     const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
     const resetAt = Math.ceil((clock.toUnixMs(clock.now()) + resetMs) / 1_000);
-    const hints = settings.rateLimitHints;
-    const detail = hints.includes('message')
-      ? `You have exceeded the rate limit. Try again in ${seconds} seconds.`
-      : undefined;
-    const answer = refusalAnswer(refusal(429, detail), settings.rateLimitShape);
+    const answer = refusalAnswer(refusal(429));
     return {
       ...answer,
       headers: {
         ...answer.headers,
-        ...(hints.includes('retry-after') && { 'retry-after': String(seconds) }),
-        ...(hints.includes('reset') && { 'x-ratelimit-reset': String(resetAt) }),
+        'retry-after': String(seconds),
+        'x-ratelimit-reset': String(resetAt),
       },
     };
   }
@@ -176,13 +172,10 @@ export class ApiGate {
     send: (answer: SimulatedAnswer) => Response,
     endpoint: () => Promise<SimulatedAnswer>,
   ): Promise<Response> {
-    const { clock, settings, stopped } = this.#host;
+    const { clock, stopped } = this.#host;
     switch (fault.kind) {
       case 'refuse': {
-        const answer = refusalAnswer(
-          refusal(fault.status, fault.detail, fault.code),
-          fault.shape ?? settings.errorShape,
-        );
+        const answer = refusalAnswer(refusal(fault.status, fault.detail, fault.code), fault.shape);
         const headers = { ...answer.headers, ...fault.headers };
         return send({ ...answer, headers, body: fault.body ?? answer.body });
       }

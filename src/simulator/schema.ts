@@ -6,7 +6,7 @@ const count = z.int().min(0);
 const positive = z.number().positive();
 
 /** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
-export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
+const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
 
 /** The kinds of panels that can be simulated; they differ in their paths and in the shapes of their responses. */
 export const panelKindSchema = z.enum(['pterodactyl', 'pelican', 'hydrodactyl']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bodyShapeSchema, panelKindSchema } from './schema.ts';
+import { panelKindSchema } from './schema.ts';
 
 const count = z.int().min(0);
 const positive = z.number().positive();
@@ -29,23 +29,13 @@ export const settingsSchema = z.strictObject({
   rateLimitPerMinute: z.int().positive(),
   /** Credential calls per minute and server; 0 disables this limit. */
   websocketLimitPerMinute: count,
-  /** Where a 429 states when to retry. */
-  rateLimitHints: z.array(z.enum(['retry-after', 'reset', 'message'])),
   tokenLifetimeSeconds: positive,
   /** What the account may do with every server, which the panel checks. */
   accountPermissions: z.array(z.string()),
   /** The permissions in console tokens, which the nodes check. */
   tokenPermissions: z.array(z.string()),
-  /** How often tokens are checked, in milliseconds; 0 derives it from the lifetime. */
-  tokenCheckMs: z.number().min(0),
   /** The maximum page size of the server list and of backups. */
   maxPerPage: z.int().min(1).max(100),
-  resourcesCacheMs: z.number().min(0),
-  resourceObject: z.enum(['stats', 'server_resource']),
-  resourceUptime: z.boolean(),
-  resourceSuspendedFlag: z.boolean(),
-  errorShape: bodyShapeSchema,
-  rateLimitShape: bodyShapeSchema,
   /** The resources response if the node is down: 504, or 200 with `missing` and zeros. */
   unreachable: z.enum(['504', 'missing']),
   unreachableDelayMs: z.number().min(0),
@@ -53,22 +43,13 @@ export const settingsSchema = z.strictObject({
   suspendedCredentials: z.enum(['refuse', 'issue']),
   /** Resources of a server in a 409 state: also 409, or successful anyway. */
   conflictResources: z.enum(['refuse', 'answer']),
-  trailingNewline: z.boolean(),
-  sendTokenExpired: z.boolean(),
   statsDiskIo: z.boolean(),
-  statsUptime: z.boolean(),
-  statsShuffleKeys: z.boolean(),
   /** The only `Origin` that may open a socket; empty means the panel's own base URL. */
   expectedOrigin: z.string(),
   maxSocketsPerServer: z.int().positive(),
-  framesPerSecond: positive,
-  frameBurst: z.int().positive(),
-  /** Daemons limit commands separately from all other frames. */
-  commandsPerSecond: positive,
-  commandBurst: z.int().positive(),
   startMs: z.number().min(0),
   stopMs: z.number().min(0),
-  /** Milliseconds from a crash, or from the daemon's message about it, to the restart. */
+  /** Milliseconds from a crash to the restart. */
   reviveMs: z.number().min(0),
   /** The wording and colors of the nodes' consoles. */
   daemon: z.enum(['pterodactyl', 'pelican', 'calagopus']),
@@ -76,12 +57,8 @@ export const settingsSchema = z.strictObject({
   appName: z.string(),
   /** Whether the daemon restarts a server whose process ended by itself. */
   crashDetection: z.boolean(),
-  /** Whether it does so for exit code 0, too. */
-  cleanExitAsCrash: z.boolean(),
   /** After a second crash within this time, the daemon doesn't restart a server; 0 makes it always restart. */
   crashTimeoutSeconds: count,
-  /** Milliseconds from `offline` to the daemon's message about a crash. */
-  daemonWordsMs: z.number().min(0),
   /** Whether the panel's cron starts schedules, and its queue worker runs their tasks. */
   cronRuns: z.boolean(),
   workerRuns: z.boolean(),
@@ -105,42 +82,24 @@ export const DEFAULT_SETTINGS: Settings = {
   maintenance: false,
   rateLimitPerMinute: 240,
   websocketLimitPerMinute: 5,
-  rateLimitHints: ['retry-after', 'reset'],
   tokenLifetimeSeconds: 600,
   accountPermissions: ['*'],
   tokenPermissions: ['*'],
-  tokenCheckMs: 0,
   maxPerPage: 100,
-  resourcesCacheMs: 20_000,
-  resourceObject: 'stats',
-  resourceUptime: true,
-  resourceSuspendedFlag: true,
-  errorShape: 'errors',
-  rateLimitShape: 'errors',
   unreachable: '504',
   unreachableDelayMs: 0,
   suspendedCredentials: 'refuse',
   conflictResources: 'refuse',
-  trailingNewline: false,
-  sendTokenExpired: false,
   statsDiskIo: true,
-  statsUptime: true,
-  statsShuffleKeys: false,
   expectedOrigin: '',
   maxSocketsPerServer: 30,
-  framesPerSecond: 2,
-  frameBurst: 4,
-  commandsPerSecond: 1,
-  commandBurst: 10,
   startMs: 2_000,
   stopMs: 1_000,
   reviveMs: 5_000,
   daemon: 'pterodactyl',
   appName: '',
   crashDetection: true,
-  cleanExitAsCrash: true,
   crashTimeoutSeconds: 60,
-  daemonWordsMs: 0,
   cronRuns: true,
   workerRuns: true,
   nodes: ['node-1', 'node-2'].map((name) => ({
@@ -171,8 +130,7 @@ export function expiringThresholdMs(lifetimeMs: number): number {
 }
 
 /** How often tokens are checked: every 30 s, or more often if their lifetime is short. */
-export function tokenCheckMs(settings: Pick<Settings, 'tokenCheckMs' | 'tokenLifetimeSeconds'>): number {
-  if (settings.tokenCheckMs > 0) return settings.tokenCheckMs;
-  const half = expiringThresholdMs(settings.tokenLifetimeSeconds * 1_000) / 2;
+export function tokenCheckMs({ tokenLifetimeSeconds }: Pick<Settings, 'tokenLifetimeSeconds'>): number {
+  const half = expiringThresholdMs(tokenLifetimeSeconds * 1_000) / 2;
   return Math.max(20, half);
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { DEMO_SERVERS } from '../../../src/simulator/profiles.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { TestTime } from '../../support/test-time.ts';
 import { ask, credentials, until } from './console-client.ts';
 
 let panel: Simulator;
@@ -48,13 +49,14 @@ describe('the key', () => {
 
 describe('resources', () => {
   it('accept the uuid and the short id, and are cached', async () => {
-    panel = await startSimulator({ servers: SERVERS, statsIntervalMs: 20, resourcesCacheMs: 60_000 });
+    const time = new TestTime(1);
+    panel = await startSimulator({ servers: SERVERS, statsIntervalMs: 20, clock: time.clock() });
     const first = await ask(panel, resources);
     const { usage } = panel.server('survival');
     await until(() => expect(panel.server('survival').usage.rxBytes).toBeGreaterThan(usage.rxBytes));
     expect((await ask(panel, `/servers/${UUID.slice(0, 8)}/resources`)).text).toBe(first.text);
-    panel.set({ resourcesCacheMs: 0 });
-    expect((await ask(panel, resources)).text).not.toBe(first.text);
+    time.speed = 1_000;
+    await until(async () => expect((await ask(panel, resources)).text).not.toBe(first.text));
   });
 
   it('report fixed values', async () => {
@@ -135,13 +137,8 @@ describe('an error', () => {
 });
 
 describe('rate limits', () => {
-  it('count down with every response, then respond with 429 and every hint', async () => {
-    panel = await startSimulator({
-      servers: SERVERS,
-      rateLimitPerMinute: 2,
-      rateLimitHints: ['retry-after', 'reset', 'message'],
-      rateLimitShape: 'message',
-    });
+  it('count down with every response, then respond with 429 and when to retry', async () => {
+    panel = await startSimulator({ servers: SERVERS, rateLimitPerMinute: 2 });
     const first = await ask(panel, resources);
     expect(first.headers.get('x-ratelimit-limit')).toBe('2');
     expect(first.headers.get('x-ratelimit-remaining')).toBe('1');
@@ -155,19 +152,8 @@ describe('rate limits', () => {
     expect(
       Math.abs(Number(refused.headers.get('x-ratelimit-reset')) - Date.now() / 1_000 - seconds),
     ).toBeLessThan(5);
-    expect(JSON.parse(refused.text)).toEqual({
-      error: 'Too Many Requests',
-      message: `You have exceeded the rate limit. Try again in ${seconds} seconds.`,
-    });
+    expect(refused.text).toContain('Too Many Attempts.');
     expect(panel.record.counters.panelLimited).toBe(1);
-  });
-
-  it('show when to retry only in the configured ways', async () => {
-    panel = await startSimulator({ servers: SERVERS, rateLimitPerMinute: 1, rateLimitHints: ['message'] });
-    await ask(panel, resources);
-    const { headers, text } = await ask(panel, resources);
-    expect([headers.get('retry-after'), headers.get('x-ratelimit-reset')]).toEqual([null, null]);
-    expect(text).toMatch(/in \d+ seconds/);
   });
 
   it('allow five credentials a minute per server, with headers for that limit', async () => {

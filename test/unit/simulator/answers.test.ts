@@ -69,9 +69,8 @@ describe('documents', () => {
     });
   });
 
-  it('contain resources with and without the optional fields', () => {
-    const settings = { resourceObject: 'stats', resourceUptime: true, resourceSuspendedFlag: true } as const;
-    expect(resourcesDocument('running', USAGE, false, settings)).toEqual({
+  it('contain resources', () => {
+    expect(resourcesDocument('running', USAGE, false)).toEqual({
       object: 'stats',
       attributes: {
         current_state: 'running',
@@ -86,13 +85,5 @@ describe('documents', () => {
         },
       },
     });
-    const bare = {
-      resourceObject: 'server_resource',
-      resourceUptime: false,
-      resourceSuspendedFlag: false,
-    } as const;
-    const document = JSON.stringify(resourcesDocument('running', USAGE, false, bare));
-    expect(document).not.toMatch(/uptime|is_suspended/);
-    expect(document).toContain('"object":"server_resource"');
   });
 });

@@ -7,7 +7,6 @@ const NODE = {
   daemon: 'pterodactyl',
   appName: '',
   crashDetection: true,
-  cleanExitAsCrash: true,
   crashTimeoutSeconds: 60,
 } as const;
 const DETECTED = '---------- Detected server process in a crashed state! ----------';
@@ -33,22 +32,6 @@ describe('messages of a daemon after a stop, and whether it restarts the server'
       true,
     ],
     ['an in-game stop', { code: 0 }, undefined, {}, [DETECTED, 'Exit code: 0', 'Out of memory: false'], true],
-    [
-      'an in-game stop that does not count as a crash',
-      { code: 0 },
-      undefined,
-      { cleanExitAsCrash: false },
-      [],
-      false,
-    ],
-    [
-      'out of memory with exit code 0',
-      { code: 0, outOfMemory: true },
-      undefined,
-      { cleanExitAsCrash: false },
-      [DETECTED, 'Exit code: 0', 'Out of memory: true'],
-      true,
-    ],
     [
       'a second crash too soon',
       { code: 1 },

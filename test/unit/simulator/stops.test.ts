@@ -87,14 +87,6 @@ describe('a server that stops', () => {
     expect(received).toEqual(['offline', 'restart disabled']);
   });
 
-  it('with a clean exit that is not a crash stays off without a message', async () => {
-    open({ cleanExitAsCrash: false });
-    server = add({ name: 'survival' });
-    fleet.crash(server, { code: 0 });
-    await clock.advance(120_000);
-    expect(received).toEqual(['offline']);
-  });
-
   it('because of its disk limit is stopped by the daemon, immediately or later', async () => {
     const usual = server.game.usage.diskBytes;
     fleet.fillDisk(server);
@@ -158,23 +150,6 @@ describe('a failing start', () => {
 });
 
 describe("the daemon's messages", () => {
-  it('can be late, and are dropped if the server was started', async () => {
-    open({ daemonWordsMs: 3_000 });
-    server = add({ name: 'survival' });
-    fleet.crash(server, { code: 1 });
-    await clock.advance(2_999);
-    expect(received).toEqual(['offline']);
-    await clock.advance(5_000);
-    expect(received).toEqual(['offline', ...REPORT]);
-    await clock.advance(5_000);
-    expect(received).toEqual(['offline', ...REPORT, 'starting', 'running']);
-    await clock.advance(60_000);
-    fleet.crash(server, { code: 1 });
-    fleet.apply(server, 'start');
-    await clock.advance(10_000);
-    expect(received.slice(6)).toEqual(['offline', 'starting', 'running']);
-  });
-
   it('can arrive before the server is offline', () => {
     faults.addSocket({ kind: 'early-words' });
     fleet.crash(server, { code: 1 });
@@ -198,16 +173,6 @@ describe("the daemon's messages", () => {
   it("are not part of the game's log", () => {
     fleet.crash(server, { code: 1 });
     expect(server.log.filter((line) => readDaemonWords(line) !== undefined)).toEqual([]);
-  });
-
-  it('are not sent for a deleted server', async () => {
-    open({ daemonWordsMs: 3_000 });
-    server = add({ name: 'survival' });
-    fleet.crash(server, { code: 1 });
-    fleet.remove(server);
-    await clock.advance(10_000);
-    expect(received).toEqual(['offline']);
-    expect(clock.pending).toBe(0);
   });
 });
 
