@@ -2,24 +2,22 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 
 export type VisitorProgram = Awaited<ReturnType<typeof start>>;
 
-/** Requests that are repeated without a pause. */
-export interface Loops {
-  /** Each loop requests one of them after the other. */
-  readonly paths: readonly (readonly string[])[];
-  readonly seconds: number;
-}
+/** For each loop, what it requests without a pause, one after the other. */
+export type Loops = readonly (readonly string[])[];
 
 /** Somebody with a browser or a script. */
 export async function start({ url }: { readonly url: string }) {
   let viewer: IncomingMessage | undefined;
+  let isLooping = false;
   return {
-    /** Resolves with the number of responses. */
-    loop: async ({ paths, seconds }: Loops): Promise<number> => {
+    /** Loops until `end`; resolves with the responses per second. */
+    loop: async (loops: Loops): Promise<number> => {
       const agent = new Agent({ keepAlive: true });
-      const end = performance.now() + seconds * 1_000;
+      const startedAt = performance.now();
       let responses = 0;
+      isLooping = true;
       const loop = async (own: readonly string[]) => {
-        for (let turn = 0; performance.now() < end; turn += 1) {
+        for (let turn = 0; isLooping; turn += 1) {
           try {
             for await (const _ of await request(`${url}${own[turn % own.length] ?? '/'}`, agent));
             responses += 1;
@@ -28,9 +26,12 @@ export async function start({ url }: { readonly url: string }) {
           }
         }
       };
-      await Promise.all(paths.map(loop));
+      await Promise.all(loops.map(loop));
       agent.destroy();
-      return responses;
+      return (responses / (performance.now() - startedAt)) * 1_000;
+    },
+    end: (): void => {
+      isLooping = false;
     },
     /** Opens the page's stream, and reads it until the process ends. */
     view: async (): Promise<void> => {
