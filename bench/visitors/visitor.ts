@@ -8,16 +8,17 @@ export type Loops = readonly (readonly string[])[];
 /** Somebody with a browser or a script. */
 export async function start({ url }: { readonly url: string }) {
   let viewer: IncomingMessage | undefined;
-  let isLooping = false;
+  let looping = new AbortController();
   return {
     /** Loops until `end`; resolves with the responses per second. */
     loop: async (loops: Loops): Promise<number> => {
       const agent = new Agent({ keepAlive: true });
       const startedAt = performance.now();
       let responses = 0;
-      isLooping = true;
+      looping = new AbortController();
+      const { signal } = looping;
       const loop = async (own: readonly string[]) => {
-        for (let turn = 0; isLooping; turn += 1) {
+        for (let turn = 0; !signal.aborted; turn += 1) {
           try {
             for await (const _ of await request(`${url}${own[turn % own.length] ?? '/'}`, agent));
             responses += 1;
@@ -30,9 +31,7 @@ export async function start({ url }: { readonly url: string }) {
       agent.destroy();
       return (responses / (performance.now() - startedAt)) * 1_000;
     },
-    end: (): void => {
-      isLooping = false;
-    },
+    end: (): void => looping.abort(),
     /** Opens the page's stream, and reads it until the process ends. */
     view: async (): Promise<void> => {
       viewer = await request(`${url}/api/v1/stream`);
