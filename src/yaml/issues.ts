@@ -61,10 +61,14 @@ function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
   return Object.keys(schemaAt(schema, path)?.properties ?? {});
 }
 
+/** At most this many problems of a file are reported: each is searched for in the file, and people read only the first ones. */
+export const MAX_PROBLEMS = 100;
+
 /** The result of applying a schema to a tree. */
 export interface SchemaResult<Shape> {
   /** Undefined if there are problems. */
   readonly shape: Shape | undefined;
+  /** One more than `MAX_PROBLEMS`, if there are so many. */
   readonly problems: readonly SettingProblem[];
   /** The tree as it was probably meant: misspelled keys are replaced by those that the schema knows. */
   readonly meant: Tree;
@@ -77,19 +81,23 @@ export function applySchema<Shape>(tree: Tree, schema: z.ZodType<Shape>): Schema
   if (success) return { shape: data, problems: [], meant: tree, replaced: [] };
   let meant = tree;
   const replaced: Path[] = [];
-  const problems = error.issues.flatMap((issue): SettingProblem[] => {
+  const found = error.issues.flatMap((issue): readonly { path: Path; message: string; key?: string }[] => {
     const path = issue.path.filter((step) => typeof step !== 'symbol');
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message, at: 'value' }];
+    const { message } = issue;
+    return issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path, message, key }))
+      : [{ path, message }];
+  });
+  const problems = found.slice(0, MAX_PROBLEMS + 1).map(({ path, message, key }): SettingProblem => {
+    if (key === undefined) return { path, message, at: 'value' };
     const known = knownKeys(schema, path);
-    return issue.keys.map((key) => {
-      const similar = mostSimilar(key, known);
-      if (similar !== undefined && valueAt(meant, [...path, similar]) === undefined) {
-        meant = renameKey(meant, path, key, similar);
-        replaced.push([...path, similar]);
-      }
-      const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
-      return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
-    });
+    const similar = mostSimilar(key, known);
+    if (similar !== undefined && valueAt(meant, [...path, similar]) === undefined) {
+      meant = renameKey(meant, path, key, similar);
+      replaced.push([...path, similar]);
+    }
+    const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
+    return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
   });
   return { shape: undefined, problems, meant, replaced };
 }

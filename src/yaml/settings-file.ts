@@ -11,7 +11,14 @@ import {
   valueAt,
   YamlDocument,
 } from './document.ts';
-import { applySchema, type ConfigIssue, type IssueSource, sortIssues, toIssue } from './issues.ts';
+import {
+  applySchema,
+  type ConfigIssue,
+  type IssueSource,
+  MAX_PROBLEMS,
+  sortIssues,
+  toIssue,
+} from './issues.ts';
 import { quote } from './scalars.ts';
 import { CONFIGURATION_FILE, type FileKind, readTextFile, unreadable } from './text-file.ts';
 
@@ -74,7 +81,7 @@ export function parseSettings<Shape>(
   if (document.tree === undefined || (document.tree === null && emptyMessage !== undefined)) {
     const empty = { path: [], message: emptyMessage ?? '', at: START };
     const problems = document.problems.length === 0 ? [empty] : document.problems;
-    return { shape: undefined, issues: problems.map(issueOf), files: [], source };
+    return { shape: undefined, issues: reported(problems).map(issueOf), files: [], source };
   }
   const foreign = foreignMessage?.(document.tree);
   if (foreign !== undefined) {
@@ -91,13 +98,20 @@ export function parseSettings<Shape>(
   const isCounted = ({ path }: SettingProblem) =>
     !document.isBroken(path) && !replaced.some((key) => key.every((step, index) => step === path[index]));
   const counted = [...problems, ...rules(meant)].filter(isCounted);
-  const issues = sortIssues([...document.problems, ...counted].map(issueOf));
+  const issues = sortIssues(reported([...document.problems, ...counted]).map(issueOf));
   const files = filePaths(tree).flatMap((path): FileReference[] => {
     const named = valueAt(tree, path);
     if (typeof named !== 'string' || named === '' || document.isBroken(path)) return [];
     return [{ path: formatPath(path), file: named, ...document.placeOf(path) }];
   });
   return { shape: issues.length === 0 ? shape : undefined, issues, files, source };
+}
+
+/** The first problems, with one that says so if there are more. */
+function reported(problems: readonly SettingProblem[]): readonly SettingProblem[] {
+  if (problems.length <= MAX_PROBLEMS) return problems;
+  const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
+  return [{ path: [], message, at: START }, ...problems.slice(0, MAX_PROBLEMS)];
 }
 
 /** A file that contains a key. */

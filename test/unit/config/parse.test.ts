@@ -35,6 +35,43 @@ function withServers(...lines: readonly string[]): string {
   );
 }
 
+describe('a file with many problems', () => {
+  const servers = (line: (index: number) => string) =>
+    withServers(...Array.from({ length: 200 }, (_, index) => line(index)));
+  const keys = (count: number, line: (index: number) => string) =>
+    SMALL + Array.from({ length: count }, (_, index) => `${line(index)}\n`).join('');
+
+  test.each([
+    ['unknown keys', keys(200, (index) => `unknown_${index}: 1`)],
+    ['misspelled keys', keys(200, (index) => `        nam${index}: 1`)],
+    ['unknown keys of servers', servers((index) => `- { id: ${1e7 + index}, foo: 1 }`)],
+    ['invalid values', servers(() => '- { id: "?" }')],
+    ['equal ids', servers(() => '- { id: 1a7ce997 }')],
+    ['equal keys', keys(200, () => 'log: {}')],
+    ['variables that are not set', keys(200, (index) => `unknown_${index}: \${UNSET_${index}}`)],
+  ])('shows the first 100, and that there are more: %s', (_, text) => {
+    const { issues } = parse(text);
+    expect(issues).toHaveLength(101);
+    const [first] = issues;
+    expect(first && formatIssues([first])).toBe(
+      'c.yaml:1:1: more than 100 problems, showing the first ones found',
+    );
+  });
+
+  test('shows them all if there are 100', () => {
+    expect(parse(keys(100, (index) => `unknown_${index}: 1`)).issues).toHaveLength(100);
+  });
+
+  test.each([
+    ['unknown', keys(40_000, (index) => `unknown_${index}: 1`)],
+    ['misspelled', keys(40_000, (index) => `        nam${index}: 1`)],
+  ])('is read in seconds: 40,000 %s keys', (_, text) => {
+    const before = process.cpuUsage();
+    parse(text);
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(4);
+  });
+});
+
 describe('the example', () => {
   test('is valid as shipped', () => {
     expect(formatIssues(parse(EXAMPLE).issues)).toBe('');
