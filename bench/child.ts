@@ -5,6 +5,7 @@ const PROGRAMS: Readonly<
   Record<string, () => Promise<{ readonly start: (options: never) => Promise<Program> }>>
 > = {
   'simulated-panel': () => import('./fleet/simulated-panel.ts'),
+  'hostile-panel': () => import('./soak/hostile-panel.ts'),
   exporter: () => import('./fleet/exporter.ts'),
   'bare-client': () => import('./ingest/bare-client.ts'),
   'frame-costs': () => import('./console-flood/frame-costs.ts'),

@@ -10,6 +10,7 @@ import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import { describeMachine } from '../report/machine.ts';
 import { markdownTable } from '../report/table.ts';
+import { attack } from './attacks.ts';
 import { drawAction } from './random-faults.ts';
 import { slope } from './slope.ts';
 
@@ -36,7 +37,7 @@ interface Look {
 }
 
 /** Runs a fleet with random faults for the given time, and reports the effect on the exporter. */
-async function soak({ minutes, servers, faultsPerMinute, seed }: Plan): Promise<void> {
+async function soak({ minutes, servers, faultsPerMinute, seed }: FaultPlan): Promise<void> {
   const panel = await new ProgramProcess<PanelProgram>('simulated-panel', {
     servers,
     rateLimitPerMinute: LIMIT_PER_MINUTE,
@@ -125,7 +126,7 @@ function serversIn(text: string, pattern: RegExp): ReadonlySet<string> {
   return new Set([...text.matchAll(pattern)].map(([, id = '']) => id));
 }
 
-function report(looks: readonly Look[], faults: number, plan: Plan): void {
+function report(looks: readonly Look[], faults: number, plan: FaultPlan): void {
   const warm = looks.slice(Math.ceil(looks.length * WARM_UP_SHARE));
   const perHour = (of: (look: Look) => number) =>
     (slope(warm.map((look) => [look.minute, of(look)])) * 60).toFixed(1);
@@ -166,29 +167,36 @@ function report(looks: readonly Look[], faults: number, plan: Plan): void {
   );
 }
 
-interface Plan {
+interface FaultPlan {
   readonly minutes: number;
   readonly servers: number;
   readonly faultsPerMinute: number;
   readonly seed: number;
 }
 
+interface Plan extends FaultPlan {
+  /** Attacks instead of random faults: only the minutes matter. */
+  readonly attacks: boolean;
+}
+
 function parsePlan(args: readonly string[]): Plan {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      attacks: { type: 'boolean', default: false },
       minutes: { type: 'string', default: '30' },
       servers: { type: 'string', default: '1000' },
       'faults-per-minute': { type: 'string', default: '60' },
       seed: { type: 'string', default: '1' },
     },
   });
-  const number = (name: keyof typeof values) => {
+  const number = (name: Exclude<keyof typeof values, 'attacks'>) => {
     const value = Number(values[name]);
     if (Number.isInteger(value) && value > 0) return value;
     throw new Error(`--${name}: expected a whole number of at least 1, got "${values[name]}"`);
   };
   return {
+    attacks: values.attacks,
     minutes: number('minutes'),
     servers: number('servers'),
     faultsPerMinute: number('faults-per-minute'),
@@ -196,4 +204,6 @@ function parsePlan(args: readonly string[]): Plan {
   };
 }
 
-await soak(parsePlan(process.argv.slice(2)));
+const plan = parsePlan(process.argv.slice(2));
+if (!plan.attacks) await soak(plan);
+else if (!(await attack(plan.minutes))) process.exitCode = 1;

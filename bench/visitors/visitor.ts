@@ -1,4 +1,4 @@
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage, type RequestOptions } from 'node:http';
 
 export type VisitorProgram = Awaited<ReturnType<typeof start>>;
 
@@ -6,7 +6,14 @@ export type VisitorProgram = Awaited<ReturnType<typeof start>>;
 export type Loops = readonly (readonly string[])[];
 
 /** Somebody with a browser or a script. */
-export async function start({ url }: { readonly url: string }) {
+export async function start({
+  url,
+  authorization,
+}: {
+  readonly url: string;
+  readonly authorization?: string;
+}) {
+  const headers = authorization === undefined ? {} : { authorization };
   let viewer: IncomingMessage | undefined;
   let looping = new AbortController();
   return {
@@ -20,7 +27,10 @@ export async function start({ url }: { readonly url: string }) {
       const loop = async (own: readonly string[]) => {
         for (let turn = 0; !signal.aborted; turn += 1) {
           try {
-            for await (const _ of await request(`${url}${own[turn % own.length] ?? '/'}`, agent));
+            for await (const _ of await request(`${url}${own[turn % own.length] ?? '/'}`, {
+              agent,
+              headers,
+            }));
             responses += 1;
           } catch {
             // The exporter disconnects readers that fall behind; this one requests again.
@@ -34,15 +44,15 @@ export async function start({ url }: { readonly url: string }) {
     end: (): void => looping.abort(),
     /** Opens the page's stream, and reads it until the process ends. */
     view: async (): Promise<void> => {
-      viewer = await request(`${url}/api/v1/stream`);
+      viewer = await request(`${url}/api/v1/stream`, { headers });
       viewer.resume();
     },
     leave: (): void => void viewer?.destroy(),
   };
 }
 
-function request(address: string, agent?: Agent): Promise<IncomingMessage> {
+function request(address: string, options: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    get(address, { ...(agent && { agent }) }, resolve).on('error', reject);
+    get(address, options, resolve).on('error', reject);
   });
 }

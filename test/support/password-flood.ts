@@ -13,12 +13,12 @@ export class PasswordFlood {
   #guesses = 0;
   #isOver = false;
 
-  constructor(port: number, addresses: number) {
+  constructor(port: number, addresses: number, perSecond = GUESSES_PER_SECOND) {
     this.#port = port;
-    this.#pauseMs = (1_000 * addresses) / GUESSES_PER_SECOND;
+    this.#pauseMs = (1_000 * addresses) / perSecond;
     for (let index = 0; index < addresses; index += 1) {
       // All at once, they would overflow the system's backlog and then wait for up to half a minute.
-      setTimeout(() => this.#attack(attackerAddress(index)), (1_000 * index) / GUESSES_PER_SECOND);
+      setTimeout(() => this.#attack(attackerAddress(index)), (1_000 * index) / perSecond);
     }
   }
 

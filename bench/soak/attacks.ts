@@ -1,0 +1,311 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { hashSync } from 'bcryptjs';
+import { PasswordFlood } from '../../test/support/password-flood.ts';
+import { configText } from '../fleet/config-text.ts';
+import type { PanelProgram } from '../fleet/simulated-panel.ts';
+import { ProgramProcess } from '../program-process.ts';
+import type { AnswerersProgram } from '../query/answerers.ts';
+import { describeMachine } from '../report/machine.ts';
+import { percentile } from '../report/statistics.ts';
+import { markdownTable } from '../report/table.ts';
+import type { VisitorProgram } from '../visitors/visitor.ts';
+import type { HostilePanelProgram } from './hostile-panel.ts';
+import { slope } from './slope.ts';
+
+const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
+
+const GOOD_SERVERS = 40;
+const LOOK_EVERY_MS = 5_000;
+const LOOPS = 5;
+const CREDENTIALS = { user: 'alice', password: 'a password for visitors' };
+const GUESSERS = 40;
+const GUESSES_PER_SECOND = 100;
+
+/** The minutes after which memory must be flat. */
+const WARM_UP_MINUTES = 5;
+const MIN_MINUTES = WARM_UP_MINUTES + 2;
+
+/** How much longer than planned the whole run may take. */
+const MAX_LATE_MINUTES = 3;
+
+const MIN_FRESH = 0.99;
+/** Servers are sampled every second. */
+const FRESH_SECONDS = 5;
+const MAX_SCRAPE_MS = 1_000;
+const SCRAPE_DEADLINE_MS = 30_000;
+/** By how much memory may grow from the end of the warm-up to the end of the run, relative to that. */
+const MAX_GROWTH = 0.1;
+
+/** One scrape. */
+interface Look {
+  /** Since the first minute began. */
+  readonly endedAtMs: number;
+  readonly minute: number;
+  readonly tookMs: number;
+  /** For how much of that the exporter's main thread ran, also for other work. */
+  readonly ranMs: number;
+  /** For how much of that it was ready to run, but other processes had the cores. */
+  readonly waitedMs: number;
+  /** For how long it has run since the start. */
+  readonly ranMsSoFar: number;
+  readonly rssMb: number;
+  /** The ages of the good servers' samples at the time of the request, in seconds; infinite for those without one. */
+  readonly ages: readonly number[];
+  /** The good servers whose last query was answered. */
+  readonly queried: number;
+}
+
+/** Runs the built program with a good panel, and with a panel and visitors that attack it. Returns whether it keeps its bounds. */
+export async function attack(minutes: number): Promise<boolean> {
+  if (minutes < MIN_MINUTES) throw new Error(`--attacks: expected --minutes ${MIN_MINUTES} or more`);
+  if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run "npm run build" first');
+  const late = () => {
+    throw new Error('the attacks did not end in time');
+  };
+  setTimeout(late, (minutes + MAX_LATE_MINUTES) * 60_000).unref();
+  console.log(describeMachine());
+  const good = await new ProgramProcess<PanelProgram>('simulated-panel', { servers: GOOD_SERVERS }).start();
+  const games = await new ProgramProcess<AnswerersProgram>('game-answerers', {
+    type: 'valve',
+    servers: 1,
+  }).start();
+  const hostile = await new ProgramProcess<HostilePanelProgram>('hostile-panel', {}).start();
+  const folder = await mkdtemp(join(tmpdir(), 'attacks-'));
+  const [gamePort] = await games.ask('ports', undefined);
+  const config = [
+    configText(await good.ask('address', undefined), {
+      ofServers: [`query: { type: rust, address: "127.0.0.1:${gamePort}", interval: 10s }`],
+    }),
+    ...hostilePanel(await hostile.ask('url', undefined)),
+  ];
+  await writeFile(join(folder, 'config.yaml'), config.join('\n'), { mode: 0o600 });
+  const users = `basic_auth_users: { ${CREDENTIALS.user}: "${hashSync(CREDENTIALS.password, 10)}" }\n`;
+  await writeFile(join(folder, 'web.yaml'), users, { mode: 0o600 });
+  const exporter = await startExporter(folder);
+  const visitor = await new ProgramProcess<VisitorProgram>('visitor', {
+    url: exporter.url,
+    authorization: AUTHORIZATION,
+  }).start();
+  let looks: readonly Look[] = [];
+  try {
+    const flood = new PasswordFlood(Number(new URL(exporter.url).port), GUESSERS, GUESSES_PER_SECOND);
+    await visitor.ask('view', undefined);
+    const loops = visitor.ask('loop', await visitedPaths(exporter));
+    looks = await watch(exporter, minutes);
+    flood.end();
+    await visitor.ask('end', undefined);
+    const attacks = {
+      ...(await hostile.ask('counts', undefined)),
+      'responses per second to ten loops of visitors': Math.round(await loops),
+      ...Object.fromEntries(
+        [...flood.statuses].map(([status, count]) => [`wrong passwords with ${status}`, count]),
+      ),
+      'lines of the log': exporter.lines(),
+    };
+    return report(looks, attacks, minutes);
+  } finally {
+    await visitor.stop();
+    await exporter.stop();
+    for (const program of [hostile, games, good]) await program.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const AUTHORIZATION = `Basic ${Buffer.from(`${CREDENTIALS.user}:${CREDENTIALS.password}`).toString('base64')}`;
+
+/** Its servers are discovered every minute, and queried as their eggs tell. */
+const hostilePanel = (url: string) => [
+  '  - name: hostile',
+  `    url: ${url}`,
+  '    api_key: ptlc_hostile',
+  '    requests_per_minute: 6000',
+  '    discover:',
+  '      interval: 1m',
+  '      max_servers: 1000',
+  '      query: [{ match: { name: ["*"] }, type: auto, interval: 10s }]',
+];
+
+interface Exporter {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly lines: () => number;
+  readonly stop: () => Promise<void>;
+}
+
+/** The program as users run it. */
+async function startExporter(folder: string): Promise<Exporter> {
+  const files = ['--config', join(folder, 'config.yaml'), '--web.config.file', join(folder, 'web.yaml')];
+  const child = spawn(process.execPath, [CLI, 'serve', ...files, '--web.listen-address', '127.0.0.1:0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  process.once('exit', () => child.kill());
+  process.once('SIGTERM', () => process.exit(1));
+  let lines = 0;
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the exporter ended with ${code}`)));
+    createInterface(child.stderr).on('line', (line) => {
+      lines += 1;
+      const [, address] = /serving metrics on (http:\S+)\/metrics/.exec(line) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+  });
+  return {
+    url,
+    process: child,
+    lines: () => lines,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Five loops on the page, and five on the history of a hundred servers. */
+async function visitedPaths(exporter: Exporter): Promise<readonly (readonly string[])[]> {
+  const ids = [...(await scrape(exporter)).matchAll(/^gameserver_collection_up\{.*server_id="([^"]+)"/gm)];
+  const query = ids.slice(0, 100).map(([, id]) => `server=${id}`);
+  return Array.from({ length: 2 * LOOPS }, (_, loop) => [
+    loop < LOOPS ? '/' : `/api/v1/history?${query.join('&')}`,
+  ]);
+}
+
+/** The response to one scrape; empty if there is none, so that every server's samples count as late. */
+async function scrape({ url }: Exporter): Promise<string> {
+  try {
+    const signal = AbortSignal.timeout(SCRAPE_DEADLINE_MS);
+    const response = await fetch(`${url}/metrics`, { headers: { authorization: AUTHORIZATION }, signal });
+    return response.ok ? await response.text() : '';
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n`);
+    return '';
+  }
+}
+
+/** For how many milliseconds the exporter's main thread has run since it started, and for how many it waited for a core. */
+function threadTime({ process: { pid } }: Exporter): { readonly ranMs: number; readonly waitedMs: number } {
+  const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return { ranMs: Number(ran) / 1e6, waitedMs: Number(waited) / 1e6 };
+}
+
+function rssMb({ process: { pid } }: Exporter): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1_000;
+}
+
+async function watch(exporter: Exporter, minutes: number): Promise<readonly Look[]> {
+  const looks: Look[] = [];
+  const startedAt = performance.now();
+  const elapsedMs = () => performance.now() - startedAt;
+  while (elapsedMs() < minutes * 60_000) {
+    await delay(LOOK_EVERY_MS - (elapsedMs() % LOOK_EVERY_MS));
+    const [askedAtMs, now, before] = [elapsedMs(), Date.now() / 1_000, threadTime(exporter)];
+    const text = await scrape(exporter);
+    const tookMs = text === '' ? Infinity : elapsedMs() - askedAtMs;
+    const after = threadTime(exporter);
+    const ages = [
+      ...text.matchAll(/^gameserver_last_sample_timestamp_seconds\{panel="bench".* (\S+)$/gm),
+    ].map(([, at]) => now - Number(at));
+    looks.push({
+      endedAtMs: elapsedMs(),
+      minute: Math.min(minutes, Math.floor(askedAtMs / 60_000) + 1),
+      tookMs,
+      ranMs: after.ranMs - before.ranMs,
+      waitedMs: after.waitedMs - before.waitedMs,
+      ranMsSoFar: after.ranMs,
+      rssMb: rssMb(exporter),
+      ages: [...ages, ...Array.from({ length: GOOD_SERVERS - ages.length }, () => Infinity)],
+      queried: [...text.matchAll(/^gameserver_query_up\{panel="bench".* 1$/gm)].length,
+    });
+    process.stderr.write(
+      `${JSON.stringify({ ...looks.at(-1), ages: Math.max(...(looks.at(-1)?.ages ?? [])) })}\n`,
+    );
+  }
+  return looks;
+}
+
+const freshOf = (looks: readonly Look[]) => {
+  const ages = looks.flatMap((look) => look.ages);
+  return ages.filter((age) => age <= FRESH_SECONDS).length / ages.length;
+};
+const slowestOf = (looks: readonly Look[]) => looks.toSorted((one, other) => other.tookMs - one.tookMs)[0];
+const queriedOf = (looks: readonly Look[]) =>
+  looks.reduce((sum, look) => sum + look.queried, 0) / looks.length / GOOD_SERVERS;
+/** From the first of these looks to the last. */
+const cpuPercent = (looks: readonly Look[]) => {
+  const [first, last] = [looks[0], looks.at(-1)];
+  if (first === undefined || last === undefined) return NaN;
+  return (100 * (last.ranMsSoFar - first.ranMsSoFar)) / (last.endedAtMs - first.endedAtMs);
+};
+const percent = (share: number) => `${(share * 100).toFixed(2)} %`;
+
+/** Prints the figures; returns whether all are within their bounds. */
+function report(all: readonly Look[], attacks: Readonly<Record<string, number>>, minutes: number): boolean {
+  // In the first minute, the exporter connects.
+  const looks = all.filter(({ minute }) => minute > 1);
+  const warm = all.filter(({ minute }) => minute > WARM_UP_MINUTES);
+  const perMinute = slope(warm.map(({ minute, rssMb }) => [minute, rssMb]));
+  const growth = (perMinute * (minutes - WARM_UP_MINUTES)) / (warm[0]?.rssMb ?? NaN);
+  const slowest = slowestOf(looks);
+  const ages = looks.flatMap((look) => look.ages);
+  console.log(
+    `\n## attacks: ${minutes} minutes of all at once, beside ${GOOD_SERVERS} servers of another panel\n`,
+  );
+  const header = [
+    'minute',
+    'fresh',
+    'queried',
+    'slowest /metrics ms',
+    'of that on a core',
+    'waiting for one',
+    'main thread, % of a core',
+    'RSS MB',
+  ];
+  const rows = [...new Set(all.map(({ minute }) => minute))].map((minute) => {
+    const own = all.filter((look) => look.minute === minute);
+    const worst = slowestOf(own);
+    return [
+      String(minute),
+      percent(freshOf(own)),
+      percent(queriedOf(own)),
+      (worst?.tookMs ?? NaN).toFixed(0),
+      (worst?.ranMs ?? NaN).toFixed(0),
+      (worst?.waitedMs ?? NaN).toFixed(0),
+      cpuPercent(own).toFixed(0),
+      Math.max(...own.map(({ rssMb }) => rssMb)).toFixed(0),
+    ];
+  });
+  console.log(markdownTable({ header, rows }));
+  console.log('');
+  console.log(
+    markdownTable({
+      header: ['attack', 'times'],
+      rows: Object.entries(attacks).map(([what, times]) => [what, String(times)]),
+    }),
+  );
+  const bounds: readonly (readonly [what: string, isKept: boolean])[] = [
+    [
+      `good servers' samples at most ${FRESH_SECONDS} s old: ${percent(freshOf(looks))}, at least ${percent(MIN_FRESH)} required; 99 % were at most ${percentile(ages, 0.99).toFixed(1)} s old`,
+      freshOf(looks) >= MIN_FRESH,
+    ],
+    [
+      `slowest /metrics: ${slowest?.tookMs.toFixed(0)} ms, of which the main thread ran ${slowest?.ranMs.toFixed(0)} ms and waited ${slowest?.waitedMs.toFixed(0)} ms for a core; less than ${MAX_SCRAPE_MS} ms required`,
+      (slowest?.tookMs ?? NaN) < MAX_SCRAPE_MS,
+    ],
+    [
+      `RSS after minute ${WARM_UP_MINUTES}: ${perMinute.toFixed(2)} MB per minute, ${percent(growth)} until the end; at most ${percent(MAX_GROWTH)} required`,
+      growth <= MAX_GROWTH,
+    ],
+  ];
+  console.log('');
+  for (const [what, isKept] of bounds) console.log(`- ${isKept ? 'kept' : 'MISSED'}: ${what}`);
+  return bounds.every(([, isKept]) => isKept);
+}
