@@ -123,7 +123,7 @@ const calls: readonly FaultRow[] = [
     before: ({ panel }) => panel.failRest({ kind: 'redirect' }),
     during: UNREACHABLE,
     cause: 'redirect',
-    log: /redirect to \/auth\/login\. Set url to the panel's address/,
+    log: /redirect to \/auth\/login\. Set `url` to the panel's address/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,

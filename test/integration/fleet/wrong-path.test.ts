@@ -63,7 +63,7 @@ describe('a panel that responds to every path with its own 404', () => {
     expect(await running.scrape()).not.toMatch(/^gameserver_blocked\{/m);
     expect(loudLines(running)).toEqual([
       expect.stringMatching(
-        /^panel main \(.*\): not a panel: GET .* returned 404: .* Set url to the panel's base/,
+        /^panel main \(.*\): not a panel: GET .* returned 404: .* Set `url` to the panel's base/,
       ),
     ]);
     panel.clearFaults();

@@ -98,13 +98,13 @@ describe('refusalError', () => {
     [refuse(403, envelope('No.'), { apiKey: 'ptla_abc' }), '"No."', /Create a client API key/],
     [refuse(403, envelope('No.')), '"No."', /websocket\.connect permission/],
     [refuse(403, PAGE), '"502 Bad Gateway"', /Exempt this machine's address/],
-    [refuse(404, PAGE), '"502 Bad Gateway"', /Set url to the panel's base address/],
+    [refuse(404, PAGE), '"502 Bad Gateway"', /Set `url` to the panel's base address/],
     [
       refuse(301, '', { location: 'https://www.example.com/login?ticket=s3cret' }),
       'redirect to https://www.example.com/login',
-      /Set url to the panel's address/,
+      /Set `url` to the panel's address/,
     ],
-    [refuse(302, ''), 'redirect to no address', /Set url to the panel's address/],
+    [refuse(302, ''), 'redirect to no address', /Set `url` to the panel's address/],
   ])('quotes the response, and its cause shows what to do: %s', (error, words, remedy) => {
     expect(error.message).toContain(words);
     expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources returned \d{3}[^\n]*$/);
