@@ -121,7 +121,10 @@ export async function attack(minutes: number): Promise<boolean> {
 
 const AUTHORIZATION = `Basic ${Buffer.from(`${CREDENTIALS.user}:${CREDENTIALS.password}`).toString('base64')}`;
 
-/** Its servers are discovered every minute, and queried as their eggs tell. */
+/**
+ * Its servers are discovered every minute, and queried as their eggs tell. A server is forgotten when three complete lists lack it, so the
+ * maximum is reached in the first minutes, and memory is compared with the same number of servers from then on.
+ */
 const hostilePanel = (url: string) => [
   '  - name: hostile',
   `    url: ${url}`,
@@ -129,7 +132,7 @@ const hostilePanel = (url: string) => [
   '    requests_per_minute: 6000',
   '    discover:',
   '      interval: 1m',
-  '      max_servers: 1000',
+  '      max_servers: 400',
   '      query: [{ match: { name: ["*"] }, type: auto, interval: 10s }]',
 ];
 

@@ -34,7 +34,7 @@ export const EXPENSIVE_PAGES = {
 
 type Listing = 'complete' | 'hanging' | 'endless' | 'headers' | keyof typeof EXPENSIVE_PAGES;
 
-/** The last page of each server list in turn. A complete list replaces the servers of the one before. */
+/** The last page of each server list in turn. */
 export const LISTINGS: readonly Listing[] = [
   'complete',
   'expensive',
