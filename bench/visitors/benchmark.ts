@@ -13,9 +13,7 @@ const DEFAULT_RUNS = 5;
 const DEFAULT_SECONDS = 10;
 const LOOPS = 5;
 const WARM_UP_SECONDS = 5;
-/** Per measurement, in which samples must not become stale. */
-const MAX_SCRAPES = 12;
-const MAX_SCRAPING_MS = 15_000;
+const SCRAPES_PER_RUN = 12;
 const HISTORIES = 100;
 
 /** What a visitor requests, given the keys of all servers: for each loop, the paths in turn. */
@@ -66,7 +64,7 @@ export const visitors: Benchmark = {
 before each measurement, because a scrape that takes longer would include more of them. "Block" is the
 longest CPU time of the main thread between two turns of the event loop, checked every millisecond, in ${seconds} s: waiting for a core doesn't count. "Took" is the time of a scrape with
 gzip from the request to the last byte, "thread" the CPU time of the main thread from the start of its render to its end, with everything else that it did meanwhile: medians of
-up to ${MAX_SCRAPES} scrapes, alternately alone and beside five loops that request without a pause. Medians, with the minimum and maximum of ${runs} runs.`,
+${SCRAPES_PER_RUN} scrapes, alternately alone and beside five loops that request without a pause. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
           header: ['servers', 'viewers', 'block ms', 'main thread, % of a core'],
@@ -192,10 +190,10 @@ async function measureVisits(
     for (let run = 1; run <= runs; run += 1) {
       progress(`${what}, run ${run} of ${runs}`);
       alone.push(await scrapeTime(fleet, url));
-      const looping = visitor.ask('loop', pathsOf(keys));
+      const seconds = SCRAPES_PER_RUN;
+      const looping = visitor.ask('loop', { paths: pathsOf(keys), seconds });
       beside.push(await scrapeTime(fleet, url));
-      await visitor.ask('end', undefined);
-      responses.push(await looping);
+      responses.push((await looping) / seconds);
     }
     visited.push({ what, alone, beside, responses });
   }
@@ -206,8 +204,7 @@ async function scrapeTime(fleet: FleetProcess, url: string): Promise<ScrapeTime>
   const tookMs: number[] = [];
   await fleet.ask('sampleOnce', undefined);
   await fleet.ask('scrapesMs', undefined);
-  const end = performance.now() + MAX_SCRAPING_MS;
-  while (tookMs.length < MAX_SCRAPES && performance.now() < end) {
+  for (let scrape = 0; scrape < SCRAPES_PER_RUN; scrape += 1) {
     await randomPause();
     tookMs.push((await getExposition(url)).tookMs);
   }

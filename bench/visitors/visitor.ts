@@ -2,23 +2,24 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 
 export type VisitorProgram = Awaited<ReturnType<typeof start>>;
 
-/** For each loop, what it requests without a pause, one after the other. */
-export type Loops = readonly (readonly string[])[];
+/** Requests that are repeated without a pause. */
+export interface Loops {
+  /** Each loop requests one of them after the other. */
+  readonly paths: readonly (readonly string[])[];
+  readonly seconds: number;
+}
 
 /** Somebody with a browser or a script. */
 export async function start({ url }: { readonly url: string }) {
   let viewer: IncomingMessage | undefined;
-  let looping = new AbortController();
   return {
-    /** Loops until `end`; resolves with the responses per second. */
-    loop: async (loops: Loops): Promise<number> => {
+    /** Resolves with the number of responses. */
+    loop: async ({ paths, seconds }: Loops): Promise<number> => {
       const agent = new Agent({ keepAlive: true });
-      const startedAt = performance.now();
+      const end = performance.now() + seconds * 1_000;
       let responses = 0;
-      looping = new AbortController();
-      const { signal } = looping;
       const loop = async (own: readonly string[]) => {
-        for (let turn = 0; !signal.aborted; turn += 1) {
+        for (let turn = 0; performance.now() < end; turn += 1) {
           try {
             for await (const _ of await request(`${url}${own[turn % own.length] ?? '/'}`, agent));
             responses += 1;
@@ -27,11 +28,10 @@ export async function start({ url }: { readonly url: string }) {
           }
         }
       };
-      await Promise.all(loops.map(loop));
+      await Promise.all(paths.map(loop));
       agent.destroy();
-      return (responses / (performance.now() - startedAt)) * 1_000;
+      return responses;
     },
-    end: (): void => looping.abort(),
     /** Opens the page's stream, and reads it until the process ends. */
     view: async (): Promise<void> => {
       viewer = await request(`${url}/api/v1/stream`);
