@@ -66,7 +66,9 @@ export class ProxyPool extends Pool {
     ).catch((error: unknown) => {
       const { kind, code, message } = readTransportError(error);
       const hint = kind.startsWith('tls') ? 'tls_config.ca_file' : 'that an HTTP proxy listens there';
-      const reason = message.includes(code) ? message : `${message} (${code})`;
+      // Node.js 24 appends its own advice, which would displace ours.
+      const [said] = message.split('; if the root CA');
+      const reason = message.includes(code) ? message : `${said} (${code})`;
       throw proxyError(`the proxy ${origin} can't be used: ${reason}: check ${setting} and ${hint}`, error);
     });
     if (answer.statusCode === 200) return answer;
