@@ -14,8 +14,7 @@ export function proxyFor(address: string, proxyUrl: string | undefined): Proxy |
   const { hostname, protocol } = new URL(address);
   if (isLocalHost(hostname) || getProxyForUrl(address) === '') return undefined;
   const own = protocol.replace(':', '_proxy');
-  const names = [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY'];
-  const setting = names.find((name) => process.env[name]) ?? own;
+  const setting = [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((name) => process.env[name]) ?? own;
   const text = process.env[setting] ?? '';
   return readProxy(text.includes('://') ? text : `http://${text}`, setting);
 }
