@@ -6,11 +6,12 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { badConfigFolder, messagesOfBad } from '../support/bad-configs.ts';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = join(REPOSITORY, 'dist/cli.js');
-const BAD = join(REPOSITORY, 'test/fixtures/config/bad');
+const { folder: BAD, remove: removeBad } = badConfigFolder();
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 const PROXY_PASSWORD = 'TopSecretProxyPassword';
 
@@ -23,7 +24,10 @@ const YAML = [
 ].join('\n');
 
 // Not after each test: tests that run at the same time end their programs themselves.
-afterAll(endPrograms);
+afterAll(async () => {
+  await endPrograms();
+  removeBad();
+});
 
 /** Runs the program until it ends by itself. */
 async function outcome(args: readonly string[], options: Parameters<typeof runProgram>[1] = {}) {
@@ -131,7 +135,7 @@ describe.concurrent('an invalid configuration', () => {
     'api-key-file-a-directory',
     'many-at-once',
   ])('in %s is reported with a line and a place for each problem, and starts nothing', async (name) => {
-    const expected = readFileSync(join(BAD, `${name}.expected`), 'utf8');
+    const expected = messagesOfBad(name);
     for (const line of expected.trimEnd().split('\n')) expect(line).toMatch(/^[\w-]+\.yaml:\d+:\d+: \S/);
     const serve = ['serve', '--config', `${name}.yaml`, '--web.listen-address', '127.0.0.1:0'];
     expect(await outcome(serve, { cwd: BAD })).toEqual({
@@ -142,7 +146,7 @@ describe.concurrent('an invalid configuration', () => {
   });
 
   it('is reported by check in the same words', async () => {
-    const expected = readFileSync(join(BAD, 'many-at-once.expected'), 'utf8');
+    const expected = messagesOfBad('many-at-once');
     expect(await outcome(['check', 'many-at-once.yaml'], { cwd: BAD })).toEqual({
       code: 1,
       stdout: '',

@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { badConfigFolder, messagesOfBad } from '../support/bad-configs.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
-const BAD = fileURLToPath(new URL('../fixtures/config/bad', import.meta.url));
+const { folder: BAD, remove: removeBad } = badConfigFolder();
 const closers: (() => Promise<void>)[] = [];
 
+afterAll(removeBad);
 afterEach(async () => {
   await endPrograms();
   for (const close of closers.splice(0)) await close();
@@ -116,7 +115,7 @@ describe('doctor', () => {
   it.each(['many-at-once', 'api-key-application', 'url-clear-text'])(
     'reports problems of the configuration %s like check',
     async (name) => {
-      const expected = readFileSync(join(BAD, `${name}.expected`), 'utf8');
+      const expected = messagesOfBad(name);
       const args = ['--config', `${name}.yaml`];
       expect(await outcome(args, { cwd: BAD })).toEqual({ code: 1, stdout: '', stderr: expected });
       const { code, stdout, stderr } = await outcome([...args, '--json'], { cwd: BAD });

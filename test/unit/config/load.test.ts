@@ -9,7 +9,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
 import { unreadable } from '../../../src/yaml/text-file.ts';
 
-const CERTIFICATE = 'test/fixtures/config/bad/files/cert.pem';
+const CERTIFICATE = 'test/fixtures/config/files/cert.pem';
 const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';
 
 let directory: string;

@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/config', import.meta.url));
+
+/** The environment that the invalid configurations refer to. */
+export const BAD_CONFIG_ENV = { EMPTY: '', STRAY_SECRET: 'TopSecret3' };
+
+interface BadConfig {
+  readonly name: string;
+  readonly yaml: string;
+  /** The lines that report its problems, with `NAME.yaml` as its file. */
+  readonly expected: string;
+}
+
+/** A row of the table: `=== NAME`, the configuration, and a line `==> LINE:COLUMN: PATH: MESSAGE` for each of its problems. */
+const ROW = /^=== (?<name>.+)\n(?<yaml>[^]*?)(?<problems>(?:^==> .*\n)+)/gm;
+
+/** One invalid configuration for each mistake, from `test/fixtures/config/bad.txt`. */
+export const BAD_CONFIGS: readonly BadConfig[] = [
+  ...readFileSync(join(FIXTURES, 'bad.txt'), 'utf8').matchAll(ROW),
+].map(({ groups: { name = '', yaml = '', problems = '' } = {} }) => ({
+  name,
+  yaml,
+  expected: problems.replaceAll(/^==> /gm, `${name}.yaml:`),
+}));
+
+/** The messages that the configuration of this name gives, one per line. */
+export function messagesOfBad(name: string): string {
+  const found = BAD_CONFIGS.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no invalid configuration ${name}`);
+  return found.expected;
+}
+
+/** A new folder with every invalid configuration as `NAME.yaml`, and the files that they refer to. */
+export function badConfigFolder(): { readonly folder: string; readonly remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'bad-configs-'));
+  symlinkSync(join(FIXTURES, 'files'), join(folder, 'files'));
+  for (const { name, yaml } of BAD_CONFIGS) writeFileSync(join(folder, `${name}.yaml`), yaml);
+  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+}
