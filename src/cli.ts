@@ -1,6 +1,17 @@
 #!/usr/bin/env node
 import { handleEarlySignals } from './commands/signals.ts';
 
+const NEEDED = '20.19';
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+// Older versions fail while the program is loaded, with errors that don't show why.
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(
+    `error: gameserver-exporter needs Node.js ${NEEDED} or newer, this is ${process.versions.node}`,
+  );
+  process.exit(1);
+}
+
 const words = process.argv.slice(2);
 
 // Runs before the rest of the program is loaded, because loading takes longer than an impatient service manager waits.

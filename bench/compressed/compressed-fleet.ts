@@ -1,5 +1,6 @@
 import { createApp } from '../../src/app/app.ts';
-import { parseConfig, resolveConfig } from '../../src/config/parse.ts';
+import { withSecrets } from '../../src/config/config.ts';
+import { parseConfig } from '../../src/config/parse.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
@@ -42,11 +43,11 @@ export async function startCompressedFleet(options: CompressedFleetOptions): Pro
     ofPanel: WIDE_DEADLINES,
     ofServers: [`mode: ${options.mode ?? 'auto'}`],
   });
-  const { shape, variables } = parseConfig(yaml, 'compressed fleet', {});
-  if (shape === undefined) throw new Error('the configuration of the compressed fleet is not valid');
+  const { settings } = parseConfig(yaml, 'compressed fleet', {});
+  if (settings === undefined) throw new Error('the configuration of the compressed fleet is not valid');
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const app = createApp({
-    config: resolveConfig(shape, { contents: new Map(), variables }),
+    config: withSecrets(settings),
     listen: { host: '127.0.0.1', port: 0 },
     log,
     clock,

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import type { LogConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { MIB } from '../domain/server.ts';
 
@@ -24,7 +24,7 @@ export interface ProgramLog {
 }
 
 /** Opens the program's log on standard error: standard output is for the output of commands. */
-export async function openLog({ level, format }: LogConfig): Promise<ProgramLog> {
+export async function openLog({ level, format }: Config['log']): Promise<ProgramLog> {
   const { write, droppedLines } = openOutput();
   const options = {
     level,

@@ -1,5 +1,5 @@
 import { USER_AGENT } from '../build-info.ts';
-import { changedConcerns, type PanelConfig, type TlsConfig } from '../config/config.ts';
+import { changedConcerns, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { nodeLookup } from '../names/system.ts';
@@ -84,11 +84,11 @@ export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveN
 }
 
 /** Nodes have their own names, so the panel's server name doesn't apply to them. */
-function nodeTls(tls: TlsConfig) {
+function nodeTls(tls: NonNullable<PanelConfig['tls']>) {
   const { serverName: _, ...material } = withKeyText(tls);
   return material;
 }
 
-function withKeyText({ key, ...material }: TlsConfig) {
+function withKeyText({ key, ...material }: NonNullable<PanelConfig['tls']>) {
   return { ...material, key: key?.reveal() };
 }

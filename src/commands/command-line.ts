@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../config/config.ts';
+import { type Config, LOG_FORMATS, LOG_LEVELS } from '../config/config.ts';
 
 /** A failure that its message explains fully: it is shown as it is, without a stack, and the exit code is 1. */
 export class CommandFailure extends Error {
@@ -18,8 +18,8 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
 
 /** The flags of every command that logs; without a flag, the configuration decides. */
 export interface LogFlags {
-  readonly 'log.level'?: LogLevel;
-  readonly 'log.format'?: LogFormat;
+  readonly 'log.level'?: Config['log']['level'];
+  readonly 'log.format'?: Config['log']['format'];
 }
 
 export function logLevelOption(otherwise = 'from the configuration, or else info'): Option {

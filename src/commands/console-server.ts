@@ -27,7 +27,7 @@ export interface ServerFlags {
 /** Finds a server by name or id, short or full, and says where a person's own key came from; throws a CommandFailure unless there is one. */
 export async function findServer(wanted: string, flags: ServerFlags, clock: Clock) {
   const own = await ownKey(flags.apiKeyFile);
-  const loaded = await loadConfig(flags.config, process.env, { skipKeyFiles: own !== undefined });
+  const loaded = await loadConfig(flags.config, process.env, own !== undefined);
   if (!loaded.ok) throw new CommandFailure(formatIssues(loaded.issues));
   const withKey = (one: PanelConfig) => (own === undefined ? one : { ...one, apiKey: own.key });
   const all = loaded.config.panels.map(withKey);

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { type App, createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
-import type { Config } from '../config/config.ts';
-import { parseConfig, resolveConfig } from '../config/parse.ts';
+import { type Config, withSecrets } from '../config/config.ts';
+import { parseConfig } from '../config/parse.ts';
 import { MAX_PORT } from '../domain/endpoint.ts';
 import { ListenError } from '../http/listen-address.ts';
 import type { Simulator } from '../simulator/api.ts';
@@ -94,9 +94,9 @@ async function startApp(app: App, port: number): Promise<string> {
 }
 
 function configFor(panel: Simulator): Config {
-  const { shape, variables } = parseConfig(simulatorConfig(panel), 'demo', {});
-  if (shape === undefined) throw new Error("the demo's configuration is invalid");
-  return resolveConfig(shape, { contents: new Map(), variables });
+  const { settings } = parseConfig(simulatorConfig(panel), 'demo', {});
+  if (settings === undefined) throw new Error("the demo's configuration is invalid");
+  return withSecrets(settings);
 }
 
 function welcome(panel: Simulator, url: string): string {

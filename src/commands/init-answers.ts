@@ -1,8 +1,8 @@
 import { apiKeyOfFile, apiKeyProblem, isClearText, panelUrlProblem } from '../config/values.ts';
 import { API_KEY_FORM } from '../domain/api-keys.ts';
 import { Secret } from '../domain/secret.ts';
-import type { Environment } from '../yaml/document.ts';
 import { API_KEY_FILE, readText, readTextFile, unreadable } from '../yaml/text-file.ts';
+import type { Environment } from '../yaml/variables.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that replace the questions of `init`. */

@@ -3,8 +3,8 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import type { Config, PanelConfig } from '../config/config.ts';
-import { parseConfig, resolveConfig } from '../config/parse.ts';
+import { type PanelConfig, withSecrets } from '../config/config.ts';
+import { parseConfig } from '../config/parse.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { describePanel } from '../doctor/describe.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
@@ -288,13 +288,11 @@ function scalar(text: string): string {
 
 /** The panel as the exporter will read it from the configuration. */
 function panelIn(text: string, file: string, { key }: Answers): PanelConfig {
-  const { shape, issues, variables } = parseConfig(text, file, {});
-  if (shape === undefined) throw new CommandFailure(formatIssues(issues));
-  const contents = new Map([['panels[0].api_key_file', key.reveal()]]);
-  const config: Config = resolveConfig(shape, { contents, variables });
-  const [panel] = config.panels;
+  const { settings, issues } = parseConfig(text, file, {});
+  if (settings === undefined) throw new CommandFailure(formatIssues(issues));
+  const [panel] = withSecrets(settings).panels;
   if (panel === undefined) throw new Error('the generated configuration has no panel');
-  return panel;
+  return { ...panel, apiKey: key };
 }
 
 /** What the key can access on the panel. */

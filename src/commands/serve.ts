@@ -4,7 +4,7 @@ import { descriptorLimit } from '../app/descriptor-limit.ts';
 import { openLog } from '../app/log.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
-import { type LoadOptions, type LoadResult, loadConfig, parseInThread } from '../config/load.ts';
+import { type LoadResult, loadConfig, loadInThread } from '../config/load.ts';
 import type { Shard } from '../fleet/shard.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { releaseFragments } from '../session/release-fragments.ts';
@@ -70,8 +70,7 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
 }
 
 async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
-  const load = (options?: LoadOptions) => loadConfig(flags.config, process.env, options);
-  const [loaded, loadedWeb] = await Promise.all([load(), loadWebFlags(flags)]);
+  const [loaded, loadedWeb] = await Promise.all([loadConfig(flags.config, process.env), loadWebFlags(flags)]);
   if (!loaded.ok || loadedWeb?.ok === false) {
     const issues = [loaded, loadedWeb].flatMap((result) => (result?.ok === false ? result.issues : []));
     throw new CommandFailure(formatIssues(issues));
@@ -81,7 +80,7 @@ async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
     shard,
     config: loaded.config,
     webConfig: loadedWeb,
-    load: () => load({ parse: parseInThread }),
+    load: () => loadInThread(flags.config, process.env),
   });
 }
 

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ParseTask } from './load.ts';
-import { parseConfig } from './parse.ts';
+import { readConfig } from './parse.ts';
 
-// The program of the thread that `parseInThread` starts: it responds once and ends.
-const { text, file, env } = workerData as ParseTask;
-parentPort?.postMessage(parseConfig(text, file, env));
+// The program of the thread that `loadInThread` starts: it responds once and ends.
+const [file, env] = workerData as Parameters<typeof readConfig>;
+parentPort?.postMessage(await readConfig(file, env));

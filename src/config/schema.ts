@@ -1,12 +1,32 @@
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
+import type { ListingSettings } from '../domain/discovery.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { SchemaNode } from '../yaml/issues.ts';
-import { count, duration, flag, list, oneOf, scalar, section } from '../yaml/scalars.ts';
+import {
+  byDefault,
+  count,
+  duration,
+  flag,
+  list,
+  namedFile,
+  oneOf,
+  optional,
+  scalar,
+  section,
+  withExamples,
+} from '../yaml/scalars.ts';
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
-import { backups, discover, schedules } from './discover-schema.ts';
+import { discover, perServer } from './discover-schema.ts';
+import { ALWAYS, checkPanel, checkPanels, checkTls } from './rules.ts';
 import { name, server } from './server-schema.ts';
 import {
+  apiKeyOfFile,
   apiKeyProblem,
+  isApiKey,
   isOrigin,
+  keyTextProblem,
   normalizePanelUrl,
   panelUrlProblem,
   parseHost,
@@ -20,52 +40,80 @@ const hosts = (example: string) =>
     'host name',
   );
 
-const filePath = () => scalar({ expected: 'a file path', read: (text) => text || undefined });
+/** A file with an API key, which is read again with each reload. */
+const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: string) =>
+  namedFile({
+    nameProblem: ({ name, result }) => {
+      if (result?.ok === true || !isApiKey(name)) return undefined;
+      KNOWN_SECRETS.add(name);
+      return `this is a key, not a file: ${otherwise}`;
+    },
+    problem: (content) => {
+      const problem = keyProblem(apiKeyOfFile(content));
+      return problem && `does not contain a valid API key: ${problem}`;
+    },
+    read: (content, file) => ({ apiKey: apiKeyOfFile(content), apiKeySource: `file ${file}` }),
+  });
+
+/** A file in PEM, which is used like this. */
+const pemFile = (expected: string, useOf: (content: string) => SecureContextOptions) =>
+  namedFile({
+    problem: (content) => {
+      try {
+        createSecureContext(useOf(content));
+        return undefined;
+      } catch {
+        return `does not contain ${expected}`;
+      }
+    },
+    read: (content) => content,
+  });
+
+const certificateFile = () => pemFile('a PEM certificate', (cert) => ({ cert }));
+
+const privateKeyFile = () => pemFile('an unencrypted PEM private key', (key) => ({ key }));
 
 const tlsConfig = section('a map of TLS settings', {
-  ca_file: filePath()
-    .optional()
-    .meta({
-      description:
-        "CA certificates (PEM) to trust instead of the public ones, for the panel, its nodes and an https proxy. A relative path is resolved from the configuration file's directory.",
-      examples: ['/etc/ssl/panel-ca.pem'],
-    }),
-  cert_file: filePath()
-    .optional()
-    .meta({
-      description: 'Client certificate (PEM) for the panel and its nodes. Requires key_file.',
-      examples: ['/etc/ssl/exporter.pem'],
-    }),
-  key_file: filePath()
-    .optional()
-    .meta({
-      description: "The client certificate's private key (PEM). Requires cert_file.",
-      examples: ['/etc/ssl/exporter.key'],
-    }),
-  server_name: scalar({ expected: 'a host name, such as panel.example.com', read: parseHost })
-    .optional()
-    .meta({
-      description:
-        'The name expected in the panel certificate. Not used for sockets, because nodes have their own names. Default: the host of url.',
-      examples: ['panel.example.com'],
-    }),
-  insecure_skip_verify: flag().prefault('false').meta({
-    description:
-      'Skip verification of the certificates of the panel, its nodes and an https proxy. Anyone who can intercept the connection can then read the API key.',
-    default: false,
-  }),
-});
+  ca_file: optional(certificateFile(), '/etc/ssl/panel-ca.pem').describe(
+    "CA certificates (PEM) to trust instead of the public ones, for the panel, its nodes and an https proxy. A relative path is resolved from the configuration file's directory.",
+  ),
+  cert_file: optional(certificateFile(), '/etc/ssl/exporter.pem').describe(
+    'Client certificate (PEM) for the panel and its nodes. Requires key_file.',
+  ),
+  key_file: optional(privateKeyFile(), '/etc/ssl/exporter.key').describe(
+    "The client certificate's private key (PEM). Requires cert_file.",
+  ),
+  server_name: optional(
+    scalar({ expected: 'a host name, such as panel.example.com', read: parseHost }),
+    'panel.example.com',
+  ).describe(
+    'The name expected in the panel certificate. Not used for sockets, because nodes have their own names. Default: the host of url.',
+  ),
+  insecure_skip_verify: byDefault(false, flag()).describe(
+    'Skip verification of the certificates of the panel, its nodes and an https proxy. Anyone who can intercept the connection can then read the API key.',
+  ),
+})
+  .superRefine(checkTls, ALWAYS)
+  .transform((tls) => ({
+    ca: tls.ca_file,
+    cert: tls.cert_file,
+    key: tls.key_file,
+    /** The name that the panel's certificate must be for; REST only, since nodes have their own names. */
+    serverName: tls.server_name,
+    insecureSkipVerify: tls.insecure_skip_verify,
+  }));
 
 const nodes = section('a map with api_key_file', {
-  api_key_file: filePath().meta({
-    description:
-      "A file that contains only a key for the panel's application API that may read nodes (an administrator's client key works too). Such a key can read more than the exporter needs ([security](security.md)). A relative path is resolved from the configuration file's directory.",
-    examples: ['/run/secrets/panel-nodes-key'],
-  }),
-  interval: duration({ atLeast: '1m', because: 'the application API has a rate limit' }).prefault('5m').meta({
-    description: 'How often the nodes are read. At least 1m.',
-  }),
-});
+  api_key_file: withExamples(
+    keyFile(keyTextProblem, 'save it in a file, and name that here'),
+    '/run/secrets/panel-nodes-key',
+  ).describe(
+    "A file that contains only a key for the panel's application API that may read nodes (an administrator's client key works too). Such a key can read more than the exporter needs ([security](security.md)). A relative path is resolved from the configuration file's directory.",
+  ),
+  interval: byDefault('5m', duration('1m', 'the application API has a rate limit')).describe(
+    'How often the nodes are read. At least 1m.',
+  ),
+}).transform(({ api_key_file: { apiKey }, interval }) => ({ apiKey, intervalMs: interval }));
 
 /**
  * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its response. With less, its
@@ -73,147 +121,155 @@ const nodes = section('a map with api_key_file', {
  */
 const SHORTEST_STALENESS = '20s';
 
+/** How the server list is read if it only adds facts about the configured servers. */
+const FACTS_LISTING: ListingSettings = { intervalMs: 5 * 60_000 };
+
 const panel = section('a panel, such as `- name: main`', {
-  name: name('panel').meta({
-    description: 'The panel name, used as the `panel` label. Must be unique.',
-    examples: ['main'],
-  }),
-  url: scalar({
-    expected: 'the base URL of the panel, such as https://panel.example.com',
-    problem: panelUrlProblem,
-    read: normalizePanelUrl,
-  }).meta({
-    description: 'The base URL of the panel, as opened in a browser.',
-    examples: ['https://panel.example.com'],
-  }),
-  origin: scalar({
-    expected: 'an origin without a trailing slash, such as https://panel.example.com',
-    read: (text) => (isOrigin(text) ? text : undefined),
-  })
-    .optional()
-    .meta({
-      description:
-        "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of url.",
-      examples: ['https://panel.example.com'],
+  name: withExamples(name('panel'), 'main').describe(
+    'The panel name, used as the `panel` label. Must be unique.',
+  ),
+  url: withExamples(
+    scalar({
+      expected: 'the base URL of the panel, such as https://panel.example.com',
+      problem: panelUrlProblem,
+      read: normalizePanelUrl,
     }),
-  api_key: scalar({
-    expected: 'a client API key, such as ${PANEL_API_KEY}',
-    problem: apiKeyProblem,
-    read: (text) => text,
-  })
-    .optional()
-    .meta({
-      description:
-        'A client API key (not an application API key), preferably from an environment variable. Set either this or api_key_file.',
-      examples: ['${PANEL_API_KEY}'],
+    'https://panel.example.com',
+  ).describe('The base URL of the panel, as opened in a browser.'),
+  origin: optional(
+    scalar({
+      expected: 'an origin without a trailing slash, such as https://panel.example.com',
+      read: (text) => (isOrigin(text) ? text : undefined),
     }),
-  api_key_file: filePath()
-    .optional()
-    .meta({
-      description:
-        "A file that contains only the client API key. A relative path is resolved from the configuration file's directory. Set either this or api_key.",
-      examples: ['/run/secrets/panel-key'],
+    'https://panel.example.com',
+  ).describe(
+    "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of url.",
+  ),
+  api_key: optional(
+    scalar({
+      expected: 'a client API key, such as ${PANEL_API_KEY}',
+      problem: apiKeyProblem,
+      isSecret: true,
     }),
-  requests_per_minute: count()
-    .optional()
-    .meta({
-      description:
-        'The maximum number of API calls per minute. Default: 80 % of the limit that the panel reports.',
-      examples: [120],
+    '${PANEL_API_KEY}',
+  ).describe(
+    'A client API key (not an application API key), preferably from an environment variable. Set either this or api_key_file.',
+  ),
+  api_key_file: optional(keyFile(apiKeyProblem, 'use `api_key`'), '/run/secrets/panel-key').describe(
+    "A file that contains only the client API key. A relative path is resolved from the configuration file's directory. Set either this or api_key.",
+  ),
+  requests_per_minute: optional(count(), 120).describe(
+    'The maximum number of API calls per minute. Default: 80 % of the limit that the panel reports.',
+  ),
+  key_per_shard: byDefault(false, flag()).describe(
+    "With --shard: whether each shard uses another account's API key. If not, the shards share one rate limit, and each uses its part of it.",
+  ),
+  poll_interval: byDefault('30s', duration('20s', 'the panel caches its responses for that long')).describe(
+    'How often a server without a console socket is polled. At least 20s, because the panel caches its responses for that long.',
+  ),
+  staleness: byDefault(
+    '60s',
+    duration(SHORTEST_STALENESS, 'an offline server is sampled every 15s'),
+  ).describe(
+    `The age of a server's last sample after which its series are dropped. At least ${SHORTEST_STALENESS}, because an offline server is sampled every 15s.`,
+  ),
+  request_timeout: byDefault('25s', duration()).describe(
+    'Timeout of an API call. Panels take up to 20s to detect that a node is down.',
+  ),
+  connect_timeout: byDefault('10s', duration()).describe('Timeout for opening a connection.'),
+  auth_timeout: byDefault('12s', duration()).describe(
+    "Timeout for a socket's authentication. With less than 10s, a node that throttles connections looks like one that rejects them.",
+  ),
+  allow_insecure: byDefault(false, flag()).describe(
+    'Allow http and ws to hosts other than this machine. This sends the API key in clear text.',
+  ),
+  socket_hosts: optional(hosts('node1.example.com'), ['node1.example.com', 'node2.example.com']).describe(
+    'The only hosts that sockets may be opened to. Default: any public host that the panel sends.',
+  ),
+  query_hosts: optional(hosts('127.0.0.1'), ['127.0.0.1', 'games.local']).describe(
+    'Hosts at which games may be queried although they are, or resolve to, loopback, link-local or cloud metadata addresses. Default: none, or loopback and link-local addresses if the panel itself is at such an address.',
+  ),
+  tls_config: optional(tlsConfig).describe('TLS settings for the panel and its nodes.'),
+  proxy_url: optional(
+    scalar({
+      expected: 'the URL of an http or https proxy, such as http://proxy.example.com:3128',
+      problem: proxyUrlProblem,
     }),
-  key_per_shard: flag().prefault('false').meta({
-    description:
-      "With --shard: whether each shard uses another account's API key. If not, the shards share one rate limit, and each uses its part of it.",
-    default: false,
-  }),
-  poll_interval: duration({ atLeast: '20s', because: 'the panel caches its responses for that long' })
-    .prefault('30s')
-    .meta({
-      description:
-        'How often a server without a console socket is polled. At least 20s, because the panel caches its responses for that long.',
-    }),
-  staleness: duration({ atLeast: SHORTEST_STALENESS, because: 'an offline server is sampled every 15s' })
-    .prefault('60s')
-    .meta({
-      description: `The age of a server's last sample after which its series are dropped. At least ${SHORTEST_STALENESS}, because an offline server is sampled every 15s.`,
-    }),
-  request_timeout: duration().prefault('25s').meta({
-    description: 'Timeout of an API call. Panels take up to 20s to detect that a node is down.',
-  }),
-  connect_timeout: duration().prefault('10s').meta({ description: 'Timeout for opening a connection.' }),
-  auth_timeout: duration().prefault('12s').meta({
-    description:
-      "Timeout for a socket's authentication. With less than 10s, a node that throttles connections looks like one that rejects them.",
-  }),
-  allow_insecure: flag().prefault('false').meta({
-    description: 'Allow http and ws to hosts other than this machine. This sends the API key in clear text.',
-    default: false,
-  }),
-  socket_hosts: hosts('node1.example.com')
-    .optional()
-    .meta({
-      description:
-        'The only hosts that sockets may be opened to. Default: any public host that the panel sends.',
-      examples: [['node1.example.com', 'node2.example.com']],
-    }),
-  query_hosts: hosts('127.0.0.1')
-    .optional()
-    .meta({
-      description:
-        'Hosts at which games may be queried although they are, or resolve to, loopback, link-local or cloud metadata addresses. Default: none, or loopback and link-local addresses if the panel itself is at such an address.',
-      examples: [['127.0.0.1', 'games.local']],
-    }),
-  tls_config: tlsConfig.optional().meta({ description: 'TLS settings for the panel and its nodes.' }),
-  proxy_url: scalar({
-    expected: 'the URL of an http or https proxy, such as http://proxy.example.com:3128',
-    problem: proxyUrlProblem,
-    read: (text) => text,
-  })
-    .optional()
-    .meta({
-      description:
-        'http or https proxy for API calls and sockets, with user:password@ if it requires them. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the environment, but no proxy for panels and nodes on this machine.',
-      examples: ['http://proxy.example.com:3128'],
-    }),
-  discover: discover.meta({
-    description:
-      'Discover the servers that the panel lists, and follow changes: true for all of them, or a map that selects servers. Entries in servers override and extend the server list. Default: false.',
-    examples: [true, { type: 'owner' }],
-  }),
-  limits_from_listing: flag().prefault('true').meta({
-    description:
-      'Read node, egg, limits and states such as suspended from the server list for the entries in servers. Limits of an entry take precedence. If the panel rejects the request for it, only these facts are missing. With discover, the list is read anyway.',
-    default: true,
-  }),
-  backups: backups.meta({
-    description:
-      "Read each server's backups: true for every hour, or a map with an interval. Default: false.",
-    examples: [true, { interval: '1h' }],
-  }),
-  schedules: schedules.meta({
-    description:
-      "Read each server's schedules, to alert when the panel no longer runs them: true for every hour, or a map with an interval. The account needs permission to see them (`schedule.read`). Default: false.",
-    examples: [true, { interval: '1h' }],
-  }),
-  nodes: nodes.optional().meta({
-    description:
-      "Read the capacity, allocation and maintenance mode of the panel's nodes from its application API, with a key of its own. Default: not read.",
-    examples: [{ api_key_file: '/run/secrets/panel-nodes-key' }],
-  }),
+    'http://proxy.example.com:3128',
+  ).describe(
+    'http or https proxy for API calls and sockets, with user:password@ if it requires them. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the environment, but no proxy for panels and nodes on this machine.',
+  ),
+  discover: withExamples(discover, true, { type: 'owner' }).describe(
+    'Discover the servers that the panel lists, and follow changes: true for all of them, or a map that selects servers. Entries in servers override and extend the server list. Default: false.',
+  ),
+  limits_from_listing: byDefault(true, flag()).describe(
+    'Read node, egg, limits and states such as suspended from the server list for the entries in servers. Limits of an entry take precedence. If the panel rejects the request for it, only these facts are missing. With discover, the list is read anyway.',
+  ),
+  backups: withExamples(
+    perServer(
+      "How often each server's backups are read. At least 10m. They are also read when the console socket reports that a backup has finished.",
+    ),
+    true,
+    { interval: '1h' },
+  ).describe("Read each server's backups: true for every hour, or a map with an interval. Default: false."),
+  schedules: withExamples(perServer("How often each server's schedules are read. At least 10m."), true, {
+    interval: '1h',
+  }).describe(
+    "Read each server's schedules, to alert when the panel no longer runs them: true for every hour, or a map with an interval. The account needs permission to see them (`schedule.read`). Default: false.",
+  ),
+  nodes: optional(nodes, { api_key_file: '/run/secrets/panel-nodes-key' }).describe(
+    "Read the capacity, allocation and maintenance mode of the panel's nodes from its application API, with a key of its own. Default: not read.",
+  ),
   servers: z
     .array(server, { error: 'expected a list of servers' })
     .prefault([])
-    .meta({ description: 'The servers to monitor. May be omitted with discover.' }),
-});
+    .describe('The servers to monitor. May be omitted with discover.'),
+})
+  .superRefine(checkPanel, ALWAYS)
+  .transform(
+    ({ api_key: apiKey = '', api_key_file: key = { apiKey, apiKeySource: 'inline' }, ...panel }) => ({
+      name: panel.name,
+      /** The panel's base address, without a trailing slash; a path is kept. */
+      url: panel.url,
+      /** What to send as `Origin` on the socket upgrade. */
+      origin: panel.origin ?? new URL(panel.url).origin,
+      ...key,
+      /** The pinned rate; absent if the panel's limit determines it. */
+      requestsPerMinute: panel.requests_per_minute,
+      /** Each shard has its own account, so none has to share the panel's limit. */
+      keyPerShard: panel.key_per_shard,
+      pollIntervalMs: panel.poll_interval,
+      stalenessMs: panel.staleness,
+      requestTimeoutMs: panel.request_timeout,
+      connectTimeoutMs: panel.connect_timeout,
+      authTimeoutMs: panel.auth_timeout,
+      allowInsecure: panel.allow_insecure,
+      /** The only hosts to which a socket may be opened, as `URL.hostname` writes them. */
+      socketHosts: panel.socket_hosts,
+      /** Hosts at which games may be queried even though they are local or metadata addresses, as `URL.hostname` writes them. */
+      queryHosts: panel.query_hosts,
+      tls: panel.tls_config,
+      /** May contain a username and a password: must not be logged as it is. */
+      proxyUrl: panel.proxy_url,
+      /** Absent if the panel's server list isn't used. */
+      listing: panel.discover ?? (panel.limits_from_listing ? FACTS_LISTING : undefined),
+      /** Absent if backups aren't requested. */
+      backups: panel.backups,
+      schedules: panel.schedules,
+      nodes: panel.nodes,
+      /** May be empty if servers are discovered. */
+      servers: panel.servers.map((server): ServerTarget => ({ panel: panel.name, ...server })),
+    }),
+  );
 
 const log = section('a map with level and format', {
-  level: oneOf(LOG_LEVELS).prefault('info').meta({ description: 'The minimum severity of logged lines.' }),
-  format: oneOf(LOG_FORMATS).prefault('auto').meta({
-    description: 'The log format: auto is pretty in a terminal and json otherwise.',
-  }),
+  level: byDefault('info', oneOf(LOG_LEVELS)).describe('The minimum severity of logged lines.'),
+  format: byDefault('auto', oneOf(LOG_FORMATS)).describe(
+    'The log format: auto is pretty in a terminal and json otherwise.',
+  ),
 });
 
-/** The configuration file: types, defaults and descriptions. Its input is a tree of texts. */
+/** The configuration file: types, defaults and descriptions. Its input is a tree of texts, its output the configuration. */
 export const configSchema = section('a map with panels', {
   panels: list(
     panel.meta({
@@ -222,23 +278,17 @@ export const configSchema = section('a map with panels', {
     }),
     'panels',
     'panel',
-  ).meta({ description: 'The panels whose servers are monitored, one entry per API key.' }),
-  compatibility: oneOf(COMPATIBILITIES)
-    .optional()
-    .meta({
-      description:
-        "Also serve the metrics under the names of another exporter, so that its dashboards keep working. Default: only this exporter's own names.",
-      examples: ['pterodactyl_exporter'],
-    }),
-  log: log.prefault({}).meta({ description: 'Logging.' }),
-}).meta({ title: 'gameserver-exporter configuration' });
+  ).describe('The panels whose servers are monitored, one entry per API key.'),
+  compatibility: optional(oneOf(COMPATIBILITIES), 'pterodactyl_exporter').describe(
+    "Also serve the metrics under the names of another exporter, so that its dashboards keep working. Default: only this exporter's own names.",
+  ),
+  log: log.prefault({}).describe('Logging.'),
+})
+  .superRefine(checkPanels, ALWAYS)
+  .meta({ title: 'gameserver-exporter configuration' });
 
-/** The configuration as in the file, with defaults filled in and all texts parsed. */
-export type ConfigShape = z.output<typeof configSchema>;
-export type PanelShape = ConfigShape['panels'][number];
-export type ServerShape = PanelShape['servers'][number];
-export type QueryShape = NonNullable<ServerShape['query']>;
-export type TlsShape = NonNullable<PanelShape['tls_config']>;
+/** What the file contains, with defaults filled in and the files that it refers to read. */
+export type Settings = z.output<typeof configSchema>;
 
 /** The configuration's JSON schema (draft 7), as editors use it. */
 export function configJsonSchema(): SchemaNode {

@@ -1,4 +1,4 @@
-import { CLIENT_KEY_ADVICE, isApplicationKey } from '../domain/api-keys.ts';
+import { API_KEY_FORM, CLIENT_KEY_ADVICE, isApplicationKey } from '../domain/api-keys.ts';
 
 const SHORT_ID = '[0-9a-fA-F]{8}';
 const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
@@ -7,7 +7,6 @@ const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
 export const SERVER_ID_PATTERN = `^(?:${UUID}|${SHORT_ID})$`;
 export const LABEL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_]*$';
 
-const SERVER_ID = new RegExp(SERVER_ID_PATTERN);
 const FULL_UUID = new RegExp(`^${UUID}$`);
 const LABEL_NAME = new RegExp(LABEL_NAME_PATTERN);
 const MAX_NAME_LENGTH = 200;
@@ -33,10 +32,6 @@ export const TAKEN_LABELS: readonly string[] = [
   'severity',
 ];
 
-export function isServerId(text: string): boolean {
-  return SERVER_ID.test(text);
-}
-
 /** The UUID in a configured id; undefined for a short identifier. */
 export function uuidOf(id: string): string | undefined {
   return FULL_UUID.test(id) ? id.toLowerCase() : undefined;
@@ -57,6 +52,7 @@ export function labelNameProblem(name: string): string | undefined {
 }
 
 const MAX_KEY_LENGTH = 4_096;
+const ONLY_API_KEY = new RegExp(`^(?:${API_KEY_FORM}|[A-Za-z0-9]{32,})$`);
 
 /** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
 export function apiKeyProblem(key: string): string | undefined {
@@ -71,9 +67,25 @@ export function keyTextProblem(key: string): string | undefined {
   if (key === '') return 'expected an API key, but it is empty';
   if (!/^[\x21-\x7e]+$/.test(key))
     return 'expected an API key without spaces, line breaks or special characters';
-  return key.length > MAX_KEY_LENGTH
-    ? `expected an API key of at most ${MAX_KEY_LENGTH} characters`
-    : undefined;
+  if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
+  return NO_KEYS.find(([form]) => form.test(key))?.[1];
+}
+
+/** What people write in a key's place, and what to write instead. */
+const NO_KEYS: readonly (readonly [RegExp, string])[] = [
+  [/^\$\w+$/, 'expected an API key, but this is a variable without braces: write it as ${PANEL_API_KEY}'],
+  [/^(?:~|\.{0,2})\//, 'expected an API key, but this is a file: name it in api_key_file'],
+  [/^[A-Za-z_]\w*=[^=]/, 'expected only the API key, without a name and = before it'],
+  [/^(["']).*\1$/, 'expected only the API key, without quotes'],
+  [
+    /^\w{16}$/,
+    'expected a whole API key, but 16 characters are only its identifier: the panel shows the key once, when it is created',
+  ],
+];
+
+/** Whether the name of a file is an API key instead: one with a prefix, or one of an older panel. */
+export function isApiKey(name: string): boolean {
+  return ONLY_API_KEY.test(name);
 }
 
 /** The API key in a file, without the newline that editors and `echo` append. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Limit } from '../domain/server.ts';
-import type { Tree } from './document.ts';
+import type { Path, SettingProblem, Tree } from './document.ts';
+import { NamedFile, unreadable } from './text-file.ts';
 
 /** Longer values are truncated in messages. */
 const MAX_QUOTED = 120;
@@ -19,7 +20,7 @@ export function withoutCredentials(text: string): string {
 }
 
 /** How a message shows a value: quoted if it is a text, otherwise by its kind. */
-export function quote(value: Tree | undefined): string {
+export function quote(value: Tree): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value !== 'string') return 'a map';
@@ -29,29 +30,89 @@ export function quote(value: Tree | undefined): string {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** A problem as a schema reports it. */
+export function problemOf(message: string, at: SettingProblem['at'] = 'value', path: Path = []) {
+  return { code: 'custom' as const, message, path: [...path], params: { at } };
+}
+
 interface ScalarOptions<T> {
   /** What the file should contain, as the end of "expected …". */
   readonly expected: string;
   /** A more precise message than `expected`, if there is one. */
   readonly problem?: (text: string) => string | undefined;
-  /** The parsed value; undefined if the text is invalid. */
-  readonly read: (text: string) => T | undefined;
+  /** The parsed value; undefined if the text is invalid. By default, the text itself. */
+  readonly read?: (text: string) => T | undefined;
   /** The type as editors see it; a text by default. */
   readonly json?: JsonSchema;
+  /** No message shows a secret. */
+  readonly isSecret?: boolean;
 }
 
-/** A setting that is a text in the file and the result of `read` in the program. */
-export function scalar<T>({ expected, problem, read, json = {} }: ScalarOptions<T>) {
+/** A setting that is a text in the file and the result of `read` in the program. Rules see an invalid one as undefined. */
+export function scalar<T = string>({
+  expected,
+  problem,
+  read = (text) => text as T,
+  json = {},
+  isSecret = false,
+}: ScalarOptions<T>) {
   return z
-    .string({ error: `expected ${expected}` })
+    .unknown()
     .transform((text, context): T => {
-      const wrong = problem?.(text);
-      const value = wrong === undefined ? read(text) : undefined;
-      if (value !== undefined) return value;
-      context.addIssue({ code: 'custom', message: wrong ?? `expected ${expected}` });
-      return z.NEVER;
+      // The same text may also occur elsewhere in the file, where messages quote it.
+      if (isSecret && typeof text === 'string') KNOWN_SECRETS.add(text);
+      const wrong = typeof text === 'string' ? problem?.(text) : undefined;
+      const value = wrong === undefined && typeof text === 'string' ? read(text) : undefined;
+      const at = isSecret ? 'hidden value' : 'value';
+      if (value === undefined) context.addIssue(problemOf(wrong ?? `expected ${expected}`, at));
+      return value as T;
     })
-    .meta(json);
+    .meta({ type: 'string', ...json });
+}
+
+interface FileOptions<T> {
+  /** What the file should contain, as the end of "expected …". */
+  readonly expected?: string;
+  /** What is wrong with the file's name, whether or not the file can be read. */
+  readonly nameProblem?: (file: NamedFile) => string | undefined;
+  /** What is wrong with its content; follows the file's name. */
+  readonly problem: (content: string) => string | undefined;
+  readonly read: (content: string, name: string) => T;
+}
+
+/** A setting that names a file, and is what `read` makes of its content: of nothing, if the file isn't read. */
+export function namedFile<T>({ expected = 'a file path', nameProblem, problem, read }: FileOptions<T>) {
+  const wrongWith = (file: NamedFile) => {
+    const wrong = nameProblem?.(file);
+    if (file.result === undefined || wrong !== undefined) return wrong;
+    const unusable = file.result.ok ? problem(file.result.content) : unreadable(file.result);
+    return unusable && `the file ${quote(file.name)} ${unusable}`;
+  };
+  return z
+    .unknown()
+    .transform((file, context): T => {
+      const named = file instanceof NamedFile ? file : undefined;
+      if (named === undefined) context.addIssue(problemOf(`expected ${expected}`));
+      const wrong = named && wrongWith(named);
+      if (wrong !== undefined) context.addIssue(problemOf(wrong, 'hidden value'));
+      return read(named?.result?.ok === true ? named.result.content : '', named?.name ?? '');
+    })
+    .meta({ type: 'string' });
+}
+
+/** A setting with examples of what the file may contain. */
+export function withExamples<T extends z.ZodType>(type: T, ...examples: readonly unknown[]): T {
+  return examples.length === 0 ? type : type.meta({ examples: [...examples] });
+}
+
+/** A setting that may be missing. */
+export function optional<T extends z.ZodType>(type: T, ...examples: readonly unknown[]) {
+  return withExamples(type.optional(), ...examples);
+}
+
+/** A setting with a default, which is what the file could contain instead. */
+export function byDefault<T extends z.ZodType>(initial: string | number | boolean, type: T) {
+  return type.prefault(String(initial) as z.input<T>).meta({ default: initial });
 }
 
 /** A mapping with these keys and no others. */
@@ -99,7 +160,7 @@ export function count() {
 const MAX_DURATION_MS = 86_400_000;
 
 /** Milliseconds, written in Prometheus's duration syntax; above 0 and up to a day. */
-export function duration({ atLeast = '1ms', because }: { atLeast?: string; because?: string } = {}) {
+export function duration(atLeast = '1ms', because?: string) {
   const minimumMs = parseDuration(atLeast) ?? 0;
   const range = because === undefined ? 'above 0' : `of at least ${atLeast} (${because})`;
   return scalar({

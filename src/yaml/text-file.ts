@@ -31,6 +31,20 @@ export type FileResult =
   | { readonly ok: true; readonly content: string }
   | ({ readonly ok: false } & ReadFailure);
 
+/** A file that a setting names, which takes the place of its name in the tree. */
+export class NamedFile {
+  /** The file's path as written in the configuration. */
+  readonly name: string;
+  readonly kind: FileKind;
+  /** Undefined if the file isn't read. */
+  result: FileResult | undefined;
+
+  constructor(name: string, kind: FileKind) {
+    this.name = name;
+    this.kind = kind;
+  }
+}
+
 const NO_SUCH_FILE = 'no such file';
 
 /** Completes a message that begins with the file's name; the advice is for a file that doesn't exist. */

@@ -51,6 +51,25 @@ describe.concurrent('the command line', () => {
     expect(stdout).toContain(`platform:         ${process.platform}/${process.arch}\n`);
   });
 
+  it.each(['18.19.0', '20.10.0', '20.18.3'])(
+    'does not start with Node.js %s, and says which is needed',
+    async (version) => {
+      const { engines } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
+        engines: { node: string };
+      };
+      const needed = engines.node.replace('>=', '');
+      const versions = JSON.stringify({ ...process.versions, node: version });
+      const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:${versions}})`;
+      expect(
+        await outcome(['--version'], { env: { NODE_OPTIONS: `--import=${encodeURI(pretend)}` } }),
+      ).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `error: gameserver-exporter needs Node.js ${needed} or newer, this is ${version}\n`,
+      });
+    },
+  );
+
   it.each([
     [[], ['serve', 'init', 'check', 'doctor', 'demo', 'simulate', '--version']],
     [['init'], ['--url', '--key-file', '--key-variable', '--config', '--force']],

@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
-import { parseInThread } from '../../src/config/load.ts';
-import { parseConfig } from '../../src/config/parse.ts';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { loadConfig, loadInThread } from '../../src/config/load.ts';
 
 const ENV = { KEY: 'ptlc_key', NAME: 'survival' };
 
@@ -14,7 +16,7 @@ panels:
     requests_per_minute: 240
     poll_interval: 1m
     socket_hosts: [node.example.com]
-    tls_config: { ca_file: ca.pem }
+    tls_config: { ca_file: cert.pem }
     backups: { interval: 1h }
     discover:
       type: owner
@@ -28,20 +30,41 @@ panels:
       - { id: d3aac109, expect: any, mode: poll }
 `;
 
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parse-thread-'));
+  await copyFile('test/fixtures/config/files/cert.pem', join(folder, 'cert.pem'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function written(text: string): Promise<string> {
+  const file = join(folder, 'config.yaml');
+  await writeFile(file, text);
+  return file;
+}
+
 it.each([
   { what: 'a valid configuration', text: EVERY_KIND },
   {
     what: 'a configuration with several problems',
-    text: EVERY_KIND.replace('1m', 'soon').replace('any', 'most'),
+    text: EVERY_KIND.replace('1m', 'soon').replace('any', 'most').replace('cert.pem', 'none.pem'),
   },
   { what: "a file that isn't YAML", text: 'panels: {' },
   { what: 'an empty file', text: '' },
   { what: 'a configuration that is nested too deeply', text: '['.repeat(100_000) },
-])('the thread reads $what with the same result as in-process', async ({ text }) => {
-  const parsed = await parseInThread(text, 'config.yaml', ENV);
-  expect(parsed).toEqual(parseConfig(text, 'config.yaml', ENV));
+])('the thread loads $what with the same result as in-process', async ({ text }) => {
+  const file = await written(text);
+  expect(await loadInThread(file, ENV)).toEqual(await loadConfig(file, ENV));
 });
 
-it('the valid one is valid', () => {
-  expect(parseConfig(EVERY_KIND, 'config.yaml', ENV).issues).toEqual([]);
+it('the thread loads keys, and names the files that contain them', async () => {
+  await writeFile(join(folder, 'key'), 'ptlc_TopSecret1');
+  const loaded = await loadInThread(
+    await written(EVERY_KIND.replace('api_key: ${KEY}', 'api_key_file: key')),
+    ENV,
+  );
+  if (!loaded.ok) throw new Error('expected a valid configuration');
+  expect(loaded.config.panels[0]?.apiKey.reveal()).toBe('ptlc_TopSecret1');
+  expect(loaded.config.panels[0]?.tls?.ca).toContain('BEGIN CERTIFICATE');
 });

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { parseInThread } from '../../src/config/load.ts';
+import { loadInThread } from '../../src/config/load.ts';
 import { BcryptThread } from '../../src/http/passwords.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 
@@ -12,7 +12,7 @@ it('a unit test cannot install a package or start a program', async () => {
 });
 
 it('a unit test cannot start a thread from a build', async () => {
-  await expect(parseInThread('panels: []', 'config.yaml', {})).rejects.toThrow("can't start a thread");
+  await expect(loadInThread('config.yaml', {})).rejects.toThrow("can't start a thread");
   await expect(new BcryptThread().compare({ password: 'secret', hash: 'hash' })).rejects.toThrow(
     "can't start a thread",
   );

@@ -1,16 +1,39 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { isTreeMap, type Tree } from '../../yaml/document.ts';
-import { oneOf, scalar, section } from '../../yaml/scalars.ts';
+import { namedFile, oneOf, scalar, section } from '../../yaml/scalars.ts';
 
-const file = (what: string) => scalar({ expected: `a file with ${what}`, read: (text) => text });
+/** Why OpenSSL rejects something; undefined if it doesn't. */
+export function problemOf(use: () => unknown): string | undefined {
+  try {
+    use();
+    return undefined;
+  } catch (error) {
+    return (error as { readonly reason?: string }).reason ?? 'invalid';
+  }
+}
+
+const certificateFile = (of: string) =>
+  namedFile({
+    expected: `a file with ${of}`,
+    problem: (content) => problemOf(() => new X509Certificate(content)) && 'is not a certificate in PEM',
+    read: (content) => content,
+  });
+
+const keyFile = namedFile({
+  expected: "a file with the certificate's private key",
+  problem: (content) =>
+    problemOf(() => createPrivateKey(content)) && 'is not a private key in PEM without a passphrase',
+  read: (content) => content,
+});
 
 /** A key of the format that has no effect; the rules contain the error or the warning. */
 const unused = () => z.unknown().optional();
 
 const tls = section('a map of TLS settings', {
-  cert_file: file("the server's certificate"),
-  key_file: file("the certificate's private key"),
-  client_ca_file: file("the CA that signs the clients' certificates").optional(),
+  cert_file: certificateFile("the server's certificate"),
+  key_file: keyFile,
+  client_ca_file: certificateFile("the CA that signs the clients' certificates").optional(),
   client_auth_type: oneOf([
     'NoClientCert',
     'RequestClientCert',
@@ -61,6 +84,7 @@ export const webConfigSchema = section('a map with tls_server_config, basic_auth
       scalar({
         expected: 'the bcrypt hash of a password, such as `htpasswd -nBC 10 ""` prints after the colon',
         read: (text) => (BCRYPT_HASH.test(text) ? text : undefined),
+        isSecret: true,
       }),
       { error: 'expected a map of usernames and bcrypt hashes' },
     )
@@ -76,7 +100,7 @@ const KEYS = new Set([webConfigSchema, tls, http, headers].flatMap(({ shape }) =
 /** The tree without known keys that have no value, which the format treats as absent. Blank users become no users. */
 export function withoutBlanks(tree: Tree): Tree {
   if (!isTreeMap(tree)) return tree;
-  const kept = Object.create(null) as Record<string, Tree>;
+  const kept: Record<string, Tree> = {};
   for (const [key, value] of Object.entries(tree)) {
     const isBlank = value === null || value === '';
     if (key === 'basic_auth_users') kept[key] = isBlank ? {} : value;
@@ -87,6 +111,6 @@ export function withoutBlanks(tree: Tree): Tree {
   return kept;
 }
 
-export function isEmptyMap(tree: Tree | undefined): boolean {
+export function isEmptyMap(tree: Tree): boolean {
   return isTreeMap(tree) && Object.keys(tree).length === 0;
 }

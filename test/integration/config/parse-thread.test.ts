@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { parseInThread } from '../../../src/config/load.ts';
+import { loadInThread } from '../../../src/config/load.ts';
 
 it('reports that the thread failed, and why', async () => {
-  const failure = parseInThread(undefined as unknown as string, 'config.yaml', {});
+  const failure = loadInThread(undefined as unknown as string, {});
   await expect(failure).rejects.toThrow('the thread that parses the configuration exited before it was done');
   await expect(failure).rejects.toHaveProperty('cause.message', expect.stringContaining('undefined'));
 });

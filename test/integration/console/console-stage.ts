@@ -2,7 +2,8 @@ import { PassThrough } from 'node:stream';
 import { vi } from 'vitest';
 import { socketAccess } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
-import { parseConfig, resolveConfig } from '../../../src/config/parse.ts';
+import { withSecrets } from '../../../src/config/config.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import { Screen } from '../../../src/console/screen.ts';
 import { systemNames } from '../../../src/names/system.ts';
@@ -87,8 +88,8 @@ function openConsole(
   }: { readonly opening: Opening; readonly settings: readonly string[] },
   until: ConsoleStage['until'],
 ) {
-  const { shape, variables, issues } = parseConfig(configFor(simulator, settings), 'test', {});
-  const panel = shape && resolveConfig(shape, { contents: new Map<string, string>(), variables }).panels[0];
+  const { settings: parsed, issues } = parseConfig(configFor(simulator, settings), 'test', {});
+  const panel = parsed && withSecrets(parsed).panels[0];
   const [target] = panel?.servers ?? [];
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];

@@ -230,7 +230,7 @@ test('treats discover: true as the defaults and discover: false as disabled', as
   expect(await check(panel('discover: true'))).toEqual(full);
   const none = await check(panel('discover: false'));
   expect(none.exitCode).toBe(1);
-  expect(none.err).toContain('expected a list of servers, or discover: true to take them from the panel');
+  expect(none.err).toContain('expected at least one server, or discover: true to take them from the panel');
 });
 
 test('with --listing says that doctor reads the server lists', async () => {

@@ -3,7 +3,13 @@ import { changedConcerns, type PanelConfig } from '../../../src/config/config.ts
 import { Secret } from '../../../src/domain/secret.ts';
 import { target } from '../../support/targets.ts';
 
-const tls = { ca: 'one', key: new Secret('one'), insecureSkipVerify: false };
+const tls = {
+  ca: 'one',
+  cert: undefined,
+  key: new Secret('one'),
+  serverName: undefined,
+  insecureSkipVerify: false,
+};
 const nodes = { apiKey: new Secret('ptla_one'), intervalMs: 60_000 };
 
 function panel(changes: Partial<PanelConfig> = {}): PanelConfig {
@@ -20,8 +26,14 @@ function panel(changes: Partial<PanelConfig> = {}): PanelConfig {
     connectTimeoutMs: 10_000,
     authTimeoutMs: 12_000,
     allowInsecure: false,
+    requestsPerMinute: undefined,
     socketHosts: ['node.example.com'],
+    queryHosts: undefined,
     tls,
+    proxyUrl: undefined,
+    listing: undefined,
+    backups: undefined,
+    schedules: undefined,
     nodes,
     servers: [target()],
     ...changes,

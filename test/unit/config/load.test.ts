@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
@@ -16,7 +16,10 @@ let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'config-'));
 });
-afterEach(() => rm(directory, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  return rm(directory, { recursive: true });
+});
 
 async function load(text: string | Uint8Array, env: Record<string, string> = {}) {
   const file = join(directory, 'config.yaml');
@@ -240,6 +243,13 @@ test('the path of a key file is relative to the configuration, and its final new
   const config = await loadValid(withKey('api_key_file: ./key'));
   expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
   expect(config.panels[0]?.apiKeySource).toBe('file ./key');
+});
+
+test('a path that begins with ~/ is in the home directory', async () => {
+  vi.stubEnv('HOME', directory);
+  await writeFile(join(directory, 'panel-key'), 'TopSecret1');
+  const config = await loadValid(withKey('api_key_file: ~/panel-key'));
+  expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
 });
 
 test('a key file is read again on every load', async () => {

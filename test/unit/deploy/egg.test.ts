@@ -106,9 +106,9 @@ describe('the egg', () => {
     expect(`docker.io/library/${container}`).toBe(/^ARG NODE_IMAGE=(.*)$/m.exec(readText('Dockerfile'))?.[1]);
     const [, yaml = ''] = /<<'CONFIG'\n([^]*?)\nCONFIG\n/.exec(script) ?? [];
     const environment = { PANEL_URL: 'https://panel.example.com', PANEL_API_KEY: 'ptlc_key' };
-    const { issues, shape } = parseConfig(yaml, 'config.yaml', environment);
+    const { issues, settings } = parseConfig(yaml, 'config.yaml', environment);
     expect(issues).toEqual([]);
-    expect(shape?.panels).toHaveLength(1);
+    expect(settings?.panels).toHaveLength(1);
     for (const name of Object.keys(environment)) expect(variables.has(name), name).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mostSimilar, similarWords } from '../../../src/yaml/issues.ts';
+import { mostSimilar } from '../../../src/yaml/issues.ts';
 
 test.each([
   ['poll_intervall', 'poll_interval'],
@@ -10,22 +10,4 @@ test.each([
   ['x', undefined],
 ])('%s suggests %s', (word, meant) => {
   expect(mostSimilar(word, ['name', 'url', 'api_key', 'poll_interval'])).toBe(meant);
-});
-
-test.each([
-  ['minecraf', ['minecraft', 'minecraftbe']],
-  ['minecraft-java', ['minecraft']],
-  ['Valheim', ['valheim']],
-  ['ark', []],
-  ['cs2', ['csgo']],
-])('%s suggests %j', (word, meant) => {
-  expect(similarWords(word, ['minecraftbe', 'minecraft', 'valheim', 'csgo'])).toEqual(meant);
-});
-
-test('at most three words are suggested', () => {
-  expect(similarWords('arma', ['arma2', 'arma3', 'armareforger', 'armaresistance'])).toEqual([
-    'arma2',
-    'arma3',
-    'armareforger',
-  ]);
 });

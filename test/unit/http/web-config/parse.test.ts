@@ -11,15 +11,12 @@ function parse(yaml: string, env: Record<string, string> = {}) {
 
 /** The settings of a valid file, with these strings as certificate, key and authorities. */
 function settingsOf(yaml: string, env: Record<string, string> = {}) {
-  const { shape, issues } = parse(yaml, env);
+  const { settings, issues } = parse(yaml, env);
   expect(formatIssues(issues)).toBe('');
-  if (shape === undefined) throw new Error('no shape');
-  const contents = new Map([
-    ['tls_server_config.cert_file', 'CERT'],
-    ['tls_server_config.key_file', 'KEY'],
-    ['tls_server_config.client_ca_file', 'CA'],
-  ]);
-  return resolveWebConfig(shape, contents);
+  if (settings === undefined) throw new Error('no settings');
+  const tls = settings.tls_server_config;
+  const files = { cert_file: 'CERT', key_file: 'KEY', client_ca_file: 'CA' };
+  return resolveWebConfig({ ...settings, tls_server_config: tls && { ...tls, ...files } });
 }
 
 test('blank settings are ignored', () => {
@@ -50,9 +47,9 @@ describe('a file that protects nothing is rejected', () => {
       NO_USERS,
     ],
   ])('%s', (_, yaml, words) => {
-    const { shape, issues } = parse(yaml, { USERS: '' });
+    const { settings, issues } = parse(yaml, { USERS: '' });
     expect(formatIssues(issues)).toMatch(words);
-    expect(shape).toBeUndefined();
+    expect(settings).toBeUndefined();
   });
 });
 
@@ -199,8 +196,8 @@ test.each<[string, string[]]>([
     ],
   ],
 ])('%s is rejected with its position', (yaml, expected) => {
-  const { shape, issues } = parse(yaml);
-  expect(shape).toBeUndefined();
+  const { settings, issues } = parse(yaml);
+  expect(settings).toBeUndefined();
   expect(
     formatIssues(issues)
       .replaceAll(/^web\.yml:/gm, '')
@@ -223,8 +220,8 @@ describe('a setting that is not supported and would restrict clients is rejected
     ['key', 'K', 'not supported: name a file with the private key in key_file'],
     ['client_ca', 'A', 'not supported: name a file with it in client_ca_file'],
   ])('%s', (key, value, message) => {
-    const { shape, issues } = parse(`tls_server_config: { ${PAIR}, ${key}: ${value} }`);
-    expect(shape).toBeUndefined();
+    const { settings, issues } = parse(`tls_server_config: { ${PAIR}, ${key}: ${value} }`);
+    expect(settings).toBeUndefined();
     expect(formatIssues(issues)).toBe(`web.yml:1:49: tls_server_config.${key}: ${message}`);
   });
 });
@@ -278,7 +275,7 @@ test.each([
     '1:49: tls_server_config.client_auth_type: accepts any certificate, including self-signed ones; to verify certificates, use RequireAndVerifyClientCert',
   ],
 ])('%s gives a warning', (yaml, warning) => {
-  const { shape, warnings } = parse(yaml);
-  expect(shape).toBeDefined();
+  const { settings, warnings } = parse(yaml);
+  expect(settings).toBeDefined();
   expect(formatIssues(warnings)).toBe(`web.yml:${warning}`);
 });

@@ -1,0 +1,124 @@
+import type { z } from 'zod';
+import { identityOf, isSameServer } from '../domain/server.ts';
+import { formatPath, isTreeMap, type Path } from '../yaml/document.ts';
+import { problemOf } from '../yaml/scalars.ts';
+import { isClearText } from './values.ts';
+
+type Context = Pick<z.RefinementCtx, 'addIssue'>;
+
+/** Rules also apply if some settings are invalid, so that all problems are reported at once. Those settings are then missing. */
+export const ALWAYS = {
+  when: ({ value }: { readonly value: unknown }) => isTreeMap(value),
+};
+
+/** Reports a client certificate without its key, or the reverse. */
+export function checkTls(tls: object, context: Context): void {
+  const pair = ['cert_file', 'key_file'];
+  const missing = pair.find((key) => !(key in tls));
+  if (missing === undefined) return;
+  for (const key of pair.filter((one) => one in tls)) {
+    const message = `expected ${missing} as well: a client certificate needs both`;
+    context.addIssue(problemOf(message, 'key', [key]));
+  }
+}
+
+interface Server {
+  readonly id?: string;
+  readonly name?: string;
+  readonly query?: { readonly address?: string };
+}
+
+interface Panel {
+  readonly name?: string;
+  readonly url?: string;
+  readonly allow_insecure?: boolean;
+  readonly discover?: unknown;
+  readonly limits_from_listing?: boolean;
+  readonly servers?: readonly Server[];
+}
+
+/** Reports problems between the settings of a panel. */
+export function checkPanel(panel: Panel, context: Context): void {
+  const isInline = 'api_key' in panel;
+  if (isInline === 'api_key_file' in panel) {
+    const message = isInline
+      ? 'expected either api_key or api_key_file, got both'
+      : 'is missing; set api_key, or api_key_file to the file that contains the key';
+    context.addIssue(problemOf(message, 'key', [isInline ? 'api_key_file' : 'api_key']));
+  }
+  if (panel.url !== undefined && isClearText(panel.url) && panel.allow_insecure !== true) {
+    const message =
+      'expected https, because http sends the API key in clear text (allow_insecure: true permits it)';
+    context.addIssue(problemOf(message, 'value', ['url']));
+  }
+  if (panel.discover !== undefined) return;
+  if (panel.servers?.length === 0) {
+    const message = 'expected at least one server, or discover: true to take them from the panel';
+    context.addIssue(problemOf(message, 'value', ['servers']));
+  }
+  // Without the server list, only the file can specify where a game is queried.
+  const queried = panel.limits_from_listing === false ? itemsIn(panel.servers) : [];
+  for (const [index, { query }] of queried.entries()) {
+    if (query === undefined || /:\d+$/.test(query.address ?? '')) continue;
+    const message =
+      'expected the address to query, with its port, because the server list is not read (limits_from_listing: false)';
+    context.addIssue(problemOf(message, 'value', ['servers', index, 'query', 'address']));
+  }
+}
+
+/** Reports panels with the same name, and servers that a panel lists twice. */
+export function checkPanels(config: { readonly panels?: readonly Panel[] }, context: Context): void {
+  const panels = itemsIn(config.panels);
+  eachRepeated(
+    panels.map(({ name }) => name),
+    (index, before) => {
+      const message = sameName(['panels', before, 'name']);
+      context.addIssue(problemOf(message, 'value', ['panels', index, 'name']));
+    },
+  );
+  for (const [index, { servers }] of panels.entries())
+    checkServers(itemsIn(servers), ['panels', index, 'servers'], context);
+}
+
+function checkServers(servers: readonly Server[], path: Path, context: Context): void {
+  const identities = servers.map(({ id }) => id && identityOf({ id }));
+  const repeated = new Set<number>();
+  eachRepeated(identities, (index, before) => {
+    repeated.add(index);
+    const place = formatPath([...path, before, 'id']);
+    const [id = '', other = ''] = [servers[index]?.id, servers[before]?.id];
+    const message = isSameServer({ id }, { id: other })
+      ? `expected each server once (already listed at ${place})`
+      : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`;
+    context.addIssue(problemOf(message, 'value', [...path, index, 'id']));
+  });
+  // The identity is also the default of a server's name.
+  const names = servers.map(({ name }, index) => name ?? identities[index]);
+  const namedAt = (index: number) => [...path, index, names[index] === identities[index] ? 'id' : 'name'];
+  eachRepeated(names, (index, before) => {
+    const setting = namedAt(index);
+    // A server that is listed twice also has its default name twice: that is one mistake, not two.
+    if (setting.at(-1) === 'name' || !repeated.has(index))
+      context.addIssue(problemOf(sameName(namedAt(before)), 'value', setting));
+  });
+}
+
+function sameName(before: Path): string {
+  return `expected a unique name (already used by ${formatPath(before)})`;
+}
+
+/** What is in a list; nothing, if the setting is something else. */
+function itemsIn<Item extends object>(list: readonly Item[] | undefined): readonly Partial<Item>[] {
+  return Array.isArray(list) ? list.map((item: Item | null) => item ?? {}) : [];
+}
+
+/** Finds each key that occurred before. */
+function eachRepeated(keys: readonly (string | undefined)[], found: (index: number, before: number) => void) {
+  const first = new Map<string, number>();
+  for (const [index, key] of keys.entries()) {
+    if (key === undefined) continue;
+    const before = first.get(key);
+    if (before === undefined) first.set(key, index);
+    else found(index, before);
+  }
+}
