@@ -1,6 +1,6 @@
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { apiKeyOfFile, apiKeyProblem } from '../config/values.ts';
+import { apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
 import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import { Secret } from '../domain/secret.ts';

@@ -1,5 +1,5 @@
-import { apiKeyOfFile, apiKeyProblem, isClearText, panelUrlProblem } from '../config/values.ts';
-import { API_KEY_FORM } from '../domain/api-keys.ts';
+import { isClearText, panelUrlProblem } from '../config/values.ts';
+import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
 import { Secret } from '../domain/secret.ts';
 import { API_KEY_FILE, readText, readTextFile, unreadable } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';

@@ -8,7 +8,7 @@ import {
   secretFiles,
 } from '../yaml/settings-file.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
-import { type Environment, hasVariables } from '../yaml/variables.ts';
+import type { Environment } from '../yaml/variables.ts';
 import { configSchema, type Settings } from './schema.ts';
 
 const FORMAT: SettingsFormat<Settings> = {
@@ -62,7 +62,7 @@ export function parseConfig(text: string, file: string, env: Environment) {
 /** Tells keys in variables from those in the file itself. */
 function withKeySources(settings: Settings, document: YamlDocument): Settings {
   for (const [index, panel] of settings.panels.entries())
-    if (hasVariables(document.sourceOf(['panels', index, 'api_key']) ?? '')) panel.apiKeySource = 'variable';
+    if (document.templateOf(['panels', index, 'api_key']) !== undefined) panel.apiKeySource = 'variable';
   return settings;
 }
 

@@ -1,9 +1,9 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
+import { apiKeyOfFile, apiKeyProblem, isApiKey, keyTextProblem } from '../domain/api-keys.ts';
 import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { SchemaNode } from '../yaml/issues.ts';
 import {
   byDefault,
   count,
@@ -21,17 +21,7 @@ import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { discover, perServer } from './discover-schema.ts';
 import { ALWAYS, checkPanel, checkPanels, checkTls } from './rules.ts';
 import { name, server } from './server-schema.ts';
-import {
-  apiKeyOfFile,
-  apiKeyProblem,
-  isApiKey,
-  isOrigin,
-  keyTextProblem,
-  normalizePanelUrl,
-  panelUrlProblem,
-  parseHost,
-  proxyUrlProblem,
-} from './values.ts';
+import { isOrigin, normalizePanelUrl, panelUrlProblem, parseHost, proxyUrlProblem } from './values.ts';
 
 const hosts = (example: string) =>
   list(
@@ -39,6 +29,15 @@ const hosts = (example: string) =>
     `host names, such as [${example}]`,
     'host name',
   );
+
+/** What is wrong with a key in the file itself, where people also write where the key is. */
+function inlineKeyProblem(text: string): string | undefined {
+  if (/^(?:~|\.{0,2})\//.test(text))
+    return 'expected an API key, but this is a file: name it in api_key_file';
+  return /^\$\w+$/.test(text)
+    ? 'expected an API key, but this is a variable without braces: write it as ${PANEL_API_KEY}'
+    : apiKeyProblem(text);
+}
 
 /** A file with an API key, which is read again with each reload. */
 const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: string) =>
@@ -98,7 +97,6 @@ const tlsConfig = section('a map of TLS settings', {
     ca: tls.ca_file,
     cert: tls.cert_file,
     key: tls.key_file,
-    /** The name that the panel's certificate must be for; REST only, since nodes have their own names. */
     serverName: tls.server_name,
     insecureSkipVerify: tls.insecure_skip_verify,
   }));
@@ -148,7 +146,7 @@ const panel = section('a panel, such as `- name: main`', {
   api_key: optional(
     scalar({
       expected: 'a client API key, such as ${PANEL_API_KEY}',
-      problem: apiKeyProblem,
+      problem: inlineKeyProblem,
       isSecret: true,
     }),
     '${PANEL_API_KEY}',
@@ -229,14 +227,10 @@ const panel = section('a panel, such as `- name: main`', {
   .transform(
     ({ api_key: apiKey = '', api_key_file: key = { apiKey, apiKeySource: 'inline' }, ...panel }) => ({
       name: panel.name,
-      /** The panel's base address, without a trailing slash; a path is kept. */
       url: panel.url,
-      /** What to send as `Origin` on the socket upgrade. */
       origin: panel.origin ?? new URL(panel.url).origin,
       ...key,
-      /** The pinned rate; absent if the panel's limit determines it. */
       requestsPerMinute: panel.requests_per_minute,
-      /** Each shard has its own account, so none has to share the panel's limit. */
       keyPerShard: panel.key_per_shard,
       pollIntervalMs: panel.poll_interval,
       stalenessMs: panel.staleness,
@@ -244,20 +238,15 @@ const panel = section('a panel, such as `- name: main`', {
       connectTimeoutMs: panel.connect_timeout,
       authTimeoutMs: panel.auth_timeout,
       allowInsecure: panel.allow_insecure,
-      /** The only hosts to which a socket may be opened, as `URL.hostname` writes them. */
       socketHosts: panel.socket_hosts,
-      /** Hosts at which games may be queried even though they are local or metadata addresses, as `URL.hostname` writes them. */
       queryHosts: panel.query_hosts,
       tls: panel.tls_config,
       /** May contain a username and a password: must not be logged as it is. */
       proxyUrl: panel.proxy_url,
-      /** Absent if the panel's server list isn't used. */
       listing: panel.discover ?? (panel.limits_from_listing ? FACTS_LISTING : undefined),
-      /** Absent if backups aren't requested. */
       backups: panel.backups,
       schedules: panel.schedules,
       nodes: panel.nodes,
-      /** May be empty if servers are discovered. */
       servers: panel.servers.map((server): ServerTarget => ({ panel: panel.name, ...server })),
     }),
   );
@@ -289,24 +278,3 @@ export const configSchema = section('a map with panels', {
 
 /** What the file contains, with defaults filled in and the files that it refers to read. */
 export type Settings = z.output<typeof configSchema>;
-
-/** The configuration's JSON schema (draft 7), as editors use it. */
-export function configJsonSchema(): SchemaNode {
-  const schema = z.toJSONSchema(configSchema, {
-    io: 'input',
-    target: 'draft-7',
-    override: ({ zodSchema, jsonSchema }) => {
-      // The program reads texts; a setting with another published type declares it in `anyOf`.
-      if (jsonSchema.anyOf !== undefined) delete jsonSchema.type;
-      // zod omits these if a text is transformed, since they may describe the result; here they describe what is in the file.
-      const { default: initial, examples } = z.globalRegistry.get(zodSchema) ?? {};
-      Object.assign(jsonSchema, initial === undefined ? {} : { default: initial }, examples && { examples });
-    },
-  });
-  return schema as SchemaNode;
-}
-
-/** The text of `config.schema.json`. */
-export function renderConfigSchema(): string {
-  return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
-}

@@ -1,5 +1,3 @@
-import { API_KEY_FORM, CLIENT_KEY_ADVICE, isApplicationKey } from '../domain/api-keys.ts';
-
 const SHORT_ID = '[0-9a-fA-F]{8}';
 const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
 
@@ -49,48 +47,6 @@ export function labelNameProblem(name: string): string | undefined {
   if (name.startsWith('__')) return 'expected a label name without a leading __, which Prometheus reserves';
   if (TAKEN_LABELS.includes(name)) return `${name} is reserved: choose another label name`;
   return undefined;
-}
-
-const MAX_KEY_LENGTH = 4_096;
-const ONLY_API_KEY = new RegExp(`^(?:${API_KEY_FORM}|[A-Za-z0-9]{32,})$`);
-
-/** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
-export function apiKeyProblem(key: string): string | undefined {
-  if (isApplicationKey(key)) {
-    return `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`;
-  }
-  return keyTextProblem(key);
-}
-
-/** What keeps a text from being an API key of any kind, without quoting it; undefined if nothing does. */
-export function keyTextProblem(key: string): string | undefined {
-  if (key === '') return 'expected an API key, but it is empty';
-  if (!/^[\x21-\x7e]+$/.test(key))
-    return 'expected an API key without spaces, line breaks or special characters';
-  if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
-  return NO_KEYS.find(([form]) => form.test(key))?.[1];
-}
-
-/** What people write in a key's place, and what to write instead. */
-const NO_KEYS: readonly (readonly [RegExp, string])[] = [
-  [/^\$\w+$/, 'expected an API key, but this is a variable without braces: write it as ${PANEL_API_KEY}'],
-  [/^(?:~|\.{0,2})\//, 'expected an API key, but this is a file: name it in api_key_file'],
-  [/^[A-Za-z_]\w*=[^=]/, 'expected only the API key, without a name and = before it'],
-  [/^(["']).*\1$/, 'expected only the API key, without quotes'],
-  [
-    /^\w{16}$/,
-    'expected a whole API key, but 16 characters are only its identifier: the panel shows the key once, when it is created',
-  ],
-];
-
-/** Whether the name of a file is an API key instead: one with a prefix, or one of an older panel. */
-export function isApiKey(name: string): boolean {
-  return ONLY_API_KEY.test(name);
-}
-
-/** The API key in a file, without the newline that editors and `echo` append. */
-export function apiKeyOfFile(content: string): string {
-  return content.replace(/\r?\n$/, '');
 }
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;

@@ -37,3 +37,39 @@ export function isApplicationKey(key: string): boolean {
 export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
   return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));
 }
+
+const MAX_LENGTH = 4_096;
+
+/** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
+export function apiKeyProblem(key: string): string | undefined {
+  if (isApplicationKey(key)) {
+    return `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`;
+  }
+  return keyTextProblem(key);
+}
+
+/** What keeps a text from being an API key of any kind, without quoting it; undefined if nothing does. */
+export function keyTextProblem(key: string): string | undefined {
+  if (key === '') return 'expected an API key, but it is empty';
+  if (!/^[\x21-\x7e]+$/.test(key))
+    return 'expected an API key without spaces, line breaks or special characters';
+  if (key.length > MAX_LENGTH) return `expected an API key of at most ${MAX_LENGTH} characters`;
+  if (/^[A-Za-z_]\w*=[^=]/.test(key)) return 'expected only the API key, without a name and = before it';
+  if (/^(["']).*\1$/.test(key)) return 'expected only the API key, without quotes';
+  // The panel shows it instead of the key, of which it is the beginning.
+  return /^\w{16}$/.test(key)
+    ? 'expected a whole API key, but 16 characters are only its identifier: the panel shows the key once, when it is created'
+    : undefined;
+}
+
+const ONLY_KEY = new RegExp(`^(?:${API_KEY_FORM}|[A-Za-z0-9]{32,})$`);
+
+/** Whether the text has the form of an API key, with a prefix or of an older panel. */
+export function isApiKey(text: string): boolean {
+  return ONLY_KEY.test(text);
+}
+
+/** The API key in a file, without the newline that editors and `echo` append. */
+export function apiKeyOfFile(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}

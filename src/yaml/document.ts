@@ -1,6 +1,7 @@
 import {
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isNode,
   isPair,
@@ -14,7 +15,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { type Environment, expandVariables } from './variables.ts';
+import { type Environment, expandVariables, hasVariables } from './variables.ts';
 
 /** The way from the root to a value: keys and indices. */
 export type Path = readonly (string | number)[];
@@ -117,10 +118,17 @@ export class YamlDocument {
     return isNode(node) || path.length === 0 ? this.#placeAt(node) : this.placeOf(around);
   }
 
-  /** The text as in the file; undefined behind an alias. */
-  sourceOf(path: Path): string | undefined {
-    const node = this.#document.getIn(path, true);
-    return isScalar(node) ? node.source : undefined;
+  /** The text as in the file, if it contains variables. */
+  templateOf(path: Path): string | undefined {
+    const node = path.reduce(
+      (around: unknown, step) => (isCollection(around) ? this.#target(around.get(step, true)) : undefined),
+      this.#document.contents,
+    );
+    return isScalar(node) && node.source !== undefined && hasVariables(node.source) ? node.source : undefined;
+  }
+
+  #target(node: unknown): unknown {
+    return isAlias(node) ? node.resolve(this.#document) : node;
   }
 
   #placeAt(at: unknown): Position {

@@ -11,7 +11,6 @@ import {
   type YamlDocument,
 } from './document.ts';
 import { quote } from './scalars.ts';
-import { hasVariables } from './variables.ts';
 
 /** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {
@@ -115,9 +114,8 @@ export function toIssue(
 ): ConfigIssue {
   const value = at === 'value' ? valueAt(tree, path) : undefined;
   // A variable may contain a misplaced secret; the file's own text does not.
-  const source = document.sourceOf(path) ?? '';
-  const got = quote(hasVariables(source) ? source : value);
-  const text = value === undefined ? `is missing, ${message}` : `${message}, got ${got}`;
+  const got = typeof value === 'string' ? (document.templateOf(path) ?? value) : value;
+  const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
   return {
     file,
     ...(typeof at === 'object' ? at : document.placeOf(path, at === 'key' ? 'key' : 'value')),

@@ -78,7 +78,8 @@ export async function readText(
     // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
   } catch (error) {
-    return { ok: false, ...readFailure(error) };
+    const code = codeOf(error);
+    return { ok: false, ...(FAILURES[code] ?? { problem: code }) };
   }
 }
 
@@ -113,29 +114,22 @@ function sizeOf(kibibytes: number): string {
   return kibibytes < 1_024 ? `${kibibytes} KiB` : `${kibibytes / 1_024} MiB`;
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-function readFailure(error: unknown): ReadFailure {
-  const code = codeOf(error);
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return { problem: NO_SUCH_FILE };
-    case 'EISDIR':
-      return { problem: 'it is a directory' };
-    case 'EACCES':
-    case 'EPERM':
-      return { problem: 'permission denied', remedy: 'let the user that runs this program read it' };
-    case 'EAGAIN':
-      return {
-        problem: `no end of its data within ${PIPE_WAIT_MS / 1_000} s`,
-        remedy: 'close the other end of the pipe, or name an ordinary file',
-      };
-    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return { problem: 'not UTF-8 text', remedy: 'save it as UTF-8' };
-    default:
-      return { problem: typeof code === 'string' ? code : 'unknown error' };
-  }
-}
+const DENIED = { problem: 'permission denied', remedy: 'let the user that runs this program read it' };
+
+/** By the codes of Node.js. */
+const FAILURES: Readonly<Record<string, ReadFailure>> = {
+  ENOENT: { problem: NO_SUCH_FILE },
+  ENOTDIR: { problem: NO_SUCH_FILE },
+  EISDIR: { problem: 'it is a directory' },
+  EACCES: DENIED,
+  EPERM: DENIED,
+  EAGAIN: {
+    problem: `no end of its data within ${PIPE_WAIT_MS / 1_000} s`,
+    remedy: 'close the other end of the pipe, or name an ordinary file',
+  },
+  ERR_ENCODING_INVALID_ENCODED_DATA: { problem: 'not UTF-8 text', remedy: 'save it as UTF-8' },
+};

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
-import { configJsonSchema } from '../../src/config/schema.ts';
 import { SERVER_ID_PATTERN } from '../../src/config/values.ts';
 import { DURATION_PATTERN } from '../../src/domain/durations.ts';
-import { SIZE_PATTERN } from '../../src/yaml/scalars.ts';
+import { SIZE_PATTERN } from '../../src/domain/limits.ts';
+import { configJsonSchema } from './config-schema.ts';
 
 /** The parts of a JSON schema that the configuration reference uses. */
 interface Node {

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { parseConfig } from '../../../src/config/parse.ts';
-import { configJsonSchema } from '../../../src/config/schema.ts';
 import { formatIssues, mostSimilar, type SchemaNode } from '../../../src/yaml/issues.ts';
+import { configJsonSchema } from '../../support/config-schema.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 
 const EXAMPLE = readFileSync('config.example.yaml', 'utf8');
@@ -162,6 +162,23 @@ test("aliases share an anchor's value", () => {
     { game: 'minecraft' },
     { game: 'minecraft' },
   ]);
+});
+
+test('the value of a variable is not quoted, not even behind an alias', () => {
+  const { issues } = parse(
+    withServers(
+      '- id: 1a7ce997',
+      '  labels: &common { game: &name "${PANEL_API_KEY}" }',
+      '  mode: *name',
+      '- id: d3aac109',
+      '  labels: *common',
+      '  expect: ${PANEL_API_KEY}',
+    ),
+  );
+  expect(formatIssues(issues)).toBe(
+    `c.yaml:8:15: panels[0].servers[0].mode: expected one of auto, socket, poll, got "\${PANEL_API_KEY}"
+c.yaml:11:17: panels[0].servers[1].expect: expected one of running, any, auto, got "\${PANEL_API_KEY}"`,
+  );
 });
 
 test('labels named like built-in properties are ordinary labels', () => {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { renderConfigSchema } from '../../../src/config/schema.ts';
+import { renderConfigSchema } from '../../support/config-schema.ts';
 
 const FILE = 'config.schema.json';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  apiKeyOfFile,
   isClearText,
   isOrigin,
   normalizePanelUrl,
@@ -79,13 +78,4 @@ describe('addresses', () => {
   ])('the host %j is parsed as %s', (text, host) => {
     expect(parseHost(text)).toBe(host);
   });
-});
-
-test.each([
-  ['key\n', 'key'],
-  ['key\r\n', 'key'],
-  ['key', 'key'],
-  ['key\n\n', 'key\n'],
-])('a key file containing %j gives the key %j', (content, key) => {
-  expect(apiKeyOfFile(content)).toBe(key);
 });
