@@ -3,9 +3,9 @@ import { defineConfig } from 'rolldown';
 import { pageFiles } from './scripts/build/page-files.ts';
 import { thirdParty } from './scripts/build/third-party.ts';
 
-/** Packages that gamedig imports and no query reaches; src/query/left-out.ts has the reasons. */
+/** Packages that gamedig imports and no query reaches; scripts/build/left-out.ts has the reasons. */
 const LEFT_OUT = ['got', 'seek-bzip', 'telnet-client'];
-const LEFT_OUT_FILE = fileURLToPath(new URL('src/query/left-out.ts', import.meta.url));
+const LEFT_OUT_FILE = fileURLToPath(new URL('scripts/build/left-out.ts', import.meta.url));
 
 /** What the build makes of the packages that the query client takes in. */
 export const QUERY_PACKAGES = {
@@ -27,7 +27,7 @@ export default defineConfig([
       // The programs of threads.
       'parse-worker': 'src/config/parse-worker.ts',
       'bcrypt-worker': 'src/http/bcrypt-worker.ts',
-      'query-worker': 'src/query/query-worker.ts',
+      'query-worker': 'src/query/library.ts',
     },
     platform: 'node',
     tsconfig: 'tsconfig.json',

@@ -10,6 +10,7 @@ import {
   perServer,
   SERVER,
   unless,
+  whereAlso,
 } from './promql.ts';
 
 /** What a server's power state means, given whether it is expected to run and whether the panel blocks it. */
@@ -65,8 +66,11 @@ export const EXPECTED_OFF = unless(OFF, `${expected()} == 1`);
 /** Servers without a fresh sample that the panel doesn't block. */
 export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, BLOCKED);
 
-/** Servers that are running but don't respond to the query of their game. */
-export const UNRESPONSIVE = `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`;
+/** Servers that are running but don't respond to the query of their game, although they did within the last day. */
+export const UNRESPONSIVE = whereAlso(
+  `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`,
+  `max_over_time(${ofServers('gameserver_query_up')}[1d]) == 1`,
+);
 
 /** One series per server: the code of its status. */
 export function statusCode(): string {

@@ -28,7 +28,8 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'query',
-    contains: 'queries game servers for their players: the types, and the thread that runs gamedig',
+    contains:
+      'queries game servers for their players: their types, the protocols, and the thread that runs gamedig',
     mayImport: ['domain', 'diagnosis', 'names', 'build-info.ts'],
   },
   {

@@ -1,5 +1,5 @@
-import type { Asked } from '../../src/query/client.ts';
-import { QueryThread } from '../../src/query/query-thread.ts';
+import { type Asked, GameClient } from '../../src/query/client.ts';
+import { LibraryThread } from '../../src/query/library-thread.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
 
 /** The thread's program in the build; this module runs from `.bench/bench/query`. */
@@ -28,7 +28,7 @@ export interface AskerOptions {
 }
 
 export async function start({ type, ports, intervalSeconds, asks }: AskerOptions): Promise<AskerProgram> {
-  const client = new QueryThread(PROGRAM);
+  const client = new GameClient(new LibraryThread(PROGRAM));
   let [answers, failures] = [0, 0];
   const count = (outcome: Asked) => {
     if (outcome.players === 12) answers += 1;

@@ -9,12 +9,14 @@ import {
 } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { figure, graph } from '../panels.ts';
-import { byMean, gauge, info, SHOWN, top, whereAlso, withInfo } from '../promql.ts';
+import { byMean, gauge, info, ofServers, SHOWN, top, unless, whereAlso, withInfo } from '../promql.ts';
 import { RUNNING, UNRESPONSIVE } from '../status.ts';
 import { table } from '../table.ts';
 
-const PLAYERS = gauge('gameserver_players');
-const SLOTS = gauge('gameserver_players_max');
+/** The players of a proxy are on the servers behind it. */
+const PROXIES = ofServers('gameserver_info', 'proxy="true"');
+const PLAYERS = unless(gauge('gameserver_players'), PROXIES);
+const SLOTS = unless(gauge('gameserver_players_max'), PROXIES);
 const RESPONDS = gauge('gameserver_query_up');
 const NO_QUERIES = 'No server responded to a query: set query in the configuration';
 
@@ -44,14 +46,15 @@ export const players: Section = {
   panels: [
     figure({
       title: 'Players',
-      description: 'Players on all servers that respond to a query.',
+      description: 'Players on all servers that respond to a query, without proxies.',
       unit: 'none',
       width: 8,
       queries: [{ expr: `sum(${PLAYERS})` }],
     }),
     figure({
       title: 'Slots in use',
-      description: 'Players as a share of the player slots of all servers that respond to a query.',
+      description:
+        'Players as a share of the player slots of all servers that respond to a query, without proxies.',
       unit: 'percentunit',
       decimals: 0,
       width: 8,

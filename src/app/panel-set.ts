@@ -6,17 +6,17 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { ServerIdentity } from '../fleet/discovery.ts';
 import type { TargetChanges } from '../fleet/members.ts';
 import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
+import type { QueryAccess } from '../fleet/query-watch.ts';
 import type { Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
 import { Supervisor } from '../fleet/supervisor.ts';
 import type { NameLookups } from '../names/name-lookups.ts';
+import { systemService } from '../names/services.ts';
 import { PanelApi } from '../panel/api.ts';
 import { Gateway, type PanelGatewayOptions } from '../panel/gateway.ts';
 import { type PinnedRate, RateLimit } from '../panel/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
-import type { QueryClient } from '../query/client.ts';
-import { QueryThread } from '../query/query-thread.ts';
-import { systemService } from '../query/services.ts';
+import { GameClient, type QueryClient } from '../query/client.ts';
 import { apiAccess, isSamePanel, socketAccess } from './panel-access.ts';
 
 /** What all panels share. */
@@ -56,12 +56,15 @@ interface PanelTransition {
 /** The running panels, and how they are updated to a new configuration. */
 export class PanelSet {
   readonly supervisor: Supervisor;
-  readonly #shared: PanelShared;
+  readonly #shared: PanelShared & Pick<QueryAccess, 'isTaken'>;
   #units: readonly PanelUnit[];
 
   constructor(config: Config, shared: PanelShared) {
-    this.#shared = shared;
-    this.#units = panelsOf(config, shared).map((panel) => createPanelUnit(panel, shared));
+    this.#shared = {
+      ...shared,
+      isTaken: (server, port) => this.#units.some(({ fleet }) => fleet.isTaken(server, port)),
+    };
+    this.#units = panelsOf(config, shared).map((panel) => createPanelUnit(panel, this.#shared));
     this.supervisor = new Supervisor(this.#units.map((unit) => unit.fleet));
     this.#pinRates();
   }
@@ -171,8 +174,8 @@ interface PanelUnit extends RunningPanel {
  *
  * @throws Error if the environment's proxy is invalid
  */
-function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
-  const { clock, log, random, isOurs, socketLimit, queryClient, names } = shared;
+function createPanelUnit(panel: PanelConfig, shared: PanelShared & Pick<QueryAccess, 'isTaken'>): PanelUnit {
+  const { clock, log, random, isOurs, socketLimit, queryClient, names, isTaken } = shared;
   const resolve = names.forPanel();
   let config = panel;
   const apiOf = (settings: PanelConfig) => apiAccess(settings, clock, resolve);
@@ -201,9 +204,10 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
     openNodes: (apiKey) => new PanelApi({ ...apiOf(config), apiKey: () => apiKey.reveal(), telemetry }),
     socketLimit,
     queries: {
-      client: queryClient ?? new QueryThread(),
+      client: queryClient ?? new GameClient(),
       resolve,
       findService: systemService,
+      isTaken,
       panelUrl: panel.url,
     },
     isOurs,

@@ -19,6 +19,7 @@ export const TAKEN_LABELS: readonly string[] = [
   'node',
   'egg',
   'uuid',
+  'proxy',
   'schedule',
   'schedule_id',
   'job',

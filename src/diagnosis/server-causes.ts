@@ -148,6 +148,15 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     meaning: 'The game began to respond, but the response was not complete within five seconds.',
     remedy: "Check the server's CPU and network usage. A game that hangs can also cause this.",
   },
+  query_never_answered: {
+    ...PASSING,
+    severity: 'fact',
+    title: 'never answered a query',
+    meaning:
+      "The query type follows from the server's egg, and the game hasn't responded since the exporter started: it may not support queries, or they are disabled.",
+    remedy:
+      'If the game supports queries, enable them in its settings. If the type or port is another one, set query.type and query.address.',
+  },
   query_dns: {
     ...PASSING,
     title: 'game server name not resolved',

@@ -60,7 +60,8 @@ function describeServer(server: Snapshot, panel: PanelReading): ServerReport {
   // If a server is allowed to be off, a state that the panel holds it in is normal.
   const isHeld = cause !== undefined && CAUSES[cause].severity === 'fact' && target.expect !== 'running';
   const own = cause === undefined || isHeld || isOfPanel(cause, panel) ? undefined : problem;
-  const problems = [own, query_problem]
+  const isNeverAnswering = query_problem !== undefined && CAUSES[query_problem.cause].severity === 'fact';
+  const problems = [own, isNeverAnswering ? undefined : query_problem]
     .filter((one) => one !== undefined)
     .map((one) => ({ cause: one.cause, detail: one.detail }));
   const isTested = server.collection_up === 1 || isHeld;
@@ -73,7 +74,11 @@ function describeServer(server: Snapshot, panel: PanelReading): ServerReport {
     state,
     players,
     problems,
-    held: isHeld ? `${shortTitle(cause)}; not a problem with expect: ${target.expect}` : undefined,
+    held: isHeld
+      ? `${shortTitle(cause)}; not a problem with expect: ${target.expect}`
+      : isNeverAnswering
+        ? CAUSES[query_problem.cause].title
+        : undefined,
   };
 }
 

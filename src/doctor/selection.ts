@@ -4,7 +4,7 @@ import type { QuerySettings } from '../domain/query.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { type CompiledRules, compileRules, queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import { queryPlace } from '../query/place.ts';
+import { queryPlace } from '../query/ask.ts';
 import { describeQuery, describeRule, matchesEveryServer } from './rule-words.ts';
 
 /** Servers that have something in common. */

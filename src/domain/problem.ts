@@ -19,6 +19,7 @@ export const CAUSES_BY_SCOPE = {
     'query_refused',
     'query_wrong_protocol',
     'query_timed_out',
+    'query_never_answered',
     'query_dns',
     'query_address_missing',
     'query_address_not_allowed',

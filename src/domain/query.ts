@@ -8,4 +8,6 @@ export interface QuerySettings {
    */
   readonly address?: string;
   readonly intervalMs: number;
+  /** The type follows from the egg, so the game may not respond to queries at all. */
+  readonly isGuess?: true;
 }

@@ -95,6 +95,8 @@ export interface ServerTarget {
   readonly query?: QuerySettings;
   /** Why it can't be monitored according to the server list. */
   readonly blocked?: BlockedReason;
+  /** Its players are on the servers behind it. */
+  readonly isProxy?: true;
   /** The server list allows it no backups. */
   readonly withoutBackups?: true;
   /** The discovery rules added it; absent if the configuration lists it. */

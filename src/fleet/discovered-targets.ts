@@ -12,7 +12,7 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import { AUTO, typeOfEgg } from '../query/eggs.ts';
+import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
 import { admit, type Census } from './census.ts';
 
 /** What the rules decide about one listed server. */
@@ -181,11 +181,11 @@ function discovered(
 /** The query of a rule for this server; undefined if its type depends on an egg whose game isn't known. */
 export function queryOf(
   query: QuerySettings | undefined,
-  { egg = '' }: ListedServer,
+  { egg = '', namedPort }: ListedServer,
 ): QuerySettings | undefined {
   if (query?.type !== AUTO) return query;
-  const type = typeOfEgg(egg);
-  return type === undefined ? undefined : { ...query, type };
+  const type = typeOfEgg(egg, namedPort !== undefined);
+  return type === undefined ? undefined : { ...query, type, isGuess: true };
 }
 
 function factsOf(
@@ -202,6 +202,7 @@ function factsOf(
     | 'namedPort'
     | 'otherPorts'
     | 'blocked'
+    | 'isProxy'
     | 'withoutBackups'
   >
 > {
@@ -216,6 +217,7 @@ function factsOf(
     namedPort,
     otherPorts,
     blocked: blockedByListing(server),
+    isProxy: isProxy(egg ?? '') ? true : undefined,
     withoutBackups: withoutBackups ? true : undefined,
   };
 }

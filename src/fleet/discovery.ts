@@ -108,11 +108,11 @@ export class Discovery {
     return [...this.#census.values()].map(({ server }) => server);
   }
 
-  /** Does a port of the server's address belong to another server, as far as the server list shows? */
+  /** Does a port of the address of a server, which may be another panel's, belong to another one, as far as the server list shows? */
   isTaken(server: ServerTarget, port: number): boolean {
     const census = this.#census;
     if (this.#ports?.census !== census) {
-      this.#ports = { census, listed: new ListedPorts(this.listed) };
+      this.#ports = { census, listed: new ListedPorts(this.#options.panel, this.listed) };
     }
     return this.#ports.listed.isTaken(server, port);
   }

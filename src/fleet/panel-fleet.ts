@@ -8,7 +8,7 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import type { QueryPolicy } from '../query/place.ts';
+import type { QueryPolicy } from '../query/ask.ts';
 import { polledStalenessMs } from '../session/due.ts';
 import { Session } from '../session/session.ts';
 import type {
@@ -113,6 +113,11 @@ export class PanelFleet {
   /** The known servers of the panel's server list; empty if it isn't used. */
   get listed(): readonly ListedServer[] {
     return this.#discovery.listed;
+  }
+
+  /** Does a port of the address of a server of any panel belong to another server of this one? */
+  isTaken(server: ServerTarget, port: number): boolean {
+    return this.#discovery.isTaken(server, port);
   }
 
   start(): void {
@@ -308,7 +313,6 @@ export class PanelFleet {
       random,
       log: this.#serverLog,
       records: () => this.records,
-      isTaken: (server, port) => this.#discovery.isTaken(server, port),
       isListingPending: () => this.#discovery.reading?.isPending === true,
     });
   }

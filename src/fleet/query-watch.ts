@@ -8,10 +8,9 @@ import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
-import type { QueryClient } from '../query/client.ts';
-import { queryPlace } from '../query/place.ts';
-import type { FindService } from '../query/services.ts';
+import type { FindService } from '../names/services.ts';
+import { type AskOptions, askPlayers, queryPlace } from '../query/ask.ts';
+import { QUERY_FAILURES, type QueryClient, type Way } from '../query/client.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** Concurrent queries of a panel. */
@@ -165,6 +164,8 @@ export interface QueryAccess {
   readonly findService?: FindService;
   /** Of this panel alone, so that its games' responses can't delay those of others. */
   readonly client: QueryClient;
+  /** Does a port of the server's address belong to another server of any panel, according to the server lists? */
+  readonly isTaken: (server: ServerTarget, port: number) => boolean;
 }
 
 export interface QueryWatchOptions extends QueryAccess {
@@ -174,10 +175,15 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly panelUrl: string;
   /** The current servers. */
   readonly records: () => readonly ServerRecord[];
-  /** Does a port of the server's address belong to another server, according to the server list? */
-  readonly isTaken: (server: ServerTarget, port: number) => boolean;
   /** Is the server list, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
+}
+
+/** What the queries of a server have shown. */
+interface Learned {
+  run?: number;
+  /** The earliest way that has led to a response in this run. */
+  earliest?: Way | undefined;
 }
 
 /** A server that is queried. */
@@ -194,6 +200,8 @@ export class QueryWatch {
   readonly #watched = new Map<ServerRecord, Watched>();
   /** Servers whose failure was logged and that haven't responded since. */
   readonly #reported = new WeakSet<ServerRecord>();
+  /** Servers that have ever responded. */
+  readonly #answered = new WeakSet<ServerRecord>();
   #queryHosts: readonly string[] | undefined;
   #isRunning = false;
 
@@ -235,10 +243,11 @@ export class QueryWatch {
 
   #watch(record: ServerRecord, settings: QuerySettings, terms: string): void {
     this.#leave(record);
+    const learned: Learned = {};
     const task: QueryTask = {
       intervalMs: settings.intervalMs,
       run: () => this.#runOf(record),
-      query: (signal) => this.#query(record, settings, signal),
+      query: (signal) => this.#query(record, settings, learned, signal),
     };
     this.#watched.set(record, { terms, task });
     this.#scheduler.add(task);
@@ -262,24 +271,34 @@ export class QueryWatch {
     return 'cause' in queryPlace(record.target) && isListingPending() ? undefined : run;
   }
 
-  async #query(record: ServerRecord, { intervalMs }: QuerySettings, signal: AbortSignal): Promise<QueryEnd> {
+  async #query(
+    record: ServerRecord,
+    { intervalMs, isGuess }: QuerySettings,
+    learned: Learned,
+    signal: AbortSignal,
+  ): Promise<QueryEnd> {
     const { clock, client, resolve, findService, panelUrl, isTaken } = this.#options;
     const run = record.starts;
+    if (learned.run !== run) Object.assign(learned, { run, earliest: undefined } satisfies Learned);
     const options: AskOptions = {
       clock,
       client,
       policy: { panelUrl, queryHosts: this.#queryHosts },
       isTaken,
       resolve,
+      earliest: learned.earliest,
       ...(findService !== undefined && { findService }),
     };
-    const asked = await askPlayers(record.target, options, signal);
+    const { way, problem: found, ...asked } = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';
-    const { problem } = asked;
+    if (found === undefined) {
+      this.#answered.add(record);
+      learned.earliest = way;
+    }
+    const problem = isGuess && !this.#answered.has(record) ? whileGuessed(found) : found;
     // A failure stays valid until the next query, and those come less and less often.
-    const lifeMs =
-      problem === undefined ? intervalMs * VALID_INTERVALS + QUERY_CUT_MS : Number.POSITIVE_INFINITY;
-    record.queried(run, { ...asked, staleAt: clock.now() + lifeMs });
+    const lifeMs = problem === undefined ? intervalMs * VALID_INTERVALS : Number.POSITIVE_INFINITY;
+    record.queried(run, { ...asked, ...(problem && { problem }), staleAt: clock.now() + lifeMs });
     this.#report(record, problem);
     return problem === undefined ? 'answered' : 'failed';
   }
@@ -296,10 +315,17 @@ export class QueryWatch {
     }
     const { cause, detail } = problem;
     const fields = { ...subject, event: 'query_failed', cause, detail };
-    const level = this.#reported.has(record) ? 'debug' : 'warn';
-    this.#reported.add(record);
+    const isQuiet = this.#reported.has(record) || cause === 'query_never_answered';
+    const level = isQuiet ? 'debug' : 'warn';
+    if (!isQuiet) this.#reported.add(record);
     log[level](fields, `server ${name} is running, but can't be queried: ${withRemedy(problem)}`);
   }
+}
+
+/** A guess that has never led to a response says nothing about the game. */
+function whileGuessed(problem: Problem | undefined): Problem | undefined {
+  const isSilent = QUERY_FAILURES.some((cause) => cause === problem?.cause);
+  return problem && isSilent ? { ...problem, cause: 'query_never_answered' } : problem;
 }
 
 /** The settings of a server's queries as one text. */

@@ -90,9 +90,9 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
     name: 'gameserver_info',
     type: 'gauge',
     stability: 'stable',
-    help: 'Node, egg and UUID of the server, where known; always 1.',
-    labels: ['node', 'egg', 'uuid'],
-    read: ({ target, node }) => [[[node, target.egg, target.uuid], 1]],
+    help: 'Node, egg and UUID of the server, where known, and whether it is a proxy, whose players are on other servers; always 1.',
+    labels: ['node', 'egg', 'uuid', 'proxy'],
+    read: ({ target, node }) => [[[node, target.egg, target.uuid, target.isProxy && 'true'], 1]],
   },
   {
     name: 'gameserver_state',

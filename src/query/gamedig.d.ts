@@ -26,9 +26,8 @@ declare module 'gamedig' {
   type Name =
     | Words<'armagetron ase assettocorsa buildandshoot cs2d dayz doom3 eco eldewrito ffow fivem'>
     | Words<'gamespy1 gamespy2 gamespy3 goldsrc gtasao hexen2 hytale jc2mp mafia2mp mafia2online'>
-    | Words<'minecraftbedrock minecraftvanilla mumbleping openttd quake1 quake2 quake3 rfactor samp'>
-    | Words<'satisfactory savage2 sdtd soldat starmade starsiege teamspeak2 teamspeak3 toxikk tribes1'>
-    | Words<'unreal2 ut3 valve vcmp ventrilo'>;
+    | Words<'mumbleping openttd quake1 quake2 rfactor samp satisfactory savage2 sdtd soldat starmade'>
+    | Words<'starsiege teamspeak2 teamspeak3 toxikk tribes1 unreal2 ut3 valve vcmp ventrilo'>;
 
   export const protocols: Readonly<Record<Name, new () => Protocol>>;
 }

@@ -1,4 +1,4 @@
-import { type Network, type Server, Unreadable } from './network.ts';
+import { type AskProtocol, type Counts, type Network, type Server, Unreadable } from './protocol.ts';
 
 // Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and https://minecraft.wiki/w/RakNet.
 // The library's decoders read escaped texts and partial responses wrongly, and fail if a server hides its players.
@@ -8,7 +8,13 @@ const PROTOCOL_VERSION = 47;
 const STATUS = 1;
 
 /** For Java Edition, which responds with JSON. A server may leave its players out of it. */
-export async function queryJava(network: Network, { ip, hostname = ip, port }: Server) {
+export const queryJava: AskProtocol = (network, server) =>
+  queryStatus(network, server).catch((error: unknown) =>
+    // Servers before version 1.7 close the connection.
+    queryBefore17(network).catch(() => Promise.reject(error)),
+  );
+
+async function queryStatus(network: Network, { ip, hostname = ip, port }: Server): Promise<Counts> {
   const name = Buffer.from(hostname);
   const handshake = [
     0,
@@ -32,10 +38,34 @@ export async function queryJava(network: Network, { ip, hostname = ip, port }: S
       if (hasAnswer || !(error instanceof Unreadable)) throw error;
       throw new Unreadable('the connection was closed without a response, as with enable-status=false');
     });
-  const { players } = JSON.parse(text) as {
+  const { players, version } = JSON.parse(text) as {
     readonly players?: { readonly online?: unknown; readonly max?: unknown };
+    readonly version?: { readonly name?: unknown };
   };
-  return players === undefined ? { isHidden: true } : { players: players.online, maxPlayers: players.max };
+  if (players !== undefined) return { players: players.online, maxPlayers: players.max };
+  if (typeof version?.name !== 'string') throw new Unreadable('the response is no status');
+  return { isHidden: true };
+}
+
+const LEGACY_PING = Buffer.from([0xfe, 1]);
+const KICK = 0xff;
+
+/**
+ * For Java Edition before version 1.7, which responds as if it kicked a player: with a length and a text in UTF-16. Since 1.4, it
+ * contains §1, protocol, version, name, players and their limit between zeros; before, the last three between section signs.
+ */
+async function queryBefore17(network: Network): Promise<Counts> {
+  const text = await network.withTcp(() =>
+    network.tcpSend(undefined, LEGACY_PING, (bytes) => {
+      if (bytes[0] !== KICK) throw new Unreadable();
+      const end = bytes.length < 3 ? Number.POSITIVE_INFINITY : 3 + 2 * bytes.readUInt16BE(1);
+      return bytes.length < end
+        ? undefined
+        : Buffer.from(bytes.subarray(3, end)).swap16().toString('utf16le');
+    }),
+  );
+  const [players, maxPlayers] = text.split(text.startsWith('§1\0') ? '\0' : '§').slice(-2);
+  return { players, maxPlayers };
 }
 
 /** The JSON in a status response; undefined until it is complete, as its length shows. */
@@ -71,14 +101,14 @@ const [MAGIC_AT, TEXT_AT] = [17, 35];
 const PONG = 0x1c;
 
 /** For Bedrock Edition, which responds with fields between semicolons. */
-export async function queryBedrock(network: Network) {
+export const queryBedrock: AskProtocol = async (network) => {
   const pong = await network.udpSend(PING, (datagram) => {
     const isPong = datagram[0] === PONG && datagram.subarray(1, 9).equals(TIME);
     return isPong && datagram.subarray(MAGIC_AT, MAGIC_AT + 16).equals(MAGIC) ? datagram : undefined;
   });
   const text = pong?.subarray(TEXT_AT).toString('utf8') ?? '';
   return countsIn(text.split(';'));
-}
+};
 
 const NUMBER = /^-?\d{1,20}$/;
 const COUNT = /^\d{1,10}$/;

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { type Network, Unreadable } from './network.ts';
+import { type AskProtocol, Unreadable } from './protocol.ts';
 
 /**
  * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources (network.cpp, server.cpp) and from
@@ -17,8 +16,7 @@ const EXTENDED_HEADER_6 = Buffer.from('xe\0\0\0\0');
 const EXTENDED_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('iext')]);
 
 /** For servers of version 0.6 and DDNet; numbers are decimal texts. */
-export async function queryTeeworlds6(network: Network) {
-  const [token = 0] = randomBytes(1);
+export const queryTeeworlds6: AskProtocol = async (network, { token: [token = 0] }) => {
   const request = [GET_INFO, Buffer.from([token])];
   await network.udpSend(Buffer.concat([EXTENDED_HEADER_6, ...request]));
   const info = await network.udpSend(Buffer.concat([HEADER_6, ...request]), (datagram) => {
@@ -31,7 +29,7 @@ export async function queryTeeworlds6(network: Network) {
   if (Number(texts[0]) !== token) throw new Unreadable();
   const at = info?.indexOf(EXTENDED_INFO) === 0 ? 10 : 8;
   return { players: texts[at], maxPlayers: texts[at + 1] };
-}
+};
 
 const FLAG_CONTROL = 1 << 2;
 const FLAG_CONNECTIONLESS = (1 << 5) | 1;
@@ -44,8 +42,8 @@ const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 const TOKEN_REQUEST_BYTES = 512;
 
 /** For servers of version 0.7, which respond only to clients that have fetched a token from them. */
-export async function queryTeeworlds7(network: Network) {
-  const ours = randomBytes(4);
+export const queryTeeworlds7: AskProtocol = async (network, { token }) => {
+  const ours = Buffer.from(token);
   const tokenRequest = Buffer.concat(
     [Buffer.from([FLAG_CONTROL, 0, 0]), NO_TOKEN, Buffer.from([MESSAGE_TOKEN]), ours],
     HEADER_BYTES_7 + 1 + TOKEN_REQUEST_BYTES,
@@ -70,7 +68,7 @@ export async function queryTeeworlds7(network: Network) {
   // Flags, skill level, players and their limit, then clients and theirs.
   const [, , , , players, maxPlayers] = numbersIn(bytes.subarray(at));
   return { players, maxPlayers };
-}
+};
 
 /** The numbers of version 0.7: six bits, then seven in each following byte; the first byte contains the sign. */
 function numbersIn(bytes: Buffer): readonly number[] {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { QueryThread } from '../../src/query/query-thread.ts';
+import { GameClient } from '../../src/query/client.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { Answerer, answerLate, bedrockPong, LOOPBACK, minecraftStatus } from '../support/game-answers.ts';
@@ -53,7 +53,7 @@ const UNUSUAL: Readonly<
 
 const running = new Map<string, GameServer>();
 const answerers: Answerer[] = [];
-const client = new QueryThread();
+const client = new GameClient();
 let panel: Simulator;
 let program: ServedProgram;
 

@@ -145,7 +145,7 @@ export function minecraftStatus(status: unknown): Buffer {
  * A response of GameSpy's first protocol that keeps the library's decoder busy: it takes the fields from the beginning of a list one
  * after another, which moves all others each time.
  */
-export const MANY_FIELDS = Buffer.from(`${'\\a'.repeat(30_000)}\\final\\\\queryid\\1.1`);
+export const MANY_FIELDS = Buffer.from(`${'\\'.repeat(59_999)}final\\\\queryid\\1.1`);
 
 /** Bedrock Edition's response to a ping (https://minecraft.wiki/w/RakNet). */
 export function bedrockPong(

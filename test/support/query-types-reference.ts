@@ -1,5 +1,5 @@
 import { type Game, games } from 'gamedig';
-import { PROTOCOLS } from '../../src/query/protocols.ts';
+import { OWN_GAMES, TYPES } from '../../src/query/types.ts';
 
 /** Why some protocols of the library aren't offered. */
 const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
@@ -33,24 +33,18 @@ export const LEFT_OUT: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** One protocol of the library that the exporter splits into several. */
-const SPLIT: ReadonlySet<string> = new Set(['minecraft']);
-
 /** Whether a game's protocol can be queried. */
 export function isOffered(protocol: string): boolean {
-  return PROTOCOLS.has(protocol) || SPLIT.has(protocol);
+  return Object.entries(games).some(
+    ([type, { options }]) => options.protocol === protocol && TYPES.has(type),
+  );
 }
-
-/** Games in addition to the library's. */
-const OWN: Readonly<Record<string, Game>> = {
-  teeworlds: { name: 'Teeworlds, DDNet', options: { protocol: 'teeworlds', port: 8303 } },
-};
 
 const byType = ([a]: [string, Game], [b]: [string, Game]) => (a < b ? -1 : 1);
 
 /** All types that are offered, in order. */
-export const OFFERED: readonly (readonly [string, Game])[] = Object.entries({ ...games, ...OWN })
-  .filter(([type, { options }]) => type in OWN || isOffered(options.protocol))
+export const OFFERED: readonly (readonly [string, Game])[] = Object.entries({ ...games, ...OWN_GAMES })
+  .filter(([type, { options }]) => type in OWN_GAMES || isOffered(options.protocol))
   .sort(byType);
 
 /** The offered types, as Markdown. */

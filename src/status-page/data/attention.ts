@@ -96,7 +96,8 @@ function isCrashLoop({ unwanted_stops: stops }: Snapshot): boolean {
 
 function isNotAnswering({ query_problem, timestamp_seconds, start_time_seconds }: Snapshot): boolean {
   const runningFor = timestamp_seconds - (start_time_seconds ?? Number.NaN);
-  return query_problem !== undefined && runningFor >= LOADING_SECONDS;
+  const isFact = query_problem === undefined || CAUSES[query_problem.cause].severity === 'fact';
+  return !isFact && runningFor >= LOADING_SECONDS;
 }
 
 /** Usage as a share of a limit; NaN if either is unknown. */

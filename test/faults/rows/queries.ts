@@ -11,6 +11,8 @@ export interface QueryRow {
   readonly nodeAddress?: string;
   /** The outcome of the query, if there is one. */
   readonly outcome?: Asked;
+  /** Its egg, from which its type follows. */
+  readonly egg?: string;
 }
 
 const failed = (cause: CauseCode, detail: string): Asked => ({
@@ -34,6 +36,12 @@ export const QUERY_ROWS: readonly QueryRow[] = [
     name: 'a game that responds with a byte a second',
     cause: 'query_timed_out',
     outcome: failed('query_timed_out', 'the response was not complete in time'),
+  },
+  {
+    name: 'a game whose type is a guess, and that never responds',
+    cause: 'query_never_answered',
+    outcome: failed('query_no_answer', 'no response'),
+    egg: 'Paper',
   },
   { name: 'a server without an allocation', cause: 'query_address_missing', allocation: null },
   {

@@ -4,12 +4,11 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { QueryTarget } from '../../../src/query/client.ts';
-import { runProtocol } from '../../../src/query/protocols.ts';
-import { GameClient } from '../../../src/query/query-thread.ts';
 import { startDeafPort } from '../../support/deaf-port.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   Answerer,
+  bedrockPong,
   type Incoming,
   LOOPBACK,
   minecraftStatus,
@@ -18,7 +17,7 @@ import {
   valveInfo,
 } from '../../support/game-answers.ts';
 import { activeResources, expectResources } from '../../support/leaks.ts';
-import { countsOf, queryHere } from '../../support/query-here.ts';
+import { clientHere, countsOf, queryHere } from '../../support/query-here.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 /** The deadline of 5 s passes in 100 ms. */
@@ -169,6 +168,11 @@ describe('an invalid response', () => {
     expect(await ask('minecraft', server.port)).toEqual(counted(3));
   });
 
+  it.each([{}, { a: 1 }, { version: 'x' }, [], 'text', 1])('fails if it is the JSON %j', async (json) => {
+    await using server = await writing(minecraftStatus(JSON.stringify(json)));
+    expect(await ask('minecraft', server.port)).toEqual(WRONG);
+  });
+
   it('with the names of built-in properties changes no object of the program', async () => {
     const evil =
       '{"__proto__":{"evil":1},"constructor":{"prototype":{"evil":1}},"players":{"online":1,"__proto__":{"max":2}}}';
@@ -192,11 +196,11 @@ describe('an invalid response', () => {
 });
 
 describe('a response that never ends', () => {
-  const part = Buffer.alloc(40_000, '\\a');
+  const part = Buffer.alloc(40_000, 'a');
 
   it.each([
     ['a number of datagrams', 'rust', Array<Buffer>(1_000).fill(Buffer.from('flood'))],
-    ['a size in datagrams', 'unrealtournament', [part, part]],
+    ['a size in datagrams', 'rust', [part, part, part, part]],
   ])('is limited to %s', async (_, type, datagrams) => {
     await using server = await replying(...datagrams);
     expect(await ask(type, server.port)).toEqual(failed('query_wrong_protocol', /too long/));
@@ -262,7 +266,7 @@ describe('a query', () => {
     let asked = '';
     await using server = await Answerer.tcp((connection) => {
       connection.once('data', (bytes) => {
-        asked = bytes.toString('latin1');
+        asked += bytes.toString('latin1');
         connection.end();
       });
     });
@@ -309,28 +313,64 @@ describe('a query', () => {
     expect(countsOf(await queryHere({ ...target, port: silent.port }, clock))).toEqual(counted(1, 10));
   });
 
-  it('uses every address of a name, and first the one that responded last time', async () => {
+  it('uses every address of a name, and at once the one that responded before in this run', async () => {
     const server = await replying(valveInfo(1, 10));
     const target = { type: 'rust', ip: '::1', otherIps: [LOOPBACK], port: server.port, isQueryPort: true };
     expect(countsOf(await queryHere(target, clock))).toEqual(counted(1, 10));
-    const client = new GameClient({ clock, run: runProtocol });
+    const client = clientHere(clock);
     const { signal } = new AbortController();
-    let asked = 0;
-    const count = () => {
-      asked += 1;
-    };
-    await using silent = await Answerer.udp(count, '::1', server.port);
+    await using silent = await Answerer.udp(() => {}, '::1', server.port);
     const first = await client.query(target, signal);
-    const askedFirst = asked;
-    const second = await client.query(target, signal);
+    const second = await client.query({ ...target, earliest: first.way }, signal);
     expect([silent.port, first.players, second.players]).toEqual([server.port, 1, 1]);
     expect(first.durationSeconds).toBeGreaterThan(2);
-    expect([askedFirst > 0, asked]).toEqual([true, askedFirst]);
+    expect(second.durationSeconds).toBeLessThan(2);
     await server[Symbol.asyncDispose]();
     const { problem } = await client.query(target, signal);
     expect(problem?.detail).toMatch(
       /^::1, UDP port \d+: no response; 127\.0\.0\.1, UDP port \d+: nothing listens/,
     );
+  });
+
+  it('tries no later port once an earlier one has led to a response', async () => {
+    let reached = false;
+    const server = await replying(valveInfo(12, 16));
+    await using relay = await Answerer.udp(
+      ({ reply }) => {
+        reached = true;
+        reply(valveInfo(0, 16));
+      },
+      LOOPBACK,
+      server.port + 1,
+    );
+    const target = { type: 'valheim', ip: LOOPBACK, port: server.port, isQueryPort: false };
+    const { way: earliest } = await queryHere(target, clock);
+    await server[Symbol.asyncDispose]();
+    await using silent = await Answerer.udp(() => {}, LOOPBACK, server.port);
+    expect(await ask('valheim', silent.port, { ...target, earliest })).toEqual(SILENT);
+    expect([relay.port, reached]).toEqual([server.port + 1, false]);
+  });
+
+  it('prefers an earlier way that responds 700 ms later, or that failed before', async () => {
+    let [isLate, isDown] = [true, false];
+    await using java = await onceAsked((connection) => {
+      const answer = () => connection.write(minecraftStatus({ players: { online: 9, max: 60 } }));
+      if (isDown) connection.destroy();
+      else if (isLate) clock.schedule(700, answer);
+      else answer();
+    });
+    await using bedrock = await Answerer.udp(
+      ({ datagram, reply }) => reply(bedrockPong(datagram, 1, 100)),
+      LOOPBACK,
+      java.port,
+    );
+    expect(await ask('minecraft', bedrock.port)).toEqual(counted(9, 60));
+    [isLate, isDown] = [false, true];
+    const target = { type: 'minecraft', ip: LOOPBACK, port: bedrock.port, isQueryPort: true };
+    const asked = await queryHere(target, clock);
+    isDown = false;
+    expect(countsOf(asked)).toEqual(counted(1, 100));
+    expect(await ask('minecraft', bedrock.port, { earliest: asked.way })).toEqual(counted(9, 60));
   });
 
   it('ends at once when it is aborted, before or during it', async () => {

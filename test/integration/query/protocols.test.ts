@@ -11,6 +11,8 @@ import {
   LOOPBACK,
   minecraftStatus,
   text,
+  uint8,
+  uint16BE,
   valveInfo,
 } from '../../support/game-answers.ts';
 import {
@@ -64,6 +66,14 @@ describe('the number of players is reported', () => {
     expect(await ask(type, 9987, { ip: ELSEWHERE })).toEqual(
       counted(type === 'teamspeak3' ? SEATS : undefined),
     );
+  });
+
+  it("by teamspeak3 at the query port that a variable contains, about the players' port", async () => {
+    const { tcp } = TEAMSPEAK['teamspeak3'] ?? {};
+    if (tcp === undefined) throw new Error('expected a server');
+    await using server = await Answerer.tcp(tcp, ELSEWHERE);
+    const ports = { ip: ELSEWHERE, isQueryPort: false, namedPort: server.port, otherPorts: [server.port] };
+    expect(await ask('teamspeak3', 9987, ports)).toEqual(counted(SEATS));
   });
 
   it('by satisfactory, which responds over UDP and over HTTPS with its own certificate', async () => {
@@ -127,6 +137,10 @@ describe('an unusual response is understood', () => {
   const netpanzer = Buffer.from(
     '\\gamename\\netpanzer\\numplayers\\2\\maxplayers\\8\\player_0\\a\\player_1\\b\\final\\',
   );
+  const humans = quake('infoResponse\n\\sv_maxclients\\16\\clients\\3\\g_humanplayers\\1');
+  const plain = quake('infoResponse\n\\sv_maxclients\\16\\clients\\3');
+  const quake2 = quake('print\n\\maxclients\\16\n10 0 "bot"\n3 48 "ann"\n');
+  const quake1 = quake('n\\maxclients\\16\n1 10 5 0 "bot" "base" 0 0\n2 3 5 48 "ann" "base" 0 0\n');
   const bots = valveInfo(5, 32);
   bots[bots.length - 14] = 2;
 
@@ -148,6 +162,26 @@ describe('an unusual response is understood', () => {
       'q3a',
       ({ reply }) => reply(statusResponse),
       { players: 1, bots: 2, playersMax: 16 },
+    ],
+    [
+      'people without a ping in ioquake3, which counts them',
+      'openarena',
+      ({ datagram, reply }) => reply(datagram.includes('getinfo') ? humans : statusResponse),
+      { players: 1, bots: 2, playersMax: 16 },
+    ],
+    [
+      'a short response of Quake III that tells no bots',
+      'q3a',
+      ({ datagram, reply }) => reply(datagram.includes('getinfo') ? plain : statusResponse),
+      { players: 1, bots: 2, playersMax: 16 },
+    ],
+    ['bots of Quake II', 'quake2', ({ reply }) => reply(quake2), { players: 1, bots: 1, playersMax: 16 }],
+    ['bots of QuakeWorld', 'quake', ({ reply }) => reply(quake1), { players: 1, bots: 1, playersMax: 16 }],
+    [
+      "Valve's protocol from Hytale",
+      'hytale',
+      ({ reply }) => reply(valveInfo(2, 9)),
+      { players: 2, playersMax: 9 },
     ],
     ["bots of Valve's games", 'rust', ({ reply }) => reply(bots), { players: 3, bots: 2, playersMax: 32 }],
     [
@@ -211,6 +245,38 @@ describe('an unusual response is understood', () => {
   ])('of a Java server %s', async (_, status, counts) => {
     await using server = await Answerer.tcp((connection) => answerLate(connection, minecraftStatus(status)));
     expect(await ask('minecraft', server.port)).toEqual(players(counts));
+  });
+
+  it('of a Java server whose icon makes the status as long as the format allows', async () => {
+    const status = { players: { online: 3, max: 20 }, favicon: '\u20ac'.repeat(32_000) };
+    await using server = await Answerer.tcp(
+      (connection) => void connection.once('data', () => connection.write(minecraftStatus(status))),
+    );
+    expect(await ask('minecraft', server.port)).toEqual(players({ players: 3, playersMax: 20 }));
+  });
+
+  it.each([
+    ['1.4 to 1.6', ['\u00a71', '78', '1.6.4', 'a \u00a7 name', '3', '20'].join('\0')],
+    ['1.3', 'a name\u00a73\u00a720'],
+  ])('of a Java server of version %s, which knows only the older ping', async (_, kick) => {
+    const text = Buffer.from(kick, 'utf16le').swap16();
+    const answer = Buffer.concat([uint8(0xff), uint16BE(kick.length), text]);
+    await using server = await Answerer.tcp((connection) => {
+      connection.once('data', (ping) => {
+        if (ping[0] === 0xfe) connection.write(answer);
+        else connection.end();
+      });
+    });
+    expect(await ask('minecraft', server.port)).toEqual(players({ players: 3, playersMax: 20 }));
+  });
+
+  it('of SourceTV is not one of the game', async () => {
+    const relay = valveInfo(0, 16);
+    relay[relay.indexOf('dl')] = 'p'.charCodeAt(0);
+    await using server = await Answerer.udp(({ reply }) => reply(relay));
+    expect(await ask('counterstrike2', server.port)).toMatchObject({
+      problem: { cause: 'query_wrong_protocol', detail: expect.stringContaining('SourceTV') },
+    });
   });
 
   it('of a Java server with enable-status=false, which closes the connection', async () => {

@@ -362,7 +362,7 @@ describe('the query of a discovered server', () => {
       maxServers: 100,
     });
     const queryOf = (egg: string) => merged([], [listed(7, { egg })], all)[0]?.query;
-    expect(queryOf('Vanilla Bedrock')).toEqual({ type: 'mbe', intervalMs: 30_000 });
+    expect(queryOf('Vanilla Bedrock')).toEqual({ type: 'mbe', intervalMs: 30_000, isGuess: true });
     expect(queryOf('Node.js Generic')).toBeUndefined();
   });
 

@@ -6,9 +6,11 @@ import { listed } from '../../support/listed.ts';
 const on = (uuid: string, node: string, place: Pick<ListedServer, 'address' | 'allocation' | 'otherPorts'>) =>
   listed(0, { uuid, node, ...place });
 
-const OURS = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459] });
+const LISTED = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459] });
+const OURS = { ...LISTED, panel: 'main' };
 
-const isTaken = (other: ListedServer, port: number) => new ListedPorts([OURS, other]).isTaken(OURS, port);
+const isTaken = (other: ListedServer, port: number) =>
+  new ListedPorts('main', [OURS, other]).isTaken(OURS, port);
 
 describe("a port of a server's address", () => {
   it.each([
@@ -44,9 +46,19 @@ describe("a port of a server's address", () => {
 
   it('that several servers have belongs to another server than each of them', () => {
     const twins = ['one', 'two', 'two'].map((uuid) => on(uuid, 'fra-1', { address: '203.0.113.7:2457' }));
-    expect(new ListedPorts([OURS, ...twins]).isTaken(OURS, 2457)).toBe(true);
+    expect(new ListedPorts('main', [OURS, ...twins]).isTaken(OURS, 2457)).toBe(true);
     const again = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459, 2459] });
-    expect(new ListedPorts([again]).isTaken(OURS, 2459)).toBe(false);
+    expect(new ListedPorts('main', [again]).isTaken(OURS, 2459)).toBe(false);
+  });
+
+  it("can belong to another panel's server at the same address, but not of a node that happens to have the same name", () => {
+    const others = [
+      on('theirs', 'fra-1', { address: '203.0.113.7:2457' }),
+      on('named', 'fra-1', { address: 'play.example.com:2458' }),
+    ];
+    const theirs = new ListedPorts('other', others);
+    expect([2457, 2458].map((port) => theirs.isTaken(OURS, port))).toEqual([true, false]);
+    expect(new ListedPorts('other', [LISTED]).isTaken(OURS, 2459)).toBe(false);
   });
 
   it('is looked up quickly, although thousands of servers are listed with it', () => {
@@ -54,7 +66,7 @@ describe("a port of a server's address", () => {
     const servers = Array.from({ length: 3_000 }, (_, index) =>
       on(`server ${index}`, 'fra-1', { address: '203.0.113.8:2456', otherPorts }),
     );
-    const ports = new ListedPorts([OURS, ...servers]);
+    const ports = new ListedPorts('main', [OURS, ...servers]);
     const startedAt = performance.now();
     const taken = servers.flatMap(() => otherPorts.filter((port) => ports.isTaken(OURS, port)));
     expect(performance.now() - startedAt).toBeLessThan(1_500);

@@ -6,8 +6,8 @@ import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { Asked, QueryTarget } from '../../../src/query/client.ts';
-import type { FindService } from '../../../src/query/services.ts';
+import type { FindService } from '../../../src/names/services.ts';
+import type { Asked, QueryTarget, Way } from '../../../src/query/client.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -16,7 +16,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const INTERVAL = 30 * SECOND;
 const MINECRAFT: QuerySettings = { type: 'minecraft', intervalMs: INTERVAL };
-const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05 };
+const WAY: Way = { protocol: 'minecraftvanilla', ip: '203.0.113.7', port: 25_565 };
+const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05, way: WAY };
 const SILENT: Asked = {
   problem: { cause: 'query_no_answer', detail: 'no response' },
   durationSeconds: 5,
@@ -148,6 +149,17 @@ describe('a running server', () => {
     expect(resolved).toEqual(['play.example.com', 'play.example.com']);
   });
 
+  it('is queried with the way that it responded in, until its next run', async () => {
+    watch.start();
+    const record = observe();
+    await passTime(2 * INTERVAL, record);
+    for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
+      record.stateHint(state, clock.now());
+    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: 1_000 }), clock.now());
+    await passTime(INTERVAL, record);
+    expect(queried.map(({ earliest }) => earliest)).toEqual([undefined, WAY, undefined]);
+  });
+
   it('has no player limit if its game reports none', async () => {
     answer = () => Promise.resolve({ players: 3, durationSeconds: 0.1 });
     watch.start();
@@ -225,7 +237,9 @@ describe('nothing is queried or shown', () => {
       record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: then }), then);
       return shown(record, then)?.players;
     };
-    expect([at(1.5), at(3)]).toEqual([12, undefined]);
+    // The response came half an interval ago.
+    expect([at(1.9), at(2.1)]).toEqual([12, undefined]);
+    expect(record.snapshot(clock.now() + 2.1 * INTERVAL, clock).query_up).toBeUndefined();
   });
 });
 
@@ -273,6 +287,23 @@ describe('a failed query', () => {
       expect(queried).toMatchObject([ports]);
     },
   );
+
+  it('of a guess that never led to a response is a fact, and is not logged', async () => {
+    answer = () => Promise.resolve(SILENT);
+    watch.start();
+    const record = observe({ query: { ...MINECRAFT, isGuess: true } });
+    await passTime(5 * MINUTE, record);
+    expect(shown(record)?.problem).toEqual({ cause: 'query_never_answered', detail: 'no response' });
+    expect(record.snapshot(clock.now(), clock).query_up).toBe(0);
+    expect(warnings()).toEqual([]);
+    answer = () => Promise.resolve(TWELVE);
+    await passTime(2 * MINUTE, record);
+    expect(shown(record)?.players).toBe(12);
+    answer = () => Promise.resolve(SILENT);
+    await passTime(2 * MINUTE, record);
+    expect(shown(record)?.problem?.cause).toBe('query_no_answer');
+    expect(warnings()).toHaveLength(1);
+  });
 
   it('is logged once, and so is the first response after it', async () => {
     answer = () => Promise.resolve(SILENT);

@@ -15,7 +15,7 @@ test('each metric has a row in one of the tables, with its type, its own labels 
   expect(table).toContain(
     '| `gameserver_memory_usage_bytes` | gauge |  | stable | Memory in use, in bytes. |\n',
   );
-  expect(table).toContain('| `gameserver_info` | gauge | `node`, `egg`, `uuid` | ');
+  expect(table).toContain('| `gameserver_info` | gauge | `node`, `egg`, `uuid`, `proxy` | ');
   expect(table).toContain('| `gameserver_panel_up` | gauge | `panel` | ');
   const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES];
   expect(names(table)).toHaveLength(families.length);

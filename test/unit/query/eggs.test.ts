@@ -1,9 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
-import { TYPE_BY_NAME, typeOfEgg } from '../../../src/query/eggs.ts';
-import { QUERY_TYPES } from '../../../src/query/types.ts';
+import { isProxy, TYPE_BY_NAME, typeOfEgg } from '../../../src/query/eggs.ts';
+import { QUERY_TYPES, TYPES } from '../../../src/query/types.ts';
 import { expectSection } from '../../support/generated.ts';
 
+/** Names of public eggs, with their types and whether they have a variable for a query port. */
+const PUBLIC = readFileSync(new URL('../../fixtures/eggs.tsv', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .filter((line) => !line.startsWith('#'))
+  .map((line) => line.split('\t'));
+
+describe('the public eggs', () => {
+  it.each(PUBLIC)('%s is the type of %s', (type = '', egg = '', port = '') => {
+    expect(typeOfEgg(egg, port !== '') ?? '-').toBe(type);
+  });
+
+  it('are mostly recognized', () => {
+    expect(PUBLIC.filter(([type]) => type !== '-').length).toBeGreaterThanOrEqual(200);
+  });
+
+  it.each([
+    ['Velocity', true],
+    ['Waterdog PE', true],
+    ['VIAaaS', true],
+    ['Paper', false],
+    ['', false],
+  ])('%s is a proxy: %s', (egg, expected) => {
+    expect(isProxy(egg)).toBe(expected);
+  });
+});
+
 describe('the query type of an egg', () => {
+  it("is that of the library's game with this name", () => {
+    const types = [...TYPES].filter(([type]) => type in games);
+    for (const [type, { name, protocols }] of types) {
+      const found = typeOfEgg(name);
+      expect([name, TYPES.get(found ?? '')?.protocols]).toEqual([name, protocols]);
+      expect(typeOfEgg(type)).toBeDefined();
+    }
+  });
+
   it.each([
     ['Paper', 'minecraft'],
     ['Vanilla Minecraft', 'minecraft'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedAddresses, type QueryPolicy, queryPlace } from '../../../src/query/place.ts';
+import { allowedAddresses, type QueryPolicy, queryPlace } from '../../../src/query/ask.ts';
 
 const PUBLIC: QueryPolicy = { panelUrl: 'https://panel.example.com' };
 const LOCAL: QueryPolicy = { panelUrl: 'http://127.0.0.1:8080' };
