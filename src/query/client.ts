@@ -5,7 +5,7 @@ import type { QueryReading } from '../domain/reading.ts';
 import { inScope } from '../domain/until-aborted.ts';
 import { type ExchangeOptions, exchange } from './exchange.ts';
 import { LibraryThread } from './library-thread.ts';
-import { queryBedrock, queryJava } from './minecraft.ts';
+import { queryBedrock, queryJava, queryJavaBefore17 } from './minecraft.ts';
 import { type AskProtocol, replay, type Server } from './protocol.ts';
 import { queryQuake3 } from './quake3.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
@@ -80,6 +80,7 @@ export interface QueryClient {
 export const OWN_PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map(
   Object.entries({
     minecraftbedrock: queryBedrock,
+    minecraftlegacy: queryJavaBefore17,
     minecraftvanilla: queryJava,
     quake3: queryQuake3,
     teeworlds6: queryTeeworlds6,

@@ -1,4 +1,4 @@
-import { type AskProtocol, type Counts, type Network, type Server, Unreadable } from './protocol.ts';
+import { type AskProtocol, Unreadable } from './protocol.ts';
 
 // Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and https://minecraft.wiki/w/RakNet.
 // The library's decoders read escaped texts and partial responses wrongly, and fail if a server hides its players.
@@ -8,13 +8,7 @@ const PROTOCOL_VERSION = 47;
 const STATUS = 1;
 
 /** For Java Edition, which responds with JSON. A server may leave its players out of it. */
-export const queryJava: AskProtocol = (network, server) =>
-  queryStatus(network, server).catch((error: unknown) =>
-    // Servers before version 1.7 close the connection.
-    queryBefore17(network).catch(() => Promise.reject(error)),
-  );
-
-async function queryStatus(network: Network, { ip, hostname = ip, port }: Server): Promise<Counts> {
+export const queryJava: AskProtocol = async (network, { ip, hostname = ip, port }) => {
   const name = Buffer.from(hostname);
   const handshake = [
     0,
@@ -45,7 +39,7 @@ async function queryStatus(network: Network, { ip, hostname = ip, port }: Server
   if (players !== undefined) return { players: players.online, maxPlayers: players.max };
   if (typeof version?.name !== 'string') throw new Unreadable('the response is no status');
   return { isHidden: true };
-}
+};
 
 const LEGACY_PING = Buffer.from([0xfe, 1]);
 const KICK = 0xff;
@@ -54,7 +48,7 @@ const KICK = 0xff;
  * For Java Edition before version 1.7, which responds as if it kicked a player: with a length and a text in UTF-16. Since 1.4, it
  * contains §1, protocol, version, name, players and their limit between zeros; before, the last three between section signs.
  */
-async function queryBefore17(network: Network): Promise<Counts> {
+export const queryJavaBefore17: AskProtocol = async (network) => {
   const text = await network.withTcp(() =>
     network.tcpSend(undefined, LEGACY_PING, (bytes) => {
       if (bytes[0] !== KICK) throw new Unreadable();
@@ -66,7 +60,7 @@ async function queryBefore17(network: Network): Promise<Counts> {
   );
   const [players, maxPlayers] = text.split(text.startsWith('§1\0') ? '\0' : '§').slice(-2);
   return { players, maxPlayers };
-}
+};
 
 /** The JSON in a status response; undefined until it is complete, as its length shows. */
 function statusIn(bytes: Buffer): string | undefined {

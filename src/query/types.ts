@@ -15,7 +15,7 @@ const SEVERAL: Readonly<Record<string, readonly string[]>> = {
   a2s: ['valve'],
   hytale: ['hytale', 'valve'],
   mbe: ['minecraftbedrock', 'gamespy3'],
-  minecraft: ['minecraftvanilla', 'minecraftbedrock', 'gamespy3'],
+  minecraft: ['minecraftvanilla', 'minecraftlegacy', 'minecraftbedrock', 'gamespy3'],
   teeworlds: ['teeworlds7', 'teeworlds6'],
 };
 

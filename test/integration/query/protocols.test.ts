@@ -263,8 +263,8 @@ describe('an unusual response is understood', () => {
     const answer = Buffer.concat([uint8(0xff), uint16BE(kick.length), text]);
     await using server = await Answerer.tcp((connection) => {
       connection.once('data', (ping) => {
+        // Some close the connection after other packets, and some wait for the rest of them.
         if (ping[0] === 0xfe) connection.write(answer);
-        else connection.end();
       });
     });
     expect(await ask('minecraft', server.port)).toEqual(players({ players: 3, playersMax: 20 }));

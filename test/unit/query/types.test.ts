@@ -166,6 +166,7 @@ describe('the ways to query a server', () => {
     expect(waysAs('teeworlds', 8303)).toEqual(['teeworlds7 8303', 'teeworlds6 8303']);
     expect(waysAs('minecraft', 25_565)).toEqual([
       'minecraftvanilla 25565',
+      'minecraftlegacy 25565',
       'minecraftbedrock 25565',
       'gamespy3 25565',
     ]);
