@@ -109,6 +109,22 @@ describe('a server with a query', () => {
     });
   });
 
+  it("isn't queried at the port of another panel's server at the same address", async () => {
+    const clock = fastClock();
+    const [valheim, other] = [2456, 2457].map((port) => ({
+      ...PAPER,
+      allocation: { ip: '203.0.113.7', port },
+    }));
+    panel = await startSimulator({ clock, servers: [valheim ?? PAPER] });
+    const second = await startSimulator({ clock, servers: [other ?? PAPER] });
+    const [, ...entry] = yamlOf(second).replace('name: main', 'name: second').split('\n');
+    const yaml = [yamlOf(panel, ['query: { type: valheim }']), ...entry].join('\n');
+    exporter = await startExporter({ yaml, clock, queryClient: client });
+    const isTaken = () => [2456, 2457, 2458].map((port) => queried.at(-1)?.isTaken?.(port));
+    await vi.waitFor(() => expect(isTaken()).toEqual([false, true, false]), { timeout: 20_000 });
+    await second.stop();
+  });
+
   it('has a history of its players', async () => {
     const shown = await observe();
     await shown.until('gameserver_players', SERVER, 12);

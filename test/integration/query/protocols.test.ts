@@ -137,7 +137,7 @@ describe('an unusual response is understood', () => {
   const netpanzer = Buffer.from(
     '\\gamename\\netpanzer\\numplayers\\2\\maxplayers\\8\\player_0\\a\\player_1\\b\\final\\',
   );
-  const humans = quake('infoResponse\n\\sv_maxclients\\16\\clients\\3\\g_humanplayers\\1');
+  const humans = quake('infoResponse\n\\sv_maxclients\\16\\clients\\3\\g_humanplayers\\2');
   const plain = quake('infoResponse\n\\sv_maxclients\\16\\clients\\3');
   const quake2 = quake('print\n\\maxclients\\16\n10 0 "bot"\n3 48 "ann"\n');
   const quake1 = quake('n\\maxclients\\16\n1 10 5 0 "bot" "base" 0 0\n2 3 5 48 "ann" "base" 0 0\n');
@@ -167,7 +167,7 @@ describe('an unusual response is understood', () => {
       'people without a ping in ioquake3, which counts them',
       'openarena',
       ({ datagram, reply }) => reply(datagram.includes('getinfo') ? humans : statusResponse),
-      { players: 1, bots: 2, playersMax: 16 },
+      { players: 2, bots: 1, playersMax: 16 },
     ],
     [
       'a short response of Quake III that tells no bots',

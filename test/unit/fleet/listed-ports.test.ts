@@ -59,6 +59,11 @@ describe("a port of a server's address", () => {
     const theirs = new ListedPorts('other', others);
     expect([2457, 2458].map((port) => theirs.isTaken(OURS, port))).toEqual([true, false]);
     expect(new ListedPorts('other', [LISTED]).isTaken(OURS, 2459)).toBe(false);
+    const named = { ...on('ours', 'fra-1', { address: 'games.example.com:2456' }), panel: 'main' };
+    expect(['main', 'other'].map((panel) => new ListedPorts(panel, others).isTaken(named, 2457))).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('is looked up quickly, although thousands of servers are listed with it', () => {
