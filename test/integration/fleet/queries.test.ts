@@ -116,7 +116,10 @@ describe('a server with a query', () => {
       allocation: { ip: '203.0.113.7', port },
     }));
     panel = await startSimulator({ clock, servers: [valheim ?? PAPER] });
-    const second = await startSimulator({ clock, servers: [other ?? PAPER] });
+    const second = await startSimulator({
+      clock,
+      servers: [{ ...(other ?? PAPER), uuid: '00000000-0000-4000-8000-000000000001' }],
+    });
     const [, ...entry] = yamlOf(second).replace('name: main', 'name: second').split('\n');
     const yaml = [yamlOf(panel, ['query: { type: valheim }']), ...entry].join('\n');
     exporter = await startExporter({ yaml, clock, queryClient: client });
