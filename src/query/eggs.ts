@@ -11,92 +11,59 @@ export const AUTO = 'auto';
  * a game of the library has its type, and games that the library doesn't know have the type of a game with the same protocol and ports.
  */
 const EGGS = `
-  minecraft: alwaysauth arclight attackofthebteam autoplug blightfall bungeecord canvasmc cleanroom cuberite curseforge fabric feather
-    feedthebeast flamecord folia forge ftb ftbmodpacksch glowstone gregtech gtnh hexacord hexxit ketting krypton leaf limbo magma
-    minecraft modrinth mohist mohistmc nanolimbo neoforge paper pufferfish purpur quilt spigot sponge spongeforge spongevanilla tekkit
-    tekxit the1122pack the1710pack travertine vanillacord vanillaminecraft velocity viaaas viaproxy waterfall
+  minecraft: alwaysauth arclight attackofthebteam autoplug blightfall bungeecord canvasmc cleanroom cuberite curseforge fabric
+    feather feedthebeast flamecord folia forge ftb ftbmodpacksch glowstone gregtech gtnh hexacord hexxit ketting krypton leaf limbo
+    magma minecraft modrinth mohist mohistmc nanolimbo neoforge paper pufferfish purpur quilt spigot sponge spongeforge
+    spongevanilla tekkit tekxit the1122pack the1710pack travertine vanillacord vanillaminecraft velocity viaaas viaproxy waterfall
   mbe: bedrock gomint levilamina liteloader nukkit pocketmine pocketminemp powernukkitx vanillabedrock waterdog waterdogpe
-  arma3: arma3
-  armareforger: armareforger
-  ase: arksurvivalevolved
-  assettocorsa: assettocorsa
+  named: 7daystodie arksurvivalevolved arma3 armareforger assettocorsa blackmesa conanexiles counterstrike16 counterstrike2
+    counterstrikeglobaloffensive counterstrikesource cs2d csgo dayofinfamy dayz dontstarvetogether empyriongalacticsurvival
+    enshrouded eurotrucksimulator2 fistfuloffrags fof garrysmod halflife2deathmatch icarus insurgencysandstorm justcause3multiplayer
+    killingfloor2 left4dead left4dead2 mordhau mumble mythofempires nmrih nomoreroominhell novalifeamboise openttd
+    operationharshdoorstop projectzomboid quakelive risingworld riskofrain2 rust satisfactory sonsoftheforest spaceengineers
+    svencoop teamfortress2 teamspeak3 teeworlds theship unturned valheim vrising
   battalion1944: battalionlegacy
-  blackmesa: blackmesa sourcecoop
-  c2d: cs2d
+  blackmesa: sourcecoop
   codmw2: iw4x
-  conanexiles: conanexiles
-  counterstrike16: counterstrike16
-  counterstrike2: counterstrike2 cs2
-  csgo: counterstrikeglobaloffensive csgo
-  css: counterstrikesource
-  dayz: dayz
-  doi: dayofinfamy
-  dst: dontstarvetogether
-  egs: empyrion empyriongalacticsurvival
-  enshrouded: enshrouded
-  ets2: americantrucksimulator eurotrucksimulator2
-  fof: fistfuloffrags fof
-  garrysmod: garrysmod gmod
+  counterstrike2: cs2
+  egs: empyrion
+  ets2: americantrucksimulator
+  garrysmod: gmod
   groundbreach: groundbranch
   gta5f: fivem
   gtasam: openmp samp
   gtasamta: mta mtasa multitheftauto
-  hl2d: halflife2deathmatch
   hld: customhldsenginegame customrehldsenginegame
-  icarus: icarus
-  insurgencysandstorm: insurgencysandstorm
-  jc3m: justcause3multiplayer
-  killingfloor2: killingfloor2
-  l4d: left4dead
-  l4d2: left4dead2
-  moe: mythofempires
-  mordhau: mordhau
-  mumble: mumble
-  nla: novalifeamboise
-  nmrih: nmrih nomoreroominhell
-  ohd: operationharshdoorstop
-  openttd: openttd
-  projectzomboid: projectzomboid
-  quakelive: quakelive
   rdr2r: redm
-  risingworld: risingworld
-  ror2: riskofrain2
-  rust: rust
-  satisfactory: satisfactory
-  sdtd: 7daystodie
-  sotf: sonsoftheforest
-  spaceengineers: spaceengineers
-  svencoop: svencoop
-  teamfortress2: customsourceenginegame iosoccer openfortress teamfortress2 tf2
-  teamspeak3: teamspeak teamspeak3 teaspeak ts3
-  teeworlds: ddnet ddracenetwork teeworlds
-  theship: theship
-  unturned: unturned
-  valheim: valheim
-  vrising: vrising
+  teamfortress2: customsourceenginegame iosoccer openfortress tf2
+  teamspeak3: teamspeak teaspeak ts3
+  teeworlds: ddnet ddracenetwork
   wet: etlegacy
-  none: assettocorsacompetizione foundryvtt minecraftoverviewer mumbleweb rustdiscord rustgeneric teamspeak3manager teamspeak6 ts3manager
+  none: assettocorsacompetizione foundryvtt minecraftoverviewer mumbleweb rustdiscord rustgeneric teamspeak3manager teamspeak6
+    ts3manager
 `;
 
-/** Stands for the type of eggs that begin like a game, but are something else. */
-const NONE = 'none';
+/** Stands for the types of eggs that begin like a game, but are something else, and of those that begin like their game. */
+const [NONE, NAMED] = ['none', 'named'];
 
 /** The eggs, by the first words of their names, of proxies, whose players are on the servers behind them. */
 const PROXIES =
   'alwaysauth bungeecord flamecord hexacord travertine velocity viaaas viaproxy waterdog waterdogpe waterfall';
 
-/** The query type of each known egg, by the first words of its name. */
-export const TYPE_BY_NAME: ReadonlyMap<string, string> = new Map(
-  EGGS.split(/\n {2}(?=\w)/).flatMap((row) => {
-    const [type = '', names = ''] = row.split(': ');
-    return [...names.matchAll(/\w+/g)].map(([name]) => [name, type] as const);
-  }),
-);
-
 const TYPE_BY_GAME = new Map([
   ...QUERY_TYPES.map((type) => [nameOf(gameOf(type)), type] as const),
   ...QUERY_TYPES.map((type) => [type, type] as const),
 ]);
+
+/** The query type of each known egg, by the first words of its name. */
+export const TYPE_BY_NAME: ReadonlyMap<string, string> = new Map(
+  EGGS.split(/\n {2}(?=\w)/).flatMap((row) => {
+    const [type = '', names = ''] = row.split(': ');
+    return [...names.matchAll(/\w+/g)].map(
+      ([name]) => [name, type === NAMED ? (TYPE_BY_GAME.get(name) ?? NONE) : type] as const,
+    );
+  }),
+);
 
 /** The query type of an egg's game; undefined if it isn't known. Most other games with a query port use Valve's protocol. */
 export function typeOfEgg(egg: string, hasQueryPort = false): string | undefined {

@@ -76,8 +76,7 @@ export async function exchange(
 
 /**
  * Sockets to one address, with bounded responses. The library's own would accept datagrams of any sender, size and number, follow
- * redirects, and not notice that a port is closed. They would also belong to the library's thread, and a thread that is ended while one
- * of its sockets receives data can end the process.
+ * redirects, and not notice that a port is closed. So nothing that runs a protocol has a socket.
  *
  * A UDP socket is connected to the server, so that the kernel drops datagrams from any other address or port.
  */
