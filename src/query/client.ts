@@ -63,6 +63,9 @@ export const QUERY_DEADLINE_MS = 5_000;
 /** The time that a response has before one that came in a later way counts. */
 const HEAD_START_MS = 800;
 
+/** Queries that begin within this time begin together: waking the library's thread costs more than its work. */
+const GATHER_MS = 100;
+
 /** A duration to the microsecond: finer digits are noise. */
 export function inSeconds(ms: number): number {
   return Math.round(ms * 1_000) / 1e6;
@@ -133,6 +136,7 @@ function portsOf(
 export class GameClient implements QueryClient {
   readonly #options: Pick<ExchangeOptions, 'clock' | 'run'>;
   readonly #library: Pick<LibraryThread, 'run' | 'stop'>;
+  #gathering: Promise<void> | undefined;
 
   constructor(
     library: Pick<LibraryThread, 'run' | 'stop'> = new LibraryThread(),
@@ -154,6 +158,10 @@ export class GameClient implements QueryClient {
    */
   async query(target: QueryTarget, signal: AbortSignal): Promise<Asked> {
     const { clock } = this.#options;
+    this.#gathering ??= sleep(clock, GATHER_MS, new AbortController().signal).finally(
+      () => (this.#gathering = undefined),
+    );
+    await this.#gathering;
     const startedAt = clock.now();
     const passedMs = () => clock.now() - startedAt;
     const ways = waysOf(target);

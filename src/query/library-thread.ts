@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
 import type { News, Server, Step } from './protocol.ts';
 
-/** What the thread receives; it returns the step. */
+/** What the thread receives a list of; it returns each step as soon as it is known. */
 export interface ToLibrary {
   readonly protocol: string;
   readonly server: Server;
@@ -38,12 +38,14 @@ interface Call {
 
 /**
  * The library, in a thread that has no sockets and starts with the first call: whatever a response does to its decoder, only the thread
- * has to be replaced. It gets one call after another and keeps nothing between them, so only the call that it was busy with fails.
+ * has to be replaced. It carries out one call after another and keeps nothing between them, so only the first that it hasn't returned
+ * fails.
  */
 export class LibraryThread {
   readonly #program: URL;
-  /** The first one is under way. */
-  readonly #calls = new Set<Call>();
+  #waiting = new Set<Call>();
+  /** What the thread has received, together, because waking it costs more than most calls. */
+  #posted: Call[] = [];
   #worker: Worker | undefined;
   #checks: NodeJS.Timeout | undefined;
   #cpu = process.cpuUsage();
@@ -59,38 +61,34 @@ export class LibraryThread {
     return new Promise((resolve, reject) => {
       if (this.#isStopped) reject(new Error(ENDED));
       const call = { message: { protocol, server, news }, resolve, reject };
-      this.#calls.add(call);
-      signal.addEventListener('abort', () => call !== this.#current && this.#calls.delete(call), {
-        once: true,
-      });
-      if (call === this.#current) this.#post();
+      this.#waiting.add(call);
+      signal.addEventListener('abort', () => this.#waiting.delete(call), { once: true });
+      setImmediate(() => this.#post());
     });
   }
 
   /** Ends the thread, and every call. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await this.#end();
     this.#rejectAll();
-  }
-
-  get #current(): Call | undefined {
-    const [first] = this.#calls;
-    return first;
+    await this.#end();
   }
 
   #post(): void {
-    const call = this.#current;
-    if (call === undefined || this.#isStopped) return;
+    if (this.#posted.length > 0 || this.#waiting.size === 0) return;
     this.#worker ??= this.#start();
+    this.#posted = [...this.#waiting];
+    this.#waiting.clear();
     this.#cpu = process.cpuUsage();
-    this.#worker.postMessage(call.message, []);
+    this.#worker.postMessage(
+      this.#posted.map(({ message }) => message),
+      [],
+    );
   }
 
-  #finish(call: Call | undefined, step: Step): void {
-    if (call === undefined) return;
-    this.#calls.delete(call);
-    call.resolve(step);
+  #returned(step: Step): void {
+    this.#posted.shift()?.resolve(step);
+    this.#cpu = process.cpuUsage();
     this.#post();
   }
 
@@ -103,13 +101,13 @@ export class LibraryThread {
       env: {},
     });
     worker.unref();
-    worker.on('message', (step: Step) => this.#worker === worker && this.#finish(this.#current, step));
+    worker.on('message', (step: Step) => this.#worker === worker && this.#returned(step));
     // An error, such as too much memory, is followed by the exit.
     worker.on('error', () => {});
     worker.on('exit', () => this.#worker === worker && this.#replace());
     const check = () => {
       // On a busy machine, the thread may have waited for a core.
-      if (this.#calls.size > 0 && cpuMsSince(this.#cpu) >= MAX_BUSY_MS) this.#replace();
+      if (this.#posted.length > 0 && cpuMsSince(this.#cpu) >= MAX_BUSY_MS) this.#replace();
     };
     this.#checks = setInterval(check, CHECK_MS).unref();
     return worker;
@@ -118,14 +116,19 @@ export class LibraryThread {
   /** The thread is stuck or has ended. */
   #replace(): void {
     void this.#end();
+    const [culprit, ...others] = this.#posted;
     // Without any response, it isn't a response that ends the thread, and the next one would end as well.
-    if (this.#current?.message.news.length === 0) this.#rejectAll();
-    this.#finish(this.#current, TOO_MUCH);
+    if (culprit?.message.news.length === 0) return this.#rejectAll();
+    this.#posted = [];
+    this.#waiting = new Set([...others, ...this.#waiting]);
+    culprit?.resolve(TOO_MUCH);
+    this.#post();
   }
 
   #rejectAll(): void {
-    for (const { reject } of this.#calls) reject(new Error(ENDED));
-    this.#calls.clear();
+    for (const { reject } of [...this.#posted, ...this.#waiting]) reject(new Error(ENDED));
+    this.#posted = [];
+    this.#waiting.clear();
   }
 
   async #end(): Promise<void> {

@@ -187,8 +187,10 @@ export async function runLibrary(protocol: string, server: Server, news: readonl
   return Math.min(performance.now() - startedAt, cpuMsSince(cpu)) > MAX_RUN_MS ? TOO_MUCH : step;
 }
 
+async function carryOut(calls: readonly ToLibrary[]): Promise<void> {
+  for (const { protocol, server, news } of calls)
+    parentPort?.postMessage(await runLibrary(protocol, server, news), []);
+}
+
 // The program of the thread that `LibraryThread` starts.
-if (workerData === THREAD)
-  parentPort?.on('message', ({ protocol, server, news }: ToLibrary) => {
-    void runLibrary(protocol, server, news).then((step) => parentPort?.postMessage(step, []));
-  });
+if (workerData === THREAD) parentPort?.on('message', (calls: readonly ToLibrary[]) => void carryOut(calls));

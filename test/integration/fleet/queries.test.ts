@@ -111,15 +111,10 @@ describe('a server with a query', () => {
 
   it("isn't queried at the port of another panel's server at the same address", async () => {
     const clock = fastClock();
-    const [valheim, other] = [2456, 2457].map((port) => ({
-      ...PAPER,
-      allocation: { ip: '203.0.113.7', port },
-    }));
-    panel = await startSimulator({ clock, servers: [valheim ?? PAPER] });
-    const second = await startSimulator({
-      clock,
-      servers: [{ ...(other ?? PAPER), uuid: '00000000-0000-4000-8000-000000000001' }],
-    });
+    const at = (port: number) => ({ ...PAPER, allocation: { ip: '203.0.113.7', port } });
+    panel = await startSimulator({ clock, servers: [at(2456)] });
+    const uuid = '00000000-0000-4000-8000-000000000001';
+    const second = await startSimulator({ clock, servers: [{ ...at(2457), uuid }] });
     const [, ...entry] = yamlOf(second).replace('name: main', 'name: second').split('\n');
     const yaml = [yamlOf(panel, ['query: { type: valheim }']), ...entry].join('\n');
     exporter = await startExporter({ yaml, clock, queryClient: client });
