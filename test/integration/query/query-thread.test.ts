@@ -120,6 +120,17 @@ describe('the thread that queries games', () => {
     expect(outcomes).toEqual([TOO_MUCH, THREE]);
   });
 
+  it('gets the calls again that came with the one that it was busy with', async () => {
+    const library = new LibraryThread(POISONED);
+    thread = new GameClient(library);
+    const server = { ip: LOOPBACK, port: 27_015, token: Buffer.alloc(4) };
+    const run = (bytes: Buffer) =>
+      library.run('valve', server, [{ on: 'received', bytes }], new AbortController().signal);
+    const [hostile, good] = await Promise.all([run(Buffer.from('loop')), run(valveInfo(3, 10))]);
+    expect(hostile.unreadable).toMatch(/takes too much/);
+    expect(good.players).toMatchObject({ players: 3 });
+  });
+
   it('is replaced even if the hostile query has been withdrawn', async () => {
     thread = new GameClient(new LibraryThread(POISONED));
     const controller = new AbortController();
