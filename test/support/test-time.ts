@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Cancel } from '../../src/domain/clock.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 
@@ -13,6 +14,12 @@ const STEP_EVERY_MS = 4;
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MAX_ROUNDS = 100;
 
+/** Real milliseconds between two checks of a condition. */
+const CHECK_EVERY_MS = 40;
+
+/** Real milliseconds after which a wait ends in any case: a little less than a test may take, so that its error is shown. */
+const LONGEST_WAIT_MS = 110_000;
+
 interface Waiting {
   readonly at: number;
   readonly run: () => void;
@@ -26,6 +33,7 @@ interface Waiting {
 export class TestTime {
   #speed: number;
   #now = 0;
+  #unhinderedMs = 0;
   #steppedAt = performance.now();
   #nextAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -49,6 +57,11 @@ export class TestTime {
 
   now(): number {
     return this.#now;
+  }
+
+  /** Real milliseconds, without those in which the process was held up. */
+  get unhinderedMs(): number {
+    return this.#unhinderedMs;
   }
 
   schedule(delayMs: number, run: () => void): Cancel {
@@ -78,7 +91,9 @@ export class TestTime {
 
   #step(): void {
     const real = performance.now();
-    this.#now += Math.min((real - this.#steppedAt) * this.#speed, this.#maxStepMs);
+    const stepMs = Math.min((real - this.#steppedAt) * this.#speed, this.#maxStepMs);
+    this.#now += stepMs;
+    this.#unhinderedMs += stepMs / this.#speed;
     this.#steppedAt = real;
     try {
       for (let round = 0; round < MAX_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();
@@ -116,6 +131,20 @@ export class TestClock extends FastClock {
 
   override now(): number {
     return this.#time.now();
+  }
+
+  /** Waits until the check doesn't throw, for at most this many real milliseconds in which nothing holds the process up. */
+  async waitFor<T>(maxMs: number, check: () => T | Promise<T>): Promise<T> {
+    const giveUpAt = this.#time.unhinderedMs + maxMs;
+    const endAt = performance.now() + LONGEST_WAIT_MS;
+    for (;;) {
+      try {
+        return await check();
+      } catch (error) {
+        if (this.#time.unhinderedMs >= giveUpAt || performance.now() >= endAt) throw error;
+      }
+      await delay(CHECK_EVERY_MS);
+    }
   }
 
   override toUnixMs(monotonicMs: number): number {

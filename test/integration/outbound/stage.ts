@@ -111,17 +111,14 @@ export async function streaming(exporter: ExporterUnderTest): Promise<void> {
 
 /** Waits for a warning or an error in the log that matches, and returns it with its fields. */
 export function expectLine(exporter: ExporterUnderTest, words: RegExp): Promise<string> {
-  return vi.waitFor(
-    () => {
-      const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
-      const lines = loud.map((line) => JSON.stringify(line));
-      const found = lines.find((line) => words.test(line));
-      if (found === undefined)
-        throw new Error(`expected a line that matches ${words}, got:\n${lines.join('\n')}`);
-      return found;
-    },
-    { timeout: 25_000, interval: 20 },
-  );
+  return exporter.eventually(() => {
+    const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
+    const lines = loud.map((line) => JSON.stringify(line));
+    const found = lines.find((line) => words.test(line));
+    if (found === undefined)
+      throw new Error(`expected a line that matches ${words}, got:\n${lines.join('\n')}`);
+    return found;
+  });
 }
 
 /** Everything that the exporter exposes. */
