@@ -202,6 +202,8 @@ describe('the log of servers with lasting problems', () => {
     const lines = linesOf(printedBeforeOutage).filter(
       (line) => line.panel === 'revoked' && WARN.has(line.level),
     );
-    expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('API key rejected')]);
+    expect(lines.filter(({ server }) => server !== undefined)).toEqual([]);
+    // On a busy machine, a node may be silent for a while before the key is revoked.
+    expect(lines.filter(({ msg }) => msg.includes('API key rejected'))).toHaveLength(1);
   });
 });

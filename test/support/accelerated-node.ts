@@ -8,7 +8,7 @@ export function acceleratedNode(speed: number, originUnixMs: number): readonly s
     const wall = Date.now;
     const later = globalThis.setTimeout;
     performance.now = () => now.call(performance) * ${speed};
-    Date.now = () => ${originUnixMs} + (wall() - ${originUnixMs}) * ${speed};
+    Date.now = () => Math.round(${originUnixMs} + (wall() - ${originUnixMs}) * ${speed});
     globalThis.setTimeout = (run, delayMs = 0, ...args) => later(run, delayMs / ${speed}, ...args);`;
   return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }

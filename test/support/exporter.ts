@@ -17,9 +17,6 @@ import { type TestClock, TestTime } from './test-time.ts';
 /** The speed of a test's exporter and simulated panel, relative to real time. */
 export const SPEED = 200;
 
-/** Real milliseconds, without those in which the process was held up, to wait for a condition. */
-const MAX_WAIT_MS = 25_000;
-
 const times = new Map<number, TestTime>();
 
 /**
@@ -107,7 +104,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
   const scrape = async () => (await fetch(`${url}/metrics`, { headers })).text();
   const value = async (name: string, labels: Labels = {}) => find(await scrape(), name, labels);
   const write = (yaml: string) => writeFile(file, yaml);
-  const eventually: ExporterUnderTest['eventually'] = (check) => clock.waitFor(MAX_WAIT_MS, check);
+  const eventually: ExporterUnderTest['eventually'] = (check) => clock.eventually(check);
   return {
     url,
     folder,

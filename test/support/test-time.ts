@@ -14,6 +14,9 @@ const STEP_EVERY_MS = 4;
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MAX_ROUNDS = 100;
 
+/** Real milliseconds to wait for a condition, without those in which the process was held up. */
+const MAX_WAIT_MS = 25_000;
+
 /** Real milliseconds between two checks of a condition. */
 const CHECK_EVERY_MS = 40;
 
@@ -33,6 +36,7 @@ interface Waiting {
 export class TestTime {
   #speed: number;
   #now = 0;
+  /** Real milliseconds, without those in which the process was held up. */
   #unhinderedMs = 0;
   #steppedAt = performance.now();
   #nextAt = Number.POSITIVE_INFINITY;
@@ -59,9 +63,18 @@ export class TestTime {
     return this.#now;
   }
 
-  /** Real milliseconds, without those in which the process was held up. */
-  get unhinderedMs(): number {
-    return this.#unhinderedMs;
+  /** Waits until the check doesn't throw: for as long as this time may need, which is longer on a busy machine. */
+  async eventually<T>(check: () => T | Promise<T>): Promise<T> {
+    const giveUpAt = this.#unhinderedMs + MAX_WAIT_MS;
+    const endAt = performance.now() + LONGEST_WAIT_MS;
+    for (;;) {
+      try {
+        return await check();
+      } catch (error) {
+        if (this.#unhinderedMs >= giveUpAt || performance.now() >= endAt) throw error;
+      }
+      await delay(CHECK_EVERY_MS);
+    }
   }
 
   schedule(delayMs: number, run: () => void): Cancel {
@@ -133,18 +146,9 @@ export class TestClock extends FastClock {
     return this.#time.now();
   }
 
-  /** Waits until the check doesn't throw, for at most this many real milliseconds in which nothing holds the process up. */
-  async waitFor<T>(maxMs: number, check: () => T | Promise<T>): Promise<T> {
-    const giveUpAt = this.#time.unhinderedMs + maxMs;
-    const endAt = performance.now() + LONGEST_WAIT_MS;
-    for (;;) {
-      try {
-        return await check();
-      } catch (error) {
-        if (this.#time.unhinderedMs >= giveUpAt || performance.now() >= endAt) throw error;
-      }
-      await delay(CHECK_EVERY_MS);
-    }
+  /** As that of its time. */
+  eventually<T>(check: () => T | Promise<T>): Promise<T> {
+    return this.#time.eventually(check);
   }
 
   override toUnixMs(monotonicMs: number): number {

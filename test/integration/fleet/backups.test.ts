@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { startExporter } from '../../support/exporter.ts';
@@ -89,10 +89,7 @@ it('reports the number of backups, the time and size of the newest successful on
 
 it('reads backups every interval, and rarely or never if there is nothing to report', async () => {
   const { panel, exporter } = await start(['backups: { interval: 10m }']);
-  await vi.waitFor(() => expect(askedOf(panel, 'survival')).toBeGreaterThan(5), {
-    timeout: 25_000,
-    interval: 50,
-  });
+  await time.eventually(() => expect(askedOf(panel, 'survival')).toBeGreaterThan(5));
   expect(askedOf(panel, 'lobby')).toBeGreaterThan(2);
   expect(askedOf(panel, 'private')).toBe(1);
   expect(askedOf(panel, 'none allowed')).toBe(0);
@@ -107,10 +104,8 @@ it('requires calls for the server list and for backups', async () => {
   const { exporter } = await start(['backups: { interval: 10m }']);
   // Four sockets, three servers with backups, one page of the server list.
   const required = 4 / 8 + 3 / 10 + 1 / 5;
-  await vi.waitFor(
-    async () =>
-      expect(await exporter.value('gameserver_exporter_required_calls_per_minute')).toBeCloseTo(required),
-    { timeout: 20_000, interval: 20 },
+  await time.eventually(async () =>
+    expect(await exporter.value('gameserver_exporter_required_calls_per_minute')).toBeCloseTo(required),
   );
 });
 
@@ -118,7 +113,7 @@ it('reads no backups by default', async () => {
   const { panel, exporter } = await start([]);
   await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
   const listings = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'listing').length;
-  await vi.waitFor(() => expect(listings()).toBeGreaterThan(4), { timeout: 20_000, interval: 20 });
+  await time.eventually(() => expect(listings()).toBeGreaterThan(4));
   expect(panel.record.calls.filter(({ endpoint }) => endpoint === 'backups')).toEqual([]);
   expect(await exporter.scrape()).not.toMatch(/^gameserver_backup\w*\{/m);
 });
@@ -148,7 +143,7 @@ describe('a message of the node that a backup ended', () => {
     await exporter.until('gameserver_collection_streaming', LOBBY, 1);
     await exporter.until('gameserver_backups', LOBBY, 0);
     await exporter.until('gameserver_backups', { server: 'survival' }, 3);
-    await vi.waitFor(() => expect(askedOf(panel, 'private')).toBe(1), { timeout: 25_000, interval: 20 });
+    await time.eventually(() => expect(askedOf(panel, 'private')).toBe(1));
     return { panel, exporter };
   }
 
@@ -179,16 +174,13 @@ describe('a message of the node that a backup ended', () => {
     const startedAt = time.now();
     const before = panel.record.calls.length;
     let sent = 0;
-    await vi.waitFor(
-      () => {
-        for (let event = 0; event < 50; event += 1) {
-          panel.sockets({ kind: 'send', event: 'backup completed:6d0b', args: ['{"is_successful":false}'] });
-          sent += 1;
-        }
-        expect(time.now() - startedAt).toBeGreaterThan(10 * MINUTE);
-      },
-      { timeout: 25_000, interval: 20 },
-    );
+    await time.eventually(() => {
+      for (let event = 0; event < 50; event += 1) {
+        panel.sockets({ kind: 'send', event: 'backup completed:6d0b', args: ['{"is_successful":false}'] });
+        sent += 1;
+      }
+      expect(time.now() - startedAt).toBeGreaterThan(10 * MINUTE);
+    });
     const minutes = (time.now() - startedAt) / MINUTE;
     for (const name of ['survival', 'lobby']) {
       expect(askedOf(panel, name) - 1).toBeGreaterThan(minutes / 2);
@@ -206,7 +198,7 @@ describe('a message of the node that a backup ended', () => {
     const { panel, exporter } = await startAndReadAll({ tokenPermissions: ['websocket.connect'] });
     panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
     const seenAt = time.now();
-    await vi.waitFor(() => expect(time.now() - seenAt).toBeGreaterThan(2 * MINUTE), { timeout: 25_000 });
+    await time.eventually(() => expect(time.now() - seenAt).toBeGreaterThan(2 * MINUTE));
     expect(askedOf(panel, 'lobby')).toBe(1);
     const messages = { event: 'backup completed' };
     expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(0);
@@ -221,6 +213,6 @@ it('reads no list because of an event unless backups are enabled', async () => {
   const messages = { event: 'backup completed' };
   await exporter.until('gameserver_exporter_messages_total', messages, 1);
   const endedAt = time.now();
-  await vi.waitFor(() => expect(time.now() - endedAt).toBeGreaterThan(60_000), { timeout: 25_000 });
+  await time.eventually(() => expect(time.now() - endedAt).toBeGreaterThan(60_000));
   expect(panel.record.calls.filter(({ endpoint }) => endpoint === 'backups')).toEqual([]);
 });

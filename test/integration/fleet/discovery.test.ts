@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { type ExporterOptions, type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
@@ -64,10 +64,7 @@ async function namesOf(exporter: ExporterUnderTest): Promise<string[]> {
 }
 
 function untilNames(exporter: ExporterUnderTest, names: readonly string[]): Promise<void> {
-  return vi.waitFor(async () => expect(await namesOf(exporter)).toEqual(names), {
-    timeout: 20_000,
-    interval: 20,
-  });
+  return time.eventually(async () => expect(await namesOf(exporter)).toEqual(names));
 }
 
 const callsOf = (panel: Simulator, endpoint: string) =>
@@ -76,10 +73,7 @@ const callsOf = (panel: Simulator, endpoint: string) =>
 /** Waits for this many further responses with the server list. */
 async function listings(panel: Simulator, more: number): Promise<void> {
   const before = callsOf(panel, 'listing');
-  await vi.waitFor(() => expect(callsOf(panel, 'listing')).toBeGreaterThanOrEqual(before + more), {
-    timeout: 20_000,
-    interval: 20,
-  });
+  await time.eventually(() => expect(callsOf(panel, 'listing')).toBeGreaterThanOrEqual(before + more));
 }
 
 /** The first server of the JSON API. */
@@ -197,21 +191,16 @@ describe('discovery', () => {
     const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
     panel.setConflict('survival', 'maintenance');
-    await vi.waitFor(
-      async () =>
-        expect(await firstServer(exporter)).toMatchObject({
-          condition: 'streaming',
-          cause: 'maintenance',
-          trouble: "maintenance according to the panel's server list, but the console socket streams",
-        }),
-      { timeout: 25_000, interval: 20 },
+    await time.eventually(async () =>
+      expect(await firstServer(exporter)).toMatchObject({
+        condition: 'streaming',
+        cause: 'maintenance',
+        trouble: "maintenance according to the panel's server list, but the console socket streams",
+      }),
     );
     expect(await exporter.value('gameserver_blocked', { server: 'survival' })).toBeUndefined();
     panel.setConflict('survival', undefined);
-    await vi.waitFor(async () => expect(await firstServer(exporter)).not.toHaveProperty('cause'), {
-      timeout: 25_000,
-      interval: 20,
-    });
+    await time.eventually(async () => expect(await firstServer(exporter)).not.toHaveProperty('cause'));
     expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
   });
 
@@ -223,10 +212,9 @@ describe('discovery', () => {
     });
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
     panel.setConflict('survival', 'maintenance');
-    await vi.waitFor(async () => expect(await firstServer(exporter)).toHaveProperty('cause', 'maintenance'), {
-      timeout: 25_000,
-      interval: 20,
-    });
+    await time.eventually(async () =>
+      expect(await firstServer(exporter)).toHaveProperty('cause', 'maintenance'),
+    );
     const tokens = callsOf(panel, 'websocket');
     await exporter.until('gameserver_blocked', { server: 'survival', reason: 'maintenance' }, 1);
     expect(await exporter.value('gameserver_collection_streaming', { server: 'survival' })).toBe(0);
@@ -305,25 +293,19 @@ describe('discovery', () => {
       [0, 1, 2].map((index) => observe(panel, ['discover: {}'], { shard: { index, total: 3 } })),
     );
     const expected = panel.servers.map(({ name }) => name).toSorted();
-    await vi.waitFor(
-      async () => expect((await Promise.all(shards.map(namesOf))).flat().sort()).toEqual(expected),
-      { timeout: 20_000, interval: 50 },
+    await time.eventually(async () =>
+      expect((await Promise.all(shards.map(namesOf))).flat().sort()).toEqual(expected),
     );
     for (const { uuid } of panel.servers) {
-      await vi.waitFor(() => expect(panel.record.sockets(uuid).opened).toBe(1), {
-        timeout: 20_000,
-        interval: 20,
-      });
+      await time.eventually(() => expect(panel.record.sockets(uuid).opened).toBe(1));
     }
   });
 
   it('shows what to check when the server list is empty', async () => {
     const panel = await panelWith({ servers: [{ name: 'survival' }] });
     const exporter = await observe(panel, ['discover: { type: admin }']);
-    await vi.waitFor(
-      () =>
-        expect(exporter.lines.map(({ message }) => message).join('\n')).toContain('the server list is empty'),
-      { timeout: 20_000, interval: 20 },
+    await time.eventually(() =>
+      expect(exporter.lines.map(({ message }) => message).join('\n')).toContain('the server list is empty'),
     );
     expect(await exporter.value('gameserver_panel_up')).toBe(1);
     await exporter.until('gameserver_panel_problem', { cause: 'nothing_listed' }, 1);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { QueryClient } from '../../../src/query/client.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
@@ -7,7 +7,6 @@ import { type LookupPool, lookupPool } from '../../support/lookup-pool.ts';
 
 /** Slow enough that a busy machine doesn't miss the connect timeout. */
 const SPEED = 20;
-const WAIT = { timeout: 25_000, interval: 20 };
 
 const stops: (() => Promise<void>)[] = [];
 
@@ -84,7 +83,7 @@ describe('a panel whose nodes have a name that a silent name server is responsib
     const good = await panelOf('good', 20);
     const pool = lookupPool((name) => (name === 'node.bad.test' ? undefined : '127.0.0.1'));
     const exporter = await exporterOf([bad], pool);
-    await vi.waitFor(() => expect(pool.begun).toContain('node.bad.test'), WAIT);
+    await exporter.eventually(() => expect(pool.begun).toContain('node.bad.test'));
 
     // Everything of the other panel is looked up while the name server is silent.
     await exporter.reload(yamlOf([bad, good]));
@@ -94,20 +93,20 @@ describe('a panel whose nodes have a name that a silent name server is responsib
       return seriesOf(text, 'gameserver_collection_streaming', 'good', '1').length;
     };
     for (const round of [1, 2, 3]) {
-      await vi.waitFor(async () => expect(await streaming(), `round ${round}`).toBe(20), WAIT);
+      await exporter.eventually(async () => expect(await streaming(), `round ${round}`).toBe(20));
       const lookups = pool.begun.length;
       good.simulator.sockets({ kind: 'drop' });
-      await vi.waitFor(() => expect(pool.begun.slice(lookups)).toContain('node.good.test'), WAIT);
+      await exporter.eventually(() => expect(pool.begun.slice(lookups)).toContain('node.good.test'));
     }
-    await vi.waitFor(async () => expect(await streaming()).toBe(20), WAIT);
+    await exporter.eventually(async () => expect(await streaming()).toBe(20));
 
-    await vi.waitFor(async () => {
+    await exporter.eventually(async () => {
       const { servers } = (await (await fetch(`${exporter.url}/api/v1/servers`)).json()) as {
         readonly servers: readonly { readonly panel: string; readonly cause?: string }[];
       };
       const causes = servers.filter(({ panel }) => panel === 'bad').map(({ cause }) => cause);
       expect(causes).toEqual(Array.from({ length: 8 }, () => 'node_dns'));
-    }, WAIT);
+    });
     const problems = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
     expect(problems.filter((line) => JSON.stringify(line).includes('"panel":"good"'))).toEqual([]);
   });
@@ -147,18 +146,20 @@ describe('sixty game servers with names that a silent name server is responsible
       return name.startsWith('game-') ? '203.0.113.7' : '127.0.0.1';
     });
     const exporter = await exporterOf([bad], pool, client);
-    await vi.waitFor(() => expect(pool.begun.filter(isSilent)).not.toEqual([]), WAIT);
+    await exporter.eventually(() => expect(pool.begun.filter(isSilent)).not.toEqual([]));
 
     await exporter.reload(yamlOf([bad, good]));
     const known = async () => seriesOf(await exporter.scrape(), 'gameserver_players', 'good', '12').length;
-    await vi.waitFor(async () => expect(await known()).toBe(5), WAIT);
+    await exporter.eventually(async () => expect(await known()).toBe(5));
     // From now on, all five are known in every scrape.
-    await vi.waitUntil(async () => {
-      expect(await known()).toBe(5);
+    const counts = new Set<number>();
+    await exporter.eventually(async () => {
+      counts.add(await known());
       const times = good.simulator.servers.map(
         (_, index) => asked.filter((name) => name === `game-${index}.good.test`).length,
       );
-      return Math.min(...times) >= 5;
-    }, WAIT);
+      expect(Math.min(...times)).toBeGreaterThanOrEqual(5);
+    });
+    expect([...counts]).toEqual([5]);
   });
 });
