@@ -161,8 +161,10 @@ afterAll(async () => {
   await panel.stop();
 });
 
-const exporterOf = ({ port, yaml }: HostilePanel) =>
-  startExporter({ yaml: yaml(`http://127.0.0.1:${port}`, 'request_timeout: 20s', 'staleness: 10m') });
+const exporterOf = (panel: HostilePanel) =>
+  startExporter({
+    yaml: panel.yaml(`http://127.0.0.1:${panel.port}`, 'request_timeout: 20s', 'staleness: 10m'),
+  });
 
 const page = () => pageData(exporter.url);
 
