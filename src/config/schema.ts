@@ -65,7 +65,6 @@ const pemFile = (expected: string, useOf: (content: string) => SecureContextOpti
         return `does not contain ${expected}`;
       }
     },
-    read: (content) => content,
   });
 
 const certificateFile = () => pemFile('a PEM certificate', (cert) => ({ cert }));

@@ -77,11 +77,17 @@ interface FileOptions<T> {
   readonly nameProblem?: (file: NamedFile) => string | undefined;
   /** What is wrong with its content; follows the file's name. */
   readonly problem: (content: string) => string | undefined;
-  readonly read: (content: string, name: string) => T;
+  /** By default, the content itself. */
+  readonly read?: (content: string, name: string) => T;
 }
 
 /** A setting that names a file, and is what `read` makes of its content: of nothing, if the file isn't read. */
-export function namedFile<T>({ expected = 'a file path', nameProblem, problem, read }: FileOptions<T>) {
+export function namedFile<T = string>({
+  expected = 'a file path',
+  nameProblem,
+  problem,
+  read = (content) => content as T,
+}: FileOptions<T>) {
   const wrongWith = (file: NamedFile) => {
     const wrong = nameProblem?.(file);
     if (file.result === undefined || wrong !== undefined) return wrong;

@@ -17,14 +17,12 @@ const certificateFile = (of: string) =>
   namedFile({
     expected: `a file with ${of}`,
     problem: (content) => problemOf(() => new X509Certificate(content)) && 'is not a certificate in PEM',
-    read: (content) => content,
   });
 
 const keyFile = namedFile({
   expected: "a file with the certificate's private key",
   problem: (content) =>
     problemOf(() => createPrivateKey(content)) && 'is not a private key in PEM without a passphrase',
-  read: (content) => content,
 });
 
 /** A key of the format that has no effect; the rules contain the error or the warning. */
