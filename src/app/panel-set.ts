@@ -11,12 +11,12 @@ import type { Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
 import { Supervisor } from '../fleet/supervisor.ts';
 import type { NameLookups } from '../names/name-lookups.ts';
-import { systemService } from '../names/services.ts';
 import { PanelApi } from '../panel/api.ts';
 import { Gateway, type PanelGatewayOptions } from '../panel/gateway.ts';
 import { type PinnedRate, RateLimit } from '../panel/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
 import { GameClient, type QueryClient } from '../query/client.ts';
+import { systemService } from '../query/services.ts';
 import { apiAccess, isSamePanel, socketAccess } from './panel-access.ts';
 
 /** What all panels share. */

@@ -8,9 +8,9 @@ import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import type { FindService } from '../names/services.ts';
 import { type AskOptions, askPlayers, queryPlace } from '../query/ask.ts';
 import { QUERY_FAILURES, type QueryClient, type Way } from '../query/client.ts';
+import type { FindService } from '../query/services.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** Concurrent queries of a panel. */

@@ -14,7 +14,6 @@ import {
 } from '../domain/special-addresses.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import type { FindService } from '../names/services.ts';
 import {
   type Asked,
   inSeconds,
@@ -23,6 +22,7 @@ import {
   type QueryTarget,
   type Way,
 } from './client.ts';
+import type { FindService } from './services.ts';
 import { serviceOf } from './types.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
