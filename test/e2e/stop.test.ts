@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { acceleratedNode } from '../support/accelerated-node.ts';
+import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 
@@ -66,10 +67,7 @@ async function slowScrape(url: string): Promise<{ socket: Socket; begun: Buffer 
 
 /** Waits until the exporter accepts no more connections: it is stopping. */
 async function untilStopping({ url }: ServedProgram): Promise<void> {
-  await vi.waitFor(() => expect(fetch(`${url}/-/healthy`)).rejects.toThrow('fetch failed'), {
-    timeout: 5_000,
-    interval: 10,
-  });
+  await eventually(() => expect(fetch(`${url}/-/healthy`)).rejects.toThrow('fetch failed'));
 }
 
 describe('a signal', () => {

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { ensureDebianPackage } from '../../support/debian.ts';
+import { eventually } from '../../support/eventually.ts';
 import { TINYPROXY } from '../../support/forward-proxy.ts';
 import { OpenSockets } from '../../support/open-sockets.ts';
 import { everythingSaid, expectLine, type PanelOnStage, Stage, setProxyVariables, tlsOf } from './stage.ts';
@@ -215,8 +216,8 @@ describe('a proxy that accepts a tunnel and never responds', () => {
       exporter,
       /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check HTTPS_PROXY/,
     );
-    await vi.waitFor(() => expect(proxy.open.total).toBeGreaterThan(6), { timeout: 25_000, interval: 20 });
-    await vi.waitFor(() => expect(proxy.open.size).toBeLessThan(3), { timeout: 5_000, interval: 20 });
+    await exporter.eventually(() => expect(proxy.open.total).toBeGreaterThan(6));
+    await exporter.eventually(() => expect(proxy.open.size).toBeLessThan(3));
   });
 
   it('keeps no connection of a socket that was given up', async () => {
@@ -225,9 +226,9 @@ describe('a proxy that accepts a tunnel and never responds', () => {
     const proxy = await plainPort();
     setProxyVariables({ HTTPS_PROXY: proxy.url });
     const exporter = await stage.exporter(panel, [trust, 'connect_timeout: 1h']);
-    await vi.waitFor(() => expect(proxy.open.size).toBe(2), { timeout: 20_000, interval: 20 });
+    await exporter.eventually(() => expect(proxy.open.size).toBe(2));
     await exporter.stop();
-    await vi.waitFor(() => expect(proxy.open.size).toBe(0), { timeout: 5_000, interval: 20 });
+    await eventually(() => expect(proxy.open.size).toBe(0));
   });
 
   it('is named if it is between the exporter and the panel, after the connect timeout', async () => {

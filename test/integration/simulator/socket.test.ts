@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { TestTime } from '../../support/test-time.ts';
 import { ask, attach, ConsoleClient, connect, credentials, refusedUpgrade, until } from './console-client.ts';
 
 let panel: Simulator;
@@ -164,9 +165,14 @@ describe('the upgrade', () => {
 
 describe('tokens', () => {
   it('are announced before they expire and rejected with jwt errors afterwards, on a socket that stays open', async () => {
-    await start({ tokenLifetimeSeconds: 0.4 });
+    // Time passes slowly until the socket is open, however long that takes, and then quickly.
+    const time = new TestTime(1);
+    await start({ tokenLifetimeSeconds: 60, statsIntervalMs: 200, clock: time.clock() });
     const client = await attach(panel, 'survival');
+    await until(() => expect(client.events).toContain('auth success'));
+    time.speed = 200;
     await until(() => expect(client.events.at(-1)).toBe('jwt error jwt: exp claim is invalid'));
+    time.speed = 1;
     expect(client.events).toContain('token expiring');
     expect(client.events).not.toContain('token expired');
     client.send('send stats');
