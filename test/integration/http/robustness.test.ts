@@ -16,7 +16,7 @@ const FLEET_SIZE = 2_000;
 const MIB = 1_048_576;
 
 /** Clients that stop reading, one after the other. */
-const READERS = 24;
+const READERS = 12;
 
 /** Servers whose JSON view exceeds the 4 MiB that the kernel holds for a socket: a reader that has all of it holds nothing. */
 const JSON_FLEET_SIZE = 6_000;
@@ -66,7 +66,7 @@ async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SI
   ({ url, port } = await server.start());
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 const connect = () => connectRaw(port, clients);
 const stuck = (path?: string) => stuckReader(port, clients, path);
 
@@ -136,11 +136,11 @@ describe('memory held for slow readers', () => {
   });
 
   it('has the same limit for the JSON view as for scrapes, together', async () => {
-    await serve({ heldBytes: 16 * MIB, fleetSize: JSON_FLEET_SIZE });
+    await serve({ heldBytes: 8 * MIB, fleetSize: JSON_FLEET_SIZE });
     const path = '/api/v1/servers';
     const whole = Buffer.byteLength(await (await fetch(`${url}${path}`)).text());
     const unlimited = READERS * whole;
-    const limit = 16 * MIB + 2 * whole;
+    const limit = 8 * MIB + 2 * whole;
     expect(unlimited).toBeGreaterThan(3 * limit);
     const before = usedMemory();
     const readers: RawClient[] = [];
@@ -239,7 +239,8 @@ describe('incomplete requests', () => {
     await serve({ limits: FAST, fleetSize: 10 });
     const [slow] = await Promise.all(Array.from({ length: 30 }, connect));
     for (const client of clients) client.send(text);
-    await expectScrape(10);
+    // On a busy machine, a scrape may exceed these short deadlines itself.
+    await until(() => expectScrape(10));
     await until(() => expect(slow?.closed).toBe(true));
   });
 
