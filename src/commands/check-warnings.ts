@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
-import { matchesEveryServer } from '../doctor/rule-words.ts';
+import { matchesEveryServer } from '../config/rule-words.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { allowedOf, PART_OF_LIMIT } from '../panel/rate-limit.ts';
 import { quote } from '../yaml/scalars.ts';

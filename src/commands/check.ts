@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rule-words.ts';
+import { describeQuery, describeRule, matchesEveryServer } from '../config/rule-words.ts';
 import { DEFAULT_MAX_SERVERS } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
