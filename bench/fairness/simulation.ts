@@ -95,7 +95,6 @@ export function startWorld(
       baseUrl: SETTINGS.origin,
       requestTimeoutMs: 25_000,
       connectTimeoutMs: 10_000,
-      dialect: PTERODACTYL,
       apiKey: () => 'ptlc_key',
       userAgent: 'bench',
       telemetry,
