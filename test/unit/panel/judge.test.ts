@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
 import type { ApiEndpoint } from '../../../src/domain/telemetry.ts';
-import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { Gateway, type PanelGateway } from '../../../src/panel/gateway.ts';
 import type { PanelUse } from '../../../src/panel/judge.ts';
 import { FakeCalls, type Outcome } from '../../support/fake-calls.ts';
@@ -50,7 +49,6 @@ beforeEach(() => {
       panel: 'main',
       log,
       clock,
-      dialect: PTERODACTYL,
       baseUrl: 'https://panel.example.com',
       apiKey: () => 'ptlc_key',
       requestTimeoutMs: 20_000,
