@@ -1,26 +1,9 @@
 import { CAUSES_BY_SCOPE, type CauseCode, type Problem, type Scope } from '../domain/problem.ts';
 import { withAdvice } from '../domain/sentences.ts';
+import type { CauseFacts } from './cause-table.ts';
 import { NODE_CAUSES } from './node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
 import { EXPORTER_CAUSES, SERVER_CAUSES } from './server-causes.ts';
-
-/** How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it. */
-export type Severity = 'fact' | 'warning' | 'error';
-
-/** What is known about a cause, independent of where it occurs. */
-export interface CauseFacts {
-  /** A few words for a heading or a table cell. */
-  readonly title: string;
-  /** What it usually means, in one sentence or two. */
-  readonly meaning: string;
-  /** What to do, in one sentence or two. */
-  readonly remedy: string;
-  readonly severity: Severity;
-  /** Only a person, or a job on the panel, can end it: retrying within minutes is useless. */
-  readonly lasting: boolean;
-  /** If several servers report it, the cause may lie with the node or the panel. */
-  readonly escalates: boolean;
-}
 
 /** A cause with its code and scope. */
 export interface Cause extends CauseFacts {

@@ -1,15 +1,6 @@
 import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/api-keys.ts';
 import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
-import type { CauseFacts } from './causes.ts';
-
-/** The panel as a whole can't be used. */
-const DOWN = { severity: 'error', lasting: false, escalates: true } as const;
-
-/** Worth knowing, but nothing stops because of it. */
-const NOTICE = { severity: 'warning', lasting: false, escalates: false } as const;
-
-/** The API key can't be used until someone changes it. */
-const KEY = { severity: 'error', lasting: true, escalates: true } as const;
+import { type CauseFacts, causes, DOWN, LIMITED, PASSING, REFUSAL, WRONG } from './cause-table.ts';
 
 const PROXY_TOO = 'If this machine needs a proxy, set proxy_url or HTTPS_PROXY.';
 
@@ -17,248 +8,189 @@ const NTP = 'Enable time synchronization (NTP)';
 
 /** Causes that concern a panel as a whole, or something in front of it. */
 export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number], CauseFacts>> = {
-  dns: {
-    ...DOWN,
-    title: 'panel name not resolved',
-    meaning: "The host in `url` is misspelled, or this machine's DNS server doesn't know it.",
-    remedy: 'Correct `url` in the configuration, or fix DNS on this machine.',
-  },
-  connection: {
-    ...DOWN,
-    title: 'panel unreachable',
-    meaning: 'The panel is down, the port in `url` is wrong, or a firewall blocks the connection.',
-    remedy: `Check the setting \`url\`, and that this machine can connect to it. ${PROXY_TOO}`,
-  },
-  connection_cut: {
-    ...DOWN,
-    title: 'panel closed the connection',
-    meaning:
+  ...causes(DOWN, {
+    dns: [
+      'panel name not resolved',
+      "The host in `url` is misspelled, or this machine's DNS server doesn't know it.",
+      'Correct `url` in the configuration, or fix DNS on this machine.',
+    ],
+    connection: [
+      'panel unreachable',
+      'The panel is down, the port in `url` is wrong, or a firewall blocks the connection.',
+      `Check the setting \`url\`, and that this machine can connect to it. ${PROXY_TOO}`,
+    ],
+    connection_cut: [
+      'panel closed the connection',
       'The panel, or a proxy or firewall in front of it, closed the connection without a response. It may require a client certificate.',
-    remedy:
       'Check the web server and the firewall. If a client certificate is required, set tls_config.cert_file and key_file.',
-  },
-  timeout: {
-    ...DOWN,
-    title: 'panel timed out',
-    meaning: 'A firewall drops the packets, or the panel is overloaded.',
-    remedy: `Check that this machine can connect to the panel. ${PROXY_TOO}`,
-  },
-  proxy: {
-    ...DOWN,
-    title: 'proxy to the panel failed',
-    meaning: "The proxy is down, requires a username and password, or rejects the panel's address.",
-    remedy:
+    ],
+    timeout: [
+      'panel timed out',
+      'A firewall drops the packets, or the panel is overloaded.',
+      `Check that this machine can connect to the panel. ${PROXY_TOO}`,
+    ],
+    proxy: [
+      'proxy to the panel failed',
+      "The proxy is down, requires a username and password, or rejects the panel's address.",
       "Correct proxy_url (or HTTPS_PROXY), with user:password@ if required. Allow the panel's address in the proxy, or list its host in NO_PROXY if it needs no proxy.",
-  },
-  tls_unknown_ca: {
-    ...DOWN,
-    title: 'panel certificate from an unknown CA',
-    meaning:
+    ],
+    tls_unknown_ca: [
+      'panel certificate from an unknown CA',
       "The panel's certificate is self-signed or issued by a CA that this machine doesn't trust, or the web server doesn't send an intermediate certificate.",
-    remedy:
       "Set tls_config.ca_file to the CA's certificate. Alternatively, let the web server send its full certificate chain.",
-  },
-  tls_expired: {
-    ...DOWN,
-    title: 'panel certificate expired',
-    meaning: "The panel's certificate has expired, or this machine's clock is ahead.",
-    remedy: "Renew the panel's certificate. Check the clock of this machine.",
-  },
-  tls_not_yet_valid: {
-    ...DOWN,
-    title: 'panel certificate not yet valid',
-    meaning: "This machine's clock is behind.",
-    remedy: `${NTP} on this machine.`,
-  },
-  tls_wrong_name: {
-    ...DOWN,
-    title: 'panel certificate name mismatch',
-    meaning: "The panel's certificate is not valid for the host in `url`.",
-    remedy: "Use the certificate's name in `url`, or set tls_config.server_name to it.",
-  },
-  tls_client_certificate: {
-    ...DOWN,
-    title: 'client certificate rejected by the panel',
-    meaning: 'The panel requires a client certificate, or rejects the one that was sent.',
-    remedy: 'Set tls_config.cert_file and key_file to a certificate that it accepts.',
-  },
-  tls_plain_port: {
-    ...DOWN,
-    title: 'no TLS on the panel port',
-    meaning: "The port in `url` doesn't use TLS.",
-    remedy:
+    ],
+    tls_expired: [
+      'panel certificate expired',
+      "The panel's certificate has expired, or this machine's clock is ahead.",
+      "Renew the panel's certificate. Check the clock of this machine.",
+    ],
+    tls_not_yet_valid: [
+      'panel certificate not yet valid',
+      "This machine's clock is behind.",
+      `${NTP} on this machine.`,
+    ],
+    tls_wrong_name: [
+      'panel certificate name mismatch',
+      "The panel's certificate is not valid for the host in `url`.",
+      "Use the certificate's name in `url`, or set tls_config.server_name to it.",
+    ],
+    tls_client_certificate: [
+      'client certificate rejected by the panel',
+      'The panel requires a client certificate, or rejects the one that was sent.',
+      'Set tls_config.cert_file and key_file to a certificate that it accepts.',
+    ],
+    tls_plain_port: [
+      'no TLS on the panel port',
+      "The port in `url` doesn't use TLS.",
       'Correct the port in `url`. If the panel has no TLS at all, use http:// and set allow_insecure: true.',
-  },
-  tls: {
-    ...DOWN,
-    title: 'TLS handshake with the panel failed',
-    meaning: 'The exporter and the panel could not agree on a TLS version or a client certificate.',
-    remedy:
+    ],
+    tls: [
+      'TLS handshake with the panel failed',
+      'The exporter and the panel could not agree on a TLS version or a client certificate.',
       'Check the TLS settings of the web server. If it requires a client certificate, set tls_config.cert_file and key_file.',
-  },
-  https_needed: {
-    ...DOWN,
-    title: 'panel requires https',
-    meaning: 'The panel uses TLS at this address.',
-    remedy: 'Use https:// in `url`.',
-  },
-  redirect: {
-    ...DOWN,
-    title: 'panel redirects',
-    meaning: '`url` is an old address of the panel, or a login page is in front of it.',
-    remedy:
+    ],
+    https_needed: ['panel requires https', 'The panel uses TLS at this address.', 'Use https:// in `url`.'],
+    redirect: [
+      'panel redirects',
+      '`url` is an old address of the panel, or a login page is in front of it.',
       "Set `url` to the panel's address as a browser shows it once it is open. If a login page is in front of the panel, exempt /api/client from the login.",
-  },
-  login_page: {
-    ...DOWN,
-    title: 'login page in front of the panel',
-    meaning:
+    ],
+    login_page: [
+      'login page in front of the panel',
       'A login (single sign-on, basic auth) is in front of the panel, or `url` is the address of something else.',
-    remedy:
       'Exempt /api/client from the login. Alternatively, set `url` to an address of the panel without a login.',
-  },
-  challenge_page: {
-    ...DOWN,
-    title: 'blocked by a firewall or bot check',
-    meaning: 'A firewall or bot check in front of the panel rejects requests by programs.',
-    remedy: "Exempt this machine's address, or /api/client/*, from the check.",
-  },
-  not_a_panel: {
-    ...DOWN,
-    title: 'not a panel',
-    meaning: '`url` is not the base address of a panel, or something in front of the panel responds instead.',
-    remedy: "Set `url` to the panel's base address, without /api or another path.",
-  },
-  unsupported_panel: {
-    ...DOWN,
-    title: 'panel not supported',
-    meaning: 'The panel is Calagopus, which has another API. It is not supported yet.',
-    remedy: 'Remove the panel from the configuration.',
-  },
-  panel_down: {
-    ...DOWN,
-    title: 'panel down',
-    meaning: "The panel is down or in maintenance mode, or its proxy can't reach it.",
-    remedy: "Check the panel's web server, PHP and logs.",
-  },
-  panel_error: {
-    ...DOWN,
-    title: 'panel error (500)',
-    meaning: 'The panel failed with an internal error, or its database or Redis is down.',
-    remedy: "Check the panel's log (storage/logs) at this time. Check its database and Redis.",
-  },
-  bad_answer: {
-    ...DOWN,
-    title: 'invalid response from the panel',
-    meaning:
+    ],
+    challenge_page: [
+      'blocked by a firewall or bot check',
+      'A firewall or bot check in front of the panel rejects requests by programs.',
+      "Exempt this machine's address, or /api/client/*, from the check.",
+    ],
+    not_a_panel: [
+      'not a panel',
+      '`url` is not the base address of a panel, or something in front of the panel responds instead.',
+      "Set `url` to the panel's base address, without /api or another path.",
+    ],
+    unsupported_panel: [
+      'panel not supported',
+      'The panel is Calagopus, which has another API. It is not supported yet.',
+      'Remove the panel from the configuration.',
+    ],
+    panel_down: [
+      'panel down',
+      "The panel is down or in maintenance mode, or its proxy can't reach it.",
+      "Check the panel's web server, PHP and logs.",
+    ],
+    panel_error: [
+      'panel error (500)',
+      'The panel failed with an internal error, or its database or Redis is down.',
+      "Check the panel's log (storage/logs) at this time. Check its database and Redis.",
+    ],
+    bad_answer: [
+      'invalid response from the panel',
       "Something between this machine and the panel changes its responses, or the exporter doesn't know this kind of panel.",
-    remedy: 'Request the same address with curl, and compare the responses.',
-  },
-  rate_limited: {
-    ...NOTICE,
-    title: 'rate limit exceeded',
-    meaning:
+      'Request the same address with curl, and compare the responses.',
+    ],
+  }),
+  ...causes(PASSING, {
+    rate_limited: [
+      'rate limit exceeded',
       'The limit applies to the account: browser tabs and other programs that use the same account share it.',
-    remedy:
       "Give the exporter its own account, or lower requests_per_minute. Alternatively, raise the panel's limit.",
-  },
-  limit_unknown: {
-    ...NOTICE,
-    title: 'rate limit unknown',
-    meaning: "The panel, or a proxy in front of it, doesn't send the X-RateLimit-Limit header.",
-    remedy: 'Set requests_per_minute if the panel allows more than 60 calls per minute.',
-  },
-  pinned_too_high: {
-    ...NOTICE,
-    title: 'requests_per_minute too high',
-    meaning: 'The configured requests_per_minute is higher than the rate that the panel allows.',
-    remedy: "Lower requests_per_minute, or remove it to use 80 % of the panel's limit.",
-  },
-  budget_too_small: {
-    ...NOTICE,
-    title: 'API budget too small',
-    meaning: "The panel's rate limit, or requests_per_minute, allows fewer calls than the servers need.",
-    remedy:
+    ],
+    limit_unknown: [
+      'rate limit unknown',
+      "The panel, or a proxy in front of it, doesn't send the X-RateLimit-Limit header.",
+      'Set requests_per_minute if the panel allows more than 60 calls per minute.',
+    ],
+    pinned_too_high: [
+      'requests_per_minute too high',
+      'The configured requests_per_minute is higher than the rate that the panel allows.',
+      "Lower requests_per_minute, or remove it to use 80 % of the panel's limit.",
+    ],
+    budget_too_small: [
+      'API budget too small',
+      "The panel's rate limit, or requests_per_minute, allows fewer calls than the servers need.",
       "Raise the panel's rate limit, or requests_per_minute if it is lower. Alternatively, move some servers to a second panels entry with another account's key, or run shards with their own keys (key_per_shard).",
-  },
-  nothing_listed: {
-    ...NOTICE,
-    severity: 'error',
-    title: 'no servers listed',
-    meaning: "The key's account sees no servers, or none of the type that discover selects.",
-    remedy:
-      "Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. If the account is an administrator's, discover: { type: admin-all } monitors every server of the panel.",
-  },
-  all_excluded: {
-    ...NOTICE,
-    severity: 'error',
-    title: 'all servers excluded',
-    meaning: 'The panel lists servers, but the rules of discover exclude all of them.',
-    remedy:
-      'Check discover.include and discover.exclude. A pattern without * must be equal to the whole name, id, node or egg.',
-  },
-  listing_refused: {
-    ...NOTICE,
-    severity: 'error',
-    title: 'server list rejected',
-    meaning:
-      'The panel accepts the key, but rejects requests for the list of servers (/api/client), which discover needs.',
-    remedy:
-      'List the servers under servers instead of using discover. Alternatively, use the key of an account that may list its servers.',
-  },
-  listing_too_long: {
-    ...NOTICE,
-    title: 'server list too long',
-    meaning:
+    ],
+    listing_too_long: [
+      'server list too long',
       'The panel lists more servers than discover.max_servers allows, or more per page than requested.',
-    remedy:
       'Raise discover.max_servers if the machine has enough memory. Otherwise, narrow discover.include, or run shards. If these are not your servers, find out what responds in place of the panel.',
-  },
-  same_identifier: {
-    ...NOTICE,
-    title: 'duplicate server identifiers',
-    meaning:
+    ],
+    same_identifier: [
+      'duplicate server identifiers',
       "The panel lists servers whose UUIDs begin with the same 8 characters. Series are identified by these, so at most one of the servers is monitored. Panels don't create such UUIDs, but an import or a change in the database can.",
-    remedy:
       'Add the UUID of the server to monitor to servers. Monitor the others through a panels entry with another name, or exclude them with discover.exclude.',
-  },
+    ],
+  }),
+  ...causes(LIMITED, {
+    nothing_listed: [
+      'no servers listed',
+      "The key's account sees no servers, or none of the type that discover selects.",
+      "Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. If the account is an administrator's, discover: { type: admin-all } monitors every server of the panel.",
+    ],
+    all_excluded: [
+      'all servers excluded',
+      'The panel lists servers, but the rules of discover exclude all of them.',
+      'Check discover.include and discover.exclude. A pattern without * must be equal to the whole name, id, node or egg.',
+    ],
+    listing_refused: [
+      'server list rejected',
+      'The panel accepts the key, but rejects requests for the list of servers (/api/client), which discover needs.',
+      'List the servers under servers instead of using discover. Alternatively, use the key of an account that may list its servers.',
+    ],
+  }),
 };
 
 /** Causes that concern the API key and its account. */
 export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], CauseFacts>> = {
-  key_refused: {
-    ...KEY,
-    title: 'API key rejected',
-    meaning: 'The key is wrong or was deleted.',
-    remedy:
+  ...causes(WRONG, {
+    key_refused: [
+      'API key rejected',
+      'The key is wrong or was deleted.',
       'Create a client API key in the panel (account → API credentials). Put it into api_key or api_key_file.',
-  },
-  key_address: {
-    ...KEY,
-    title: 'API key not allowed from this address',
-    meaning: "The key's allowed addresses don't include the one under which the panel sees this machine.",
-    remedy:
+    ],
+    key_address: [
+      'API key not allowed from this address',
+      "The key's allowed addresses don't include the one under which the panel sees this machine.",
       "Create a key that allows the address in the panel's message. A key can't be edited (account → API credentials); one without allowed addresses works too.",
-  },
-  application_key: {
-    ...KEY,
-    title: 'application API key',
-    meaning: `The key is for the application API (${prefixWords('application')}), which the client API rejects.`,
-    remedy: CLIENT_KEY_ADVICE,
-  },
-  key_two_factor: {
-    ...KEY,
-    title: 'two-factor authentication required',
-    meaning: "The panel requires two-factor authentication, but the key's account has not set it up.",
-    remedy:
+    ],
+    application_key: [
+      'application API key',
+      `The key is for the application API (${prefixWords('application')}), which the client API rejects.`,
+      CLIENT_KEY_ADVICE,
+    ],
+    key_two_factor: [
+      'two-factor authentication required',
+      "The panel requires two-factor authentication, but the key's account has not set it up.",
       "Set up two-factor authentication for the key's account. Alternatively, let the panel require it of administrators only, or of nobody (admin area → Settings): single accounts can't be exempted.",
-  },
-  key_console_permission: {
-    ...KEY,
-    escalates: false,
-    title: 'no console permission on any server',
-    meaning: "The key's account lacks the websocket.connect permission on every server.",
-    remedy:
+    ],
+  }),
+  ...causes(REFUSAL, {
+    key_console_permission: [
+      'no console permission on any server',
+      "The key's account lacks the websocket.connect permission on every server.",
       'Grant the account the websocket.connect permission on the servers. To do so, open each server → Users → the account, and save. Until then, they are polled, and one of them is retried every five minutes.',
-  },
+    ],
+  }),
 };

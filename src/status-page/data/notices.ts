@@ -1,4 +1,5 @@
-import { type Severity, shortTitle } from '../../diagnosis/causes.ts';
+import type { Severity } from '../../diagnosis/cause-table.ts';
+import { shortTitle } from '../../diagnosis/causes.ts';
 import type { ExplainedProblem, PanelStatus } from './protocol.ts';
 
 /** What is wrong with a panel. */

@@ -1,4 +1,4 @@
-import type { Severity } from '../../diagnosis/causes.ts';
+import type { Severity } from '../../diagnosis/cause-table.ts';
 import type { CauseCode } from '../../domain/problem.ts';
 import type { RecentHistory, StopCounts } from '../../domain/reading.ts';
 import type { LiveField } from './live-server.ts';

@@ -1,4 +1,4 @@
-import type { Severity } from '../../diagnosis/causes.ts';
+import type { Severity } from '../../diagnosis/cause-table.ts';
 import { isCrash, type ShownStop, type Snapshot, type StopReason } from '../../domain/reading.ts';
 import { SATURATED_FROM, TROUBLES } from '../../domain/troubles.ts';
 import { ATTENTION_TROUBLES, type Attention, attentionOf, groupOf } from './attention.ts';

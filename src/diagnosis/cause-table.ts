@@ -1,0 +1,56 @@
+import type { CauseCode } from '../domain/problem.ts';
+
+/** How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it. */
+export type Severity = 'fact' | 'warning' | 'error';
+
+/** What is known about a cause, independent of where it occurs. */
+export interface CauseFacts {
+  /** A few words for a heading or a table cell. */
+  readonly title: string;
+  /** What it usually means, in one sentence or two. */
+  readonly meaning: string;
+  /** What to do, in one sentence or two. */
+  readonly remedy: string;
+  readonly severity: Severity;
+  /** Only a person, or a job on the panel, can end it: retrying within minutes is useless. */
+  readonly lasting: boolean;
+  /** If several servers report it, the cause may lie with the node or the panel. */
+  readonly escalates: boolean;
+}
+
+type Kind = Pick<CauseFacts, 'severity' | 'lasting' | 'escalates'>;
+
+/** A state in which the panel blocks a server: it is normal, and ends without the exporter's help. */
+export const STATE: Kind = { severity: 'fact', lasting: true, escalates: false };
+
+/** A refusal that only someone with permissions on the panel can resolve. */
+export const REFUSAL: Kind = { severity: 'error', lasting: true, escalates: false };
+
+/** Something that is often temporary, or that stops nothing. */
+export const PASSING: Kind = { severity: 'warning', lasting: false, escalates: false };
+
+/** Something normal that may end at any time. */
+export const QUIET: Kind = { severity: 'fact', lasting: false, escalates: false };
+
+/** Servers can't be monitored, although the panel and its nodes can be used. */
+export const LIMITED: Kind = { severity: 'error', lasting: false, escalates: false };
+
+/** The node or the panel can't be used at all. */
+export const DOWN: Kind = { severity: 'error', lasting: false, escalates: true };
+
+/** The same, until someone changes the configuration, the key, the panel or the node. */
+export const WRONG: Kind = { severity: 'error', lasting: true, escalates: true };
+
+type Texts = readonly [title: string, meaning: string, remedy: string];
+
+/** The facts of causes of one kind. */
+export function causes<Code extends CauseCode>(
+  kind: Kind,
+  texts: Readonly<Record<Code, Texts>>,
+): Record<Code, CauseFacts> {
+  const rows = Object.entries<Texts>(texts).map(([code, [title, meaning, remedy]]) => [
+    code,
+    { ...kind, title, meaning, remedy },
+  ]);
+  return Object.fromEntries(rows) as Record<Code, CauseFacts>;
+}
