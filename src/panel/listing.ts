@@ -1,5 +1,5 @@
 import { printable } from '../domain/printable.ts';
-import { type Complete, identityOf } from '../domain/server.ts';
+import { identityOf } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from './dialect.ts';
 
 /** The most servers that panels return on one page. */
@@ -25,15 +25,11 @@ export interface WalkOptions {
   readonly maxFailures?: number;
   /** Ends the walk between two pages. */
   readonly signal?: AbortSignal;
-  readonly reduction?: ListingReduction;
-}
-
-/** Limits what a walk holds while it is in progress. */
-export interface ListingReduction {
-  /** Nothing is reduced up to this many servers. */
-  readonly above: number;
-  /** Which of the servers found so far to keep. */
-  readonly reduce: (servers: readonly ListedServer[]) => readonly ListedServer[];
+  /** Limits what the walk holds: which of the servers found so far to keep, if there are more than `above`. */
+  readonly reduction?: {
+    readonly above: number;
+    readonly reduce: (servers: readonly ListedServer[]) => readonly ListedServer[];
+  };
 }
 
 /** The result of a walk through the pages of a server list. */
@@ -62,7 +58,9 @@ export async function walkListing(
   read: ReadListingPage,
   { maxFailures = 1, signal, reduction }: WalkOptions = {},
 ): Promise<ListingWalk> {
-  const servers = new FoundServers(reduction);
+  const seen = new Set<string>();
+  let kept = new Map<string, ListedServer>();
+  let reducesAbove = reduction?.above ?? Number.POSITIVE_INFINITY;
   const unreadable = new Set<string>();
   let problem: Error | undefined;
   let complete = true;
@@ -79,7 +77,8 @@ export async function walkListing(
         if (index > 0 && index % SLICE === 0) await afterEvents();
         const server = presentable(listed);
         if (server !== undefined) {
-          servers.add(server);
+          seen.add(server.uuid);
+          kept.set(server.uuid, server);
           continue;
         }
         bad += 1;
@@ -91,10 +90,14 @@ export async function walkListing(
         complete = false;
         problem = new Error(surplusWords(page, answer.surplusEntries));
       }
-      servers.reduce();
+      if (reduction !== undefined && kept.size > reducesAbove) {
+        kept = new Map(reduction.reduce([...kept.values()]).map((server) => [server.uuid, server]));
+        // Not after every page, because each reduction looks at all servers.
+        reducesAbove = Math.max(reduction.above, kept.size) + REDUCTION_STEP;
+      }
       // A later page that reports fewer pages doesn't end the walk: servers on unread pages may still exist.
       pages = Math.max(pages, answer.totalPages);
-      const isTooLong = servers.seen + unreadable.size > MAX_SERVERS;
+      const isTooLong = seen.size + unreadable.size > MAX_SERVERS;
       if (pages > MAX_PAGES || isTooLong) {
         complete = false;
         problem = new Error(`the server list is longer than ${MAX_PAGES} pages or ${MAX_SERVERS} servers`);
@@ -109,7 +112,7 @@ export async function walkListing(
     }
   }
   return {
-    servers: servers.kept,
+    servers: [...kept.values()],
     complete,
     unreadable,
     surplusEntries,
@@ -124,68 +127,23 @@ function surplusWords(page: number, surplus: number): string {
   return `page ${page} has ${entries} entries, although ${LISTING_PAGE_SIZE} were requested: ignoring the others`;
 }
 
-/** The servers found so far in a walk, or what a reduction left of them. */
-class FoundServers {
-  readonly #reduction: ListingReduction | undefined;
-  readonly #seen = new Set<string>();
-  #kept = new Map<string, ListedServer>();
-  #reduceAbove: number;
-
-  constructor(reduction: ListingReduction | undefined) {
-    this.#reduction = reduction;
-    this.#reduceAbove = reduction?.above ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** How many distinct servers were added. */
-  get seen(): number {
-    return this.#seen.size;
-  }
-
-  get kept(): readonly ListedServer[] {
-    return [...this.#kept.values()];
-  }
-
-  add(server: ListedServer): void {
-    this.#seen.add(server.uuid);
-    this.#kept.set(server.uuid, server);
-  }
-
-  reduce(): void {
-    if (this.#reduction === undefined || this.#kept.size <= this.#reduceAbove) return;
-    const left = this.#reduction.reduce(this.kept);
-    this.#kept = new Map(left.map((server) => [server.uuid, server]));
-    // Not after every page, because each reduction looks at all servers.
-    this.#reduceAbove = Math.max(this.#reduction.above, left.length) + REDUCTION_STEP;
-  }
-}
-
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The server with texts that can be used as labels; undefined if its UUID isn't valid. */
-function presentable(server: ListedServer): Complete<ListedServer> | undefined {
+function presentable(server: ListedServer): ListedServer | undefined {
   const uuid = server.uuid.toLowerCase();
   // An API key may look like a UUID, and an id can't be partly redacted.
   if (!UUID.test(uuid) || printable(uuid) !== uuid) return undefined;
-  const { node, egg, status, address } = server;
+  const { identifier, name, node, egg, status, address } = server;
   return {
-    identifier: shownText(server.identifier) ?? uuid.slice(0, 8),
+    ...server,
     uuid,
-    name: shownText(server.name) ?? uuid.slice(0, 8),
+    identifier: shownText(identifier) ?? uuid.slice(0, 8),
+    name: shownText(name) ?? uuid.slice(0, 8),
     node: shownText(node),
-    daemon: server.daemon,
     egg: shownText(egg),
     status: shownText(status),
-    suspended: server.suspended,
-    installing: server.installing,
-    transferring: server.transferring,
-    underMaintenance: server.underMaintenance,
-    restoring: server.restoring,
-    withoutBackups: server.withoutBackups,
     address: shownText(address) === address ? address : undefined,
-    allocation: server.allocation,
-    namedPort: server.namedPort,
-    otherPorts: server.otherPorts,
-    limits: server.limits,
   };
 }
 
