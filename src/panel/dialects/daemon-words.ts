@@ -2,21 +2,16 @@ import type { DaemonWords } from '../dialect.ts';
 
 /** No sentence below is longer than this, including its prefix and colors, so longer lines are not read at all. */
 const MAX_LINE_LENGTH = 512;
-const PREFIX_END = ' Daemon]:';
 /** Docker's exit code, which Wings prints as an unsigned 32-bit number. */
 const MAX_EXIT_CODE = 0xff_ff_ff_ff;
 
 const ESCAPE = 0x1b;
 const BRACKET = 0x5b;
 
-// Sticky patterns that always match and never backtrack.
-// eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
-const COLORS = /(?:\u001b\[[\d;:]*m)*/y;
-// eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
-const LINE_END = /(?:\u001b\[[\d;:]*m|[\r\n])*/y;
-// eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
-const SENTENCE = /[^\u001b\r\n]*/y;
-const LINE_BREAK = /[\r\n]/;
+const COLOR = String.raw`\u001b\[[\d;:]*m`;
+/** The name may hold anything, but no sentence holds the end of the prefix. */
+const PREFIX = String.raw`^((?:${COLOR})*)\[([^\r\n]*) Daemon\]:((?:${COLOR})*) (?:${COLOR})*`;
+const LINE = new RegExp(String.raw`${PREFIX}([^\u001b\r\n]*)(?:${COLOR}|[\r\n])*$`);
 
 /** Sentences without a number. */
 const FIXED: ReadonlyMap<string, DaemonWords> = new Map<string, DaemonWords>([
@@ -50,25 +45,11 @@ export function readDaemonWords(line: string): DaemonWords | undefined {
   // Most lines of a game are rejected here.
   const first = line.charCodeAt(0);
   if ((first !== ESCAPE && first !== BRACKET) || line.length > MAX_LINE_LENGTH) return undefined;
-  const open = endOf(COLORS, line, 0);
-  // The name may hold anything, but no sentence holds the end of the prefix.
-  const close = line.lastIndexOf(PREFIX_END);
-  if (line.charCodeAt(open) !== BRACKET || close <= open) return undefined;
-  const prefixEnd = close + PREFIX_END.length;
-  const space = endOf(COLORS, line, prefixEnd);
-  const isColored = open > 0 && space > prefixEnd;
-  if (!isName(line.slice(open + 1, close), isColored) || line[space] !== ' ') return undefined;
-  const start = endOf(COLORS, line, space + 1);
-  const end = endOf(SENTENCE, line, start);
-  return endOf(LINE_END, line, end) === line.length ? readSentence(line.slice(start, end)) : undefined;
-}
-
-/**
- * May this be the `app_name` in a node's configuration, as in `[[EU] Games Daemon]:`? In `[INFO]: <Eve> [Games Daemon]:` it isn't: players
- * type that, but not the daemon's colors.
- */
-function isName(text: string, isColored: boolean): boolean {
-  return !LINE_BREAK.test(text) && (isColored || hasPairedBrackets(text));
+  const [, before = '', name = '', behind = '', sentence = ''] = LINE.exec(line) ?? [];
+  const isColored = before !== '' && behind !== '';
+  // The `app_name` of a node may have brackets, as in `[[EU] Games Daemon]:`. In `[INFO]: <Eve> [Games Daemon]:` it isn't the name:
+  // players type that, but not the daemon's colors.
+  return isColored || hasPairedBrackets(name) ? readSentence(sentence) : undefined;
 }
 
 function hasPairedBrackets(text: string): boolean {
@@ -89,11 +70,4 @@ function readSentence(sentence: string): DaemonWords | undefined {
   return code === undefined || Number(code) > MAX_EXIT_CODE
     ? undefined
     : { kind: 'exit code', code: Number(code) };
-}
-
-/** Where the match of a sticky pattern that always matches ends. */
-function endOf(pattern: RegExp, text: string, from: number): number {
-  pattern.lastIndex = from;
-  pattern.test(text);
-  return pattern.lastIndex;
 }
