@@ -120,7 +120,6 @@ export function startWorld(
       baseUrl: SETTINGS.origin,
       requestTimeoutMs,
       connectTimeoutMs: 10_000,
-      dialect: PTERODACTYL,
       apiKey: () => 'ptlc_key',
       userAgent: 'bench',
       telemetry,

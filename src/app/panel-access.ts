@@ -3,7 +3,7 @@ import { changedConcerns, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { nodeLookup } from '../names/system.ts';
-import { dialectOf } from '../panel/dialects/select.ts';
+import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
@@ -17,15 +17,13 @@ const LOOKUP_PART = 0.7;
 
 /** Do both describe the same panel, so that one can become the other while it runs? */
 export function isSamePanel(before: PanelConfig, after: PanelConfig): boolean {
-  const [one, other] = [before, after].map(({ apiKey }) => dialectOf(apiKey.reveal()));
-  return one === other && !changedConcerns(before, after).has('panel');
+  return !changedConcerns(before, after).has('panel');
 }
 
 /** The settings for calls to a panel's API, from its configuration. */
 export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {
   return {
     panel: panel.name,
-    dialect: dialectOf(panel.apiKey.reveal()),
     baseUrl: panel.url,
     apiKey: () => panel.apiKey.reveal(),
     requestTimeoutMs: panel.requestTimeoutMs,
@@ -50,7 +48,6 @@ export interface PanelSocketAccess extends SocketAccess {
 
 /** How this panel's sockets are opened, from its configuration. */
 export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName): PanelSocketAccess {
-  const codec = dialectOf(panel.apiKey.reveal()).socket;
   const policy: SocketPolicy = {
     panelUrl: panel.url,
     allowInsecure: panel.allowInsecure,

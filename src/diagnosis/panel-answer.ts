@@ -3,15 +3,8 @@ import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
 
-/** Where a redirect leads. */
-export interface Redirect {
-  readonly location?: string;
-  /** The panel's address in the configuration. */
-  readonly url: string;
-}
-
-/** Why a call was redirected. */
-export function redirectCause({ url, location = '' }: Redirect): CauseCode {
+/** Why a call was redirected; `url` is the panel's address in the configuration. */
+export function redirectCause(url: string, location = ''): CauseCode {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'http:' || !URL.canParse(location)) return 'redirect';
   const target = new URL(location);
@@ -30,15 +23,15 @@ export function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode
 export interface UnreadableBody {
   readonly isPage: boolean;
   /** The title of the page, or the message of an object. */
-  readonly words?: string;
+  readonly detail?: string;
   /** It is the response of a panel that isn't supported. */
   readonly isUnsupported?: boolean;
 }
 
 /** Why a response with a success status can't be used. */
-export function unreadableCause({ isPage, words = '', isUnsupported = false }: UnreadableBody): CauseCode {
+export function unreadableCause({ isPage, detail = '', isUnsupported = false }: UnreadableBody): CauseCode {
   if (isUnsupported) return 'unsupported_panel';
-  if (CHALLENGE.test(words)) return 'challenge_page';
+  if (CHALLENGE.test(detail)) return 'challenge_page';
   return isPage ? 'login_page' : 'bad_answer';
 }
 

@@ -23,43 +23,31 @@ export class CodedError extends Error {
   }
 }
 
-/** What ended a connection or a call before there was a response. */
-export type TransportKind =
-  | 'dns'
-  | 'timeout'
-  | 'proxy'
-  | 'address'
-  | 'oversize'
-  | 'descriptors'
-  | 'cut'
-  | 'protocol'
-  | 'refused'
-  | 'connection'
-  | TlsKind;
-
-const TLS_KINDS = [
-  'tls_expired',
-  'tls_not_yet_valid',
-  'tls_wrong_name',
-  'tls_client_certificate',
-  'tls_plain_port',
-  'tls_unknown_ca',
-  'tls',
-] as const;
-type TlsKind = (typeof TLS_KINDS)[number];
-
-/** A decoded error of Node, undici or OpenSSL. */
-export interface TransportError {
-  readonly kind: TransportKind;
-  /** `unknown` if the error has none. */
-  readonly code: string;
-  readonly hostname: string | undefined;
-  /** On one line and safe to show. */
-  readonly message: string;
-}
-
-/** Errors are wrapped a few times at most; a cycle of causes must not hang the program. */
+/** Errors are wrapped a few times at most. */
 const MAX_DEPTH = 8;
+
+/** What ended a connection or a call before there was a response, and the causes that it is for a panel and for a node. */
+const CAUSES_OF = {
+  address: ['connection', 'socket_address_local'],
+  descriptors: ['descriptors', 'descriptors'],
+  proxy: ['proxy', 'node_proxy'],
+  oversize: ['bad_answer', 'node_connection'],
+  tls_expired: ['tls_expired', 'node_tls_expired'],
+  tls_not_yet_valid: ['tls_not_yet_valid', 'node_tls_not_yet_valid'],
+  tls_wrong_name: ['tls_wrong_name', 'node_tls_wrong_name'],
+  tls_client_certificate: ['tls_client_certificate', 'node_tls_client_certificate'],
+  tls_plain_port: ['tls_plain_port', 'node_tls_plain_port'],
+  tls_unknown_ca: ['tls_unknown_ca', 'node_tls_unknown_ca'],
+  tls: ['tls', 'node_tls'],
+  dns: ['dns', 'node_dns'],
+  timeout: ['timeout', 'node_timeout'],
+  refused: ['connection', 'node_connection'],
+  cut: ['connection_cut', 'node_connection'],
+  protocol: ['bad_answer', 'upgrade_refused'],
+  connection: ['connection', 'node_connection'],
+} as const satisfies Readonly<Record<string, readonly [panel: CauseCode, node: CauseCode]>>;
+
+type TransportKind = keyof typeof CAUSES_OF;
 
 /** Codes by meaning; the first match in the error and its chain of causes decides. */
 const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
@@ -120,24 +108,29 @@ function withoutOpenSslWords(message: string): string {
 }
 
 /** Reads the error of a connection or a call; never throws. */
-export function readTransportError(error: unknown): TransportError {
-  const errors = withCauses(error);
-  const codes = errors.map(codeOf).filter((code) => code !== undefined);
+export function readTransportError(error: unknown) {
+  const errors = withCauses([error]);
+  const textsOf = (key: 'code' | 'hostname') =>
+    errors
+      .map((one) => (one as Partial<Record<typeof key, unknown>>)[key])
+      .filter((value) => typeof value === 'string');
+  const codes = textsOf('code');
   // undici and ws give a code to every error of a connection, but none if the response isn't HTTP or no WebSocket begins.
   const byDefault = errors.length > 0 && codes.length === 0 ? 'protocol' : 'connection';
   const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? byDefault;
   // Only the text of a TLS error is evaluated: any other text may contain words from the far end.
   const bySentence =
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
-  const hostname = errors.map((one) => (one as { hostname?: unknown }).hostname).find(isText);
   // For a name with several addresses, the error is an aggregate without a message of its own.
   const words = errors
     .map(({ message }) => withoutOpenSslWords(printable(message)))
     .find((message) => message !== '');
   return {
     kind: bySentence || byCode,
+    /** `unknown` if the error has none. */
     code: codes[0] ?? 'unknown',
-    hostname,
+    hostname: textsOf('hostname')[0],
+    /** On one line and safe to show. */
     message: words ?? 'unknown error',
   };
 }
@@ -152,67 +145,29 @@ export interface PanelWay {
 }
 
 /** Why a call to the panel ended without a response. */
-export function panelTransportCause({ kind }: TransportError, way: PanelWay): CauseCode {
-  switch (kind) {
-    case 'cut':
-      // A TLS port closes a plain HTTP connection, usually without a message.
-      return way.protocol === 'http:' && !way.hasAnswered ? 'https_needed' : 'connection_cut';
-    case 'refused':
-      // Through a proxy, the failed connection is the one to the proxy.
-      return way.proxied ? 'proxy' : 'connection';
-    case 'dns':
-      return way.proxied ? 'proxy' : 'dns';
-    case 'oversize':
-    case 'protocol':
-      return 'bad_answer';
-    case 'address':
-    case 'connection':
-      return 'connection';
-    default:
-      return kind;
-  }
+export function panelTransportCause(kind: TransportKind, way: PanelWay): CauseCode {
+  if (way.proxied && isOfFirstHop(kind)) return 'proxy';
+  // A TLS port closes a plain HTTP connection, usually without a message.
+  if (kind === 'cut' && way.protocol === 'http:' && !way.hasAnswered) return 'https_needed';
+  return CAUSES_OF[kind][0];
 }
 
 /** Why a node's socket could not be opened. */
-export function nodeTransportCause({ kind }: TransportError, proxied: boolean): CauseCode {
-  switch (kind) {
-    case 'address':
-      return 'socket_address_local';
-    case 'descriptors':
-      return kind;
-    case 'dns':
-    case 'refused':
-      return proxied ? 'node_proxy' : kind === 'dns' ? 'node_dns' : 'node_connection';
-    case 'protocol':
-      return 'upgrade_refused';
-    case 'cut':
-    case 'connection':
-    case 'oversize':
-      return 'node_connection';
-    default:
-      return `node_${kind}`;
-  }
+export function nodeTransportCause(kind: TransportKind, proxied: boolean): CauseCode {
+  return proxied && isOfFirstHop(kind) ? 'node_proxy' : CAUSES_OF[kind][1];
 }
 
-function withCauses(error: unknown): readonly Error[] {
-  const found: Error[] = [];
-  let layer: readonly unknown[] = [error];
-  for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth += 1) {
-    const errors = layer.filter((one) => one instanceof Error);
-    found.push(...errors);
-    layer = errors.flatMap(innerErrors);
-  }
-  return found;
+/** Through a proxy, a failed lookup or connection is the one of the proxy. */
+const isOfFirstHop = (kind: TransportKind) => kind === 'dns' || kind === 'refused';
+
+/** The errors and their causes; a cycle of causes must not hang the program. */
+function withCauses(errors: readonly unknown[], depth = MAX_DEPTH): readonly Error[] {
+  const found = errors.filter((one) => one instanceof Error);
+  if (found.length === 0 || depth === 0) return [];
+  return [...found, ...withCauses(found.flatMap(innerErrors), depth - 1)];
 }
 
 function innerErrors(error: Error): readonly unknown[] {
   const bundled = error instanceof AggregateError ? (error.errors as readonly unknown[]) : [];
   return bundled.concat(error.cause);
 }
-
-function codeOf(error: Error): string | undefined {
-  const { code } = error as { readonly code?: unknown };
-  return isText(code) ? code : undefined;
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string';

@@ -1,12 +1,12 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { unbracketed } from './endpoint.ts';
 
-const LOCAL = listOf('127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1/128', '::/128', 'fe80::/10');
+const LOCAL = addresses('127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1/128', '::/128', 'fe80::/10');
 
 /** Addresses at which many machines listen, or none. */
-const MANY = listOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
+const MANY = addresses('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
 
-const METADATA = listOf(
+const METADATA = addresses(
   // AWS, Google Cloud, Azure, Oracle, DigitalOcean, Hetzner and others; neighboring addresses are AWS's DNS, time and NitroTPM.
   '169.254.169.0/24',
   // AWS: credentials of ECS tasks and EKS pods.
@@ -25,12 +25,12 @@ const METADATA = listOf(
 /** Kinds of IPv6 addresses that embed an IPv4 address, and the positions of its bytes. */
 const EMBEDDINGS: readonly (readonly [BlockList, readonly (readonly number[])[]])[] = [
   // 6to4
-  [listOf('2002::/16'), [[2, 3, 4, 5]]],
+  [addresses('2002::/16'), [[2, 3, 4, 5]]],
   // NAT64, the well-known prefix (RFC 6052)
-  [listOf('64:ff9b::/96'), [[12, 13, 14, 15]]],
+  [addresses('64:ff9b::/96'), [[12, 13, 14, 15]]],
   // NAT64 within a site (RFC 8215), for all possible prefix lengths; byte 8 is never part of the address (RFC 6052)
   [
-    listOf('64:ff9b:1::/48'),
+    addresses('64:ff9b:1::/48'),
     [
       [6, 7, 9, 10],
       [7, 9, 10, 11],
@@ -64,7 +64,7 @@ export function isLocalHost(host: string): boolean {
 
 /** Is the IP address a multicast, broadcast or reserved one, at which many machines listen, or none? */
 export function isManyAddress(address: string): boolean {
-  return isIP(address) !== 0 && contains(MANY, address);
+  return contains(MANY, address);
 }
 
 /** A host in the canonical form that URLs use: `2852039166` is `169.254.169.254`. */
@@ -74,7 +74,8 @@ export function canonicalHost(host: string): string {
   return URL.canParse(url) ? unbracketed(new URL(url).hostname) : bare;
 }
 
-function listOf(...ranges: readonly string[]): BlockList {
+/** The addresses in these ranges, such as `127.0.0.0/8`. */
+export function addresses(...ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [network = '', bits] = range.split('/');
@@ -83,9 +84,9 @@ function listOf(...ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** BlockList handles IPv4-mapped addresses itself. */
-function contains(list: BlockList, address: string): boolean {
-  return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+/** Is it one of these addresses, also as IPv4 mapped to IPv6? False for a name. */
+export function contains(list: BlockList, address: string): boolean {
+  return isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /** The address and each IPv4 address that its kind embeds; empty if it is not an IP address. */

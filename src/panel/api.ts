@@ -1,20 +1,9 @@
 import { readTransportError } from '../diagnosis/transport.ts';
 import { printable } from '../domain/printable.ts';
 import { MIB } from '../domain/server.ts';
-import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
-import {
-  type Account,
-  type BackupsPage,
-  type Credentials,
-  type ListingPage,
-  type ListingQuery,
-  type NodesPage,
-  type PanelDialect,
-  type PanelRequest,
-  type Resources,
-  type Schedule,
-  ShapeError,
-} from './dialect.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import { type ListingQuery, type PanelRequest, ShapeError } from './dialect.ts';
+import { decodeErrorBody, PTERODACTYL } from './dialects/pterodactyl.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
 import { limitPerMinute, type RateFacts, remainingCalls } from './rate-limit.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
@@ -27,7 +16,6 @@ export interface PanelAnswer<T> extends RateFacts {
 export interface PanelApiOptions extends ConnectionOptions {
   /** The panel's name. */
   readonly panel: string;
-  readonly dialect: PanelDialect;
   /** Called for every request, so that an API key changed in its file is used at once. */
   readonly apiKey: () => string;
   readonly userAgent: string;
@@ -65,48 +53,34 @@ export class PanelApi {
     this.#connections = new Connections(options);
   }
 
-  /** A token for the server's console socket, and the socket's address; `daemon` is that of the server, if it is known. */
-  credentials(server: string, signal: AbortSignal, daemon?: string): Promise<PanelAnswer<Credentials>> {
-    const { credentials } = this.#options.dialect;
-    const make = (name?: string) => credentials(server, name);
-    return this.#getBelowDaemon('websocket', make, signal, daemon);
+  /** `daemon` is that of the server, if it is known. */
+  credentials(server: string, signal: AbortSignal, daemon?: string) {
+    return this.#getBelow(daemon, (name) => PTERODACTYL.credentials(server, name), signal);
   }
 
   /** The server's state and resource usage, up to 20 s old. */
-  resources(server: string, signal: AbortSignal): Promise<PanelAnswer<Resources>> {
-    return this.#get('resources', this.#options.dialect.resources(server), signal);
+  resources(server: string, signal: AbortSignal) {
+    return this.#get(PTERODACTYL.resources(server), signal);
   }
 
-  /** One page of the servers that the API key's account can see, with their eggs. */
-  listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
-    return this.#get('listing', this.#options.dialect.listing(query), signal);
+  listing(query: ListingQuery, signal: AbortSignal) {
+    return this.#get(PTERODACTYL.listing(query), signal);
   }
 
-  /** The account that the API key belongs to. */
-  account(signal: AbortSignal): Promise<PanelAnswer<Account>> {
-    return this.#get('account', this.#options.dialect.account(), signal);
+  account(signal: AbortSignal) {
+    return this.#get(PTERODACTYL.account(), signal);
   }
 
-  /** One page of the server's backups; pages count from 1. */
-  backups(
-    server: string,
-    page: number,
-    signal: AbortSignal,
-    daemon?: string,
-  ): Promise<PanelAnswer<BackupsPage>> {
-    const make = (name?: string) => this.#options.dialect.backups(server, page, name);
-    return this.#getBelowDaemon('backups', make, signal, daemon);
+  backups(server: string, page: number, signal: AbortSignal, daemon?: string) {
+    return this.#getBelow(daemon, (name) => PTERODACTYL.backups(server, page, name), signal);
   }
 
-  /** The server's schedules. */
-  schedules(server: string, signal: AbortSignal, daemon?: string): Promise<PanelAnswer<readonly Schedule[]>> {
-    const make = (name?: string) => this.#options.dialect.schedules(server, name);
-    return this.#getBelowDaemon('schedules', make, signal, daemon);
+  schedules(server: string, signal: AbortSignal, daemon?: string) {
+    return this.#getBelow(daemon, (name) => PTERODACTYL.schedules(server, name), signal);
   }
 
-  /** One page of the panel's nodes, which takes a key for the application API; pages count from 1. */
-  nodes(page: number, signal: AbortSignal): Promise<PanelAnswer<NodesPage>> {
-    return this.#get('nodes', this.#options.dialect.nodes(page), signal);
+  nodes(page: number, signal: AbortSignal) {
+    return this.#get(PTERODACTYL.nodes(page), signal);
   }
 
   /** Makes the next calls over these connections; calls in progress end on those before. */
@@ -124,16 +98,15 @@ export class PanelApi {
    * Requests a path that depends on the server's daemon on some panels. If the panel refuses the path because of another daemon, the
    * right one is requested at once.
    */
-  async #getBelowDaemon<T>(
-    endpoint: ApiEndpoint,
+  async #getBelow<T>(
+    known: string | undefined,
     make: (daemon?: string) => PanelRequest<T>,
     signal: AbortSignal,
-    known: string | undefined,
   ): Promise<PanelAnswer<T>> {
     let daemon = known ?? this.#usualDaemon;
     for (let tried: readonly (string | undefined)[] = []; ; ) {
       try {
-        return await this.#get(endpoint, make(daemon), signal);
+        return await this.#get(make(daemon), signal);
       } catch (error) {
         const right = error instanceof PanelError ? error.daemon : undefined;
         tried = [...tried, daemon];
@@ -144,73 +117,65 @@ export class PanelApi {
     }
   }
 
-  async #get<T>(
-    endpoint: ApiEndpoint,
-    request: PanelRequest<T>,
-    signal: AbortSignal,
-  ): Promise<PanelAnswer<T>> {
+  async #get<T>(request: PanelRequest<T>, signal: AbortSignal): Promise<PanelAnswer<T>> {
     const { clock, telemetry } = this.#options;
     const startedAt = clock.now();
     let outcome = 'aborted';
     try {
-      const reply = await this.#exchange(endpoint, request.path, signal);
+      const reply = await this.#exchange(request, signal);
       outcome = String(reply.status);
-      return this.#read(endpoint, request, reply);
+      const value = this.#read(request, reply);
+      return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
     } catch (error) {
       if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;
     } finally {
-      telemetry.request(endpoint, outcome, (clock.now() - startedAt) / 1_000);
+      telemetry.request(request.endpoint, outcome, (clock.now() - startedAt) / 1_000);
     }
   }
 
-  async #exchange(endpoint: ApiEndpoint, path: string, signal: AbortSignal): Promise<Reply> {
-    const { clock, telemetry } = this.#options;
+  async #exchange({ endpoint, path }: PanelRequest<unknown>, signal: AbortSignal): Promise<Reply> {
+    const { apiKey, clock, telemetry, userAgent } = this.#options;
+    const { host, origin, pathname, protocol } = this.#url;
     const connections = this.#connections;
     try {
       return await connections.exchange({
-        origin: this.#url.origin,
-        path: this.#url.pathname.replace(/\/+$/, '') + path,
-        headers: this.#headers(),
+        origin,
+        path: pathname.replace(/\/+$/, '') + path,
+        // No Origin, Referer or cookie: with any of them, panels treat the call as a browser's and require a CSRF token.
+        headers: {
+          Accept: 'application/json',
+          'Content-Type': 'application/json',
+          Authorization: `Bearer ${apiKey()}`,
+          'User-Agent': userAgent,
+        },
         maxBytes: endpoint === 'listing' || endpoint === 'nodes' ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES,
         signal,
         clock,
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const { host, protocol } = this.#url;
+      if (readTransportError(error).kind === 'oversize') telemetry.badMessage('oversize');
       const { isProxied: proxied, requestTimeoutMs: timeoutMs } = connections;
       const way = { endpoint, protocol, proxied, hasAnswered: this.#hasAnswered };
-      const { kind } = readTransportError(error);
-      if (kind === 'oversize') telemetry.badMessage('oversize');
       throw transportError({ request: `GET ${path}`, host, timeoutMs, ...way }, error);
     }
   }
 
-  // No Origin, Referer or cookie: with any of them, panels treat the call as a browser's and require a CSRF token.
-  #headers(): Record<string, string> {
-    return {
-      Accept: 'application/json',
-      'Content-Type': 'application/json',
-      Authorization: `Bearer ${this.#options.apiKey()}`,
-      'User-Agent': this.#options.userAgent,
-    };
-  }
-
-  #read<T>(endpoint: ApiEndpoint, { path, decode }: PanelRequest<T>, reply: Reply): PanelAnswer<T> {
-    const { apiKey, baseUrl, clock, dialect, telemetry } = this.#options;
+  #read<T>({ endpoint, path, decode }: PanelRequest<T>, reply: Reply): T {
+    const { baseUrl: url, clock, telemetry } = this.#options;
+    const apiKey = this.#options.apiKey();
     const request = `GET ${path}`;
     if (reply.status < 200 || reply.status >= 300) {
       const nowUnixMs = clock.toUnixMs(clock.now());
-      const refusal = { ...reply, endpoint, request, url: baseUrl, apiKey: apiKey(), nowUnixMs };
-      const error = refusalError(refusal, dialect);
+      const error = refusalError({ ...reply, endpoint, request, url, apiKey, nowUnixMs });
       this.#hasAnswered ||= error.fromPanel;
       throw error;
     }
     try {
       const value = decode(parseBody(reply));
       this.#hasAnswered = true;
-      return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
+      return value;
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       telemetry.badMessage(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
@@ -218,14 +183,8 @@ export class PanelApi {
       // The text of any other body isn't quoted: it may be a token.
       const isObject = reply.text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(reply.text);
       const isQuoted = isPage || (!(error instanceof NotJsonError) && isObject);
-      const { detail, isUnsupported = false } = isQuoted
-        ? dialect.decodeErrorBody(reply.text, reply.contentType)
-        : {};
-      throw unreadableError({ request, status: reply.status }, error, {
-        isPage,
-        isUnsupported,
-        words: detail,
-      });
+      const body = isQuoted ? decodeErrorBody(reply.text, reply.contentType, apiKey) : {};
+      throw unreadableError({ request, status: reply.status }, error, { isPage, ...body });
     }
   }
 }

@@ -1,48 +1,14 @@
 import type { ListingType } from '../domain/discovery.ts';
-import type { CauseCode } from '../domain/problem.ts';
-import type { NodeCapacity } from '../domain/reading.ts';
 import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { Limits, Sample, ServerState } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
-
-/**
- * What differs on the wire between families of panels. Everything else in the program uses samples, credentials and states, so a
- * new family is one more object of this type. `daemon` is the daemon of the server, if the panel's paths name it.
- */
-export interface PanelDialect {
-  readonly apiKeys: ApiKeyForms;
-  /** A token for the server's console socket, and the socket's address. */
-  readonly credentials: (server: string, daemon?: string) => PanelRequest<Credentials>;
-  readonly resources: (server: string) => PanelRequest<Resources>;
-  /** One page of the servers that the API key's account can see. */
-  readonly listing: (query: ListingQuery) => PanelRequest<ListingPage>;
-  /** The account that the API key belongs to. */
-  readonly account: () => PanelRequest<Account>;
-  /** One page of the server's backups; pages count from 1. */
-  readonly backups: (server: string, page: number, daemon?: string) => PanelRequest<BackupsPage>;
-  /** The server's schedules; panels don't page them. */
-  readonly schedules: (server: string, daemon?: string) => PanelRequest<readonly Schedule[]>;
-  /** One page of the panel's nodes, for a key that may read the application API; pages count from 1. */
-  readonly nodes: (page: number) => PanelRequest<NodesPage>;
-  /** Decodes the body of an error response of this panel in any form. Never throws. */
-  readonly decodeErrorBody: (text: string, contentType: string) => ErrorBody;
-  /** Why the panel refused a call, in a response whose form is not `foreign`. */
-  readonly refusalCause: (refusal: PanelRefusal) => CauseCode;
-  readonly socket: SocketCodec;
-}
-
-/** How to distinguish the panel's kinds of API keys. */
-export interface ApiKeyForms {
-  /** The forms of the keys that the client API accepts, in words. */
-  readonly client: string;
-  /** Whether the key is for the application API, which can't read what the exporter needs. */
-  readonly isApplicationKey: (key: string) => boolean;
-  /** Whether this family of panels issued the key, as far as its form tells. */
-  readonly isOwn: (key: string) => boolean;
-}
+import type { readJwtError } from './dialects/pterodactyl/refusals.ts';
+import type { decodeAccount, decodeBackupsPage } from './dialects/pterodactyl/responses.ts';
+import type { PTERODACTYL_SOCKET } from './dialects/pterodactyl/socket.ts';
 
 /** A GET request and the decoder of its response. */
 export interface PanelRequest<T> {
+  readonly endpoint: ApiEndpoint;
   /** Path and query below the panel's base address. */
   readonly path: string;
   /** Decodes the response. Throws a ShapeError if it has another shape. */
@@ -55,11 +21,7 @@ export class ShapeError extends Error {
 }
 
 /** The account of an API key. */
-export interface Account {
-  readonly username: string;
-  /** Whether the account may do everything on the panel. */
-  readonly isAdmin: boolean;
-}
+export type Account = ReturnType<typeof decodeAccount>;
 
 /** Which page of the server list to request, and of whose servers. */
 export interface ListingQuery {
@@ -137,11 +99,7 @@ export interface Backup {
 }
 
 /** One page of a server's backups. */
-export interface BackupsPage {
-  /** Completed backups only; a backup in progress is left out. */
-  readonly backups: readonly Backup[];
-  readonly totalPages: number;
-}
+export type BackupsPage = ReturnType<typeof decodeBackupsPage>;
 
 /** A schedule of a server: tasks that the panel starts at certain times. */
 export interface Schedule {
@@ -156,18 +114,6 @@ export interface Schedule {
   readonly nextRunMs?: number;
 }
 
-/** One page of the panel's nodes. */
-export interface NodesPage {
-  readonly nodes: readonly NodeCapacity[];
-  readonly totalPages: number;
-}
-
-/** What the panel reports about its own call to a node. */
-export interface NodeAnswer {
-  /** The HTTP status of the node's response, if the panel reports it. */
-  readonly status?: number;
-}
-
 /** The form of the body of a refused call, and its message as plain text if it has one. */
 export interface ErrorBody {
   /**
@@ -177,8 +123,8 @@ export interface ErrorBody {
   readonly form: 'envelope' | 'message' | 'foreign';
   /** The class of the panel's error. */
   readonly code?: string;
-  /** The panel asked the server's node and passes on its response, or reports that there was none. */
-  readonly fromNode?: NodeAnswer;
+  /** The panel asked the server's node and passes on its response, possibly with its status, or reports that there was none. */
+  readonly fromNode?: { readonly status?: number };
   /** The panel has this path of the server only below the name of this daemon. */
   readonly daemon?: string;
   /** The response is one of a family of panels that isn't supported. */
@@ -208,41 +154,11 @@ export interface TokenClaims {
   readonly permissions?: readonly string[];
 }
 
-/** How a node responds to a token. */
-export interface JwtError {
-  /** The same for every server. */
-  readonly words: string;
-  /** A new token would be accepted. */
-  readonly isFixable: boolean;
-  /** It responds to a token, and doesn't replace an event that was withheld. */
-  readonly answersToken: boolean;
-}
+/** A node's message about a token. */
+export type JwtError = ReturnType<typeof readJwtError>;
 
-/**
- * The messages of the console socket. The functions don't use `this`, so a session can take the ones that it calls for every
- * frame out once.
- */
-export interface SocketCodec {
-  /** The far end silently drops longer frames. */
-  readonly maxFrameBytes: number;
-  /** The text of one frame; throws a RangeError if the frame is longer than `maxFrameBytes`. */
-  readonly encode: (message: ClientMessage) => string;
-  /** Reads any text frame; never throws. */
-  readonly decode: (frame: Buffer) => DecodedFrame;
-  /** Reads one frame and calls the handler; never throws because of the frame's content. */
-  readonly handleFrame: (frame: Buffer, isBinary: boolean, handler: FrameHandler) => void;
-  /**
-   * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. Unless a stop needs an
-   * explanation, only the line about a full disk is recognized, because that one precedes the stop.
-   */
-  readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | undefined;
-  /** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
-  readonly upgradeCause: (status: number, body: string) => CauseCode;
-  /** Why the far end closed the socket with this code. */
-  readonly closeCause: (code: number) => CauseCode;
-  /** Why the node rejected a token, judged by its message; `claims` are the token's. */
-  readonly jwtErrorCause: (words: string, claims?: TokenClaims) => CauseCode;
-}
+/** The messages of the console socket. */
+export type SocketCodec = typeof PTERODACTYL_SOCKET;
 
 /** What the far end can be asked to do with a server (`set state`). */
 export const POWER_ACTIONS = ['start', 'stop', 'restart', 'kill'] as const;

@@ -7,36 +7,31 @@ import {
   unreadableCause,
 } from '../diagnosis/panel-answer.ts';
 import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import { isApplicationKey } from '../domain/api-keys.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
-import type { ErrorBody, PanelDialect } from './dialect.ts';
-import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-limit.ts';
-
-/** What is known about a failed call besides its problem; a key is absent if unknown. */
-export interface PanelErrorFacts {
-  /** HTTP status, if there was a response. */
-  readonly status?: number;
-  /** Whether the panel itself responded, in one of its JSON forms, and not a proxy in front of it. */
-  readonly fromPanel?: boolean;
-  /** The `X-RateLimit-Limit` of the response, in calls per minute. */
-  readonly limitPerMinute?: number;
-  /** The path is below the name of this daemon. */
-  readonly daemon?: string;
-  readonly cause?: unknown;
-}
+import type { ErrorBody } from './dialect.ts';
+import { refusalCause } from './dialects/pterodactyl/refusals.ts';
+import { decodeErrorBody } from './dialects/pterodactyl.ts';
+import { limitPerMinute, retryAfterMs } from './rate-limit.ts';
+import type { Reply } from './transport.ts';
 
 /** A failed call to the panel; the message is the problem's detail: one line without secrets. */
 export class PanelError extends Error {
   override readonly name = 'PanelError';
   readonly problem: Problem;
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined;
+  /** Whether the panel itself responded, in one of its JSON forms, and not a proxy in front of it. */
   readonly fromPanel: boolean;
+  /** The `X-RateLimit-Limit` of the response, in calls per minute. */
   readonly limitPerMinute: number | undefined;
+  /** The path is below the name of this daemon. */
   readonly daemon: string | undefined;
 
-  constructor(problem: Problem, facts: PanelErrorFacts = {}) {
-    super(problem.detail, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(problem: Problem, facts: Partial<PanelErrorFacts> & ErrorOptions = {}) {
+    super(problem.detail, facts);
     this.problem = problem;
     this.status = facts.status;
     this.fromPanel = facts.fromPanel ?? false;
@@ -44,6 +39,8 @@ export class PanelError extends Error {
     this.daemon = facts.daemon;
   }
 }
+
+type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute' | 'daemon'>;
 
 /** The problem behind any rejection of a call. */
 export function problemOf(error: unknown): Problem {
@@ -53,15 +50,10 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** A response other than success, with what is needed to explain it. */
-export interface HttpRefusal {
+export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
   readonly endpoint: ApiEndpoint;
   /** Method and path, such as `GET /api/client`. */
   readonly request: string;
-  readonly status: number;
-  readonly contentType: string;
-  readonly location?: string;
-  readonly rate: RateHeaders;
-  readonly text: string;
   /** Never shown: its prefix identifies an application key. */
   readonly apiKey: string;
   /** The panel's address. */
@@ -69,39 +61,31 @@ export interface HttpRefusal {
   readonly nowUnixMs: number;
 }
 
-/** The parts of the panel's dialect that are needed to read a refusal. */
-type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody' | 'refusalCause'>;
-
 /** The error for a response other than success. */
-export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): PanelError {
-  const { request, status, rate, location } = refusal;
-  const body = dialect.decodeErrorBody(refusal.text, refusal.contentType);
+export function refusalError(refusal: HttpRefusal): PanelError {
+  const { request, status, rate, location, apiKey } = refusal;
+  const body = decodeErrorBody(refusal.text, refusal.contentType, apiKey);
   const { form, detail, daemon } = body;
-  const cause = causeOf(refusal, body, dialect);
   const target = status < 400 ? `redirect to ${redirectTarget(location)}` : undefined;
   const words = [`${request} returned ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
   const problem: Problem = {
-    cause,
+    cause: causeOf(refusal, body),
     detail: words,
     retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
   };
-  return new PanelError(problem, {
-    status,
-    fromPanel: form !== 'foreign',
-    limitPerMinute: limitPerMinute(rate),
-    daemon,
-  });
+  const fromPanel = form !== 'foreign';
+  return new PanelError(problem, { status, fromPanel, limitPerMinute: limitPerMinute(rate), daemon });
 }
 
 /** Only a response in the panel's own form shows anything about a server. */
-function causeOf(refusal: HttpRefusal, body: ErrorBody, { apiKeys, refusalCause }: ErrorDialect): CauseCode {
+function causeOf(refusal: HttpRefusal, body: ErrorBody): CauseCode {
   const { endpoint, status, apiKey } = refusal;
-  if (body.isUnsupported === true && body.form === 'foreign' && status !== 429) return 'unsupported_panel';
-  if (status >= 300 && status < 400) return redirectCause(refusal);
-  const cause =
-    body.form === 'foreign'
-      ? foreignCause(status, body.detail)
-      : refusalCause({ ...body, endpoint, status, isApplicationKey: apiKeys.isApplicationKey(apiKey) });
+  const isForeign = body.form === 'foreign';
+  if (body.isUnsupported === true && isForeign && status !== 429) return 'unsupported_panel';
+  if (status >= 300 && status < 400) return redirectCause(refusal.url, refusal.location);
+  const cause = isForeign
+    ? foreignCause(status, body.detail)
+    : refusalCause({ ...body, endpoint, status, isApplicationKey: isApplicationKey(apiKey) });
   return timeoutCause(cause, endpoint);
 }
 
@@ -117,7 +101,7 @@ export function unreadableError(
   problem: Error,
   body: UnreadableBody,
 ): PanelError {
-  const quoted = body.words === undefined ? '' : `: "${body.words}"`;
+  const quoted = body.detail === undefined ? '' : `: "${body.detail}"`;
   const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
   return new PanelError({ cause: unreadableCause(body), detail }, { status, cause: problem });
 }
@@ -133,24 +117,20 @@ export interface Destination extends PanelWay {
 /** The error for a call that ended without a response. */
 export function transportError(destination: Destination, error: unknown): PanelError {
   const { request, host, timeoutMs } = destination;
-  const read = readTransportError(error);
-  const { code, message, hostname } = read;
-  const cause = timeoutCause(panelTransportCause(read, destination), destination.endpoint);
+  const { kind, code, message, hostname } = readTransportError(error);
+  const cause = timeoutCause(panelTransportCause(kind, destination), destination.endpoint);
   const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
   const words = (): string => {
-    if (read.kind === 'proxy') return message;
-    if (read.kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
-    if (read.kind === 'timeout')
+    if (kind === 'proxy' || kind === 'oversize') return message;
+    if (kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
+    if (kind === 'timeout')
       return code === OWN_CODES.deadline
         ? `no response from ${host} within ${timeoutMs / 1_000} s`
         : `no response from ${host}: ${named}`;
-    if (read.kind === 'oversize') return message;
-    if (read.kind === 'protocol') return `the response of ${host} can't be read: ${named}`;
+    if (kind === 'protocol') return `the response of ${host} can't be read: ${named}`;
     // It may have been open for long, and part of the response may have arrived.
-    if (read.kind === 'cut') return `the connection to ${host} was closed: ${named}`;
-    return read.kind.startsWith('tls')
-      ? `TLS with ${host} failed: ${named}`
-      : `connecting to ${host} failed: ${named}`;
+    if (kind === 'cut') return `the connection to ${host} was closed: ${named}`;
+    return `${kind.startsWith('tls') ? 'TLS with' : 'connecting to'} ${host} failed: ${named}`;
   };
   return new PanelError({ cause, detail: `${request}: ${words()}` }, { cause: error });
 }

@@ -147,61 +147,37 @@ const MAX_ERROR_BYTES = 65_536;
 async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSignal): Promise<Reply> {
   const { origin, path, headers } = request;
   const response = await dispatcher.request({ origin, path, method: 'GET', headers, signal });
-  const header = (name: string) => firstValue(response.headers[name]);
+  const header = (name: string) => [response.headers[name]].flat()[0];
   const isSuccess = response.statusCode >= 200 && response.statusCode < 300;
-  const text = isSuccess
-    ? await readWhole(response.body, request.maxBytes)
-    : await readSome(response.body, MAX_ERROR_BYTES);
+  const texts: string[] = [];
+  const reading = readInto(texts, response.body, isSuccess ? request.maxBytes : MAX_ERROR_BYTES);
+  // The status is already known, so if reading an error's body fails, only a part of its message is lost.
+  await (isSuccess ? reading : reading.catch(() => undefined));
   return {
     status: response.statusCode,
     contentType: header('content-type') ?? '',
     contentEncoding: header('content-encoding') ?? '',
     location: header('location'),
-    rate: rateHeaders(header),
-    text,
+    rate: {
+      limit: header('x-ratelimit-limit'),
+      remaining: header('x-ratelimit-remaining'),
+      retryAfter: header('retry-after'),
+      reset: header('x-ratelimit-reset'),
+      date: header('date'),
+    },
+    text: texts.join(''),
   };
 }
 
-async function readWhole(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  // Decoded as it arrives: all of it at once would block the event loop.
+/** Decodes the body as it arrives: all of it at once would block the event loop. */
+async function readInto(texts: string[], body: AsyncIterable<Buffer>, maxBytes: number): Promise<void> {
   const decoder = new TextDecoder();
-  const texts: string[] = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
+    texts.push(decoder.decode(chunk, { stream: true }));
     if (length > maxBytes)
       throw new CodedError(OWN_CODES.oversize, `the response is longer than ${maxBytes} bytes`);
-    texts.push(decoder.decode(chunk, { stream: true }));
   }
-  return texts.join('') + decoder.decode();
+  texts.push(decoder.decode());
 }
-
-/** The status is already known, so if reading an error's body fails, only its message is lost. */
-async function readSome(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= maxBytes) break;
-    }
-  } catch {
-    // The part read before the failure is enough.
-  }
-  return decodeText(chunks).slice(0, maxBytes);
-}
-
-const decodeText = (chunks: readonly Buffer[]) => new TextDecoder().decode(Buffer.concat(chunks));
-
-function rateHeaders(header: (name: string) => string | undefined): RateHeaders {
-  return {
-    limit: header('x-ratelimit-limit'),
-    remaining: header('x-ratelimit-remaining'),
-    retryAfter: header('retry-after'),
-    reset: header('x-ratelimit-reset'),
-    date: header('date'),
-  };
-}
-
-const firstValue = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);

@@ -66,7 +66,7 @@ export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way
   const { origin, proxied, upgradeCause } = way;
   if (status === undefined) {
     const read = readTransportError(error);
-    const cause = nodeTransportCause(read, proxied);
+    const cause = nodeTransportCause(read.kind, proxied);
     const { kind, code, message } = read;
     const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
     const failed =

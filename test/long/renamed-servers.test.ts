@@ -66,7 +66,6 @@ it('10,000 servers that are replaced by others leave memory and series where the
       baseUrl: 'https://panel.example.com',
       apiKey: () => 'key',
       userAgent: 'test',
-      dialect: PTERODACTYL,
       telemetry: NO_TELEMETRY,
       requestTimeoutMs: 20_000,
       connectTimeoutMs: 10_000,

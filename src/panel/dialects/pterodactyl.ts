@@ -1,17 +1,9 @@
-import { API_KEY_PREFIXES, hasPrefix, isApplicationKey } from '../../domain/api-keys.ts';
+import { hasPrefix } from '../../domain/api-keys.ts';
 import { printable } from '../../domain/printable.ts';
-import type {
-  ErrorBody,
-  ListingPage,
-  ListingQuery,
-  NodeAnswer,
-  PanelDialect,
-  PanelRequest,
-} from '../dialect.ts';
-import { isCalagopusAnswer } from './calagopus.ts';
-import { asFields, asText, type Fields } from './pterodactyl/fields.ts';
+import type { ApiEndpoint } from '../../domain/telemetry.ts';
+import type { ErrorBody, ListingQuery, PanelRequest } from '../dialect.ts';
+import { asFields, asText, type Fields, parseJson } from './pterodactyl/fields.ts';
 import { DAEMONS, decodeListingPage } from './pterodactyl/listing.ts';
-import { refusalCause } from './pterodactyl/refusals.ts';
 import {
   BACKUPS_PER_PAGE,
   decodeAccount,
@@ -24,38 +16,36 @@ import {
 import { decodeResources } from './pterodactyl/samples.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
-const { client, either } = API_KEY_PREFIXES;
-
-/** The client API and the console socket of Pterodactyl, shared by Pelican, Hydrodactyl and compatible panels. */
-export const PTERODACTYL: PanelDialect = {
-  apiKeys: {
-    client: [...client, ...either].map((prefix) => `${prefix}…`).join(' or '),
-    isApplicationKey,
-    isOwn: (key) => !hasPrefix(key, 'calagopus'),
+/**
+ * The requests of the client API and the console socket of Pterodactyl, shared by Pelican, Hydrodactyl and compatible panels. The
+ * `daemon` is the server's, if the panel's paths name it; pages count from 1.
+ */
+export const PTERODACTYL = {
+  credentials: (server: string, daemon?: string) =>
+    get('websocket', `${serverPath(server, daemon)}/websocket`, decodeCredentials),
+  resources: (server: string) => get('resources', `${serverPath(server)}/resources`, decodeResources),
+  listing: ({ page, perPage, type }: ListingQuery) => {
+    const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
+    if (type !== undefined) query.set('type', type);
+    return get('listing', `/api/client?${query.toString()}`, (body) => decodeListingPage(body, perPage));
   },
-  credentials: (server, daemon) => ({
-    path: `${serverPath(server, daemon)}/websocket`,
-    decode: decodeCredentials,
-  }),
-  resources: (server) => ({ path: `${serverPath(server)}/resources`, decode: decodeResources }),
-  listing,
-  account: () => ({ path: '/api/client/account', decode: decodeAccount }),
-  backups: (server, page, daemon) => ({
-    path: `${serverPath(server, daemon)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
-    decode: decodeBackupsPage,
-  }),
-  schedules: (server, daemon) => ({
-    path: `${serverPath(server, daemon)}/schedules`,
-    decode: decodeSchedules,
-  }),
-  nodes: (page) => ({
-    path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
-    decode: decodeNodesPage,
-  }),
-  decodeErrorBody,
-  refusalCause,
+  account: () => get('account', '/api/client/account', decodeAccount),
+  backups: (server: string, page: number, daemon?: string) => {
+    const path = `${serverPath(server, daemon)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`;
+    return get('backups', path, decodeBackupsPage);
+  },
+  /** Panels don't page them. */
+  schedules: (server: string, daemon?: string) =>
+    get('schedules', `${serverPath(server, daemon)}/schedules`, decodeSchedules),
+  /** Needs a key that may read the application API. */
+  nodes: (page: number) =>
+    get('nodes', `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`, decodeNodesPage),
   socket: PTERODACTYL_SOCKET,
 };
+
+function get<T>(endpoint: ApiEndpoint, path: string, decode: (body: unknown) => T): PanelRequest<T> {
+  return { endpoint, path, decode };
+}
 
 /**
  * Where a server's endpoints are. Hydrodactyl has those that depend on the daemon below its name (routes/api-client.php).
@@ -79,31 +69,22 @@ function daemonIn(detail = ''): string | undefined {
   return DAEMONS.find((daemon) => daemon === named);
 }
 
-function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPage> {
-  const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
-  if (type !== undefined) query.set('type', type);
-  return {
-    path: `/api/client?${query.toString()}`,
-    decode: (body) => decodeListingPage(body, perPage),
-  };
-}
-
 /** A page's title is near its start; the rest isn't scanned. */
 const MAX_SCANNED = 4_096;
 
-/** The message of an error response, in any form seen in the field. Never throws. */
-function decodeErrorBody(text: string, contentType: string): ErrorBody {
-  const { detail: words, ...body } = errorBody(text, contentType);
-  const detail = words === undefined ? '' : printable(words);
-  return detail === '' ? body : { ...body, detail };
+/** Decodes the body of an error response in any form seen in the field. Never throws. */
+export function decodeErrorBody(text: string, contentType: string, apiKey = ''): ErrorBody {
+  const { detail: words = '', ...body } = errorBody(text, contentType);
+  const ofKey = hasPrefix(apiKey, 'calagopus') && { isUnsupported: true };
+  return { ...body, ...ofKey, detail: printable(words) || undefined };
 }
 
-/** The same with the message as it is. */
+/** The same with the message as it is, and without a look at the key. */
 function errorBody(text: string, contentType: string): ErrorBody {
   const body = asFields(parseJson(text));
   if (body !== undefined) return decodeJson(body);
   const isPage = /html/i.test(contentType) || /^\s*</.test(text);
-  return bodyOf('foreign', isPage ? pageTitle(text) : text);
+  return { form: 'foreign', detail: isPage ? pageTitle(text) : text };
 }
 
 /**
@@ -111,26 +92,29 @@ function errorBody(text: string, contentType: string): ErrorBody {
  * JSON as well, but with a `message` alone, or another list of errors.
  */
 function decodeJson(body: Fields): ErrorBody {
-  const [first] = Array.isArray(body['errors']) ? body['errors'].map(asFields) : [];
+  const errors: readonly unknown[] = Array.isArray(body['errors']) ? body['errors'] : [];
+  const first = asFields(errors[0]);
   const code = asText(first?.['code']);
   const detail = asText(first?.['detail']);
-  const daemon = daemonIn(detail);
   if (code !== undefined || detail !== undefined) {
-    return {
-      ...bodyOf('envelope', detail ?? code),
-      code,
-      fromNode: code === FROM_NODE ? nodeAnswer(detail) : undefined,
-      daemon,
-    };
+    const fromNode = code === FROM_NODE ? nodeAnswer(detail) : undefined;
+    return { form: 'envelope', detail: detail ?? code, code, fromNode, daemon: daemonIn(detail) };
   }
-  if (isCalagopusAnswer(body)) {
-    const [words] = Array.isArray(body['errors']) ? body['errors'] : [];
-    return { ...bodyOf('foreign', asText(words)), isUnsupported: true };
-  }
+  if (isOfCalagopus(body)) return { form: 'foreign', detail: asText(errors[0]), isUnsupported: true };
   const isFlat = asText(body['error']) !== undefined && asText(body['message']) !== undefined;
-  return bodyOf(
-    isFlat ? 'message' : 'foreign',
-    messageIn(body) ?? messageIn(asFields(body['error'])) ?? messageIn(first),
+  const words = messageIn(body) ?? messageIn(asFields(body['error'])) ?? messageIn(first);
+  return { form: isFlat ? 'message' : 'foreign', detail: words };
+}
+
+/**
+ * Whether the body is in the shape of a Calagopus panel, which isn't supported: errors are plain texts, and responses have no `attributes`
+ * (shared/src/response.rs and backend/src/routes/api/client).
+ */
+function isOfCalagopus({ errors, servers, user, resources, token, url }: Fields): boolean {
+  if (Array.isArray(errors)) return errors.length > 0 && errors.every((words) => asText(words) !== undefined);
+  return (
+    [servers, user, resources].some((part) => asFields(part) !== undefined) ||
+    (asText(token) !== undefined && asText(url) !== undefined)
   );
 }
 
@@ -140,7 +124,7 @@ function decodeJson(body: Fields): ErrorBody {
  */
 const FROM_NODE = 'DaemonConnectionException';
 
-function nodeAnswer(detail = ''): NodeAnswer {
+function nodeAnswer(detail = ''): ErrorBody['fromNode'] {
   const [, status] = /\(code: (\d{3})\)/.exec(detail) ?? [];
   return status === undefined ? {} : { status: Number(status) };
 }
@@ -152,19 +136,7 @@ function messageIn(fields: Fields = {}): string | undefined {
   return MESSAGE_FIELDS.map((key) => asText(fields[key])).find((words) => words !== undefined);
 }
 
-function bodyOf(form: ErrorBody['form'], detail: string | undefined): ErrorBody {
-  return detail === undefined ? { form } : { form, detail };
-}
-
 // Bounded repeats keep the cost of a hostile page proportional to its length. A title that is cut off may end within a secret.
 function pageTitle(page: string): string | undefined {
   return /<title[^>]{0,100}>([^<]{0,400})</i.exec(page.slice(0, MAX_SCANNED))?.[1];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

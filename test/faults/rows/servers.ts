@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { PanelDialect } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { blocked, DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
@@ -179,7 +178,7 @@ const steps = [HOUR_MS, -HOUR_MS].map(
  */
 function throwingDecoder(): FaultRow {
   const { resources } = PTERODACTYL;
-  const replace = (replacement: PanelDialect['resources']) =>
+  const replace = (replacement: typeof resources) =>
     void Object.assign(PTERODACTYL, { resources: replacement });
   const restore = () => replace(resources);
   return {

@@ -1,7 +1,6 @@
 import { SystemClock } from '../../../src/domain/clock.ts';
 import type { PanelTelemetry } from '../../../src/domain/telemetry.ts';
 import type { PanelApiOptions } from '../../../src/panel/api.ts';
-import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';
 
@@ -25,7 +24,6 @@ export function collectingTelemetry(): PanelTelemetry & { readonly calls: string
 export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
   return {
     panel: 'main',
-    dialect: PTERODACTYL,
     baseUrl,
     apiKey: () => KEY,
     requestTimeoutMs: 5_000,

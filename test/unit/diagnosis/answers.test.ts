@@ -34,8 +34,7 @@ describe('a response in a foreign form never concerns a server', () => {
   });
 
   it('a redirect to the same host over TLS means that https is needed, any other is a redirect', () => {
-    const redirect = (location?: string) =>
-      redirectCause({ url: 'http://panel.example.com/base', ...(location && { location }) });
+    const redirect = (location?: string) => redirectCause('http://panel.example.com/base', location);
     expect(redirect('https://panel.example.com/auth/login')).toBe('https_needed');
     expect(redirect('https://other.example.com/')).toBe('redirect');
     expect(redirect('/auth/login')).toBe('redirect');
@@ -44,11 +43,11 @@ describe('a response in a foreign form never concerns a server', () => {
 
   it.each([
     [{ isPage: false }, 'bad_answer'],
-    [{ isPage: false, words: 'pong' }, 'bad_answer'],
-    [{ isPage: false, words: 'Access denied by Imunify360 bot-protection.' }, 'challenge_page'],
+    [{ isPage: false, detail: 'pong' }, 'bad_answer'],
+    [{ isPage: false, detail: 'Access denied by Imunify360 bot-protection.' }, 'challenge_page'],
     [{ isPage: true }, 'login_page'],
-    [{ isPage: true, words: 'Sign in' }, 'login_page'],
-    [{ isPage: true, words: 'Just a moment...' }, 'challenge_page'],
+    [{ isPage: true, detail: 'Sign in' }, 'login_page'],
+    [{ isPage: true, detail: 'Just a moment...' }, 'challenge_page'],
   ])('a success with %j instead of data is %s', (body, cause) => {
     expect(unreadableCause(body)).toBe(cause);
   });

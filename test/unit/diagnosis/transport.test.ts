@@ -43,7 +43,10 @@ describe('a transport error', () => {
     ['HPE_INVALID_CONSTANT', 'bad_answer', 'upgrade_refused'],
   ])('%s is %s for a panel and %s for a node', (code, panel, node) => {
     const read = readTransportError(error(code));
-    expect([panelTransportCause(read, HTTPS), nodeTransportCause(read, false)]).toEqual([panel, node]);
+    expect([panelTransportCause(read.kind, HTTPS), nodeTransportCause(read.kind, false)]).toEqual([
+      panel,
+      node,
+    ]);
   });
 
   it('is found in nested, aggregated and circular causes', () => {
@@ -98,20 +101,20 @@ describe('a transport error', () => {
   it('that cuts plain HTTP before the first response means that https is needed, but not later', () => {
     const cut = readTransportError(error('ECONNRESET'));
     const plain = { ...HTTPS, protocol: 'http:' };
-    expect(panelTransportCause(cut, plain)).toBe('https_needed');
-    expect(panelTransportCause(cut, { ...plain, hasAnswered: true })).toBe('connection_cut');
+    expect(panelTransportCause(cut.kind, plain)).toBe('https_needed');
+    expect(panelTransportCause(cut.kind, { ...plain, hasAnswered: true })).toBe('connection_cut');
   });
 
   it.each(['ECONNREFUSED', 'ENOTFOUND'])('%s through a proxy is attributed to the proxy', (code) => {
     const read = readTransportError(error(code));
-    expect(panelTransportCause(read, { ...HTTPS, proxied: true })).toBe('proxy');
-    expect(nodeTransportCause(read, true)).toBe('node_proxy');
+    expect(panelTransportCause(read.kind, { ...HTTPS, proxied: true })).toBe('proxy');
+    expect(nodeTransportCause(read.kind, true)).toBe('node_proxy');
   });
 
   it('about a certificate is not attributed to the proxy', () => {
     const read = readTransportError(error('CERT_HAS_EXPIRED'));
-    expect(panelTransportCause(read, { ...HTTPS, proxied: true })).toBe('tls_expired');
-    expect(nodeTransportCause(read, true)).toBe('node_tls_expired');
+    expect(panelTransportCause(read.kind, { ...HTTPS, proxied: true })).toBe('tls_expired');
+    expect(nodeTransportCause(read.kind, true)).toBe('node_tls_expired');
   });
 });
 

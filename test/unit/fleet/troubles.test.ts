@@ -3,7 +3,6 @@ import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import type { PanelAnswer } from '../../../src/panel/api.ts';
-import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Gateway, type PanelCalls } from '../../../src/panel/gateway.ts';
 import { FleetBench, NO_TELEMETRY, named, RESOURCES } from '../../support/fleet-bench.ts';
@@ -15,7 +14,6 @@ const GATEWAY = {
   baseUrl: 'https://panel.example.com',
   apiKey: () => 'key',
   userAgent: 'test',
-  dialect: PTERODACTYL,
   telemetry: NO_TELEMETRY,
   requestTimeoutMs: 20_000,
   connectTimeoutMs: 10_000,

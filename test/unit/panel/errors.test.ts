@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { blockedReason } from '../../../src/diagnosis/panel-answer.ts';
-import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
   type HttpRefusal,
   PanelError,
@@ -34,7 +33,7 @@ function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): 
     nowUnixMs: 0,
     ...more,
   };
-  return refusalError(refusal, PTERODACTYL);
+  return refusalError(refusal);
 }
 
 describe('refusalError', () => {
@@ -215,12 +214,12 @@ describe('unreadableError', () => {
   it.each([
     [{ isPage: false }, 'bad_answer', 'GET /api/client returned 200: the body is not JSON'],
     [
-      { isPage: true, words: 'Sign in' },
+      { isPage: true, detail: 'Sign in' },
       'login_page',
       'GET /api/client returned 200: the body is not JSON: "Sign in"',
     ],
     [
-      { isPage: true, words: 'Just a moment...' },
+      { isPage: true, detail: 'Just a moment...' },
       'challenge_page',
       'GET /api/client returned 200: the body is not JSON: "Just a moment..."',
     ],

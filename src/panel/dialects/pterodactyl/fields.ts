@@ -14,9 +14,23 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** The value in nested objects; undefined if one of them is missing. */
+export function valueIn(object: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce((value, key) => asFields(value)?.[key], object);
+}
+
 /** The `attributes` of an object of the panel. */
 export function attributesOf(object: unknown): Fields | undefined {
-  return asFields(asFields(object)?.['attributes']);
+  return asFields(valueIn(object, 'attributes'));
+}
+
+/** Undefined if the text isn't JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** An ISO time in Unix milliseconds. */
@@ -33,38 +47,30 @@ export function limit(value: unknown, basePerUnit: number): Limit | undefined {
   return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
 }
 
-/** The decoded entries of a list, and how many were left out. */
-interface Entries<T> {
-  readonly usable: readonly T[];
-  /** Entries that can't be decoded. */
-  readonly bad: number;
-  /** Entries beyond those requested, which are only counted. */
-  readonly surplus: number;
-}
+/** A higher page count is an error of the panel: no panel lists a million servers. */
+const MAX_PAGES = 10_000;
 
 /**
- * Decodes as many entries of the body's list as were requested. `decode` returns undefined for those that can't be used.
- *
- * @throws ShapeError if the body holds no list
+ * Decodes the attributes of as many entries of the body's list as were requested, and only counts the others. `decode` returns undefined
+ * for those that can't be used. Throws a ShapeError if the body holds no list.
  */
 export function entriesOf<T>(
   body: unknown,
   requested: number,
-  decode: (entry: unknown) => T | undefined,
-): Entries<T> {
-  const data: unknown = asFields(body)?.['data'];
+  decode: (attributes: Fields) => T | undefined,
+) {
+  const data = valueIn(body, 'data');
   if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
   const entries: readonly unknown[] = data.slice(0, requested);
-  const usable = entries.map(decode).filter((entry) => entry !== undefined);
-  return { usable, bad: entries.length - usable.length, surplus: data.length - entries.length };
-}
-
-/** A higher page count is an error of the panel: no panel lists a million servers. */
-const MAX_PAGES = 10_000;
-
-/** How many pages a paged list reports; 1 if it reports none. */
-export function pageCount(body: unknown): number {
-  const pages = asFields(asFields(asFields(body)?.['meta'])?.['pagination'])?.['total_pages'];
-  if (typeof pages !== 'number' || !(pages >= 1)) return 1;
-  return Math.min(Math.floor(pages), MAX_PAGES);
+  const usable: readonly T[] = entries
+    .map((entry) => decode(attributesOf(entry) ?? {}))
+    .filter((entry) => entry !== undefined);
+  const pages = valueIn(body, 'meta', 'pagination', 'total_pages');
+  return {
+    usable,
+    badEntries: entries.length - usable.length,
+    surplusEntries: data.length - entries.length,
+    /** 1 if the list reports none. */
+    totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGES) : 1,
+  };
 }

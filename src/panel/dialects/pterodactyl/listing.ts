@@ -1,9 +1,10 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { formatEndpoint, MAX_PORT } from '../../../domain/endpoint.ts';
 import { printable } from '../../../domain/printable.ts';
 import { type Limit, type Limits, MIB, SHORT_ID_LENGTH } from '../../../domain/server.ts';
+import { addresses, contains } from '../../../domain/special-addresses.ts';
 import type { ListedServer, ListingPage } from '../../dialect.ts';
-import { asFields, asText, attributesOf, entriesOf, type Fields, limit, pageCount } from './fields.ts';
+import { asFields, asText, attributesOf, entriesOf, type Fields, limit, valueIn } from './fields.ts';
 
 /** The longest name in the DNS. */
 const MAX_HOST = 253;
@@ -13,7 +14,7 @@ const MAX_HOST = 253;
  * host name. Takes values as received from a panel; undefined if no host or no port is usable.
  */
 export function serverAddress(hosts: readonly unknown[], port: unknown): string | undefined {
-  const host = hosts.find((value) => isHost(value) && !isUnreachable(value));
+  const host = hosts.find((value) => isHost(value) && !contains(UNREACHABLE, value));
   return isPort(port) && isHost(host) ? formatEndpoint({ host, port }) : undefined;
 }
 
@@ -22,7 +23,7 @@ export function serverAddress(hosts: readonly unknown[], port: unknown): string 
  * host; undefined without a port.
  */
 export function localAllocation(hosts: readonly unknown[], port: unknown): string | undefined {
-  const host = hosts.find((value) => isHost(value) && !isUnspecified(value));
+  const host = hosts.find((value) => isHost(value) && !contains(UNSPECIFIED, value));
   return isPort(port) ? formatEndpoint({ host: isHost(host) ? host : '', port }) : undefined;
 }
 
@@ -38,27 +39,10 @@ const HOST_NAME = new RegExp(String.raw`^(?:${LABEL}\.)*${LABEL}$`, 'i');
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
 /** Addresses that stand for all addresses of a machine. */
-const UNSPECIFIED = new BlockList();
-UNSPECIFIED.addSubnet('0.0.0.0', 8, 'ipv4');
-UNSPECIFIED.addAddress('::', 'ipv6');
+const UNSPECIFIED = addresses('0.0.0.0/8', '::/128');
 
-/** Addresses at which a game server can be reached only within one network segment. */
-const LINK_LOCAL = new BlockList();
-LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
-LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
-
-function isUnspecified(host: string): boolean {
-  return isIn(UNSPECIFIED, host);
-}
-
-function isUnreachable(host: string): boolean {
-  return isUnspecified(host) || isIn(LINK_LOCAL, host);
-}
-
-function isIn(list: BlockList, host: string): boolean {
-  const family = isIP(host);
-  return family !== 0 && list.check(host, family === 6 ? 'ipv6' : 'ipv4');
-}
+/** The same, and addresses at which a game server can be reached only within one network segment. */
+const UNREACHABLE = addresses('0.0.0.0/8', '::/128', '169.254.0.0/16', 'fe80::/10');
 
 function isHost(value: unknown): value is string {
   // A part of a secret, or of a text that is too long, can't be shown.
@@ -73,14 +57,10 @@ function isForm(text: string): boolean {
 
 const PERCENT_PER_CORE = 100;
 
-/**
- * The servers on one page of the server list, in the panel's order.
- *
- * @throws ShapeError if the body holds no list
- */
+/** The servers on one page of the server list, in the panel's order. */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
-  const { usable, bad, surplus } = entriesOf(body, perPage, decodeServer);
-  return { servers: usable, totalPages: pageCount(body), badEntries: bad, surplusEntries: surplus };
+  const { usable: servers, ...page } = entriesOf(body, perPage, decodeServer);
+  return { servers, ...page };
 }
 
 /** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
@@ -95,22 +75,20 @@ function asId(value: unknown): string | undefined {
 }
 
 /** A server in the list; undefined if the entry doesn't identify one. */
-function decodeServer(entry: unknown): ListedServer | undefined {
-  const attributes = attributesOf(entry);
-  const given = { uuid: asId(attributes?.['uuid']), identifier: asId(attributes?.['identifier']) };
+function decodeServer(attributes: Fields): ListedServer | undefined {
+  const given = { uuid: asId(attributes['uuid']), identifier: asId(attributes['identifier']) };
   // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing from the server list either.
   const uuid = given.uuid ?? given.identifier;
   const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
-  if (attributes === undefined || identifier === undefined || uuid === undefined) return undefined;
+  if (identifier === undefined || uuid === undefined) return undefined;
   const status = asText(attributes['status']);
-  const node = asText(attributes['node']);
   return {
     identifier,
     uuid,
     name: asText(attributes['name']) ?? identifier,
-    node,
+    node: asText(attributes['node']),
     daemon: DAEMONS.find((name) => name === attributes['daemon_type']),
-    egg: eggName(attributes),
+    egg: asText(valueIn(attributes, 'relationships', 'egg', 'attributes', 'name')),
     status,
     suspended: attributes['is_suspended'] === true || status === 'suspended',
     // Panels treat a server whose installation failed like one that is being installed.
@@ -119,15 +97,10 @@ function decodeServer(entry: unknown): ListedServer | undefined {
     transferring: attributes['is_transferring'] === true,
     underMaintenance: attributes['is_node_under_maintenance'] === true,
     restoring: status === 'restoring_backup',
-    withoutBackups: asFields(attributes['feature_limits'])?.['backups'] === 0,
+    withoutBackups: valueIn(attributes, 'feature_limits', 'backups') === 0,
     ...decodePorts(attributes),
     limits: decodeLimits(asFields(attributes['limits'])),
   };
-}
-
-function eggName(attributes: Fields): string | undefined {
-  const egg = asFields(asFields(attributes['relationships'])?.['egg']);
-  return asText(asFields(egg?.['attributes'])?.['name']);
 }
 
 function decodeLimits(limits: Fields | undefined): Limits {
@@ -161,14 +134,12 @@ const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
  * allocations of a server, or only the default one if the account may not see the others; and the variables that its users may
  * see, or none.
  */
-export function decodePorts(
-  attributes: Fields,
-): Pick<ListedServer, 'address' | 'allocation' | 'namedPort' | 'otherPorts'> {
+export function decodePorts(attributes: Fields) {
   const allocations = related(attributes, 'allocations');
   const chosen = allocations.find((allocation) => allocation['is_default'] === true);
   const [hosts, port] = [[chosen?.['ip_alias'], chosen?.['ip']], chosen?.['port']];
   const address = serverAddress(hosts, port);
-  const node = asFields(attributes['sftp_details'])?.['ip'];
+  const node = valueIn(attributes, 'sftp_details', 'ip');
   const allocation = address === undefined ? localAllocation([...hosts, node], port) : undefined;
   const ownPorts = allocations
     .filter(({ ip, port: other }) => ip === chosen?.['ip'] && other !== port)
@@ -176,13 +147,8 @@ export function decodePorts(
     .filter(isPort);
   // A port that isn't the server's own isn't forwarded to it, and may be that of a server that isn't listed.
   const namedPort = namedPorts(attributes).find((named) => ownPorts.includes(named));
-  const otherPorts = ownPorts.slice(0, MAX_OTHER_PORTS);
-  return {
-    ...(address !== undefined && { address }),
-    ...(allocation !== undefined && { allocation }),
-    ...(namedPort !== undefined && { namedPort }),
-    ...(otherPorts.length > 0 && { otherPorts }),
-  };
+  const otherPorts = ownPorts.length > 0 ? ownPorts.slice(0, MAX_OTHER_PORTS) : undefined;
+  return { address, allocation, namedPort, otherPorts };
 }
 
 function namedPorts(attributes: Fields): readonly number[] {
@@ -193,7 +159,7 @@ function namedPorts(attributes: Fields): readonly number[] {
 
 /** The attributes of the entries of a relationship that is a list. */
 function related(attributes: Fields, name: string): readonly Fields[] {
-  const data = asFields(asFields(attributes['relationships'])?.[name])?.['data'];
+  const data = valueIn(attributes, 'relationships', name, 'data');
   if (!Array.isArray(data)) return [];
   return data
     .slice(0, MAX_RELATED)

@@ -1,6 +1,6 @@
 import type { CauseCode } from '../../../domain/problem.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
-import type { JwtError, NodeAnswer, PanelRefusal, TokenClaims } from '../../dialect.ts';
+import type { PanelRefusal, TokenClaims } from '../../dialect.ts';
 
 /** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
 export function upgradeCause(status: number, body: string): CauseCode {
@@ -39,15 +39,20 @@ export function errorWords(text: string): string {
 }
 
 /** Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld (wings, router/websocket). */
-export function readJwtError(text: string): JwtError {
+export function readJwtError(text: string) {
   const words = errorWords(text);
-  return { words, isFixable: isFixedByNewToken(words), answersToken: words !== text };
+  return {
+    /** The same for every server. */
+    words,
+    /** A new token would be accepted. */
+    isFixable: isFixedByNewToken(words),
+    /** It responds to a token, and doesn't replace an event that was withheld. */
+    answersToken: words !== text,
+  };
 }
 
 /** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
-function isFixedByNewToken(words: string): boolean {
-  return TIMES.test(words.slice(0, MAX_WORDS));
-}
+const isFixedByNewToken = (words: string) => TIMES.test(words.slice(0, MAX_WORDS));
 
 /** Why a node responded to a token with `jwt error`. */
 export function jwtErrorCause(words: string, claims: TokenClaims = {}): CauseCode {
@@ -79,7 +84,7 @@ export function refusalCause({
   detail = '',
   isApplicationKey,
 }: PanelRefusal): CauseCode {
-  if (fromNode !== undefined) return nodeAnswerCause(fromNode, status);
+  if (fromNode !== undefined) return nodeCause(fromNode.status, status);
   const isListing = endpoint === 'listing';
   switch (status) {
     case 400:
@@ -111,17 +116,9 @@ export function refusalCause({
  * Panels report a node's response with its status in the message, or with the status of their own response: one of 500 or more is the
  * panel's, because it got none.
  */
-function nodeAnswerCause({ status }: NodeAnswer, panelStatus: number): CauseCode {
-  const answered = status ?? (panelStatus < 500 ? panelStatus : undefined);
-  switch (answered) {
-    case undefined:
-      return 'node_unreachable';
-    case 404:
-      return 'server_not_on_node';
-    case 401:
-    case 403:
-      return 'node_token_mismatch';
-    default:
-      return 'node_error';
-  }
+function nodeCause(nodeStatus: number | undefined, panelStatus: number): CauseCode {
+  const answered = nodeStatus ?? (panelStatus < 500 ? panelStatus : undefined);
+  if (answered === undefined) return 'node_unreachable';
+  if (answered === 404) return 'server_not_on_node';
+  return answered === 401 || answered === 403 ? 'node_token_mismatch' : 'node_error';
 }

@@ -1,16 +1,8 @@
 import { decodeJwt } from 'jose/jwt/decode';
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import { finiteLimit, MIB } from '../../../domain/server.ts';
-import {
-  type Account,
-  type Backup,
-  type BackupsPage,
-  type Credentials,
-  type NodesPage,
-  type Schedule,
-  ShapeError,
-} from '../../dialect.ts';
-import { asFields, asText, attributesOf, entriesOf, instant, limit, pageCount } from './fields.ts';
+import { type Backup, type Credentials, type Schedule, ShapeError } from '../../dialect.ts';
+import { asFields, asText, attributesOf, entriesOf, type Fields, instant, limit, valueIn } from './fields.ts';
 
 /** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
 const DEFAULT_LIFETIME_MS = 600_000;
@@ -21,12 +13,7 @@ const MAX_LIFETIME_MS = 86_400_000;
 /** The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what surrounds the token. */
 const MAX_TOKEN_BYTES = 4_000;
 
-/**
- * The account in a response of the account endpoint.
- *
- * @throws ShapeError if it has no name
- */
-export function decodeAccount(body: unknown): Account {
+export function decodeAccount(body: unknown) {
   const attributes = attributesOf(body);
   const username = asText(attributes?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "attributes"');
@@ -37,15 +24,9 @@ export function decodeAccount(body: unknown): Account {
 /** Many times as long as any real address; an open socket keeps several copies of its address. */
 const MAX_SOCKET_URL_LENGTH = 2_048;
 
-/**
- * The token and the address in a response of the credentials endpoint.
- *
- * @throws ShapeError if either is missing
- */
 export function decodeCredentials(body: unknown): Credentials {
-  const data = asFields(asFields(body)?.['data']);
-  const token = asText(data?.['token']);
-  const socketUrl = asText(data?.['socket']);
+  const token = asText(valueIn(body, 'data', 'token'));
+  const socketUrl = asText(valueIn(body, 'data', 'socket'));
   if (token === undefined || socketUrl === undefined) {
     throw new ShapeError('expected "token" and "socket" in "data"');
   }
@@ -79,14 +60,10 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
 /** The most backups that panels return on one page. */
 export const BACKUPS_PER_PAGE = 50;
 
-/**
- * The completed backups on one page of a server's list, in the panel's order.
- *
- * @throws ShapeError if the body holds no list
- */
-export function decodeBackupsPage(body: unknown): BackupsPage {
-  const { usable } = entriesOf(body, BACKUPS_PER_PAGE, decodeBackup);
-  return { backups: usable, totalPages: pageCount(body) };
+/** The completed backups on one page of a server's list, in the panel's order. */
+export function decodeBackupsPage(body: unknown) {
+  const { usable: backups, totalPages } = entriesOf(body, BACKUPS_PER_PAGE, decodeBackup);
+  return { backups, totalPages };
 }
 
 /**
@@ -94,15 +71,11 @@ export function decodeBackupsPage(body: unknown): BackupsPage {
  * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
  * or when they give up waiting for a report (after 6 hours by default).
  */
-function decodeBackup(entry: unknown): Backup | undefined {
-  const attributes = attributesOf(entry);
-  const completedAt = asText(attributes?.['completed_at']);
-  const isSuccessful = attributes?.['is_successful'];
-  // The outcome is false from the start: without a completion time, the backup is in progress.
-  if (typeof isSuccessful !== 'boolean' || completedAt === undefined) return undefined;
+function decodeBackup(attributes: Fields): Backup | undefined {
+  const { is_successful: isSuccessful, completed_at: completedAt, bytes } = attributes;
   const completedAtMs = instant(completedAt);
-  if (completedAtMs === undefined) return undefined;
-  const bytes = attributes?.['bytes'];
+  // The outcome is false from the start: without a completion time, the backup is in progress.
+  if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
   const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
   return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
 }
@@ -110,11 +83,6 @@ function decodeBackup(entry: unknown): Backup | undefined {
 /** More than people make; panels don't page them. */
 const MAX_SCHEDULES = 1_000;
 
-/**
- * The server's schedules in the panel's order.
- *
- * @throws ShapeError if the body holds no list
- */
 export function decodeSchedules(body: unknown): readonly Schedule[] {
   return entriesOf(body, MAX_SCHEDULES, decodeSchedule).usable;
 }
@@ -123,12 +91,11 @@ export function decodeSchedules(body: unknown): readonly Schedule[] {
  * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined without a number or a name. Without its
  * tasks in the response, it counts as having some.
  */
-function decodeSchedule(entry: unknown): Schedule | undefined {
-  const attributes = attributesOf(entry);
-  const id = attributes?.['id'];
-  const name = asText(attributes?.['name']);
-  if (attributes === undefined || !Number.isSafeInteger(id) || name === undefined) return undefined;
-  const tasks = asFields(asFields(attributes['relationships'])?.['tasks'])?.['data'];
+function decodeSchedule(attributes: Fields): Schedule | undefined {
+  const { id } = attributes;
+  const name = asText(attributes['name']);
+  if (!Number.isSafeInteger(id) || name === undefined) return undefined;
+  const tasks = valueIn(attributes, 'relationships', 'tasks', 'data');
   return {
     id: id as number,
     name,
@@ -142,23 +109,19 @@ function decodeSchedule(entry: unknown): Schedule | undefined {
 /** Panels return as many as are requested; all nodes of most panels fit. */
 export const NODES_PER_PAGE = 100;
 
-/**
- * The nodes on one page of the application API's list, in the panel's order.
- *
- * @throws ShapeError if the body holds no list
- */
-export function decodeNodesPage(body: unknown): NodesPage {
-  return { nodes: entriesOf(body, NODES_PER_PAGE, decodeNode).usable, totalPages: pageCount(body) };
+/** The nodes on one page of the application API's list, in the panel's order. */
+export function decodeNodesPage(body: unknown) {
+  const { usable: nodes, totalPages } = entriesOf(body, NODES_PER_PAGE, decodeNode);
+  return { nodes, totalPages };
 }
 
 /**
  * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
  * configuration needs); undefined without a name.
  */
-function decodeNode(entry: unknown): NodeCapacity | undefined {
-  const attributes = attributesOf(entry);
-  const name = asText(attributes?.['name']);
-  if (attributes === undefined || name === undefined) return undefined;
+function decodeNode(attributes: Fields): NodeCapacity | undefined {
+  const name = asText(attributes['name']);
+  if (name === undefined) return undefined;
   const allocated = asFields(attributes['allocated_resources']);
   return {
     name,

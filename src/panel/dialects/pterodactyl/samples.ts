@@ -14,9 +14,7 @@ const STEPS_PER_PERCENT = 1_000;
 const STEPS_PER_CORE = 100_000;
 
 /** Counts the fields that could not be used. */
-interface BadFieldCount {
-  bad: number;
-}
+type BadFieldCount = { bad: number };
 
 /**
  * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
@@ -43,11 +41,7 @@ export function decodeStats(payload: unknown, sample: SampleNumbers): number {
   return count.bad;
 }
 
-/**
- * The sample in a response of the resources endpoint; a state of `missing` means no data.
- *
- * @throws ShapeError if the body holds no resources at all
- */
+/** The sample in a response of the resources endpoint; a state of `missing` means no data. */
 export function decodeResources(body: unknown): Resources {
   const attributes = attributesOf(body);
   if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
@@ -102,36 +96,31 @@ function nested(value: unknown, count: BadFieldCount): Fields | undefined {
 const FRAME_START = Buffer.from('{"event":"stats","args":["{');
 const FRAME_END = Buffer.from('}"]}');
 
-/** The bytes of a key and of what precedes its value, as JSON writes them inside a string. */
-function member(key: string, valueStart = ''): Buffer {
-  return Buffer.from(JSON.stringify(`"${key}":${valueStart}`).slice(1, -1));
-}
+/** A part of a payload as JSON writes it inside a string. */
+const inside = (part: string) => Buffer.from(JSON.stringify(part).slice(1, -1));
 
-const MEMORY = member('memory_bytes');
-const MEMORY_LIMIT = member('memory_limit_bytes');
-const CPU = member('cpu_absolute');
-const DISK = member('disk_bytes');
-const NETWORK = member('network', '{');
-const RECEIVED = member('rx_bytes');
-const TRANSMITTED = member('tx_bytes');
-const DISK_IO = member('disk_io', '{');
-const READ = member('read_bytes');
-const WRITTEN = member('write_bytes');
-const UPTIME = member('uptime');
-const STATE = member('state', '"');
-const STATES = SERVER_STATES.map((state) => ({ state, bytes: Buffer.from(String.raw`${state}\"`) }));
+const MEMORY = inside('"memory_bytes":');
+const MEMORY_LIMIT = inside('"memory_limit_bytes":');
+const CPU = inside('"cpu_absolute":');
+const DISK = inside('"disk_bytes":');
+const RECEIVED = inside('"network":{"rx_bytes":');
+const TRANSMITTED = inside(',"tx_bytes":');
+const READ = inside('"disk_io":{"read_bytes":');
+const WRITTEN = inside(',"write_bytes":');
+const UPTIME = inside('"uptime":');
+const STATE = inside('"state":"');
+const STATES = SERVER_STATES.map((state) => ({ state, bytes: inside(`${state}"`) }));
 
-/** The offset of a key's first letter behind its escaped quote. */
+/** The offset of a key's first letter behind its escaped quote, where most keys differ. */
 const FIRST_LETTER = 2;
-const [M, C, D, N, U, S] = Buffer.from('mcdnus');
 const [ZERO = 0, NINE = 0, DOT, COMMA, BRACE_END, NEWLINE] = Buffer.from('09.,}\n');
 
 /** Numbers of so many digits, and the powers of ten for their decimals, are exact, so that one division rounds like JSON.parse. */
 const MAX_DIGITS = 15;
 
 /**
- * Reads a `stats` frame in the form that daemons send, from its bytes into a sample; the keys may be in any order. Anything else,
- * such as an unknown key, a space, an escape or a null, is left to the JSON parser, which takes several times as long.
+ * Reads a `stats` frame in the form that daemons send, from its bytes into a sample; the keys of the payload may be in any order.
+ * Anything else, such as an unknown key, a space, an escape or a null, is left to the JSON parser, which takes several times as long.
  */
 class StatsReader {
   #frame: Uint8Array = FRAME_END;
@@ -153,60 +142,27 @@ class StatsReader {
   }
 
   #readMember(sample: SampleNumbers): void {
-    switch (this.#frame[this.#at + FIRST_LETTER]) {
-      case M:
-        if (this.#skip(MEMORY)) sample.memoryBytes = this.#number();
-        else if (this.#skip(MEMORY_LIMIT)) sample.memoryLimitBytes = this.#number() || Number.NaN;
-        else this.#isRegular = false;
-        break;
-      case C:
-        if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#numberUpTo(MAX_CPU_PERCENT));
-        else this.#isRegular = false;
-        break;
-      case D:
-        if (this.#skip(DISK)) sample.diskBytes = this.#number();
-        else if (this.#skip(DISK_IO)) this.#readDiskIo(sample);
-        else this.#isRegular = false;
-        break;
-      case N:
-        if (this.#skip(NETWORK)) this.#readNetwork(sample);
-        else this.#isRegular = false;
-        break;
-      case U:
-        if (this.#skip(UPTIME)) sample.uptimeMs = this.#numberUpTo(MAX_UPTIME_MS);
-        else this.#isRegular = false;
-        break;
-      case S:
-        if (this.#skip(STATE)) this.#readState(sample);
-        else this.#isRegular = false;
-        break;
-      default:
-        this.#isRegular = false;
-        break;
-    }
+    if (this.#skip(MEMORY)) sample.memoryBytes = this.#number();
+    else if (this.#skip(MEMORY_LIMIT)) sample.memoryLimitBytes = this.#number() || Number.NaN;
+    else if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#numberUpTo(MAX_CPU_PERCENT));
+    else if (this.#skip(UPTIME)) sample.uptimeMs = this.#numberUpTo(MAX_UPTIME_MS);
+    else if (this.#skip(STATE)) this.#readState(sample);
+    else if (this.#skip(DISK)) sample.diskBytes = this.#number();
+    else if (this.#skip(RECEIVED)) {
+      sample.networkReceiveBytes = this.#number();
+      sample.networkTransmitBytes = this.#lastNumber(TRANSMITTED);
+    } else if (this.#skip(READ)) {
+      sample.diskReadBytes = this.#number();
+      sample.diskWrittenBytes = this.#lastNumber(WRITTEN);
+    } else this.#isRegular = false;
   }
 
-  #readNetwork(sample: SampleNumbers): void {
-    // A second object with the same key replaces the first one.
-    sample.networkReceiveBytes = Number.NaN;
-    sample.networkTransmitBytes = Number.NaN;
-    do {
-      if (this.#skip(RECEIVED)) sample.networkReceiveBytes = this.#number();
-      else if (this.#skip(TRANSMITTED)) sample.networkTransmitBytes = this.#number();
-      else this.#isRegular = false;
-    } while (this.#isRegular && this.#skipByte(COMMA));
+  /** The last number of an object, with this key. */
+  #lastNumber(key: Uint8Array): number {
+    this.#isRegular &&= this.#skip(key);
+    const value = this.#number();
     this.#isRegular &&= this.#skipByte(BRACE_END);
-  }
-
-  #readDiskIo(sample: SampleNumbers): void {
-    sample.diskReadBytes = Number.NaN;
-    sample.diskWrittenBytes = Number.NaN;
-    do {
-      if (this.#skip(READ)) sample.diskReadBytes = this.#number();
-      else if (this.#skip(WRITTEN)) sample.diskWrittenBytes = this.#number();
-      else this.#isRegular = false;
-    } while (this.#isRegular && this.#skipByte(COMMA));
-    this.#isRegular &&= this.#skipByte(BRACE_END);
+    return value;
   }
 
   #readState(sample: SampleNumbers): void {
@@ -259,6 +215,7 @@ class StatsReader {
     const frame = this.#frame;
     const start = this.#at;
     const { length } = bytes;
+    if (frame[start + FIRST_LETTER] !== bytes[FIRST_LETTER]) return false;
     for (let index = 0; index < length; index += 1) {
       if (frame[start + index] !== bytes[index]) return false;
     }
@@ -273,9 +230,5 @@ class StatsReader {
   }
 }
 
-const READER = new StatsReader();
-
-/** Reads a `stats` frame in the form that daemons send; returns false if it has another form, and the sample is then undefined. */
-export function readStatsFrame(frame: Uint8Array, sample: SampleNumbers): boolean {
-  return READER.read(frame, sample);
-}
+/** Reads the frames of all sockets, one after the other. */
+export const STATS_READER = new StatsReader();

@@ -1,16 +1,10 @@
 import { SampleNumbers } from '../../../domain/sample-numbers.ts';
 import { parseServerState } from '../../../domain/server.ts';
-import type {
-  ClientMessage,
-  DaemonWords,
-  DecodedFrame,
-  FrameHandler,
-  ServerMessage,
-  SocketCodec,
-} from '../../dialect.ts';
+import type { ClientMessage, DaemonWords, DecodedFrame, FrameHandler, ServerMessage } from '../../dialect.ts';
 import { readDaemonWords } from '../daemon-words.ts';
+import { asFields, parseJson } from './fields.ts';
 import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './refusals.ts';
-import { decodeStats, readStatsFrame } from './samples.ts';
+import { decodeStats, STATS_READER } from './samples.ts';
 
 /** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;
@@ -54,14 +48,9 @@ const MAX_FRAME_BYTES = 128 * 1024;
 /** Reads one text frame; never throws. */
 export function decodeFrame(frame: Buffer): DecodedFrame {
   if (frame.length > MAX_FRAME_BYTES) return { bad: 'oversize' };
-  let value: unknown;
-  try {
-    value = JSON.parse(frame.toString('utf8'));
-  } catch {
-    return { bad: 'not_json' };
-  }
-  if (typeof value !== 'object' || value === null) return { bad: 'bad_shape' };
-  const { event, args } = value as { event?: unknown; args?: unknown };
+  const value = parseJson(frame.toString('utf8'));
+  if (value === undefined) return { bad: 'not_json' };
+  const { event, args } = asFields(value) ?? {};
   if (typeof event !== 'string') return { bad: 'bad_shape' };
   const name = event.startsWith(BACKUP_COMPLETED_PREFIX) ? BACKUP_COMPLETED : event;
   if (args === undefined || args === null) return { event: name, args: NO_ARGS };
@@ -93,64 +82,64 @@ const received = new SampleNumbers();
 function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): void {
   if (isBinary) {
     handler.telemetry.badMessage('binary');
-    return;
-  }
-  if (isConsoleFrame(frame)) {
+  } else if (isConsoleFrame(frame)) {
     handler.telemetry.message('console output');
     handler.consoleLine(frame);
-    return;
-  }
-  if (readStatsFrame(frame, received)) {
+  } else if (STATS_READER.read(frame, received)) {
     handler.telemetry.message('stats');
     handler.stats(received);
-    return;
+  } else {
+    const message = decodeFrame(frame);
+    if ('bad' in message) handler.telemetry.badMessage(message.bad);
+    else handleMessage(message, handler, frame);
   }
-  const message = decodeFrame(frame);
-  if ('bad' in message) {
-    handler.telemetry.badMessage(message.bad);
-    return;
-  }
-  handler.telemetry.message(message.event);
-  handleMessage(message, handler, frame);
 }
 
 function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, frame: Buffer): void {
-  const [first] = args;
-  switch (event) {
-    case 'stats':
-      handleStats(first, handler);
-      break;
-    case 'status':
-      if (first === undefined) handler.telemetry.badMessage('bad_shape');
-      else handler.status(parseServerState(first));
-      break;
-    case 'console output':
-      handler.consoleLine(frame);
-      break;
-    case 'auth success':
-      handler.authenticated();
-      break;
-    case 'token expiring':
-    case 'token expired':
-      handler.tokenEnding();
-      break;
-    case 'jwt error':
-      handler.jwtError(readJwtError(first ?? ''));
-      break;
-    case 'daemon error':
-      handler.daemonError(errorWords(first ?? ''));
-      break;
-    case BACKUP_COMPLETED:
-      handler.backupCompleted();
-      break;
-    default:
-      break;
+  handler.telemetry.message(event);
+  REACTIONS.get(event)?.(handler, args[0], frame);
+}
+
+type Reaction = (handler: FrameHandler, first: string | undefined, frame: Buffer) => void;
+
+/** What the events are for; all others are only counted. */
+const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
+  ['stats', handleStats],
+  ['status', handleStatus],
+  ['console output', (handler, _, frame) => handler.consoleLine(frame)],
+  ['auth success', (handler) => handler.authenticated()],
+  ['token expiring', (handler) => handler.tokenEnding()],
+  ['token expired', (handler) => handler.tokenEnding()],
+  ['jwt error', (handler, words = '') => handler.jwtError(readJwtError(words))],
+  ['daemon error', (handler, words = '') => handler.daemonError(errorWords(words))],
+  [BACKUP_COMPLETED, (handler) => handler.backupCompleted()],
+]);
+
+function handleStats(handler: FrameHandler, payload: string | undefined): void {
+  const value = payload === undefined ? null : parseJson(payload);
+  if (value === undefined) {
+    handler.telemetry.badMessage('not_json');
+  } else if (asFields(value) === undefined) {
+    handler.telemetry.badMessage('bad_shape');
+  } else {
+    const badFields = decodeStats(value, received);
+    for (let bad = 0; bad < badFields; bad += 1) handler.telemetry.badMessage('bad_field');
+    handler.stats(received);
   }
+}
+
+function handleStatus(handler: FrameHandler, state: string | undefined): void {
+  if (state === undefined) handler.telemetry.badMessage('bad_shape');
+  else handler.status(parseServerState(state));
 }
 
 /** Frames with a daemon's sentence, including prefix and colors, are no longer than this; JSON writes an escape as six bytes. */
 const MAX_WORDS_FRAME_BYTES = 1_024;
 
+/**
+ * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. Unless a stop needs an explanation,
+ * only the line about a full disk is recognized, because that one precedes the stop.
+ */
 function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | undefined {
   if (frame.length > MAX_WORDS_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
   const message = decodeFrame(frame);
@@ -178,28 +167,9 @@ function endsAlike(frame: Buffer, at: number): boolean {
   return frame[at] === FULL_STOP && frame[at - 1] === W;
 }
 
-function handleStats(payload: string | undefined, handler: FrameHandler): void {
-  if (payload === undefined) {
-    handler.telemetry.badMessage('bad_shape');
-    return;
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(payload);
-  } catch {
-    handler.telemetry.badMessage('not_json');
-    return;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    handler.telemetry.badMessage('bad_shape');
-    return;
-  }
-  const badFields = decodeStats(value, received);
-  for (let bad = 0; bad < badFields; bad += 1) handler.telemetry.badMessage('bad_field');
-  handler.stats(received);
-}
-
-export const PTERODACTYL_SOCKET: SocketCodec = {
+/** The functions don't use `this`, so a session can take the ones that it calls for every frame out once. */
+export const PTERODACTYL_SOCKET = {
+  /** The far end silently drops longer frames. */
   maxFrameBytes: MAX_CLIENT_FRAME_BYTES,
   encode: encodeMessage,
   decode: decodeFrame,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
-
-const { apiKeys, decodeErrorBody } = PTERODACTYL;
+import { isApplicationKey } from '../../../../src/domain/api-keys.ts';
+import { decodeErrorBody, PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
 
 const envelope = (detail: string) =>
   JSON.stringify({ errors: [{ code: 'HttpException', status: '4xx', detail }] });
@@ -110,5 +109,5 @@ it.each([
   ['pacc_key', false],
   ['a ptla_ in the middle', false],
 ])('the key %j is for the application API: %s', (key, expected) => {
-  expect(apiKeys.isApplicationKey(key)).toBe(expected);
+  expect(isApplicationKey(key)).toBe(expected);
 });

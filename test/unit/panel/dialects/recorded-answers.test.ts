@@ -32,20 +32,17 @@ function readAnswer(answer: RecordedAnswer): unknown {
   if (endpoint === undefined || request === undefined) throw new Error(`no decoder for ${answer.command}`);
   const body = plain(answer.body);
   if (answer.status === 200) return request.decode(body);
-  const { problem } = refusalError(
-    {
-      endpoint,
-      request: answer.command,
-      status: answer.status,
-      contentType: answer.headers['content-type'] ?? 'application/json',
-      rate: {},
-      text: answer.text ?? JSON.stringify(body),
-      apiKey: 'ptlc_0',
-      url: 'https://panel.example.com',
-      nowUnixMs: 0,
-    },
-    PTERODACTYL,
-  );
+  const { problem } = refusalError({
+    endpoint,
+    request: answer.command,
+    status: answer.status,
+    contentType: answer.headers['content-type'] ?? 'application/json',
+    rate: {},
+    text: answer.text ?? JSON.stringify(body),
+    apiKey: 'ptlc_0',
+    url: 'https://panel.example.com',
+    nowUnixMs: 0,
+  });
   return problem.cause;
 }
 

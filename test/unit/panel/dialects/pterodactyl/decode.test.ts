@@ -408,7 +408,7 @@ describe('decodeListingPage', () => {
     { allocations: { data: [null, 7] } },
   ])('reads no address from the relationships %j', (relationships) => {
     const entry = serverEntry({ identifier: 'ab', uuid: 'abc', relationships });
-    expect(decodeListingPage(listingPage([entry]), 100).servers[0]).not.toHaveProperty('address');
+    expect(decodeListingPage(listingPage([entry]), 100).servers[0]).toMatchObject({ address: undefined });
   });
 
   const allocations = [

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
 import type { Sample } from '../../../../../src/domain/server.ts';
-import { decodeStats, readStatsFrame } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
+import { decodeStats, STATS_READER } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
 import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import { statsText } from '../../../../support/hostile.ts';
 
@@ -11,7 +11,7 @@ const frameOf = (payload: string) => JSON.stringify({ event: 'stats', args: [pay
 /** The sample in a frame, or `other` if its form is left to the JSON parser. */
 function read(frame: string | Buffer): Sample | 'other' {
   const numbers = SampleNumbers.of({ state: 'stopping', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
-  return readStatsFrame(Buffer.from(frame), numbers) ? numbers.toSample() : 'other';
+  return STATS_READER.read(Buffer.from(frame), numbers) ? numbers.toSample() : 'other';
 }
 
 /** What the JSON parser makes of a frame that the reader reads. */
@@ -72,8 +72,8 @@ describe('a frame is read from its bytes', () => {
     ['a key twice', frameOf('{"disk_bytes":5,"disk_bytes":6}'), { diskBytes: 6 }],
     [
       'an object twice',
-      frameOf('{"network":{"rx_bytes":5},"network":{"tx_bytes":6}}'),
-      { networkTransmitBytes: 6 },
+      frameOf('{"network":{"rx_bytes":5,"tx_bytes":6},"network":{"rx_bytes":7,"tx_bytes":8}}'),
+      { networkReceiveBytes: 7, networkTransmitBytes: 8 },
     ],
   ])('in %s', (_title, frame, sample) => {
     expect(read(frame)).toEqual(sample);
@@ -99,6 +99,8 @@ describe('a frame is left to the JSON parser', () => {
     ['an unknown state', frameOf('{"state":"hibernating"}')],
     ['no keys', frameOf('{}')],
     ['an empty object', frameOf('{"network":{}}')],
+    ['an object without one of its numbers', frameOf('{"network":{"rx_bytes":5}}')],
+    ['an object in another order', frameOf('{"disk_io":{"write_bytes":5,"read_bytes":6}}')],
     ['a space', frameOf('{"disk_bytes": 5}')],
     ['two newlines', `${frameOf('{"disk_bytes":5}')}\n\n`],
     ['text after its end', `${frameOf('{"disk_bytes":5}')}x`],
