@@ -101,7 +101,7 @@ describe('a frame is left to the JSON parser', () => {
     ['an empty object', frameOf('{"network":{}}')],
     ['an object without one of its numbers', frameOf('{"network":{"rx_bytes":5}}')],
     ['an object with more than its numbers', frameOf('{"network":{"rx_bytes":5,"tx_bytes":6,"uptime":7}}')],
-    ['an object without its end', frameOf('{"network":{"rx_bytes":5,"tx_bytes":6}')],
+    ['an object without its end', frameOf('{"network":{"rx_bytes":5,"tx_bytes":6,"uptime":7}')],
     ['an object in another order', frameOf('{"disk_io":{"write_bytes":5,"read_bytes":6}}')],
     ['a space', frameOf('{"disk_bytes": 5}')],
     ['two newlines', `${frameOf('{"disk_bytes":5}')}\n\n`],
