@@ -1,11 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
 import { matchesEveryServer } from '../config/rule-words.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import { allowedOf, PART_OF_LIMIT } from '../panel/rate-limit.ts';
+import { listed } from '../domain/sentences.ts';
 import { quote } from '../yaml/scalars.ts';
 import type { SecretFile } from '../yaml/settings-file.ts';
-import { neededPerMinute, rateWarning } from './fleet-needs.ts';
 import { isReadableByAll } from './init-files.ts';
 
 /** What a panel's settings can't do although its user is likely to expect it. */
@@ -14,7 +12,6 @@ export function panelWarnings(panel: PanelConfig): readonly string[] {
     ...(expectsNothing(panel) ? [NEVER_EXPECTED] : []),
     ...unreachedRules(panel),
     ...unknownLimits(panel),
-    ...lowRate(panel),
   ];
 }
 
@@ -52,6 +49,7 @@ const NAMED_SERVERS = 5;
  */
 function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
   if (listing !== undefined) return [];
+  const namesOf = (some: typeof servers) => some.map(({ name }) => name);
   const lacks = [
     ['CPU', servers.filter(({ limits }) => limits.cpuCores === undefined)],
     ['disk', servers.filter(({ limits }) => limits.diskBytes === undefined)],
@@ -61,34 +59,8 @@ function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
     .filter(([, lacking]) => lacking.length > 0)
     .map(
       ([what, lacking]) =>
-        `limits_from_listing is off, and no ${what} limit is set for ${named(lacking)}, so alerts on that limit can't fire: set limits_from_listing: true, or limits for these servers`,
+        `limits_from_listing is off, and no ${what} limit is set for ${listed(namesOf(lacking), NAMED_SERVERS)}, so alerts on that limit can't fire: set limits_from_listing: true, or limits for these servers`,
     );
-}
-
-function named(servers: readonly Pick<ServerTarget, 'name'>[]): string {
-  const some = servers.slice(0, NAMED_SERVERS).map(({ name }) => name);
-  const rest = servers.length - some.length;
-  return `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}
-
-/** The rate of discovered servers can be judged only with the server list. */
-function lowRate(panel: PanelConfig): readonly string[] {
-  const { requestsPerMinute: perMinute, servers } = panel;
-  if (perMinute === undefined) return highNeed(panel);
-  const warning = rateWarning(panel, servers, { perMinute, source: 'requests_per_minute' });
-  return warning === undefined ? [] : [warning];
-}
-
-/** Only the panel knows its limit, so there is no warning about a rate that every known panel allows. */
-function highNeed(panel: PanelConfig): readonly string[] {
-  const { servers } = panel;
-  const needed = neededPerMinute(panel, servers);
-  const unlearned = allowedOf(undefined);
-  if (needed <= unlearned) return [];
-  const limit = Math.ceil(needed / PART_OF_LIMIT);
-  return [
-    `${servers.length} servers need ${Number(needed.toFixed(1))} API calls per minute, which fits only if the panel's rate limit is ${limit} per minute or higher: run doctor to test it. If the panel reports no limit, ${unlearned} calls per minute are used: set requests_per_minute to allow more`,
-  ];
 }
 
 /** The files with keys that all users of this machine can read, one per line. */

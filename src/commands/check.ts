@@ -2,18 +2,16 @@ import { Command, Option } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { describeQuery, describeRule, matchesEveryServer } from '../config/rule-words.ts';
-import { DEFAULT_MAX_SERVERS } from '../domain/discovery.ts';
+import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { countExpectations, type Limit, type ServerTarget } from '../domain/server.ts';
+import { countExpectations } from '../domain/server.ts';
 import { isLocalHost } from '../domain/special-addresses.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/scalars.ts';
 import { panelWarnings, readableByAll } from './check-warnings.ts';
-import { neededPerMinute } from './fleet-needs.ts';
 import { invocation, shellWord } from './invocation.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
-import { type Cells, columns, indent } from './text-table.ts';
 
 interface CheckFlags extends WebConfigFlag {
   readonly config: string;
@@ -76,7 +74,7 @@ function warningLine(text: string): string {
   return `warning: ${text}\n`;
 }
 
-/** A configuration in text and tables, with defaults filled in and without secrets. */
+/** A configuration with defaults filled in and without secrets. */
 function describeConfig(config: Config): string {
   const { panels, log, compatibility } = config;
   const rest = [
@@ -88,63 +86,67 @@ function describeConfig(config: Config): string {
   return [...panels.map(describePanel), rest.join('\n')].join('\n\n');
 }
 
+/** One line of a panel's settings. */
+type Row = readonly [label: string, text: string];
+
 function describePanel(panel: PanelConfig): string {
-  return [
-    `panel ${panel.name}`,
-    indent(columns(settingRows(panel))),
-    '',
-    indent(columns(serverRows(panel))),
-  ].join('\n');
+  const rows = settingRows(panel);
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return [`panel ${panel.name}`, ...rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`)].join(
+    '\n',
+  );
 }
 
-function settingRows(panel: PanelConfig): readonly Cells[] {
-  const { tls, proxyUrl, socketHosts, requestsPerMinute: rate } = panel;
+function settingRows(panel: PanelConfig): readonly Row[] {
+  const { tls, proxyUrl, socketHosts, queryHosts, requestsPerMinute: rate, servers, listing } = panel;
+  const row = (label: string, text: string | undefined): readonly Row[] =>
+    text === undefined ? [] : [[label, text]];
+  const every = (settings: { readonly intervalMs: number } | undefined) =>
+    settings && `every ${formatDuration(settings.intervalMs)}`;
+  const lists = ['backups', 'schedules', 'nodes'] as const;
   return [
     ['url', panel.url],
     ['origin', panel.origin],
     ['API key', panel.apiKeySource],
     ['API budget', rate === undefined ? "80 % of the panel's rate limit" : `${rate} calls per minute`],
-    ...needsRow(panel),
     ['poll interval', formatDuration(panel.pollIntervalMs)],
     ['staleness', formatDuration(panel.stalenessMs)],
     ['timeouts', describeTimeouts(panel)],
     ['socket hosts', socketHosts?.join(', ') ?? anyHost(panel.url)],
-    ...(panel.queryHosts === undefined ? [] : [['query hosts', panel.queryHosts.join(', ')]]),
+    ...row('query hosts', queryHosts?.join(', ')),
     ['proxy', proxyUrl === undefined ? 'from the environment' : withoutCredentials(proxyUrl)],
-    ...(panel.servers.length === 0
-      ? []
-      : [['expect', `${countExpectations(panel.servers)} (servers below)`]]),
-    ...(tls === undefined ? [] : [['TLS', describeTls(tls)]]),
-    ...discoveryRows(panel),
-    ...(panel.backups === undefined
-      ? []
-      : [['backups', `every ${formatDuration(panel.backups.intervalMs)}`]]),
-    ...(panel.schedules === undefined
-      ? []
-      : [['schedules', `every ${formatDuration(panel.schedules.intervalMs)}`]]),
-    ...(panel.nodes === undefined
-      ? []
-      : [['nodes', `every ${formatDuration(panel.nodes.intervalMs)}, with a key of their own`]]),
-    ...(panel.allowInsecure ? [['insecure', 'http and ws allowed to any host']] : []),
+    ...row('TLS', tls && describeTls(tls)),
+    ...(listing === undefined ? [] : listingRows(listing)),
+    ...lists.flatMap((list) => row(list, every(panel[list]))),
+    ...row('insecure', panel.allowInsecure ? 'http and ws allowed to any host' : undefined),
+    [
+      'servers',
+      servers.length === 0 ? 'all are discovered' : `${servers.length}: expect ${countExpectations(servers)}`,
+    ],
   ];
 }
 
-function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
-  if (listing === undefined) return [];
-  const every = `every ${formatDuration(listing.intervalMs)}`;
-  const { discover, type } = listing;
+function listingRows({ discover, type, intervalMs }: NonNullable<PanelConfig['listing']>): readonly Row[] {
+  const every = `every ${formatDuration(intervalMs)}`;
   if (discover === undefined) return [['server list', `${every}, for node, egg and limits`]];
   const { include, exclude, expect, query = [], labels, mode, maxServers } = discover;
+  const globRows = (label: string, globs: ServerGlobs) =>
+    Object.entries(globs).map(([key, some]): Row => [label, `${key} ${some.join(' or ')}`]);
+  const labelTexts = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return [
     ['discover', `${WHOSE[type ?? 'any']}, ${every}`],
-    ...Object.entries(include).map(([key, globs]) => ['  include', `${key} ${globs.join(' or ')}`]),
-    ...Object.entries(exclude).map(([key, globs]) => ['  exclude', `${key} ${globs.join(' or ')}`]),
-    ...expect.map(({ match, state }, index) => ['  expect', describeRule(state, match, index)]),
-    ...(expect.some(matchesEveryServer) ? [] : [['  expect', describeRule('auto', {}, expect.length)]]),
-    ...query.map((rule, index) => ['  query', describeRule(describeQuery(rule.query), rule.match, index)]),
-    ...(mode === 'auto' ? [] : [['  mode', mode]]),
-    ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)]]),
-    ...(Object.keys(labels).length === 0 ? [] : [['  labels', describeLabels(labels)]]),
+    ...globRows('  include', include),
+    ...globRows('  exclude', exclude),
+    ...expect.map(({ match, state }, index): Row => ['  expect', describeRule(state, match, index)]),
+    ...(expect.some(matchesEveryServer)
+      ? []
+      : [['  expect', describeRule('auto', {}, expect.length)] as const]),
+    ...query.map(
+      (rule, index): Row => ['  query', describeRule(describeQuery(rule.query), rule.match, index)],
+    ),
+    ...(mode === 'auto' ? [] : [['  mode', mode] as const]),
+    ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)] as const]),
+    ...(labelTexts.length === 0 ? [] : [['  labels', labelTexts.join(', ')] as const]),
   ];
 }
 
@@ -164,59 +166,14 @@ function describeTimeouts(panel: PanelConfig): string {
   return timeouts.map(([name, durationMs]) => `${name} ${formatDuration(durationMs)}`).join(', ');
 }
 
-function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
+function describeTls({ ca, cert, serverName, insecureSkipVerify }: NonNullable<PanelConfig['tls']>): string {
   const parts = [
-    tls.ca === undefined ? undefined : 'custom CA',
-    tls.cert === undefined ? undefined : 'client certificate',
-    tls.serverName === undefined ? undefined : `server name ${tls.serverName}`,
-    tls.insecureSkipVerify ? 'certificates not verified' : undefined,
+    ca && 'custom CA',
+    cert && 'client certificate',
+    serverName && `server name ${serverName}`,
+    insecureSkipVerify && 'certificates not verified',
   ];
-  return parts.filter((part) => part !== undefined).join(', ') || 'defaults';
-}
-
-function serverRows({ servers }: PanelConfig): readonly Cells[] {
-  if (servers.length === 0) return [['no servers listed here: all are discovered']];
-  const isQueried = servers.some(({ query }) => query !== undefined);
-  const heads = ['NAME', 'ID', 'EXPECT', 'MODE', 'LIMITS', ...(isQueried ? ['QUERY'] : []), 'LABELS'];
-  return [heads, ...servers.map((server) => serverRow(server, isQueried))];
-}
-
-function serverRow(
-  { name, id, expect, mode, limits, labels, query }: ServerTarget,
-  isQueried: boolean,
-): Cells {
-  const named = [
-    ['memory', formatLimit(limits.memoryBytes, formatSize)],
-    ['disk', formatLimit(limits.diskBytes, formatSize)],
-    ['cpu', formatLimit(limits.cpuCores, formatCores)],
-  ] as const;
-  const limitTexts = named.flatMap(([of, limit]) => (limit === undefined ? [] : [`${of} ${limit}`]));
-  const queried = isQueried ? [query === undefined ? '-' : describeQuery(query)] : [];
-  return [name, id, expect, mode, limitTexts.join(', ') || '-', ...queried, describeLabels(labels) || '-'];
-}
-
-function describeLabels(labels: ServerTarget['labels']): string {
-  return Object.entries(labels)
-    .map(([label, value]) => `${label}=${JSON.stringify(value)}`)
-    .join(', ');
-}
-
-function formatLimit(limit: Limit | undefined, words: (limit: number) => string): string | undefined {
-  return typeof limit === 'number' ? words(limit) : limit;
-}
-
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
-
-/** A size in the largest unit that makes it at least one, such as `40 GiB`; rounded to two decimals. */
-function formatSize(bytes: number): string {
-  // A value that would round to 1024 uses the next unit.
-  const power = UNITS.findIndex((_, at) => Math.round((bytes / 1_024 ** at) * 100) < 102_400);
-  const at = power === -1 ? UNITS.length - 1 : power;
-  return `${Number((bytes / 1_024 ** at).toFixed(2))} ${UNITS[at] ?? ''}`;
-}
-
-function formatCores(cores: number): string {
-  return `${cores} ${cores === 1 ? 'core' : 'cores'}`;
+  return parts.filter(Boolean).join(', ') || 'defaults';
 }
 
 /** The hosts that sockets may be opened to if the configuration has none. */
@@ -224,17 +181,4 @@ function anyHost(panelUrl: string): string {
   return isLocalHost(new URL(panelUrl).hostname)
     ? 'any host that the panel returns, including this machine'
     : 'any public host that the panel returns';
-}
-
-/** The API budget needed for the configured servers; discovered servers are known only from the server list. */
-function needsRow(panel: PanelConfig): readonly Cells[] {
-  const { servers, listing } = panel;
-  if (servers.length === 0) return [['API calls', 'depend on the server list: run doctor']];
-  const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
-  return [
-    [
-      'API calls',
-      listing?.discover === undefined ? needed : `${needed}, plus discovered servers: run doctor`,
-    ],
-  ];
 }

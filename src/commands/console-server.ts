@@ -4,6 +4,7 @@ import { apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
 import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import { Secret } from '../domain/secret.ts';
+import { listed } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
 import { walkListing } from '../panel/listing.ts';
@@ -49,8 +50,8 @@ async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isO
     return { panel: only, target: target(only.name, wanted, wanted) };
   // A person's key is only sent to its own panel, which can't be derived from the key or the server.
   const mayList = !isOwn || panels.length === 1;
-  const listed = mayList ? await Promise.all(panels.map((panel) => withListed(panel, clock))) : panels;
-  const servers = listed.flatMap(serversOf);
+  const all = mayList ? await Promise.all(panels.map((panel) => withListed(panel, clock))) : panels;
+  const servers = all.flatMap(serversOf);
   const chosen = mayList ? chooseServer(servers, wanted) : undefined;
   if (chosen !== undefined) return chosen;
   const names =
@@ -121,9 +122,9 @@ export function chooseServer(servers: readonly Chosen[], wanted: string): Chosen
   throw new CommandFailure(`${matches}; select the panel with --panel, or use an id`);
 }
 
-function namesOf(all: readonly { readonly name: string }[], listed = 10): string {
-  const first = all.slice(0, listed).map(({ name }) => printable(name));
-  return first.join(', ') + (all.length > listed ? ` and ${all.length - listed} more` : '');
+function namesOf(all: readonly { readonly name: string }[]): string {
+  const names = all.map(({ name }) => printable(name));
+  return listed(names, 10);
 }
 
 /** Whether the text is the server's id; the short id is the beginning of the full one. */

@@ -1,5 +1,6 @@
 import type { Config, PanelConfig } from '../config/config.ts';
 import type { DoctorReport, FoundProblem } from '../doctor/report.ts';
+import { listed } from '../domain/sentences.ts';
 import type { ServerIdentity } from '../fleet/discovery.ts';
 
 /** The panel and server to run; all if absent. */
@@ -29,7 +30,10 @@ const SHORT_ID = /^[0-9a-f]{8}$/i;
 export function select(config: Config, { panel, server }: DoctorSelection): Selected | string {
   const named = config.panels.filter(({ name }) => panel === undefined || name === panel);
   if (named.length === 0) {
-    return `no panel "${panel ?? ''}" in the configuration (panels: ${listed(config.panels.map(({ name }) => name))})`;
+    return `no panel "${panel ?? ''}" in the configuration (panels: ${listed(
+      config.panels.map(({ name }) => name),
+      LISTED,
+    )})`;
   }
   if (server === undefined) return { config: { ...config, panels: named } };
   const isMeant = (one: ServerIdentity) => isNamed(one, server);
@@ -38,7 +42,7 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
   const discovering = named.filter(({ listing }) => listing?.discover !== undefined);
   if (discovering.length > 0) return { config: { ...config, panels: discovering }, isMeant };
   const names = named.flatMap(({ servers }) => servers.map(({ name }) => name));
-  return `no server "${server}" in the configuration (servers: ${listed(names)})`;
+  return `no server "${server}" in the configuration (servers: ${listed(names, LISTED)})`;
 }
 
 /**
@@ -52,7 +56,10 @@ export function withServer(report: DoctorReport, server: string): DoctorReport |
   if (report.stopped) return report;
   const unread = panels.filter(({ problems }) => problems.some(mayHideServers));
   if (unread.length > 0) return { ...report, panels: unread };
-  return `no server "${server}" in the configuration, or in what the account may see (panels: ${listed(panels.map(({ name }) => name))})`;
+  return `no server "${server}" in the configuration, or in what the account may see (panels: ${listed(
+    panels.map(({ name }) => name),
+    LISTED,
+  )})`;
 }
 
 /** Does the problem leave it open which servers the panel has? */
@@ -74,8 +81,3 @@ function isNamed({ name, id, uuid }: ServerIdentity, text: string): boolean {
 }
 
 const shortOf = (id: string) => id.slice(0, 8);
-
-function listed(names: readonly string[]): string {
-  const rest = names.length - LISTED;
-  return `${names.slice(0, LISTED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}

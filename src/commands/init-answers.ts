@@ -1,6 +1,9 @@
 import { isClearText, panelUrlProblem } from '../config/values.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
 import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
+import type { CauseCode } from '../domain/problem.ts';
 import { Secret } from '../domain/secret.ts';
+import { isPrivateHost } from '../domain/special-addresses.ts';
 import { API_KEY_FILE, readText, readTextFile, unreadable } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import { CommandFailure } from './command-line.ts';
@@ -13,29 +16,24 @@ export interface AnswerFlags {
   readonly allowInsecure?: boolean;
 }
 
-/** The input of `init`. */
+/** The input of `init`: the panel's base address and an API key. */
 export interface Answers {
-  /** The panel's base address. */
   readonly url: string;
-  /** The address was given without a scheme, so https was assumed. */
-  readonly isSchemeAssumed: boolean;
   readonly key: Secret;
 }
 
-/** The input of an attempt that failed. */
-export interface FailedAnswers extends Answers {
-  /** The panel responded at the URL. */
-  readonly isReached: boolean;
+/** A question whose answer is a text; `problemOf` returns what is wrong with an answer, or undefined. */
+interface Question {
+  readonly text: string;
+  readonly example: string;
+  readonly problemOf: (answer: string) => string | undefined;
 }
-
-/** Validates an answer: returns what is wrong with it, or undefined. */
-export type Validate = (answer: string) => string | undefined;
 
 /** Asks a person; rejects with a CommandFailure if the person cancels. */
 export interface Asker {
-  text(question: string, example: string, validate: Validate): Promise<string>;
+  text(question: Question): Promise<string>;
   /** Doesn't echo the answer. */
-  hidden(question: string, validate: Validate): Promise<string>;
+  hidden(question: Question): Promise<string>;
   /** Anything but a yes means no. */
   confirms(question: string): Promise<boolean>;
 }
@@ -47,7 +45,11 @@ export interface AnswerSources {
   readonly input: NodeJS.ReadableStream;
   /** Undefined if nobody can be asked. */
   readonly asker: Asker | undefined;
+  /** Shows a text to the person who is asked. */
+  readonly explain: (text: string) => void;
 }
+
+export const STOPPED = 'canceled: nothing was written';
 
 /** The flags that are missing if nobody can be asked; undefined if none are. */
 export function missingFlags(flags: AnswerFlags): string | undefined {
@@ -59,88 +61,65 @@ export function missingFlags(flags: AnswerFlags): string | undefined {
   return `missing ${missing.join(' and ')}: required without a terminal`;
 }
 
-/** Whether a person gives at least one of the answers. */
-export function isAsked(flags: AnswerFlags, asker: Asker | undefined): asker is Asker {
-  return asker !== undefined && (flags.url === undefined || asksForKey(flags));
-}
-
 /** Whether no flag gives the key. */
 function asksForKey({ keyFile, keyVariable }: AnswerFlags): boolean {
   return keyFile === undefined && keyVariable === undefined;
 }
 
-/**
- * The answers, from the flags or by asking, where an empty answer keeps the previous one. If the panel was reached, only another
- * key is asked for. Throws a CommandFailure for an invalid answer.
- */
-export async function readAnswers(
-  flags: AnswerFlags,
-  sources: AnswerSources,
-  previous?: FailedAnswers,
-): Promise<Answers> {
-  const keepsUrl = previous?.isReached === true && asksForKey(flags);
-  const address = keepsUrl ? previous : await readUrl(flags, sources.asker, previous);
-  const { url, isSchemeAssumed } = address;
-  return { url, isSchemeAssumed, key: await readKey(flags, sources, previous) };
+/** The panel's address, from the flag or by asking, where an empty answer keeps the previous one. Throws a CommandFailure. */
+export async function readUrl(
+  { url: flag, allowInsecure = false }: AnswerFlags,
+  asker: Asker | undefined,
+  previous?: string,
+): Promise<string> {
+  const mayAsk = asker !== undefined;
+  const question = {
+    text: previous === undefined ? 'URL of the panel, as you open it in a browser' : OTHER_URL,
+    example: previous ?? 'https://panel.example.com',
+    problemOf: (answer: string) =>
+      answer.trim() === '' && previous !== undefined ? undefined : urlProblem(answer, allowInsecure, mayAsk),
+  };
+  for (;;) {
+    const text = flag ?? (await asker?.text(question)) ?? '';
+    if (text.trim() === '' && previous !== undefined) return previous;
+    const problem = urlProblem(text, allowInsecure, mayAsk);
+    if (problem !== undefined) throw new CommandFailure(`--url: ${problem}`);
+    const url = withScheme(text);
+    if (allowInsecure || !isClearText(url) || (await asker?.confirms(CLEAR_TEXT)) === true) return url;
+    if (flag !== undefined) throw new CommandFailure(STOPPED);
+  }
 }
 
-const URL_QUESTION = 'URL of the panel, as you open it in a browser';
-const OTHER_URL_QUESTION = 'URL of the panel; empty for the previous URL';
-const URL_EXAMPLE = 'https://panel.example.com';
-const KEY_QUESTION = 'Client API key (in the panel: account → API credentials), not echoed';
-const OTHER_KEY_QUESTION = 'Client API key, not echoed; empty for the previous key';
+const OTHER_URL = 'URL of the panel; empty for the previous URL';
+const CLEAR_TEXT = 'http sends the API key through the network in clear text. Use it anyway?';
 
 /** An address without a scheme defaults to https, as in a browser. */
 function withScheme(text: string): string {
   const address = text.trim();
-  return hasScheme(address) ? address : `https://${address}`;
-}
-
-function hasScheme(text: string): boolean {
-  return text.includes('://');
+  return address.includes('://') ? address : `https://${address}`;
 }
 
 /** An answer that is an API key alone. */
 const ONLY_API_KEY = new RegExp(`^${API_KEY_FORM}$`);
 
-function urlProblem(text: string, allowInsecure: boolean): string | undefined {
+/** What is wrong with an address. Whether http may be used within a network is up to the person, if there is one. */
+function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): string | undefined {
   // Taken for a host name, the key would be sent to a DNS server.
   if (ONLY_API_KEY.test(text.trim())) return 'expected the URL of the panel, but this is an API key';
   const url = withScheme(text);
   const problem = panelUrlProblem(url);
-  if (problem !== undefined) return problem;
-  return isClearText(url) && !allowInsecure
-    ? 'expected https, because http sends the API key in clear text (--allow-insecure permits it)'
-    : undefined;
+  if (problem !== undefined || allowInsecure || !isClearText(url)) return problem;
+  return mayAsk && isPrivateHost(new URL(url).hostname)
+    ? undefined
+    : 'expected https, because http sends the API key in clear text (--allow-insecure permits it)';
 }
 
-async function readUrl(
-  { url, allowInsecure = false }: AnswerFlags,
-  asker: Asker | undefined,
-  previous: Answers | undefined,
-): Promise<Omit<Answers, 'key'>> {
-  const problem = (text: string) => urlProblem(text, allowInsecure);
-  if (url === undefined && previous !== undefined) {
-    const answer = (await asker?.text(OTHER_URL_QUESTION, previous.url, unlessEmpty(problem))) ?? '';
-    if (isEmpty(answer)) return previous;
-    return addressIn(answer);
-  }
-  const given = url ?? (await asker?.text(URL_QUESTION, URL_EXAMPLE, problem)) ?? '';
-  const wrong = problem(given);
-  if (wrong !== undefined) throw new CommandFailure(`--url: ${wrong}`);
-  return addressIn(given);
-}
-
-function addressIn(text: string): Omit<Answers, 'key'> {
-  return { url: withScheme(text), isSchemeAssumed: !hasScheme(text) };
-}
-
-async function readKey(
-  flags: AnswerFlags,
+/** The API key, from a flag or by asking, where an empty answer keeps the previous one. Throws a CommandFailure. */
+export async function readKey(
+  { keyFile, keyVariable }: AnswerFlags,
   { env, input, asker }: AnswerSources,
-  previous: Answers | undefined,
+  previous?: Secret,
 ): Promise<Secret> {
-  const { keyFile, keyVariable } = flags;
   if (keyFile !== undefined) return checked(await keyIn(keyFile, input), '--key-file');
   if (keyVariable !== undefined) {
     const value = env[keyVariable];
@@ -149,20 +128,15 @@ async function readKey(
       `--key-variable: the environment variable ${JSON.stringify(keyVariable)} is not set`,
     );
   }
-  if (previous === undefined) {
-    return checked(((await asker?.hidden(KEY_QUESTION, keyProblem)) ?? '').trim(), 'the key');
-  }
-  const answer = (await asker?.hidden(OTHER_KEY_QUESTION, unlessEmpty(keyProblem))) ?? '';
-  return isEmpty(answer) ? previous.key : checked(answer.trim(), 'the key');
-}
-
-/** An empty answer keeps the previous one. */
-function unlessEmpty(validate: Validate): Validate {
-  return (answer) => (isEmpty(answer) ? undefined : validate(answer));
-}
-
-function isEmpty(answer: string): boolean {
-  return answer.trim() === '';
+  const where = previous === undefined ? ' (in the panel: account → API credentials)' : '';
+  const answer = await asker?.hidden({
+    text: `Client API key${where}, not echoed${previous === undefined ? '' : '; empty for the previous key'}`,
+    example: '',
+    problemOf: (text) =>
+      text.trim() === '' && previous !== undefined ? undefined : apiKeyProblem(text.trim()),
+  });
+  const key = (answer ?? '').trim();
+  return key === '' && previous !== undefined ? previous : checked(key, 'the key');
 }
 
 async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string> {
@@ -176,14 +150,44 @@ async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string
 function checked(key: string, source: string): Secret {
   // Registered as a secret before anything is said about it.
   const secret = new Secret(key);
-  const problem = keyProblem(key);
+  const problem = apiKeyProblem(key.trim());
   if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
   return secret;
 }
 
-/** What is wrong with a key; undefined if nothing is. */
-function keyProblem(text: string): string | undefined {
-  return apiKeyProblem(text.trim());
+/** What to try after an attempt that failed. Throws a CommandFailure if nobody can be asked. */
+export async function otherAnswers(
+  flags: AnswerFlags,
+  sources: AnswerSources,
+  { url, key }: Answers,
+  cause: CauseCode,
+): Promise<Answers> {
+  const { asker, explain } = sources;
+  const other = otherScheme(cause, url, flags);
+  if (other !== undefined && (await asker?.confirms(`${other.words} Use ${other.url} instead?`)))
+    return { url: other.url, key };
+  const isAsked = flags.url === undefined || asksForKey(flags);
+  if (asker === undefined || !isAsked) throw new CommandFailure('nothing was written');
+  explain(
+    'Nothing was written. Correct your answers, or press Ctrl-C to cancel. For settings that init has no question for, copy config.example.yaml and edit the copy.',
+  );
+  // If the panel responded, another key may help, and another address doesn't.
+  const keepsUrl = CAUSES[cause].scope === 'key' && asksForKey(flags);
+  return {
+    url: keepsUrl ? url : await readUrl(flags, asker, url),
+    key: await readKey(flags, sources, key),
+  };
+}
+
+/** The panel's address with the scheme that its port seems to require; undefined if the problem is another, or a flag is required. */
+function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: AnswerFlags) {
+  if (cause === 'https_needed')
+    return { url: url.replace(/^http:/, 'https:'), words: 'The panel requires https.' };
+  if (cause !== 'tls_plain_port') return undefined;
+  const other = url.replace(/^https:/, 'http:');
+  if (urlProblem(other, allowInsecure, true) !== undefined) return undefined;
+  const risk = isClearText(other) ? ', which sends the API key in clear text' : '';
+  return { url: other, words: `The port speaks http${risk}.` };
 }
 
 /** Asks in the terminal, on standard error; the signal cancels a question. */
@@ -192,27 +196,23 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
   const { confirm, password, text } = await import('@clack/prompts');
   // In a terminal that doesn't report its size, the library would write one character per line, or nothing.
   const { stderr } = process;
-  if (!(stderr.columns > 0)) stderr.columns = USUAL_COLUMNS;
-  if (!(stderr.rows > 0)) stderr.rows = USUAL_ROWS;
+  if (!(stderr.columns > 0)) stderr.columns = 80;
+  if (!(stderr.rows > 0)) stderr.rows = 24;
   const common = { output: stderr, signal, withGuide: false };
   /** Returns the answer; throws if the question was canceled. */
   function answered<T>(answer: T): Exclude<T, symbol> {
     if (typeof answer === 'symbol') throw new CommandFailure(STOPPED);
     return answer as Exclude<T, symbol>;
   }
-  const checking = (validate: Validate) => ({
-    validate: (answer: string | undefined) => validate(answer ?? ''),
+  const asking = ({ text: message, example, problemOf }: Question) => ({
+    ...common,
+    message,
+    placeholder: example,
+    validate: (answer = '') => problemOf(answer),
   });
   return {
-    text: async (message, example, validate) =>
-      answered(await text({ ...common, ...checking(validate), message, placeholder: example })),
-    hidden: async (message, validate) =>
-      answered(await password({ ...common, ...checking(validate), message, mask: '' })),
+    text: async (question) => answered(await text(asking(question))),
+    hidden: async (question) => answered(await password({ ...asking(question), mask: '' })),
     confirms: async (message) => answered(await confirm({ ...common, message, initialValue: false })),
   };
 }
-
-const USUAL_COLUMNS = 80;
-const USUAL_ROWS = 24;
-
-export const STOPPED = 'canceled: nothing was written';

@@ -5,43 +5,41 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { type PanelConfig, withSecrets } from '../config/config.ts';
 import { parseConfig } from '../config/parse.ts';
+import { isClearText } from '../config/values.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
-import { describePanel } from '../doctor/describe.ts';
-import { painter, wantsColors } from '../doctor/paint.ts';
-import { limitWords, renderReport } from '../doctor/render.ts';
-import type { DoctorReport } from '../doctor/report.ts';
+import { Page } from '../doctor/paint.ts';
+import { limitWords, problemBlocks } from '../doctor/render.ts';
 import { SystemClock } from '../domain/clock.ts';
+import type { ListingType } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { PanelReading } from '../domain/reading.ts';
-import type { PanelApi } from '../panel/api.ts';
-import type { Account, ListedServer } from '../panel/dialect.ts';
+import { listed } from '../domain/sentences.ts';
 import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
 import { allowedOf } from '../panel/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
-import { inTermsOfInit, isReached, schemeWords } from './init-advice.ts';
 import {
   type AnswerFlags,
   type Answers,
   type Asker,
-  type FailedAnswers,
-  isAsked,
   missingFlags,
-  readAnswers,
+  otherAnswers,
+  readKey,
+  readUrl,
   STOPPED,
   terminalAsker,
 } from './init-answers.ts';
-import { existsWords, makePrivate, type NewFile, requireDirectories, writePrivately } from './init-files.ts';
+import { existsWords, makePrivate, requireDirectories, writePrivately } from './init-files.ts';
 import { invocation, shellWord } from './invocation.ts';
 import { panelApi } from './panel-api.ts';
 
 interface InitFlags extends AnswerFlags {
   readonly config: string;
-  readonly name: string;
+  readonly name?: string;
   readonly saveKeyTo?: string;
   readonly force?: boolean;
 }
@@ -61,7 +59,7 @@ export function initCommand(): Command {
       '--save-key-to <file>',
       'file to write the key to (default: panel-key next to the configuration file)',
     )
-    .option('--name <name>', 'name of the panel, its label in the metrics', 'main')
+    .option('--name <name>', "name of the panel, its label in the metrics (default: the URL's host)")
     .option(
       '--allow-insecure',
       'accept an http URL of another machine, which sends the key in clear text (http to 127.0.0.1, ::1 and localhost needs no flag)',
@@ -89,18 +87,20 @@ Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`
       const problem = usageProblem(flags, canAsk);
       if (problem !== undefined) command.error(`error: ${problem}`);
       const stop = new AbortController();
-      const onSignal = () => stop.abort(new CommandFailure(STOPPED));
+      const onSignal = () => stop.abort();
       const signals = ['SIGINT', 'SIGTERM'] as const;
       for (const signal of signals) process.once(signal, onSignal);
+      const output = command.configureOutput();
+      const { signal } = stop;
       try {
-        const asker = canAsk ? await terminalAsker(stop.signal) : undefined;
-        const output = command.configureOutput();
         await init(flags, {
-          asker,
-          signal: stop.signal,
+          asker: canAsk ? await terminalAsker(signal) : undefined,
+          signal,
           print: (text) => output.writeOut?.(KNOWN_SECRETS.redact(text)),
           note: (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
         });
+      } catch (error) {
+        throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
       } finally {
         for (const signal of signals) process.off(signal, onSignal);
       }
@@ -113,7 +113,7 @@ function usageProblem(flags: InitFlags, canAsk: boolean): string | undefined {
     return 'expected either --key-file or --key-variable, got both';
   }
   const { config, key } = targetsOf(flags);
-  if (isSameFile(config, key)) {
+  if (realPath(config) === realPath(key)) {
     return `expected different files for the configuration and the key, got ${config} for --config and ${key} for --save-key-to`;
   }
   return canAsk ? undefined : missingFlags(flags);
@@ -133,87 +133,54 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   const replaces = await mayReplace(targets, flags, asker);
   // Otherwise, a signal would have no effect while standard input is silent.
   const input = flags.keyFile === '-' ? addAbortSignal(signal, process.stdin) : process.stdin;
-  let failed: FailedAnswers | undefined;
+  const page = Page.for(process.stderr, process.env);
+  const explain = (text: string) => note(`\n${page.wrapped(text)}\n`);
+  const sources = { env: process.env, input, asker, explain };
+  const url = await readUrl(flags, asker);
+  let answers: Answers = { url, key: await readKey(flags, sources) };
   for (;;) {
-    const answers = await readAnswers(flags, { env: process.env, input, asker }, failed).catch(
-      (error: unknown) => {
-        throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
-      },
-    );
-    const text = configText(flags, answers, targets, []);
-    const panel = panelIn(text, flags.config, answers);
+    const panel = panelOf(flags, answers, targets);
     note(`Testing ${panel.url} …\n`);
-    const seen = await look(panel, signal);
-    if (signal.aborted) throw new CommandFailure(STOPPED);
-    if (isUsable(seen.report)) {
-      const chosen: ConfigDraft = { text, discover: [], panel, seen };
-      const given = { flags, answers, targets };
-      const best = (await asAdministrator(chosen, given, asker, signal)) ?? chosen;
-      const { text: final, ...shown } = await withPlayers(best, given, asker);
-      if (signal.aborted) throw new CommandFailure(STOPPED);
-      write(targets, { text: final, key: answers.key.reveal() }, replaces);
-      print(written(shown.seen, shown.panel, targets));
+    const seen = await look(panel, panel.listing?.type, signal);
+    signal.throwIfAborted();
+    const { problem } = seen;
+    if (problem === undefined) {
+      const chosen = await chooseServers(panel, seen, asker, signal);
+      const text = configText(flags, answers, targets, chosen.discover);
+      signal.throwIfAborted();
+      write(targets, { text, key: answers.key.reveal() }, replaces);
+      print(written(chosen.seen, panel, targets));
       return;
     }
-    note(renderReport(inTermsOfInit(seen.report, flags), painter(wantsColors(process.stderr, process.env))));
-    if (answers.isSchemeAssumed) note(schemeWords(seen.report) ?? '');
-    if (!isAsked(flags, asker)) throw new CommandFailure('nothing was written');
-    failed = { ...answers, isReached: isReached(seen.report) };
-    note('\nNothing was written. Correct your answers, or press Ctrl-C to cancel.\n');
+    note(`${problemWords(problem, panel.name, page)}\n`);
+    answers = await otherAnswers(flags, sources, answers, problem.cause);
   }
 }
 
-/** A configuration, and what was seen with it. */
-interface ConfigDraft {
-  readonly text: string;
-  /** The settings of `discover`. */
-  readonly discover: readonly string[];
-  readonly panel: PanelConfig;
-  readonly seen: Seen;
+/** What the problem is, and what to do, as doctor shows it. */
+function problemWords(problem: Problem, panel: string, page: Page): string {
+  const { remedy } = CAUSES[problem.cause];
+  const found = { ...problem, panel, result: 'failed', remedy, nodes: [], servers: [] } as const;
+  return problemBlocks([found], page).join('\n');
 }
 
-/** What was given, and where it is written. */
-interface Given {
-  readonly flags: InitFlags;
-  readonly answers: Answers;
-  readonly targets: Targets;
-}
-
-/**
- * The configuration for an administrator who has no servers of their own: it discovers all servers of the panel. Undefined for
- * others, and if the person at the terminal doesn't want that.
- */
-async function asAdministrator(
-  { seen: { servers, account } }: ConfigDraft,
-  { flags, answers, targets }: Given,
-  asker: Asker | undefined,
-  signal: AbortSignal,
-): Promise<ConfigDraft | undefined> {
-  if (servers.length > 0 || account?.isAdmin !== true) return undefined;
-  const discover = ['type: admin-all'];
-  const text = configText(flags, answers, targets, discover);
-  const panel = panelIn(text, flags.config, answers);
-  const seen = await look(panel, signal);
-  const count = seen.servers.length;
-  if (!isUsable(seen.report) || count === 0) return undefined;
-  const question = `The account has no servers, but is an administrator's. Monitor all ${count} servers of the panel?`;
-  return asker === undefined || (await asker.confirms(question))
-    ? { text, discover, panel, seen }
-    : undefined;
-}
-
-/** The same with queries for players, if the person at the terminal wants them. */
-async function withPlayers(
-  attempt: ConfigDraft,
-  { flags, answers, targets }: Given,
-  asker: Asker | undefined,
-): Promise<ConfigDraft> {
-  const { servers } = attempt.seen;
-  const known = servers.filter(({ egg = '' }) => typeOfEgg(egg) !== undefined).length;
-  const question = `Count players? The games of ${known} of ${servers.length} servers are queried every 30 seconds.`;
-  if (known === 0 || asker === undefined || !(await asker.confirms(question))) return attempt;
-  const discover = [...attempt.discover, 'query: auto'];
-  return { ...attempt, discover, text: configText(flags, answers, targets, discover) };
+/** The servers to discover: all of the panel for an administrator who has none, and their players, if the person wants them. */
+async function chooseServers(panel: PanelConfig, own: Seen, asker: Asker | undefined, signal: AbortSignal) {
+  const discover: string[] = [];
+  let seen = own;
+  if (own.servers.length === 0 && own.account?.isAdmin === true) {
+    const all = await look(panel, 'admin-all', signal);
+    const { length } = all.servers;
+    const question = `The account has no servers, but is an administrator's. Monitor all ${length} servers of the panel?`;
+    if (all.problem === undefined && length > 0 && (await asker?.confirms(question)) !== false) {
+      discover.push('type: admin-all');
+      seen = all;
+    }
+  }
+  const known = seen.servers.filter(({ egg = '' }) => typeOfEgg(egg) !== undefined).length;
+  const question = `Count players? The games of ${known} of ${seen.servers.length} servers are queried every 30 seconds.`;
+  if (known > 0 && (await asker?.confirms(question)) === true) discover.push('query: auto');
+  return { discover, seen };
 }
 
 /** The files to write. */
@@ -226,12 +193,8 @@ interface Targets {
 
 function targetsOf({ config, saveKeyTo, keyFile }: InitFlags): Targets {
   const key = saveKeyTo ?? join(dirname(config), 'panel-key');
-  const keepsKey = keyFile !== undefined && keyFile !== '-' && isSameFile(keyFile, key);
+  const keepsKey = keyFile !== undefined && keyFile !== '-' && realPath(keyFile) === realPath(key);
   return { config, key, keepsKey };
-}
-
-function isSameFile(one: string, other: string): boolean {
-  return realPath(one) === realPath(other);
 }
 
 /** The absolute path without symbolic links, whether or not the file exists. */
@@ -260,7 +223,7 @@ async function mayReplace(
 
 /** The text of the configuration file. */
 function configText(
-  { name, allowInsecure = false }: InitFlags,
+  { name }: InitFlags,
   { url }: Answers,
   targets: Targets,
   discover: readonly string[],
@@ -270,10 +233,10 @@ function configText(
   const keyFile = near.startsWith('..') || isAbsolute(near) ? resolve(targets.key) : near;
   return `# All settings: docs/configuration.md and config.example.yaml. After a change, run check and doctor.
 panels:
-  - name: ${scalar(name)}
+  - name: ${scalar(name ?? new URL(url).host)}
     url: ${scalar(url)}
     api_key_file: ${scalar(keyFile)}
-${allowInsecure && url.startsWith('http:') ? '    allow_insecure: true\n' : ''}    # Discovers every server that the key's account can access. To choose: include, exclude, expect.
+${isClearText(url) ? '    allow_insecure: true\n' : ''}    # Discovers every server that the key's account can access. To choose: include, exclude, expect.
     discover: ${discover.length === 0 ? 'true' : `{ ${discover.join(', ')} }`}
 `;
 }
@@ -287,117 +250,62 @@ function scalar(text: string): string {
 }
 
 /** The panel as the exporter will read it from the configuration. */
-function panelIn(text: string, file: string, { key }: Answers): PanelConfig {
-  const { settings, issues } = parseConfig(text, file, {});
+function panelOf(flags: InitFlags, answers: Answers, targets: Targets): PanelConfig {
+  const { settings, issues } = parseConfig(configText(flags, answers, targets, []), flags.config, {});
   if (settings === undefined) throw new CommandFailure(formatIssues(issues));
   const [panel] = withSecrets(settings).panels;
   if (panel === undefined) throw new Error('the generated configuration has no panel');
-  return { ...panel, apiKey: key };
+  return { ...panel, apiKey: answers.key };
 }
 
-/** What the key can access on the panel. */
-interface Seen {
-  readonly report: DoctorReport;
-  readonly servers: readonly ListedServer[];
-  /** Undefined if the panel doesn't report it. */
-  readonly account: Account | undefined;
-}
+/** What the key can access on the panel: the servers, the account if the panel reports it, and the rate limit. */
+type Seen = Awaited<ReturnType<typeof look>>;
 
-/** Reads the server list and the account. */
-async function look(panel: PanelConfig, signal: AbortSignal): Promise<Seen> {
-  const clock = new SystemClock();
-  const startedAt = clock.now();
-  const api = panelApi(panel, clock);
-  const type = panel.listing?.type;
-  let known: number | undefined;
-  let calls = 0;
+async function look(panel: PanelConfig, type: ListingType | undefined, signal: AbortSignal) {
+  const api = panelApi(panel, new SystemClock());
+  let limitPerMinute: number | undefined;
   try {
     const { servers, failure } = await walkListing(
       async (query) => {
-        calls += 1;
         const answer = await api.listing(type === undefined ? query : { ...query, type }, signal);
-        known = answer.limitPerMinute ?? known;
+        limitPerMinute = answer.limitPerMinute ?? limitPerMinute;
         return answer.value;
       },
       { signal },
     );
     const problem = failure && problemOfBlamed('panel', problemOf(failure.error));
-    const account = problem === undefined ? await accountOf(api, signal) : undefined;
-    const described = describePanel({
-      name: panel.name,
-      url: panel.url,
-      reading: readingOf(panel, problem, known),
-      nodes: [],
-      servers: [],
-      selection: undefined,
-      calls,
-    });
-    const durationMs = clock.now() - startedAt;
-    return { report: { panels: [described], stopped: signal.aborted, durationMs }, servers, account };
+    // Without the account, only a name is missing.
+    const account = problem ? undefined : await api.account(signal).catch(() => undefined);
+    return { servers, problem, account: account?.value, limitPerMinute };
   } finally {
     await api.close();
   }
 }
 
-/** The panel as the exporter shows it without servers. */
-function readingOf(
-  panel: PanelConfig,
-  problem: Problem | undefined,
-  known: number | undefined,
-): PanelReading {
-  return {
-    name: panel.name,
-    up: problem === undefined,
-    problems: problem === undefined ? [] : [problem],
-    nodes: () => [],
-    capacities: () => [],
-    budget: {
-      limitPerMinute: allowedOf(known),
-      isPinned: false,
-      usedLastMinute: 0,
-      queueLength: 0,
-      paused: false,
-      ...(known !== undefined && { knownLimitPerMinute: known }),
-    },
-    needs: { requiredCallsPerMinute: 0, requiredSockets: 0, allowedSockets: 0, polls: 0 },
-  };
-}
-
-async function accountOf(api: PanelApi, signal: AbortSignal): Promise<Account | undefined> {
-  try {
-    return (await api.account(signal)).value;
-  } catch {
-    // Only a name is missing in that case.
-    return undefined;
-  }
-}
-
-/** Whether the exporter can work with this panel. */
-function isUsable({ panels, stopped }: DoctorReport): boolean {
-  return !stopped && panels.every(({ up }) => up);
-}
-
 function write(targets: Targets, { text, key }: { text: string; key: string }, replaces: boolean): void {
-  const config: NewFile = { path: targets.config, text };
+  const config = { path: targets.config, text };
   if (targets.keepsKey) makePrivate(targets.key);
   // The key comes first, so that a configuration never exists without it.
   const files = targets.keepsKey ? [config] : [{ path: targets.key, text: `${key}\n` }, config];
   writePrivately(files, replaces);
 }
 
-/** The number of servers that are named. */
-const NAMED_SERVERS = 5;
+function written({ servers, account, limitPerMinute: known }: Seen, { url }: PanelConfig, targets: Targets) {
+  const page = Page.for(process.stdout, process.env);
+  const admin = ', an administrator: the key can change everything, so prefer a read-only account';
+  const accountWords =
+    account === undefined
+      ? 'not reported by the panel'
+      : printable(account.username) + (account.isAdmin ? admin : '');
+  const files = [targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(' and ');
+  const [run, file] = [invocation(), shellWord(targets.config)];
+  return `${page.wrapped(`The panel at ${url} accepts the key.`)}
 
-function written({ report, servers, account }: Seen, panel: PanelConfig, targets: Targets): string {
-  const file = shellWord(targets.config);
-  const run = invocation();
-  return `The panel at ${panel.url} accepts the key.
+${page.wrapped(accountWords, '  account  ')}
+${page.wrapped(serverWords(servers.map(({ name }) => name)), '  servers  ')}
+${page.wrapped(limitWords(known, allowedOf(known), false), '  limit    ')}
 
-  account  ${account === undefined ? 'not reported by the panel' : accountWords(account)}
-  servers  ${serverWords(servers)}
-  limit    ${report.panels.map(limitWords).join()}
-
-Wrote ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(' and ')} (readable only by you)
+${page.wrapped(`Wrote ${files} (readable only by you)`)}
 
 Next:
   ${run} check --config ${file}
@@ -406,17 +314,8 @@ Next:
 `;
 }
 
-function accountWords({ username, isAdmin }: Account): string {
-  const name = printable(username);
-  return isAdmin
-    ? `${name}, an administrator: the key can change everything, so prefer a read-only account`
-    : name;
-}
-
-function serverWords(servers: readonly ListedServer[]): string {
-  if (servers.length === 0)
-    return 'none yet: add the account to servers as a subuser, and they are discovered automatically';
-  const names = servers.slice(0, NAMED_SERVERS).map(({ name }) => name);
-  const rest = servers.length - names.length;
-  return `${servers.length}: ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+function serverWords(names: readonly string[]): string {
+  return names.length === 0
+    ? 'none yet: add the account to servers as a subuser, and they are discovered automatically'
+    : `${names.length}: ${listed(names, 5)}`;
 }

@@ -4,7 +4,7 @@ import { descriptorLimit } from '../app/descriptor-limit.ts';
 import { openLog } from '../app/log.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
-import { type LoadResult, loadConfig, loadInThread } from '../config/load.ts';
+import { loadConfig, loadInThread } from '../config/load.ts';
 import type { Shard } from '../fleet/shard.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { releaseFragments } from '../session/release-fragments.ts';
@@ -21,8 +21,10 @@ import {
 } from './serve-flags.ts';
 import { boundHeapGrowth, runUntilSignal } from './service.ts';
 
-interface ServeFlags extends ExporterFlags {
+interface ServeFlags extends LogFlags, WebFlags {
   readonly config: string;
+  readonly 'web.enableLifecycle'?: boolean;
+  readonly 'web.externalUrl'?: URL;
   readonly shard?: string;
   readonly totalShards?: string;
 }
@@ -75,32 +77,16 @@ async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
     const issues = [loaded, loadedWeb].flatMap((result) => (result?.ok === false ? result.issues : []));
     throw new CommandFailure(formatIssues(issues));
   }
-  await runExporter({
-    flags,
-    shard,
-    config: loaded.config,
-    webConfig: loadedWeb,
-    load: () => loadInThread(flags.config, process.env),
-  });
-}
-
-interface ExporterFlags extends LogFlags, WebFlags {
-  readonly 'web.enableLifecycle'?: boolean;
-  readonly 'web.externalUrl'?: URL;
-}
-
-interface ExporterOptions {
-  readonly flags: ExporterFlags;
-  readonly shard: Shard;
-  readonly config: Config;
-  /** Absent if no web configuration was named. */
-  readonly webConfig: (WebConfigResult & { readonly ok: true }) | undefined;
-  /** Reads the configuration again. */
-  readonly load: () => Promise<LoadResult>;
+  await runExporter(flags, shard, loaded.config, loadedWeb);
 }
 
 /** Runs the exporter until a signal stops it. */
-async function runExporter({ flags, shard, config, webConfig, load }: ExporterOptions): Promise<void> {
+async function runExporter(
+  flags: ServeFlags,
+  shard: Shard,
+  config: Config,
+  webConfig: (WebConfigResult & { readonly ok: true }) | undefined,
+): Promise<void> {
   releaseFragments();
   const { log, droppedLines } = await openLog({
     level: flags['log.level'] ?? config.log.level,
@@ -115,7 +101,7 @@ async function runExporter({ flags, shard, config, webConfig, load }: ExporterOp
     descriptorLimit: descriptorLimit(),
     droppedLogLines: droppedLines,
     shard,
-    load,
+    load: () => loadInThread(flags.config, process.env),
     reloaded: (next) => {
       log.level = flags['log.level'] ?? next.log.level;
       const isOtherFormat = next.log.format !== config.log.format;

@@ -60,16 +60,20 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
       'Set tls_config.cert_file and key_file to a certificate that it accepts.',
     ],
     tls_plain_port: [
-      'no TLS on the panel port',
+      'panel port speaks http, not https',
       "The port in `url` doesn't use TLS.",
-      'Correct the port in `url`. If the panel has no TLS at all, use http:// and set allow_insecure: true.',
+      "Use http:// in `url`, or the port of the panel's https. For http to another machine, also set allow_insecure: true.",
     ],
     tls: [
       'TLS handshake with the panel failed',
       'The exporter and the panel could not agree on a TLS version or a client certificate.',
       'Check the TLS settings of the web server. If it requires a client certificate, set tls_config.cert_file and key_file.',
     ],
-    https_needed: ['panel requires https', 'The panel uses TLS at this address.', 'Use https:// in `url`.'],
+    https_needed: [
+      'panel requires https',
+      'The port in `url` speaks https, not http, or the panel redirects to https.',
+      'Use https:// in `url`.',
+    ],
     redirect: [
       'panel redirects',
       '`url` is an old address of the panel, or a login page is in front of it.',
@@ -91,9 +95,9 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
       "Set `url` to the panel's base address, without /api or another path.",
     ],
     unsupported_panel: [
-      'panel not supported',
-      'The panel is Calagopus, which has another API. It is not supported yet.',
-      'Remove the panel from the configuration.',
+      "Calagopus has another API and isn't supported",
+      'The API key, or the response, is one of a Calagopus panel.',
+      'Remove this Calagopus panel from the configuration.',
     ],
     panel_down: [
       'panel down',

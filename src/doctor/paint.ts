@@ -3,13 +3,40 @@ import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { FoundProblem, ServerReport } from './report.ts';
 
-/** Colors a text, or returns it unchanged. */
-export type Paint = (format: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
+/** The width of the output, in columns, unless the terminal is narrower: that of a terminal with the default size. */
+const WIDTH = 80;
 
-/** Returns a function that colors texts, or one that leaves them unchanged. */
-export function painter(colors: boolean): Paint {
-  // The stream was already checked by the caller.
-  return (format, text) => (colors ? styleText(format, text, { validateStream: false }) : text);
+/** Lays texts out for a terminal or a file. */
+export class Page {
+  readonly #colors: boolean;
+  readonly #width: number;
+
+  constructor(colors: boolean, width = WIDTH) {
+    this.#colors = colors;
+    this.#width = width;
+  }
+
+  /** A page as wide as the terminal, and colored if that can show colors. */
+  static for(stream: { readonly isTTY?: boolean; readonly columns?: number }, env: NodeJS.ProcessEnv): Page {
+    // A terminal that doesn't report its size has 0 columns.
+    return new Page(wantsColors(stream, env), Math.min(WIDTH, stream.columns || WIDTH));
+  }
+
+  /** Colors a text, or returns it unchanged. */
+  paint(format: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string): string {
+    // The stream was already checked by the caller.
+    return this.#colors ? styleText(format, text, { validateStream: false }) : text;
+  }
+
+  /**
+   * Wraps a text to the width, including what precedes the first line and all others; words that are too long are broken. Colors take no
+   * columns.
+   */
+  wrapped(text: string, first = '', others = ' '.repeat(stringWidth(first))): string {
+    const columns = Math.max(1, this.#width - Math.max(stringWidth(first), stringWidth(others)));
+    const [head = '', ...rest] = wrapAnsi(text, columns, { hard: true, trim: true }).split('\n');
+    return [first + head, ...rest.map((line) => others + line)].map((line) => line.trimEnd()).join('\n');
+  }
 }
 
 /** Whether output to this stream should be colored: only in a terminal that supports colors, unless NO_COLOR is set. */
@@ -21,7 +48,7 @@ export function wantsColors(stream: { readonly isTTY?: boolean }, env: NodeJS.Pr
 /** A result that a table shows. */
 export type Shown = ServerReport['result'] | FoundProblem['result'];
 
-const SHOWN: Readonly<Record<Shown, readonly [Parameters<Paint>[0], string]>> = {
+const SHOWN: Readonly<Record<Shown, readonly [Parameters<Page['paint']>[0], string]>> = {
   ok: ['green', 'ok'],
   warning: ['yellow', 'warning'],
   failed: ['red', 'failed'],
@@ -29,35 +56,12 @@ const SHOWN: Readonly<Record<Shown, readonly [Parameters<Paint>[0], string]>> = 
 };
 
 /** A result as shown in a table. */
-export function paintResult(result: Shown, paint: Paint): string {
+export function paintResult(result: Shown, page: Page): string {
   const [format, word] = SHOWN[result];
-  return paint(format, word);
-}
-
-/** The width of the output, in columns: that of a terminal with the default size. */
-const WIDTH = 80;
-
-/** The text before each line. */
-interface Margins {
-  readonly first: string;
-  /** Before all other lines; defaults to as many spaces as `first` is wide. */
-  readonly others?: string;
-}
-
-/** Wraps a text to at most `width` columns, including margins; words that are too long are broken. Colors take no columns. */
-export function wrapped(text: string, { first, others }: Margins, width = WIDTH): string {
-  const indent = others ?? ' '.repeat(stringWidth(first));
-  const columns = Math.max(1, width - Math.max(stringWidth(first), stringWidth(indent)));
-  const [head = '', ...rest] = wrapAnsi(text, columns, { hard: true, trim: true }).split('\n');
-  return [first + head, ...rest.map((line) => indent + line)].map((line) => line.trimEnd()).join('\n');
+  return page.paint(format, word);
 }
 
 /** Pads the text with spaces to this many columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
-}
-
-/** The number of terminal columns that a text takes. */
-export function widthOf(text: string): number {
-  return stringWidth(text);
 }

@@ -1,12 +1,13 @@
+import stringWidth from 'fast-string-width';
 import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { readableDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import type { Condition } from '../domain/reading.ts';
-import { serversInWords } from '../domain/sentences.ts';
+import { listed, serversInWords } from '../domain/sentences.ts';
 import { rounded } from './describe.ts';
-import { type Paint, padded, paintResult, type Shown, widthOf, wrapped } from './paint.ts';
+import { type Page, padded, paintResult, type Shown } from './paint.ts';
 import {
   type DoctorReport,
   type FoundProblem,
@@ -27,14 +28,17 @@ const MAX_NAME = 30;
 const NAMED = 5;
 
 /**
- * The report for a person, in 80 columns: first each problem under the advice for it, then each panel with its servers, and finally a
- * summary line.
+ * The report for a person, in at most 80 columns: first each problem under the advice for it, then each panel with its
+ * servers, and finally a summary line.
  */
-export function renderReport(report: DoctorReport, paint: Paint): string {
+export function renderReport(report: DoctorReport, page: Page): string {
+  const problems = report.panels.flatMap((panel) =>
+    panel.problems.map((problem) => ({ ...problem, panel: panel.name })),
+  );
   const parts = [
-    ...problemBlocks(report.panels, paint),
-    ...report.panels.map((panel) => panelBlock(panel, paint)),
-    wrapped(summary(report, paint), { first: '' }),
+    ...problemBlocks(problems, page),
+    ...report.panels.map((panel) => panelBlock(panel, page)),
+    page.wrapped(summary(report, page)),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -42,15 +46,14 @@ export function renderReport(report: DoctorReport, paint: Paint): string {
 type LocatedProblem = FoundProblem & { readonly panel: string };
 
 /** One block per advice, with all problems that it applies to. */
-function problemBlocks(panels: readonly PanelReport[], paint: Paint): readonly string[] {
-  const all = panels.flatMap(({ name, problems }) => problems.map((one) => ({ ...one, panel: name })));
+export function problemBlocks(all: readonly LocatedProblem[], page: Page): readonly string[] {
   const groups = new Map<string, LocatedProblem[]>();
   for (const result of ['failed', 'warning']) {
     for (const problem of all.filter((one) => one.result === result)) {
       groups.set(problem.remedy, [...(groups.get(problem.remedy) ?? []), problem]);
     }
   }
-  return [...groups.values()].map((group, index) => problemBlock(group, index + 1, paint));
+  return [...groups.values()].map((group, index) => problemBlock(group, index + 1, page));
 }
 
 /** The first sentence, or its part before a semicolon. */
@@ -62,43 +65,41 @@ export function adviceIn(remedy: string): Readonly<Record<'headline' | 'rest', s
   return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
 }
 
-function problemBlock(group: readonly LocatedProblem[], number: number, paint: Paint): string {
+function problemBlock(group: readonly LocatedProblem[], number: number, page: Page): string {
   const first = `${number}. `;
   const others = ' '.repeat(first.length);
   const { headline, rest } = adviceIn(group[0]?.remedy ?? '');
-  const labeled = (label: string, text: string) => wrapped(text, { first: others + label });
+  const labeled = (label: string, text: string) => page.wrapped(text, others + label);
   const meanings = new Set<string>();
   const lines = group.flatMap((problem) => {
     const { meaning } = CAUSES[problem.cause];
     const isNew = !meanings.has(meaning);
     meanings.add(meaning);
     return [
-      labeled('Where:         ', locationOf(problem, paint)),
+      labeled('Where:         ', locationOf(problem, page)),
       labeled('Details:       ', problem.detail),
       ...(isNew ? [labeled('Likely cause:  ', meaning)] : []),
     ];
   });
   return [
-    wrapped(paint('bold', headline), { first, others }),
-    ...(rest === '' ? [] : [wrapped(rest, { first: others })]),
+    page.wrapped(page.paint('bold', headline), first, others),
+    ...(rest === '' ? [] : [page.wrapped(rest, others)]),
     ...lines,
   ].join('\n');
 }
 
-function locationOf({ panel, nodes, servers, cause, result }: LocatedProblem, paint: Paint): string {
+function locationOf({ panel, nodes, servers, cause, result }: LocatedProblem, page: Page): string {
   const where = [
     `panel ${printable(panel)}`,
     ...(nodes.length === 0 ? [] : [named('node', nodes)]),
     ...(servers.length === 0 ? [] : [named('server', servers)]),
   ].join(', ');
-  return `${where}: ${paint(result === 'failed' ? 'red' : 'yellow', CAUSES[cause].title)}`;
+  return `${where}: ${page.paint(result === 'failed' ? 'red' : 'yellow', CAUSES[cause].title)}`;
 }
 
 function named(noun: string, names: readonly string[]): string {
-  const some = names.slice(0, NAMED).map((name) => printable(name));
-  const rest = names.length - NAMED;
-  const list = `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-  return `${noun}${names.length === 1 ? '' : 's'} ${list}`;
+  const shown = names.map((name) => printable(name));
+  return `${noun}${names.length === 1 ? '' : 's'} ${listed(shown, NAMED)}`;
 }
 
 /** One line of a panel's block. */
@@ -108,14 +109,14 @@ interface Row {
   readonly words: string;
 }
 
-function panelBlock(panel: PanelReport, paint: Paint): string {
+function panelBlock(panel: PanelReport, page: Page): string {
   const { name, url, servers, selection } = panel;
-  const shown = serverLines(servers, paint);
+  const shown = serverLines(servers, page);
   return [
-    wrapped(`${paint('bold', `panel ${printable(name)}`)}: ${printable(url)}`, { first: '', others: '  ' }),
-    ...rowsOf(panelRows(panel), paint),
+    page.wrapped(`${page.paint('bold', `panel ${printable(name)}`)}: ${printable(url)}`, '', '  '),
+    ...rowsOf(panelRows(panel), page),
     ...(shown.length === 0 ? [] : ['', ...shown]),
-    ...(selection === undefined ? [] : selectionLines(selection)),
+    ...(selection === undefined ? [] : selectionLines(selection, page)),
   ].join('\n');
 }
 
@@ -129,7 +130,9 @@ function panelRows(panel: PanelReport): readonly Row[] {
   if (up) {
     const result = own.find(({ cause }) => OF_LIMIT.has(cause))?.result ?? 'ok';
     rows.unshift({ name: 'API', result: 'ok', words: 'responds and accepts the API key' });
-    const words = `${limitWords(panel)}; ${rounded(panel.needs.requiredCallsPerMinute)} needed`;
+    const { knownLimitPerMinute: known, limitPerMinute, isPinned } = panel.budget;
+    const limit = limitWords(known, limitPerMinute, isPinned);
+    const words = `${limit}; ${rounded(panel.needs.requiredCallsPerMinute)} needed`;
     rows.push({ name: 'limit', result, words });
   }
   return servers.length === 0 ? rows : [...rows, serversRow(servers)];
@@ -142,15 +145,13 @@ const OF_LIMIT: ReadonlySet<CauseCode> = new Set([
   'budget_too_small',
 ]);
 
-/** The panel's rate limit, and what is used of it. */
-export function limitWords({ budget }: Pick<PanelReport, 'budget'>): string {
-  const { isPinned, limitPerMinute, knownLimitPerMinute: known } = budget;
-  const allowed = rounded(limitPerMinute);
+/** The rate limit that the panel reports, and how much of it is used. */
+export function limitWords(known: number | undefined, perMinute: number, isPinned: boolean): string {
+  const allowed = rounded(perMinute);
   if (isPinned) return `${allowed} calls per minute, set by requests_per_minute`;
-  if (known === undefined) {
-    return `the panel reports no rate limit: using at most ${allowed} calls per minute`;
-  }
-  return `${known} calls per minute, of which the exporter uses at most ${allowed}`;
+  return known === undefined
+    ? `the panel reports no rate limit: using at most ${allowed} calls per minute`
+    : `${known} calls per minute, of which the exporter uses at most ${allowed}`;
 }
 
 function serversRow(servers: readonly ServerReport[]): Row {
@@ -161,7 +162,7 @@ function serversRow(servers: readonly ServerReport[]): Row {
 }
 
 /** The servers of a panel, one row each; of many, only those with problems. */
-function serverLines(servers: readonly ServerReport[], paint: Paint): readonly string[] {
+function serverLines(servers: readonly ServerReport[], page: Page): readonly string[] {
   const tested = servers.filter(({ result }) => result !== 'untested');
   const untested = servers.length - tested.length;
   const isLong = servers.length > MAX_ROWS;
@@ -176,7 +177,7 @@ function serverLines(servers: readonly ServerReport[], paint: Paint): readonly s
       ? [`${serversInWords(tested.length - failed.length)} without problems (not shown)`]
       : []),
   ];
-  return [...rowsOf(shown.map(serverRow), paint), ...hidden.map((line) => wrapped(line, { first: '  ' }))];
+  return [...rowsOf(shown.map(serverRow), page), ...hidden.map((line) => page.wrapped(line, '  '))];
 }
 
 const WAYS: Partial<Record<Condition, string>> = { streaming: 'streaming', polling: 'polled' };
@@ -196,21 +197,21 @@ function serverRow({ name, result, condition, state, players, problems, held }: 
 const RESULT_COLUMNS = 9;
 
 /** Formats rows with aligned cells; if a name is too long, its cells are on the line below it. */
-function rowsOf(rows: readonly Row[], paint: Paint): readonly string[] {
+function rowsOf(rows: readonly Row[], page: Page): readonly string[] {
   const names = rows.map(({ name }) => printable(name));
-  const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => widthOf(name)))) + 2;
+  const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => stringWidth(name)))) + 2;
   return rows.map(({ result, words }, index) => {
     const name = names[index] ?? '';
-    const isLong = widthOf(name) > MAX_NAME;
+    const isLong = stringWidth(name) > MAX_NAME;
     const head = isLong ? ' '.repeat(2 + columns) : `  ${padded(name, columns)}`;
-    const row = wrapped(words, { first: head + padded(paintResult(result, paint), RESULT_COLUMNS) });
-    return isLong ? `${wrapped(name, { first: '  ' })}\n${row}` : row;
+    const row = page.wrapped(words, head + padded(paintResult(result, page), RESULT_COLUMNS));
+    return isLong ? `${page.wrapped(name, '  ')}\n${row}` : row;
   });
 }
 
 /** What the rules of `discover` select, as a table for each kind of rule. */
-function selectionLines(selection: Selection): readonly string[] {
-  const { listed, monitored, unmatched } = selection;
+function selectionLines(selection: Selection, page: Page): readonly string[] {
+  const { monitored, unmatched } = selection;
   const tables = [
     ['EXPECT', selection.expect],
     ['QUERY', selection.query],
@@ -219,18 +220,18 @@ function selectionLines(selection: Selection): readonly string[] {
   ] as const;
   return [
     '',
-    `  discover: ${serversInWords(listed)} listed, ${monitored} of them monitored`,
-    ...unmatched.map((pattern) => wrapped(`${pattern} matches none of them`, { first: '  ' })),
+    `  discover: ${serversInWords(selection.listed)} listed, ${monitored} of them monitored`,
+    ...unmatched.map((pattern) => page.wrapped(`${pattern} matches none of them`, '  ')),
     ...tables.flatMap(([title, rows]) => {
       const lines = rows.map(({ description, servers }) =>
-        wrapped(printable(description), { first: `  ${padded(String(servers), 'SERVERS  '.length)}` }),
+        page.wrapped(printable(description), `  ${padded(String(servers), 'SERVERS  '.length)}`),
       );
       return rows.length === 0 ? [] : ['', `  SERVERS  ${title}`].concat(lines);
     }),
   ];
 }
 
-function summary(report: DoctorReport, paint: Paint): string {
+function summary(report: DoctorReport, page: Page): string {
   const { panels, stopped, durationMs } = report;
   const servers = panels.flatMap((panel) => panel.servers);
   const problems = panels.flatMap((panel) => panel.problems);
@@ -246,7 +247,7 @@ function summary(report: DoctorReport, paint: Paint): string {
       serversInWords(servers.length),
       ...(warnings === 0 ? [] : [count(warnings, 'warning')]),
     ];
-    return `${paint('green', `No problems: ${parts.join(', ')}`)} (${cost}).`;
+    return `${page.paint('green', `No problems: ${parts.join(', ')}`)} (${cost}).`;
   }
   const parts = [
     ...(failures === 0 ? [] : [count(failures, 'problem')]),
@@ -255,7 +256,7 @@ function summary(report: DoctorReport, paint: Paint): string {
     ...(stopped ? ['interrupted'] : []),
   ];
   const verdict = failures > 0 ? 'Problems found' : 'Incomplete';
-  return `${paint('red', verdict)}: ${parts.join(', ')} (${cost}).`;
+  return `${page.paint('red', verdict)}: ${parts.join(', ')} (${cost}).`;
 }
 
 function count(number: number, noun: string): string {

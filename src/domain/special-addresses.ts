@@ -3,6 +3,11 @@ import { unbracketed } from './endpoint.ts';
 
 const LOCAL = addresses('127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1/128', '::/128', 'fe80::/10');
 
+const PRIVATE = addresses('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
+
+/** Names without a domain, and domains that exist only within a network. */
+const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
+
 /** Addresses at which many machines listen, or none. */
 const MANY = addresses('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
 
@@ -60,6 +65,12 @@ export function isMetadataAddress(address: string): boolean {
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
   return isLocalAddress(bare) || /^(?:.*\.)?localhost\.?$/i.test(bare);
+}
+
+/** Is the host (a name, or an address in brackets as in a URL) this machine or in a private network? */
+export function isPrivateHost(host: string): boolean {
+  const bare = unbracketed(host);
+  return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
 }
 
 /** Is the IP address a multicast, broadcast or reserved one, at which many machines listen, or none? */

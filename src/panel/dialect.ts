@@ -3,7 +3,7 @@ import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { Limits, Sample, ServerState } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 import type { readJwtError } from './dialects/pterodactyl/refusals.ts';
-import type { decodeAccount, decodeBackupsPage } from './dialects/pterodactyl/responses.ts';
+import type { decodeBackupsPage } from './dialects/pterodactyl/responses.ts';
 import type { PTERODACTYL_SOCKET } from './dialects/pterodactyl/socket.ts';
 
 /** A GET request and the decoder of its response. */
@@ -19,9 +19,6 @@ export interface PanelRequest<T> {
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
-
-/** The account of an API key. */
-export type Account = ReturnType<typeof decodeAccount>;
 
 /** Which page of the server list to request, and of whose servers. */
 export interface ListingQuery {

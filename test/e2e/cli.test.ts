@@ -219,8 +219,7 @@ describe('check', () => {
     for (const part of [
       `${file} is valid`,
       'https://panel.example.com',
-      'survival',
-      '1a7ce997',
+      'servers        1: expect running 1',
       '@127.0.0.1:2',
     ]) {
       expect(stdout).toContain(part);

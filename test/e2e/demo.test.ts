@@ -107,7 +107,7 @@ describe('simulate', () => {
     const file = await configFile(panel.stdout);
     const check = runProgram(['check', file]);
     expect(await check.ended).toMatchObject({ code: 0 });
-    expect(check.stdout).toContain('server-14');
+    expect(check.stdout).toContain('servers        14: expect running ');
 
     const exporter = await serveProgram({ yaml: panel.stdout });
     await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, [13]);

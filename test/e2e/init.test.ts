@@ -79,6 +79,9 @@ Wrote config.yaml and panel-key (readable only by you)
     expect(stdout).toMatch(
       /\nNext:\n {2}node \S+ check --config config\.yaml\n.* doctor --config config\.yaml\n.* serve --config config\.yaml\n$/,
     );
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(
+      `  - name: ${new URL(panel.url).host}\n`,
+    );
     for (const name of ['config.yaml', 'panel-key']) {
       expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
     }
@@ -201,14 +204,14 @@ Wrote config.yaml and panel-key (readable only by you)
     const { code, stdout, stderr } = await init('--key-file', 'given');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(
-      '1. Create a client API key in the panel (account → API credentials).\n   Enter it in init, or set its file with --key-file.\n',
+      '1. Create a client API key in the panel (account → API credentials).\n   Put it into api_key or api_key_file.\n',
     );
     expect(stderr).toMatch(/error: nothing was written\n$/);
     expect(stderr).not.toContain('TopSecret');
     expect(await written()).toEqual([]);
   });
 
-  it("writes nothing for a Calagopus panel, and reports that it isn't supported yet", async () => {
+  it("writes nothing for a Calagopus panel, and reports that it isn't supported", async () => {
     const calagopus = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"errors":["route not found"]}');
     });
@@ -220,8 +223,7 @@ Wrote config.yaml and panel-key (readable only by you)
     const url = `http://127.0.0.1:${port}`;
     const { code, stderr } = await outcome(['init', '--url', url, '--key-file', 'given']);
     expect(code).toBe(1);
-    expect(stderr).toContain('Calagopus');
-    expect(stderr).toContain('not supported');
+    expect(stderr).toMatch(/Calagopus has another API and isn't\s+supported/);
     expect(stderr).not.toContain('c7sp_a');
     expect(await written()).toEqual([]);
   });
@@ -258,9 +260,13 @@ Wrote config.yaml and panel-key (readable only by you)
   });
 });
 
+const ESCAPE = '\u001b';
+/** A new line, or where the cursor is moved, as for each key that is typed. */
+const MOVED = new RegExp(String.raw`\r?\n|${ESCAPE}\[\d*[A-GJK]`);
+
 /** Runs `init` in its own terminal. */
-function inTerminal(args: string) {
-  const command = `${process.execPath} ${CLI} init ${args}`;
+function inTerminal(args: string, columns = 80) {
+  const command = `stty cols ${columns}; exec ${process.execPath} ${CLI} init ${args}`;
   const child = spawn('script', ['-q', '-e', '-c', command, '/dev/null'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], TERM: 'xterm', SHELL: '/bin/sh' },
@@ -318,7 +324,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('Count players?', '\r');
     expect(await terminal.ended).toBe(0);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: true\n');
-    expect(terminal.output).toContain("1. Set the URL to the panel's base address");
+    expect(terminal.output).toContain("1. Set `url` to the panel's base address");
     expect(await written()).toEqual(['config.yaml', 'panel-key']);
     expect(await readFile(join(folder, 'panel-key'), 'utf8')).toBe(`${panel.apiKey}\n`);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
@@ -338,13 +344,47 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
 
   it('writes nothing if the second attempt is canceled', async () => {
     const terminal = inTerminal('--key-file given');
-    await terminal.type('URL of the panel', `127.0.0.1:${new URL(panel.url).port}\r`);
+    await terminal.type('URL of the panel', `${panel.url}/panel\r`);
     await terminal.type('press Ctrl-C to cancel.', '');
     await terminal.type('URL of the panel', '\u0003');
     expect(await terminal.ended).toBe(1);
-    expect(terminal.output).toContain(`so https was tested. For http, enter ${panel.url}.`);
     expect(terminal.output).toContain('error: canceled: nothing was written');
     expect(await written()).toEqual([]);
+  });
+
+  it('offers http if the port speaks http', async () => {
+    const terminal = inTerminal('');
+    await terminal.type('URL of the panel', `127.0.0.1:${new URL(panel.url).port}\r`);
+    await terminal.type('Client API key', `${panel.apiKey}\r`);
+    await terminal.type(`The port speaks http. Use ${panel.url} instead?`, 'y');
+    await terminal.type('Count players?', 'n');
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.output).toContain('panel port speaks http, not https');
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
+  });
+
+  it('wraps everything in a narrow terminal, without a break within a word', async () => {
+    const terminal = inTerminal('', 60);
+    await terminal.type('URL of the panel', `127.0.0.1:${new URL(panel.url).port}\r`);
+    await terminal.type('Client API key', `${panel.apiKey}\r`);
+    await terminal.type('instead?', 'n');
+    await terminal.type('URL of the panel', `${panel.url}\r`);
+    await terminal.type('Client API key', 'ptla_Secret\r');
+    await terminal.type('not the admin area', `\u0015${panel.apiKey}\r`);
+    await terminal.type('Count players?', 'n');
+    expect(await terminal.ended).toBe(0);
+    const [before = '', commands = ''] = terminal.raw.split('Next:');
+    const lines = before.split(MOVED).map(stripVTControlCharacters);
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(60);
+    const words = lines.map((line) => line.trim()).join(' ');
+    for (const text of [
+      'Client API key (in the panel: account → API credentials), not echoed',
+      'Nothing was written. Correct your answers, or press Ctrl-C to cancel.',
+      'servers 7: survival, creative, lobby, skyblock, hub and 2 more',
+      'limit 6000 calls per minute, of which the exporter uses at most 4800',
+    ])
+      expect(words.replaceAll(/\s+/g, ' ')).toContain(text);
+    expect(commands).toContain('doctor --config config.yaml');
   });
 
   it.each([

@@ -157,6 +157,32 @@ const SETUPS: readonly WrongSetup[] = [
     seenByCheck: true,
   },
   {
+    name: 'https-for-http',
+    arrange: async () => {
+      const { url, key } = of(await simulated());
+      return { url: url.replace('http:', 'https:'), key };
+    },
+    fix: /Use http:\/\/ in `url`, or the port of the panel's https\./,
+  },
+  {
+    name: 'http-for-https',
+    arrange: async () => {
+      const { url, key } = of(await simulated({ tls: await authority.issue(HERE) }));
+      return { url: url.replace('https:', 'http:'), key };
+    },
+    fix: /Use https:\/\/ in `url`\./,
+  },
+  {
+    name: 'calagopus',
+    arrange: () =>
+      refusing({
+        status: 404,
+        body: '{"errors":["route not found"]}',
+        headers: { 'content-type': 'application/json' },
+      }),
+    fix: /Remove this Calagopus panel from the configuration\./,
+  },
+  {
     name: 'challenge-page',
     arrange: () => refusing({ status: 403, body: page('Just a moment...'), headers: HTML }),
     fix: /Exempt this machine's address, or \/api\/client\/\*, from the check\./,

@@ -3,8 +3,9 @@ import { PanelApi } from '../../../src/panel/api.ts';
 import type { PanelError } from '../../../src/panel/errors.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { examined, problemsOf } from '../../support/doctor.ts';
+import { examined, problemsOf, shownOf } from '../../support/doctor.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { pageData } from '../../support/page-data.ts';
 import { apiOptions, collectingTelemetry } from './panel-api.ts';
 import { json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
@@ -155,13 +156,18 @@ describe('Calagopus, which has another API', () => {
     await api.close();
   });
 
-  it('is reported as not supported by serve and doctor', async () => {
+  it('is reported by name in the log, on the page and by doctor', async () => {
     panel = await scriptedServer(json(404, NO_ROUTE));
     const yaml = `panels: [{ name: main, url: "${panel.url}", api_key: c7sp_0123456789, discover: true }]`;
     const exporter = await startExporter({ yaml });
     await exporter.until('gameserver_panel_problem', { panel: 'main', cause: 'unsupported_panel' }, 1);
+    expect(exporter.lines.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^panel main \(\S+\): Calagopus has another API and isn't supported: /),
+    );
+    expect(await pageData(exporter.url)).toContain("Calagopus has another API and isn't supported");
     await exporter.stop();
     const report = await examined({ yaml });
     expect(problemsOf(report)).toMatchObject([{ cause: 'unsupported_panel', result: 'failed' }]);
+    expect(shownOf(report)).toMatch(/panel main: Calagopus has another API and isn't\s+supported/);
   });
 });

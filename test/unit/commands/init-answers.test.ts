@@ -7,14 +7,15 @@ import {
   type AnswerFlags,
   type Asker,
   missingFlags,
-  readAnswers,
-  type Validate,
+  readKey,
+  readUrl,
 } from '../../../src/commands/init-answers.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 const URL = 'https://panel.example.com';
-const OLD = { url: 'https://old.example.com', isSchemeAssumed: true, key: new Secret(KEY) };
+const explain = () => undefined;
+const OLD = 'https://old.example.com';
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'init-'));
@@ -22,33 +23,37 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Gives these answers in order; an answer that is refused is followed by the next one. */
-function person(...answers: readonly string[]) {
+/** Gives these answers in order, where true and false answer questions with yes and no; a refused answer is followed by the next one. */
+function person(...answers: readonly (string | boolean)[]) {
   const asked: string[] = [];
   const refused: string[] = [];
   const left = [...answers];
-  const answer = (kind: string, validate: Validate) => {
+  const answer = (kind: string, { problemOf }: Parameters<Asker['text']>[0]) => {
     asked.push(kind);
     for (;;) {
       const next = left.shift();
-      if (next === undefined) throw new Error('nothing more to say');
-      const problem = validate(next);
+      if (typeof next !== 'string') throw new Error('nothing more to say');
+      const problem = problemOf(next);
       if (problem === undefined) return Promise.resolve(next);
       refused.push(problem);
     }
   };
   const asker: Asker = {
-    text: (_question, _example, validate) => answer('text', validate),
-    hidden: (_question, validate) => answer('hidden', validate),
-    confirms: () => Promise.resolve(false),
+    text: (question) => answer('text', question),
+    hidden: (question) => answer('hidden', question),
+    confirms: (question) => {
+      asked.push(question);
+      return Promise.resolve(left.shift() === true);
+    },
   };
   return { asker, asked, refused };
 }
 
 async function answersTo(flags: AnswerFlags, { asker, input = '' }: { asker?: Asker; input?: string } = {}) {
   const env = { PANEL_KEY: KEY, EMPTY: '' };
-  const answers = await readAnswers(flags, { env, input: Readable.from([input]), asker });
-  return [answers.url, answers.key.reveal()];
+  const url = await readUrl(flags, asker);
+  const key = await readKey(flags, { env, input: Readable.from([input]), asker, explain });
+  return [url, key.reveal()];
 }
 
 describe('answers', () => {
@@ -87,33 +92,22 @@ describe('answers', () => {
     ]);
   });
 
-  it.each<
-    [given: string[], flags: AnswerFlags, expected: [url: string, isSchemeAssumed: boolean, key: string]]
-  >([
-    [['', ''], {}, ['https://old.example.com', true, KEY]],
-    [['', 'ptlc_AnotherSecretKey'], {}, ['https://old.example.com', true, 'ptlc_AnotherSecretKey']],
-    [['ftp://panel', URL, ''], {}, [URL, false, KEY]],
-    [['ptlc_AnotherSecretKey'], { url: 'panel.example.com' }, [URL, true, 'ptlc_AnotherSecretKey']],
+  it.each<[given: string[], flags: AnswerFlags, expected: [url: string, key: string]]>([
+    [['', ''], {}, [OLD, KEY]],
+    [['', 'ptlc_AnotherSecretKey'], {}, [OLD, 'ptlc_AnotherSecretKey']],
+    [['ftp://panel', URL, ''], {}, [URL, KEY]],
+    [['ptlc_AnotherSecretKey'], { url: 'panel.example.com' }, [URL, 'ptlc_AnotherSecretKey']],
   ])(
     'are requested again, and an empty answer keeps the previous one: %j',
     async (given, flags, expected) => {
-      const previous = { ...OLD, isReached: false };
-      const sources = { env: {}, input: Readable.from([]), asker: person(...given).asker };
-      const { url, isSchemeAssumed, key } = await readAnswers(flags, sources, previous);
-      expect([url, isSchemeAssumed, key.reveal()]).toEqual(expected);
-    },
-  );
-
-  it.each<[given: string[], flags: AnswerFlags, asked: string[], url: string]>([
-    [[KEY], {}, ['hidden'], 'https://old.example.com'],
-    [[URL], { keyVariable: 'PANEL_KEY' }, ['text'], URL],
-  ])(
-    'are only the key if the panel was reached, unless a flag gives the key: %j',
-    async (given, flags, expected, expectedUrl) => {
-      const { asker, asked } = person(...given);
-      const sources = { env: { PANEL_KEY: KEY }, input: Readable.from([]), asker };
-      const { url } = await readAnswers(flags, sources, { ...OLD, isReached: true });
-      expect([url, asked]).toEqual([expectedUrl, expected]);
+      const { asker } = person(...given);
+      const url = await readUrl(flags, asker, OLD);
+      const key = await readKey(
+        flags,
+        { env: {}, input: Readable.from([]), asker, explain },
+        new Secret(KEY),
+      );
+      expect([url, key.reveal()]).toEqual(expected);
     },
   );
 
@@ -134,11 +128,46 @@ describe('answers', () => {
   });
 
   it.each([
-    ['http://panel.example.com', 'http://panel.example.com'],
-    ['http://localhost:8080', 'http://localhost:8080'],
-  ])('may contain an http address if that is permitted: %s', async (url, expected) => {
-    const flags = { url, allowInsecure: true, keyVariable: 'PANEL_KEY' };
-    expect(await answersTo(flags)).toEqual([expected, KEY]);
+    ['http://panel.example.com', true],
+    ['http://192.168.1.5', true],
+    ['http://localhost:8080', true],
+    ['http://localhost:8080', false],
+  ])(
+    'may contain an http address without a question: %s, --allow-insecure %s',
+    async (url, allowInsecure) => {
+      const { asker, asked } = person();
+      expect(await readUrl({ url, allowInsecure }, asker)).toBe(url);
+      expect(asked).toEqual([]);
+    },
+  );
+});
+
+const CLEAR_TEXT = 'http sends the API key through the network in clear text. Use it anyway?';
+
+describe('http to a private address', () => {
+  it.each(['http://192.168.1.5', 'http://panel:8080', 'http://panel.lan', 'http://[fd12::5]'])(
+    'is used after a yes: %s',
+    async (url) => {
+      const { asker, asked } = person(url, true);
+      expect(await readUrl({}, asker)).toBe(url);
+      expect(asked).toEqual(['text', CLEAR_TEXT]);
+    },
+  );
+
+  it('is not used after a no, and the address is requested again', async () => {
+    const { asker, asked } = person('http://192.168.1.5', false, URL);
+    expect(await readUrl({}, asker)).toBe(URL);
+    expect(asked).toEqual(['text', CLEAR_TEXT, 'text']);
+  });
+
+  it('from a flag ends with a no', async () => {
+    await expect(readUrl({ url: 'http://192.168.1.5' }, person(false).asker)).rejects.toThrow('canceled');
+  });
+
+  it('requires the flag if nobody can be asked', async () => {
+    await expect(readUrl({ url: 'http://192.168.1.5' }, undefined)).rejects.toThrow(
+      '--url: expected https, because http sends the API key in clear text (--allow-insecure permits it)',
+    );
   });
 });
 

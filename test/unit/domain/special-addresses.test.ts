@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isLocalAddress, isMetadataAddress } from '../../../src/domain/special-addresses.ts';
+import { isLocalAddress, isMetadataAddress, isPrivateHost } from '../../../src/domain/special-addresses.ts';
 
 describe('local addresses', () => {
   it.each([
@@ -34,6 +34,26 @@ describe('local addresses', () => {
       expect(isLocalAddress(address)).toBe(!address.includes('10.0.0.1'));
     },
   );
+});
+
+it.each([
+  ['10.1.2.3', true],
+  ['172.16.0.1', true],
+  ['172.32.0.1', false],
+  ['192.168.1.5', true],
+  ['100.64.0.1', true],
+  ['127.0.0.1', true],
+  ['203.0.113.7', false],
+  ['[fd12::5]', true],
+  ['[2001:db8::1]', false],
+  ['localhost', true],
+  ['panel', true],
+  ['panel.lan', true],
+  ['nas.home.arpa', true],
+  ['panel.example.com', false],
+  ['lan.example.com', false],
+])('the host %s is in a private network: %s', (host, isPrivate) => {
+  expect(isPrivateHost(host)).toBe(isPrivate);
 });
 
 describe("the addresses of clouds' metadata services", () => {
