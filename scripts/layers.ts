@@ -46,7 +46,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'panel',
     contains:
-      "one panel's API: its calls, what holds them back (`gate.ts`, `circuit.ts`, `rate-limit.ts`) and what their outcomes show (`judge.ts`); `dialects` has the differences between panels",
+      "one panel's API: `blame.ts` decides who is in trouble and `start-at.ts` when a call may start, both pure; `lane.ts` has the calls that wait; `dialects` has the differences between panels",
     mayImport: ['domain', 'diagnosis', 'names'],
   },
   {

@@ -7,7 +7,7 @@ import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import {
-  NO_CIRCUITS,
+  NO_HOLDS,
   type SessionSettings,
   type SocketAccess,
   type StreamContext,
@@ -275,7 +275,7 @@ export class ConsoleRun {
       ...this.#options,
       log: QUIET_LOG,
       telemetry: NO_TELEMETRY,
-      panel: { ...NO_CIRCUITS, credentials },
+      panel: { ...NO_HOLDS, credentials },
       openSocket: (url, listener) => (this.#socket = openSocket(url, listener)),
       codec: {
         ...codec,

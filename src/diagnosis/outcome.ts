@@ -9,6 +9,8 @@ export interface CallEnd {
   readonly cause: CauseCode | undefined;
   /** The panel itself responded, in one of its own forms. */
   readonly fromPanel: boolean;
+  /** The panel has responded with success before, so a 404 is about a server and not about the address. */
+  readonly isProven: boolean;
 }
 
 /** The problem of a server for which the panel responded without data. */
@@ -17,24 +19,23 @@ export const NO_DATA: Problem = {
   detail: "the panel has no data: it can't reach the node",
 };
 
-/** What an outcome shows of one thing: it works, it fails, or nothing. */
-type Sign = 'works' | 'fails' | 'nothing';
+/** What an outcome shows of one thing; undefined if nothing. */
+type Sign = 'works' | 'fails' | undefined;
 
-/** What the outcome of one call shows about the panel, the path, the server's node, and the account's consoles. */
-export interface Verdict {
-  /** `works`: it responded and accepted the key; `fails`: the canaries should tell whether the panel works. */
+/** What one outcome shows about the panel, the path, the server's node, and the account's consoles. */
+export interface Signs {
+  /** `works`: it responded and accepted the key. */
   readonly panel: Sign;
-  /** `missing`: the path doesn't have this server. */
-  readonly path: Sign | 'missing';
-  /** The node as the panel reaches it. */
-  readonly node: Sign;
+  readonly path: Sign;
+  /** `may fail` if the panel can cause the same failure. */
+  readonly node: Sign | 'may fail';
   /** The account is granted this console, or denied it in the panel's own form. */
   readonly console: Sign;
 }
 
-const NOTHING: Verdict = { panel: 'nothing', path: 'nothing', node: 'nothing', console: 'nothing' };
-const WORKS: Verdict = { ...NOTHING, panel: 'works', path: 'works' };
-const FAILS: Verdict = { ...NOTHING, panel: 'fails', path: 'fails' };
+const NOTHING: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
+const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
+const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
 
 /** Denials of a console that may concern the account. */
 const OF_ACCOUNT: ReadonlySet<CauseCode> = new Set(['no_console_permission', 'unauthorized']);
@@ -55,41 +56,53 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * |---|---|---|---|---|
  * | a success status with the right shape | works | works | works (`/resources`) | works (`/websocket`) |
  * | 403 or 409 about one server | works | works | | fails (`/websocket`, 403) |
- * | 404 of one server | fails | missing | | |
- * | 404 of the server list | fails | fails | | |
+ * | 404 about one server, once the panel has responded with success | | works | | |
+ * | 404 of the server list, or before any success | fails | fails | | |
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
  * | the key is refused (address, second factor, application key) | fails | fails | | |
  * | the node's response, or its absence, in the panel's own form; 200 without data | works | works | fails | |
- * | 5xx of one server in the panel's own form | fails | fails | fails | |
- * | no response to `/resources` in time | fails | fails | fails | |
+ * | 5xx of one server in the panel's own form | fails | fails | may fail | |
+ * | no response to `/resources` in time | fails | fails | may fail | |
  * | no connection, no response, a response of something else | fails | fails | | |
  * | 400, 429 | | | | |
  */
-export function verdictOf({ endpoint, cause, fromPanel }: CallEnd): Verdict {
+export function signsOf({ endpoint, cause, fromPanel, isProven }: CallEnd): Signs {
   if (cause === undefined) return success(endpoint);
   if (SILENT.has(cause)) return NOTHING;
   const { scope } = CAUSES[cause];
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
-  if (cause === 'not_found') return isOfServer ? { ...FAILS, path: 'missing' } : FAILS;
-  const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : 'nothing';
+  if (cause === 'not_found') return isOfServer && isProven ? { ...NOTHING, path: 'works' } : FAILS;
+  const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : undefined;
   // A panel may respond with 401 to an account that may not read backups or schedules, or because it doesn't accept the key.
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
     return { ...NOTHING, path: 'works' };
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
   if (scope === 'key' || (scope === 'node' && !isOfServer)) return FAILS;
-  if (cause === 'node_silent') return { ...FAILS, node: 'fails' };
+  if (cause === 'node_silent') return { ...FAILS, node: 'may fail' };
   if (scope === 'node') return { ...WORKS, node: 'fails' };
   if (scope === 'server') return isOfServer ? { ...WORKS, console: consoleSign } : FAILS;
-  return fromPanel && isOfServer ? { ...FAILS, node: 'fails' } : FAILS;
+  return fromPanel && isOfServer ? { ...FAILS, node: 'may fail' } : FAILS;
 }
 
-function success(endpoint: ApiEndpoint): Verdict {
+function success(endpoint: ApiEndpoint): Signs {
   return {
     ...WORKS,
-    node: endpoint === 'resources' ? 'works' : 'nothing',
-    console: endpoint === 'websocket' ? 'works' : 'nothing',
+    node: endpoint === 'resources' ? 'works' : undefined,
+    console: endpoint === 'websocket' ? 'works' : undefined,
   };
+}
+
+/** A socket that opened and sends stats needs no problem; what only its own server can cause shows nothing about the node. */
+export function signsOfSocket(cause: CauseCode | undefined): Signs {
+  if (cause === undefined) return { ...NOTHING, node: 'works' };
+  return CAUSES[cause].scope === 'node' || cause === 'no_stats' ? { ...NOTHING, node: 'fails' } : NOTHING;
+}
+
+/** Is the server refused for a reason of its own, which only a person or a job of the panel can end? */
+export function isBlockedAlone({ cause }: Problem): boolean {
+  const { scope, lasting } = CAUSES[cause];
+  return scope === 'server' && lasting && !OF_ACCOUNT.has(cause);
 }
 
 /** What may be to blame for a failed call: the panel, one of its paths, the account's right to consoles, or a node. */

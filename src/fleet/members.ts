@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
-import type { Circuit } from '../panel/circuit.ts';
-import { type CircuitKey, nodeOfKey } from '../panel/gate.ts';
+import { nodeOf, type Subject } from '../panel/blame.ts';
+import type { Recovery } from '../panel/gateway.ts';
 import type { Session } from '../session/session.ts';
 import type { ServerRecord } from './server-record.ts';
 
@@ -28,8 +28,10 @@ export interface Regrouping {
 /** Sessions that are notified between two turns of the event loop: less work than a scrape, which should get most of the time. */
 const SLICE = 32;
 
-/** Circuits of calls that no session makes. */
-const NO_SESSIONS: ReadonlySet<CircuitKey> = new Set(['path listing', 'path backups', 'path schedules']);
+/** Paths that no session calls. */
+const NO_SESSIONS: ReadonlySet<Blamed> = new Set<Blamed>(['path listing', 'path backups', 'path schedules']);
+
+type Blamed = Subject | 'panel';
 
 export interface MembersOptions {
   readonly random: () => number;
@@ -112,17 +114,27 @@ export class Members {
       if (record.target.blocked === undefined) session.listedAsFree();
   }
 
-  /** A circuit opened or closed: the servers that it concerns wait for its trial, are polled meanwhile, or try again. */
-  circuitChanged(key: CircuitKey, state: Circuit['state']): void {
-    if (state === 'doubtful' || NO_SESSIONS.has(key)) return;
-    const node = nodeOfKey(key);
+  /** Something is blamed, or no longer: the servers that it concerns wait, are polled meanwhile, or try again. */
+  blameChanged(subject: Blamed): void {
+    if (NO_SESSIONS.has(subject)) return;
+    const node = subject === 'panel' ? undefined : nodeOf(subject);
     const concerned =
       node === undefined ? this.#members : this.#members.filter(({ record }) => record.node === node);
-    const wake = wakeFor(key);
+    const wake = wakeFor(subject);
     void this.#tell(concerned, (session) => {
       wake(session);
       session.follow();
     });
+  }
+
+  /** A server is to try its node's sockets. */
+  tryNode(server: string, isFresh: boolean): void {
+    this.#members.find(({ record }) => record.target.id === server)?.session.tryNode(isFresh);
+  }
+
+  /** A server that failed works. */
+  recovered(recovery: Recovery): void {
+    void this.#tell(this.#members, (session) => session.othersRecovered(recovery));
   }
 
   /** Resolves when all sockets are closed. */
@@ -257,10 +269,10 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }
 
-/** What a session does when this circuit opens or closes: its own back-off no longer matters. */
-function wakeFor(key: CircuitKey): (session: Session) => void {
-  if (key.startsWith('sockets ')) return (session) => session.wakeSocket();
-  if (key.startsWith('polls ') || key === 'path resources') return (session) => session.wakePolls();
+/** What a session does when this is blamed or no longer: its own back-off no longer matters. */
+function wakeFor(subject: Blamed): (session: Session) => void {
+  if (subject.startsWith('sockets ')) return (session) => session.wakeSocket();
+  if (subject.startsWith('polls ') || subject === 'path resources') return (session) => session.wakePolls();
   return (session) => session.wake();
 }
 

@@ -5,10 +5,8 @@ import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import { serversInWords } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { CALLS_PER_SOCKET_AND_MINUTE } from '../session/due.ts';
 import type { SocketLimit } from './socket-limit.ts';
-
-/** A socket costs one call per token, and a token of ten minutes is renewed after about eight. */
-const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 
 /** What the configuration requires besides servers. */
 interface Wishes {

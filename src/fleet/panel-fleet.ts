@@ -9,7 +9,7 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/ask.ts';
-import { polledStalenessMs } from '../session/due.ts';
+import { pollEveryMs, polledStalenessMs } from '../session/due.ts';
 import { Session } from '../session/session.ts';
 import type {
   PollIntervals,
@@ -61,6 +61,9 @@ export interface PanelSelection {
   readonly queryHosts?: readonly string[];
 }
 
+/** How often the interval of polls follows what the rate carries. */
+const PACED_MS = 1_000;
+
 /** How long sessions wait for the first walk through the server list. */
 const LISTED_WITHIN_MS = 3_000;
 
@@ -78,6 +81,7 @@ export class PanelFleet {
   readonly #socketLimit: SocketLimit;
   readonly #members: Members;
   #settings: PanelSettings;
+  #paced: { readonly at: number; readonly of: PanelSettings; readonly settings: PanelSettings };
   #listing: ListingSettings | undefined;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
@@ -89,6 +93,7 @@ export class PanelFleet {
   constructor(settings: PanelSettings, selection: PanelSelection, context: PanelContext) {
     const { clock, log, socketLimit = new SocketLimit() } = context;
     this.#settings = settings;
+    this.#paced = { at: Number.NEGATIVE_INFINITY, of: settings, settings };
     this.#context = context;
     this.#serverLog = new ServerLog(log, clock);
     this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
@@ -126,7 +131,9 @@ export class PanelFleet {
     this.#isRunning = true;
     this.#followServers();
     this.#unsubscribe = [
-      gateway.onCircuit((key, state) => this.#members.circuitChanged(key, state)),
+      gateway.onBlame((subject) => this.#members.blameChanged(subject)),
+      gateway.onSocketTrial((server, isFresh) => this.#members.tryNode(server, isFresh)),
+      gateway.onRecovery((recovery) => this.#members.recovered(recovery)),
       gateway.onChange(() => this.#needs.follow()),
     ];
     this.#discovery.start();
@@ -168,6 +175,7 @@ export class PanelFleet {
 
   #observe(targets: readonly ServerTarget[]): TargetChanges {
     const changes = this.#members.observe(targets);
+    if (this.#isRunning) this.#followServers();
     this.#queries?.follow();
     return changes;
   }
@@ -319,7 +327,7 @@ export class PanelFleet {
 
   #sessionContext(): SessionContext {
     const { clock, random, gateway, telemetry, codec, openSocket, addressProblem, isProxied } = this.#context;
-    const settings = () => this.#settings;
+    const settings = () => this.#pacedSettings();
     return {
       codec,
       clock,
@@ -335,6 +343,25 @@ export class PanelFleet {
       isProxied,
       panel: gateway,
     };
+  }
+
+  /** The settings, with the interval of polls that the rate carries now. */
+  #pacedSettings(): PanelSettings {
+    const { clock, gateway } = this.#context;
+    const now = clock.now();
+    if (now - this.#paced.at < PACED_MS && this.#paced.of === this.#settings) return this.#paced.settings;
+    const count = (isMeant: (record: ServerRecord) => boolean) => this.records.filter(isMeant).length;
+    const pollIntervalMs = pollEveryMs(this.#settings.pollIntervalMs, {
+      perMinute: gateway.budget().limitPerMinute,
+      // Those that were never polled will be.
+      polled: count(
+        ({ status, target }) =>
+          status.condition === 'polling' || (target.mode === 'poll' && status.condition === 'waiting'),
+      ),
+      streaming: count(({ status }) => status.condition === 'streaming'),
+    });
+    this.#paced = { at: now, of: this.#settings, settings: { ...this.#settings, pollIntervalMs } };
+    return this.#paced.settings;
   }
 
   #createMembers(): Members {
@@ -363,16 +390,17 @@ export class PanelFleet {
     const { gateway } = this.#context;
     // Servers that the panel blocks according to the server list need no calls.
     const asking = this.records.filter(({ target }) => target.blocked === undefined);
-    const idsOf = (records: readonly ServerRecord[]) => records.map(({ target }) => target.id);
+    const askedFor = (isMeant: (target: ServerTarget) => boolean) =>
+      new Map(asking.filter(({ target }) => isMeant(target)).map((record) => [record.target.id, record]));
     const listing = this.#listing;
-    const known = new Set(this.records.flatMap(({ target, node }) => [target.id, node]));
     gateway.setUse({
       listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
-      servers: asking.length,
-      consoles: idsOf(asking.filter(({ target }) => target.mode !== 'poll')),
-      polled: idsOf(asking.filter(({ target }) => target.mode !== 'socket')),
-      onNode: (node) => asking.filter((record) => record.node === node).length,
-      knows: (idOrNode) => known.has(idOrNode),
+      asked: {
+        websocket: askedFor(({ mode }) => mode !== 'poll'),
+        resources: askedFor(({ mode }) => mode !== 'socket'),
+        backups: askedFor((target) => this.#backups.isRead(target)),
+        schedules: askedFor((target) => this.#schedules.isRead(target)),
+      },
     });
     this.#socketLimit.require(this.#needs.current.sockets, this.#partChanged);
     this.#divideRoom();

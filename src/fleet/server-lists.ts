@@ -98,6 +98,11 @@ export class PacedReads<Reading> {
     return (servers.filter(this.#options.list.isAsked).length * 60_000) / this.#settings.intervalMs;
   }
 
+  /** Is this server's list read? */
+  isRead(target: ServerTarget): boolean {
+    return this.#settings !== undefined && this.#options.list.isAsked(target);
+  }
+
   /** Applies new settings; undefined stops the requests. */
   configure(settings: IntervalSettings | undefined): void {
     if (settings?.intervalMs === this.#settings?.intervalMs) return;
@@ -190,9 +195,9 @@ export class PacedReads<Reading> {
     const { panel, log, list } = this.#options;
     const { cause, detail } = problemOf(error);
     const server = record.target.name;
-    const isRefused = cause === 'forbidden' || cause === 'unauthorized' || cause === 'not_found';
-    if (isRefused) list.store(record, undefined);
-    const isFirst = isRefused && cause !== 'not_found' && !this.#isRefusalLogged;
+    const isRefused = cause === 'forbidden' || cause === 'unauthorized';
+    if (isRefused || cause === 'not_found') list.store(record, undefined);
+    const isFirst = isRefused && !this.#isRefusalLogged;
     this.#isRefusalLogged ||= isFirst;
     const next = isRefused
       ? `the account needs the permission ${list.permission}; retrying in a day`
@@ -202,7 +207,8 @@ export class PacedReads<Reading> {
       `server ${server}: reading ${list.what} failed: ${detail}; ${next}`,
     );
     if (isRefused) return 'refused';
-    return CAUSES[cause].scope === 'server' ? 'answered' : 'failed';
+    // The panel may miss a server, or the path, for a moment only.
+    return CAUSES[cause].scope === 'server' && cause !== 'not_found' ? 'answered' : 'failed';
   }
 
   /** The server that is most overdue; undefined if none is due. */

@@ -1,3 +1,4 @@
+import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import {
   foreignCause,
   redirectCause,
@@ -139,4 +140,10 @@ export function statusLabel(cause: CauseCode): string {
   if (cause === 'node_silent') return 'timeout';
   if (cause === 'dns' || cause === 'timeout' || cause === 'bad_answer') return cause;
   return cause.startsWith('tls') ? 'tls' : 'network';
+}
+
+/** A 404 before any success: the address is wrong, and not the server unknown. */
+export function problemOfAddress(error: unknown): unknown {
+  if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
+  return new PanelError(problemOfBlamed('panel', error.problem), { cause: error });
 }

@@ -1,30 +1,37 @@
-import { NO_DATA, problemOfBlamed } from '../diagnosis/outcome.ts';
+import { NO_DATA, type Signs, signsOf, signsOfSocket } from '../diagnosis/outcome.ts';
+import { sleep } from '../domain/clock.ts';
+import { Listeners } from '../domain/listeners.ts';
 import type { Logger } from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import { Repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { ApiEndpoint } from '../domain/telemetry.ts';
+import { bounded } from '../domain/until-aborted.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
-import { Calls, type ConsoleCaller, ConsoleCalls } from './calls.ts';
-import type { Canary } from './canaries.ts';
-import { type Circuit, TRIAL_GAPS_MS } from './circuit.ts';
-import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
-import { PanelError, problemOf } from './errors.ts';
 import {
-  type CircuitKey,
+  type Asked,
   CONSOLES,
-  type EntryRequest,
-  Gate,
-  nodeOfKey,
-  PANEL,
-  pathKey,
-  pollsKey,
-  socketsKey,
-} from './gate.ts';
-import { Judge, LISTING, type PanelHealth, type PanelUse, UNKNOWN_USE } from './judge.ts';
-import { isThrottled, LimitWatch } from './limit-watch.ts';
-import { RateLimit } from './rate-limit.ts';
+  channelOf,
+  NO_SERVER,
+  nodeOf,
+  PATHS,
+  type Path,
+  pathOf,
+  pollsOf,
+  type Subject,
+  socketsOf,
+  type Trial,
+  type Trouble,
+  trialServer,
+} from './blame.ts';
+import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
+import { PanelError, problemOf, problemOfAddress } from './errors.ts';
+import { type Health, type HealthEvent, stepHealth, UNKNOWN_HEALTH } from './health.ts';
+import { Lane } from './lane.ts';
+import { PanelLog } from './panel-log.ts';
+import { DEFAULT_WAIT_MS, isOfConsole, type RateFacts, RateLimit, WINDOW_MS } from './rate-limit.ts';
+import { type Canary, Rounds } from './rounds.ts';
+import { type Call, TOKEN_CALLS } from './start-at.ts';
+import { Troubles } from './troubles.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions {
   readonly log: Logger;
@@ -34,6 +41,8 @@ export interface PanelGatewayOptions extends PanelApiOptions {
   readonly share?: number;
   /** Shared by all panels with the same address and key; its own if absent. */
   readonly limit?: RateLimit;
+  /** Uniform in [0, 1). */
+  readonly random?: () => number;
 }
 
 /** The calls that a gateway makes. */
@@ -44,16 +53,20 @@ export type PanelCalls = Pick<
 
 /** One call for a server, as its session requests it. */
 export interface Ask {
-  /** The server's node, if that is known by then. */
-  readonly node: () => string | undefined;
-  /** The server's daemon, if the server list names it. */
-  readonly daemon?: string;
   /** By when the response is needed, in monotonic milliseconds: calls with earlier deadlines go first. */
   readonly deadline: number;
   /** Did the server fail alone several times, so that this call probably fails as well? */
   readonly isRetry?: () => boolean;
-  /** The token is for a socket that is open, so it doesn't matter whether the node accepts others. */
+  /** The token is for a socket that streams, so it doesn't matter whether the node accepts others. */
   readonly isRefresh?: boolean;
+}
+
+/** How a panel is used. */
+export interface PanelUse {
+  /** `optional` if servers can be monitored without the server list. */
+  readonly listing: 'none' | 'optional' | 'required';
+  /** The servers that are asked for something, by id. */
+  readonly asked: Pick<Asked, 'websocket' | 'resources' | 'backups' | 'schedules'>;
 }
 
 /** A server whose backups or schedules are read. */
@@ -62,113 +75,152 @@ type ListOwner = Pick<ServerTarget, 'id' | 'daemon'>;
 /** What fleets, sessions and commands use of a gateway. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
 
+/** An attempt to stream a server, as it ended. */
+export interface SocketAttempt {
+  readonly startedAt: number;
+  /** The socket's address, if the attempt got as far. */
+  readonly url?: string | undefined;
+  /** Undefined once stats arrive; `withdrawn` if the attempt showed nothing. */
+  readonly end: Problem | 'withdrawn' | undefined;
+}
+
+/** A server that failed for this cause works: others may, too. */
+export interface Recovery {
+  readonly cause: CauseCode;
+  readonly node: string | undefined;
+}
+
 /** The smallest request that needs the API key and involves no node. */
 const CANARY_QUERY: ListingQuery = { page: 1, perPage: 1 };
-
-const POLL_PATH = pathKey('resources');
-
-/** How often the gateway itself tries polls while their path fails: as often as the last of a circuit's trials. */
-const POLL_RETEST_MS = TRIAL_GAPS_MS.at(-1) ?? 0;
 
 /** Other calls wait this long for the first one. */
 const FIRST_CALL_MS = 3_000;
 
-/** One call, and what its outcome is about. */
-interface Call<T> {
-  readonly endpoint: ApiEndpoint;
-  readonly server?: string;
-  readonly node?: () => string;
-  readonly make: (signal: AbortSignal) => Promise<PanelAnswer<T>>;
-  /** The problem that a response with a success status reports. */
-  readonly problemIn?: (value: T) => Problem | undefined;
-}
+/** The first canary takes so long that the others are asked as well. */
+const LATE = 'late';
+
+/** A canary of a panel that hangs ends after this long. */
+const CANARY_MS = 10_000;
+
+/** What is called on each path for one server; a path is tried by the same call. */
+const CALLS: {
+  readonly [Name in Path]: (
+    api: PanelCalls,
+    { id, daemon }: ListOwner,
+    signal: AbortSignal,
+  ) => Promise<PanelAnswer<unknown>>;
+} = {
+  listing: (api, _, signal) => api.listing(CANARY_QUERY, signal),
+  websocket: (api, { id, daemon }, signal) => api.credentials(id, signal, daemon),
+  resources: (api, { id }, signal) => api.resources(id, signal),
+  backups: (api, { id, daemon }, signal) => api.backups(id, 1, signal, daemon),
+  schedules: (api, { id, daemon }, signal) => api.schedules(id, signal, daemon),
+};
 
 /**
- * One panel as sessions use it: every call waits until its circuits admit it and the rate limit has room. Calls reject with a
+ * One panel as sessions use it: a call waits until nothing holds it, and its outcome shows who is in trouble. Calls reject with a
  * `PanelError`, or at once with the signal's reason when that aborts.
  */
 export class Gateway {
   readonly #options: PanelGatewayOptions;
   readonly #api: PanelCalls;
   readonly #limit: RateLimit;
-  readonly #limitWatch: LimitWatch;
-  readonly #gate: Gate;
-  readonly #calls: Calls;
-  readonly #consoles: ConsoleCalls;
-  readonly #judge: Judge;
-  /** Nothing polls servers that stream, so without it, no poll might show that the path works again. */
-  readonly #pollRetest: Repeat;
+  readonly #lane: Lane;
+  readonly #troubles: Troubles;
+  readonly #rounds: Rounds;
+  readonly #log: PanelLog;
   readonly #closing = new AbortController();
-  #use = UNKNOWN_USE;
+  readonly #changes = new Listeners();
+  readonly #blamed = new Listeners<[subject: Subject | 'panel', isBlamed: boolean]>();
+  readonly #socketTrials = new Listeners<[server: string, isFresh: boolean]>();
+  readonly #recoveries = new Listeners<[Recovery]>();
+  /** The calls that try what is in trouble. */
+  readonly #trials = new Map<Subject, AbortController>();
+  /** When a poll of a node last got a response; absent if one without a response began after that. */
+  readonly #respondedAt = new Map<string, number>();
+  /** Where the panel says that a node's sockets are. */
+  readonly #addresses = new Map<string, string>();
+  #health: Health = UNKNOWN_HEALTH;
+  #listing: PanelUse['listing'] = 'required';
   /** Counts the beginnings: the outcome of a call with an earlier key, or on an earlier way, shows nothing about the current one. */
   #beginnings = 0;
-  #hasCalled = false;
+  /** While the health is unknown, only canaries start before this instant; infinite before the first. */
+  #opensAt = Number.POSITIVE_INFINITY;
 
   /** Calls go over HTTP unless `api` is given. */
   constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
-    const { clock, log, panel, baseUrl, limit = new RateLimit(options) } = options;
+    const { clock, panel, random = Math.random, limit = new RateLimit(options) } = options;
     this.#options = options;
     this.#api = api;
     this.#limit = limit;
-    this.#limitWatch = new LimitWatch({ ...options, limit });
-    this.#gate = new Gate(clock, () => limit.allowedPerMinute);
-    this.#calls = new Calls({ clock, panel, gate: this.#gate, limit });
-    this.#consoles = new ConsoleCalls(clock);
-    this.#pollRetest = new Repeat(clock);
-    this.#gate.onChange((key, now, before) => {
-      if (key !== POLL_PATH || now.state === before.state) return;
-      if (now.state === 'open') this.#pollRetest.start((signal) => this.#retestPolls(signal), POLL_RETEST_MS);
-      else this.#pollRetest.stop();
-    });
-    this.#judge = new Judge({
+    this.#log = new PanelLog(options);
+    this.#troubles = new Troubles({
       clock,
-      log,
+      random,
+      onTrial: (subject, trial) => void this.#try(subject, trial),
+      onChange: (subject, trouble) => this.#troubleChanged(subject, trouble),
+    });
+    this.#lane = new Lane({
+      clock,
       panel,
-      url: withoutUserInfo(baseUrl),
-      gate: this.#gate,
-      use: () => this.#use,
+      limit,
+      surroundings: () => ({
+        health: this.#health.state,
+        opensAt: this.#opensAt,
+        troubles: this.#troubles.all,
+        respondedAt: this.#respondedAt,
+      }),
+    });
+    this.#rounds = new Rounds({
+      clock,
+      health: () => this.#health,
+      step: (event) => this.#step(event),
       canaries: () => this.#canaries(),
     });
   }
 
-  get health(): PanelHealth {
-    return this.#judge.health;
+  get health(): Health['state'] {
+    return this.#health.state;
   }
 
   /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
   get problem(): Problem | undefined {
-    return this.#judge.problem;
+    return this.#health.problem;
   }
 
   /** The panel's problem; while it works, those of its consoles, paths and rate limit. */
   get problems(): readonly Problem[] {
-    const { problem, consoleProblem, pathProblems } = this.#judge;
-    if (problem !== undefined) return [problem];
-    return [consoleProblem, ...pathProblems, this.#limitWatch.problem].filter((one) => one !== undefined);
+    if (this.problem !== undefined) return [this.problem];
+    const paths = PATHS.map((path) => this.#pathProblem(path));
+    return [
+      this.#troubles.problemOf(CONSOLES),
+      ...paths,
+      this.#log.pauseProblem(this.#limit.allowance),
+    ].filter((problem) => problem !== undefined);
   }
 
   /** At most two a minute are made for each server. */
-  credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
-    const node = () => nodeKey(server, ask.node());
-    const ofNode = () => (ask.isRefresh === true ? [] : [socketsKey(node())]);
-    const circuits = () => [PANEL, pathKey('websocket'), CONSOLES, ...ofNode()];
-    const readyAt = () => this.#consoles.readyAt(server);
-    const request = { ...ask, subject: server, circuits, readyAt };
-    return this.#run(request, { ...this.#console(server, 'session', ask.daemon), node }, signal);
+  async credentials(
+    server: string,
+    { daemon, ...ask }: Ask & Pick<ListOwner, 'daemon'>,
+    signal: AbortSignal,
+  ): Promise<Credentials> {
+    const credentials = await this.#run({ path: 'websocket', server, ...ask }, signal, (scope) =>
+      this.#api.credentials(server, scope, daemon),
+    );
+    this.#noteAddress(server, credentials.socketUrl);
+    return credentials;
   }
 
   resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
-    const node = () => nodeKey(server, ask.node());
-    const circuits = () => [PANEL, POLL_PATH, pollsKey(node())];
-    return this.#run({ ...ask, subject: server, circuits, seatOf: node }, this.#poll(server, node), signal);
+    return this.#run({ path: 'resources', server, ...ask }, signal, (scope) =>
+      this.#api.resources(server, scope),
+    );
   }
 
   listing(query: ListingQuery, deadline: number, signal: AbortSignal): Promise<ListingPage> {
-    const request = { subject: LISTING, circuits: () => [PANEL, pathKey('listing')], deadline };
-    return this.#run(
-      request,
-      { endpoint: 'listing', make: (scope) => this.#api.listing(query, scope) },
-      signal,
+    return this.#run({ path: 'listing', server: NO_SERVER, deadline }, signal, (scope) =>
+      this.#api.listing(query, scope),
     );
   }
 
@@ -179,281 +231,425 @@ export class Gateway {
     deadline: number,
     signal: AbortSignal,
   ): Promise<BackupsPage> {
-    const make = (scope: AbortSignal) => this.#api.backups(id, page, scope, daemon);
-    return this.#optional({ endpoint: 'backups', server: id, make }, deadline, signal);
+    return this.#run({ path: 'backups', server: id, deadline }, signal, (scope) =>
+      this.#api.backups(id, page, scope, daemon),
+    );
   }
 
   schedules({ id, daemon }: ListOwner, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
-    const make = (scope: AbortSignal) => this.#api.schedules(id, scope, daemon);
-    return this.#optional({ endpoint: 'schedules', server: id, make }, deadline, signal);
+    return this.#run({ path: 'schedules', server: id, deadline }, signal, (scope) =>
+      this.#api.schedules(id, scope, daemon),
+    );
   }
 
-  /** Do this node's sockets work, as far as is known? */
-  isSocketOpen(node: string | undefined): boolean {
-    return node === undefined || this.#gate.circuit(socketsKey(node)).state === 'closed';
+  /** May the server's socket be opened: do its node's sockets work as far as is known, or does this server try them? */
+  mayConnect(server: string, node: string | undefined): boolean {
+    const trouble = node === undefined ? undefined : this.#troubles.all.get(socketsOf(node));
+    return trouble?.blamedAt === undefined || trouble.trial?.server === server;
   }
 
-  /** Resolves when the sockets of the server's node may be tried. */
-  async admitSocket(server: string, ask: Ask, signal: AbortSignal): Promise<void> {
-    const circuits = () => [socketsKey(nodeKey(server, ask.node()))];
-    await this.#gate.enter({ ...ask, subject: server, circuits, isConnect: true }, signal);
+  /** Does the panel still give this address for the node's sockets, as far as is known? */
+  isCurrent(node: string | undefined, url: string): boolean {
+    const address = node === undefined ? undefined : this.#addresses.get(node);
+    return address === undefined || address === addressOf(url);
   }
 
-  /** An attempt to stream the server ended: with success (undefined), a problem of its node, or without showing anything. */
-  socketEnded(server: string, node: string | undefined, end: Problem | 'withdrawn' | undefined): void {
-    this.#judge.socketEnded(server, nodeKey(server, node), end);
+  /** An attempt to stream the server ended, or its socket, which streamed. */
+  socketEnded(server: string, { startedAt, url, end }: SocketAttempt): void {
+    const node = this.#nodeOf('websocket', server);
+    const isOutdated = url !== undefined && !this.isCurrent(node, url);
+    const problem = typeof end === 'object' && !isOutdated ? end : undefined;
+    const signs = signsOfSocket(problem?.cause);
+    const subject = node === undefined ? undefined : socketsOf(node);
+    // The failure that raises a suspicion is no trial of it.
+    const isTrial = subject !== undefined && this.#troubles.all.get(subject)?.trial?.server === server;
+    if (signs.node !== undefined)
+      this.#troubles.record('sockets', server, { startedAt, problem, signs, streams: end === undefined });
+    else this.#troubles.withdraw('sockets', server);
+    if (isTrial) this.#troubles.tried(subject, signs.node === 'fails' ? problem : this.#tokenProblem(server));
+  }
+
+  /** The panel's own error for the node, instead of a token for its trial. */
+  #tokenProblem(server: string): Problem | undefined {
+    const token = this.#troubles.outcomes.websocket.get(server);
+    return token?.signs.node === 'may fail' ? token.problem : undefined;
   }
 
   /** Why no socket of this node is opened for now: a problem of the panel, the path, the account or the node. */
   socketHold(node: string | undefined): Problem | undefined {
-    const { problem, consoleProblem } = this.#judge;
-    const ofNode = node === undefined ? undefined : this.#gate.problem(socketsKey(node));
-    return problem ?? this.#judge.pathHold('websocket') ?? consoleProblem ?? ofNode;
+    const ofNode = node === undefined ? [] : [socketsOf(node)];
+    return (
+      this.#hold([pathOf('websocket'), CONSOLES, ...ofNode]) ??
+      this.#log.pauseProblem(this.#limit.allowance, 'websocket')
+    );
   }
 
   /** Why servers of this node aren't polled for now. */
   pollHold(node: string | undefined): Problem | undefined {
-    const ofNode = node === undefined ? undefined : this.#gate.problem(pollsKey(node));
-    return this.#judge.problem ?? this.#judge.pathHold('resources') ?? ofNode;
+    return this.#hold([pathOf('resources'), ...(node === undefined ? [] : [pollsOf(node)])]);
   }
 
-  /** The problem of the node itself. */
+  /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
   nodeProblem(node: string): Problem | undefined {
-    return this.#judge.nodeProblem(node);
+    return this.#troubles.problemOf(socketsOf(node)) ?? this.#troubles.problemOf(pollsOf(node));
   }
 
   budget(): BudgetReading {
-    const { allowedPerMinute, usedLastMinute, knownPerMinute, isPinned } = this.#limit;
+    const { allowedPerMinute, usedLastMinute, knownPerMinute, isPinned, allowance } = this.#limit;
     return {
       limitPerMinute: allowedPerMinute,
       usedLastMinute,
-      queueLength: this.#calls.waiting,
-      paused: this.#limitWatch.problem !== undefined,
+      queueLength: this.#lane.waiting,
+      paused: this.#log.pauseProblem(allowance) !== undefined,
       isPinned,
       knownLimitPerMinute: knownPerMinute,
     };
   }
 
-  setUse(use: PanelUse): void {
-    this.#use = use;
-    const { knows } = use;
-    this.#consoles.forgetUnknown(knows);
-    this.#judge.forgetUnknown(knows);
-    this.#gate.reset((key) => {
-      const node = nodeOfKey(key);
-      return node !== undefined && !knows(node) && !knows(node.slice(UNKNOWN_NODE.length));
-    });
+  /** Whatever is known of servers and nodes that are no longer asked is forgotten. */
+  setUse({ listing, asked }: PanelUse): void {
+    this.#listing = listing;
+    const ofListing: Asked['listing'] = listing === 'none' ? new Map() : new Map([[NO_SERVER, {}]]);
+    this.#troubles.setAsked({ ...asked, listing: ofListing, sockets: asked.websocket });
+    this.#lane.forgetOld();
+    const servers = [...asked.websocket.values(), ...asked.resources.values()];
+    const nodes = new Set(servers.map(({ node }) => node));
+    for (const known of [this.#respondedAt, this.#addresses])
+      for (const node of known.keys()) if (!nodes.has(node)) known.delete(node);
   }
 
-  /** The API key changed: everything held against the panel or the old key is forgotten. */
+  /** The API key changed: what the panel refused with the old one is forgotten. */
   keyChanged(): void {
-    this.#consoles.forgetRejected();
-    this.#judge.keyChanged();
-    this.#beginAgain();
+    this.#lane.forgetRejected();
+    this.#beginAgain((isOfSockets) => !isOfSockets);
   }
 
   /** The panel and its nodes are reached in another way: everything held against them is forgotten. */
   accessChanged(): void {
-    this.#judge.accessChanged();
-    this.#beginAgain();
+    this.#beginAgain(() => true);
   }
 
-  /** Judges a panel of unknown health now; resolves once that is known, or no call could show it. */
-  async verify(): Promise<void> {
-    if (!this.#hasCalled) await this.#beginWithListing();
-    await this.#judge.verify();
+  /** Calls the listener when something is blamed, or no longer; returns a function that unsubscribes, as do the next three. */
+  onBlame(listener: (subject: Subject | 'panel', isBlamed: boolean) => void): () => void {
+    return this.#blamed.add(listener);
   }
 
-  /** Calls the listener after a circuit changed; returns a function that unsubscribes, as do the next two. */
-  onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void {
-    return this.#gate.onChange((key, { state }) => listener(key, state));
+  /** Calls the listener when a server is to try its node's sockets, with new credentials if `isFresh`. */
+  onSocketTrial(listener: (server: string, isFresh: boolean) => void): () => void {
+    return this.#socketTrials.add(listener);
+  }
+
+  /** Calls the listener when a server that failed works. */
+  onRecovery(listener: (recovery: Recovery) => void): () => void {
+    return this.#recoveries.add(listener);
   }
 
   /** Calls the listener when the health, the problems or the rate may have changed. */
   onChange(listener: () => void): () => void {
-    const unsubscribe = [this.#judge.onChange(listener), this.#limit.onRate(listener)];
+    const unsubscribe = [this.#changes.add(listener), this.#limit.onChange(listener)];
     return () => {
       for (const end of unsubscribe) end();
     };
   }
 
-  /** Calls the listener with the milliseconds for which all calls are paused because the rate limit is exceeded. */
-  onPause(listener: (durationMs: number) => void): () => void {
-    return this.#limitWatch.onPause(listener);
-  }
-
   /** Rejects every call, whether waiting or running, and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort(new Error(`panel ${this.#options.panel}: closed`));
-    this.#pollRetest.stop();
-    this.#judge.stop();
-    this.#gate.stop();
-    this.#calls.stop();
+    this.#rounds.stop();
+    this.#troubles.stop();
+    this.#lane.stop();
+    this.#log.stop();
     await this.#api.close();
   }
 
-  get #listingCanary(): Call<ListingPage> {
-    return { endpoint: 'listing', make: (scope) => this.#api.listing(CANARY_QUERY, scope) };
+  #nodeOf(path: Path, server: string): string | undefined {
+    return this.#troubles.asked[path].get(server)?.node;
   }
 
-  /** One of the servers that may be polled; not always the same. */
-  get #anyPolled(): string | undefined {
-    const { polled } = this.#use;
-    return polled[Math.floor(this.#options.clock.now()) % polled.length];
+  #hold(subjects: readonly Subject[]): Problem | undefined {
+    if (this.problem !== undefined) return this.problem;
+    return subjects
+      .map((subject) => this.#troubles.problemOf(subject))
+      .find((problem) => problem !== undefined);
   }
 
-  async #retestPolls(signal: AbortSignal): Promise<number> {
-    const server = this.#anyPolled;
-    if (server === undefined) return POLL_RETEST_MS;
-    const deadline = this.#options.clock.now();
-    const request = { subject: server, circuits: () => [PANEL, POLL_PATH], deadline };
-    await this.#run(request, this.#poll(server), signal).catch(() => undefined);
-    return POLL_RETEST_MS;
-  }
-
-  #console(server: string, by: ConsoleCaller, daemon?: string): Call<Credentials> {
-    const make = (scope: AbortSignal) =>
-      this.#consoles.make(server, by, () => this.#api.credentials(server, scope, daemon));
-    return { endpoint: 'websocket', server, make };
-  }
-
-  #poll(server: string, node?: () => string): Call<Resources> {
-    return {
-      endpoint: 'resources',
-      server,
-      node,
-      make: (scope) => this.#api.resources(server, scope),
-      problemIn: ({ sample, suspended }) => (sample === undefined && !suspended ? NO_DATA : undefined),
-    };
-  }
-
-  /** A call that no server's samples depend on. */
-  #optional<T>(call: Call<T> & { readonly server: string }, deadline: number, signal: AbortSignal) {
-    const circuits = () => [PANEL, pathKey(call.endpoint)];
-    return this.#run({ subject: call.server, circuits, deadline }, call, signal);
+  /** Servers can be monitored without an optional server list, and discovery reports that it failed. */
+  #pathProblem(path: Path): Problem | undefined {
+    const problem = this.#troubles.problemOf(pathOf(path));
+    if (problem === undefined || (path === 'listing' && this.#listing !== 'required')) return undefined;
+    return { ...problem, detail: `${path} calls only: ${problem.detail}` };
   }
 
   /** Makes the call when it may, and again after each pause that the panel demands. */
-  async #run<T>(request: EntryRequest, call: Call<T>, signal: AbortSignal): Promise<T> {
-    if (!this.#hasCalled && call.endpoint !== 'listing') void this.#beginWithListing();
+  async #run<T>(
+    { path, server, ...ask }: Ask & Pick<Call, 'path' | 'server'>,
+    signal: AbortSignal,
+    make: (signal: AbortSignal) => Promise<PanelAnswer<T>>,
+  ): Promise<T> {
+    if (!Number.isFinite(this.#opensAt)) void this.#begin();
+    const node = () => this.#nodeOf(path, server);
+    const tries = () => this.#triedBy(path, server);
+    const call: Call = { path, server, node, ...ask, tries };
     for (;;) {
       try {
-        if (!this.#hasCalled) return await this.#first(call, signal);
-        return await this.#calls.run(request, signal, (scope) => this.#make(call, scope));
+        return await this.#lane.run(call, signal, (scope) => this.#make(call, scope, make));
       } catch (error) {
+        const isPaused =
+          error instanceof PanelError && error.status === 429 && !isOfConsole(path, error.limitPerMinute);
         // By now, other calls may have shown that the address is right.
-        if (!isThrottled(call.endpoint, error)) throw this.#judge.isProven ? error : asOfAddress(error);
+        if (!isPaused) throw Number.isFinite(this.#health.provenAt) ? error : problemOfAddress(error);
       }
     }
   }
 
-  #beginAgain(): void {
-    this.#beginnings += 1;
-    if (this.#hasCalled) void this.#beginWithListing();
-  }
-
-  async #beginWithListing(): Promise<void> {
-    await this.#first(this.#listingCanary, this.#closing.signal).catch(() => undefined);
-  }
-
-  /** The first call checks address and key, teaches the limit, and may show the servers' nodes: others wait a moment for it. */
-  async #first<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    this.#hasCalled = true;
-    const release = this.#calls.hold('first call');
-    const cancel = this.#options.clock.schedule(FIRST_CALL_MS, release);
-    try {
-      return await this.#calls.canary(signal, (scope) => this.#make(call, scope));
-    } catch (error) {
-      // What is wrong with the panel is one problem, not one of each server.
-      if (this.#isUsed(call) && !signal.aborted) await this.#judge.ask();
-      throw error;
-    } finally {
-      cancel();
-      release();
-    }
-  }
-
-  /** If the configuration doesn't use the server list, its failure shows nothing; a success always does. */
-  #isUsed({ endpoint }: Pick<Call<unknown>, 'endpoint'>): boolean {
-    return endpoint !== 'listing' || this.#use.listing !== 'none';
-  }
-
-  async #make<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+  /** The first call checks address and key, and teaches the limit: what is wrong with the panel is one problem, not one of each server. */
+  async #begin(): Promise<void> {
     const { clock } = this.#options;
-    const startedAt = clock.now();
+    const { signal } = this.#closing;
+    this.#opensAt = clock.now() + FIRST_CALL_MS;
+    const late = sleep(clock, FIRST_CALL_MS, signal).then(() => LATE);
+    const outcome = await Promise.race([this.#canary('listing', NO_SERVER), late.catch(() => 'nothing')]);
+    const hasFailed = outcome === LATE || (typeof outcome === 'object' && this.#listing !== 'none');
+    if (hasFailed && !signal.aborted) await this.#rounds.ask();
+    this.#opensAt = Math.min(this.#opensAt, clock.now());
+    this.#lane.pump();
+  }
+
+  /** The subject that a session's own call tries, because it was chosen for that. */
+  #triedBy(path: Path, server: string): Subject | undefined {
+    if (path !== 'websocket' || this.#troubles.all.size === 0) return undefined;
+    const node = this.#nodeOf(path, server);
+    if (node === undefined) return undefined;
+    return this.#troubles.all.get(socketsOf(node))?.trial?.server === server ? socketsOf(node) : undefined;
+  }
+
+  async #make<T>(
+    call: Call,
+    signal: AbortSignal,
+    make: (signal: AbortSignal) => Promise<PanelAnswer<T>>,
+  ): Promise<T> {
+    const { path, server } = call;
+    const startedAt = this.#options.clock.now();
     const beginning = this.#beginnings;
-    const { endpoint, server } = call;
-    const about = { endpoint, server, node: call.node?.(), startedAt };
-    const isCurrent = () => beginning === this.#beginnings && !this.#closing.signal.aborted;
+    const ended = (problem: Problem | undefined, fromPanel: boolean) => {
+      if (beginning === this.#beginnings && !this.#closing.signal.aborted)
+        this.#callEnded(call, startedAt, problem, fromPanel);
+    };
     try {
-      const answer = await call.make(signal);
-      this.#limitWatch.succeeded(endpoint, answer);
-      const problem = call.problemIn?.(answer.value);
-      if (isCurrent()) this.#judge.ended({ ...about, problem, fromPanel: true });
+      const answer = await make(signal);
+      this.#answered(path, server);
+      this.#learn(path, answer);
+      ended(problemIn(path, answer.value), true);
       return answer.value;
     } catch (error) {
-      // A withdrawn call shows nothing.
-      if (signal.aborted) throw error;
+      // The outcome of a call that is no longer needed shows nothing.
+      if (signal.aborted && !(error instanceof PanelError)) throw error;
       const fromPanel = error instanceof PanelError && error.fromPanel;
-      this.#limitWatch.failed(endpoint, error);
-      if (this.#isUsed(call) && isCurrent())
-        this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
+      if (fromPanel) this.#learn(path, error);
+      if (error instanceof PanelError && error.status === 429) this.#throttled(call, error);
+      else this.#answered(path, server);
+      ended(problemOf(error), fromPanel);
       throw error;
     }
+  }
+
+  /** No pause that concerns the call goes on. */
+  #answered(path: Path, server: string): void {
+    if (this.#limit.answered(path, server)) this.#blamed.notify(pathOf(path), false);
+  }
+
+  #learn(path: Path, facts: RateFacts): void {
+    const wasKnown = this.#limit.knownPerMinute !== undefined;
+    if (this.#limit.learn(path, facts)) this.#log.learned(this.#limit, wasKnown);
+  }
+
+  #throttled({ path, server }: Call, error: PanelError): void {
+    const demandedMs = error.problem.retryAfterMs ?? DEFAULT_WAIT_MS;
+    const pause = this.#limit.throttled(path, server, error, demandedMs);
+    if (pause === undefined) return;
+    this.#log.paused(pause);
+    if (pause.scope === path) this.#blamed.notify(pathOf(path), true);
+  }
+
+  #callEnded(
+    { path, server, node: nodeNow }: Call,
+    startedAt: number,
+    problem: Problem | undefined,
+    fromPanel: boolean,
+  ): void {
+    // If the configuration doesn't use the server list, its failure shows nothing; a success always does.
+    if (path === 'listing' && this.#listing === 'none' && problem !== undefined) return;
+    const isProven = Number.isFinite(this.#health.provenAt);
+    const signs = signsOf({ endpoint: path, cause: problem?.cause, fromPanel, isProven });
+    const node = nodeNow();
+    if (path === 'resources' && node !== undefined) {
+      if (fromPanel) this.#respondedAt.set(node, this.#options.clock.now());
+      else if (startedAt > (this.#respondedAt.get(node) ?? 0)) this.#respondedAt.delete(node);
+    }
+    if (signs.panel === 'works') this.#step({ type: 'proven', at: this.#options.clock.now() });
+    else if (signs.panel === 'fails') this.#rounds.doubt(startedAt);
+    // The panel's problem explains everything that fails meanwhile, and a 429 shows nothing.
+    if (this.#health.state === 'down' || Object.values(signs).every((sign) => sign === undefined)) return;
+    const before = this.#troubles.outcomes[path].get(server)?.problem;
+    this.#troubles.record(path, server, { startedAt, problem, signs });
+    if (before === undefined || problem !== undefined) return;
+    this.#recoveries.notify({ cause: before.cause, node });
+    this.#lane.pump();
+  }
+
+  #step(event: HealthEvent): void {
+    const before = this.#health;
+    this.#health = stepHealth(before, event);
+    const { state, problem } = this.#health;
+    if (state === before.state && problem === before.problem) return;
+    if (before.state === 'down' && state === 'up') this.#troubles.panelIsBack();
+    if (state === 'down' || before.state === 'down') this.#blamed.notify('panel', state === 'down');
+    this.#lane.pump();
+    this.#tell();
+  }
+
+  #troubleChanged(subject: Subject, trouble: Trouble | undefined): void {
+    if (trouble === undefined) this.#trials.get(subject)?.abort(new Error('what it tries works again'));
+    this.#blamed.notify(subject, trouble !== undefined);
+    this.#lane.pump();
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#log.follow({
+      health: this.#health,
+      consoles: this.#troubles.problemOf(CONSOLES),
+      pathProblem: (path) => this.#pathProblem(path) && this.#troubles.problemOf(pathOf(path)),
+    });
+    this.#changes.notify();
+  }
+
+  /** Tries what is in trouble by one server: its session connects, or a call of its own is made. */
+  async #try(subject: Subject, { server, isFresh }: Trial): Promise<void> {
+    const channel = channelOf(subject);
+    if (channel === 'sockets') {
+      // A call for a token must not delay the trials of other nodes, of which most take none.
+      this.#socketTrials.notify(server, isFresh && this.#lane.hasTrialRoom);
+      return;
+    }
+    const scope = new AbortController();
+    this.#trials.set(subject, scope);
+    const onStart = () => this.#troubles.trialStarts(subject);
+    const hasFailed = this.#troubles.outcomes[channel].get(server)?.problem !== undefined;
+    // The check by a server that already failed is its own retry, which others needn't wait for.
+    const isRetry = hasFailed && this.#troubles.all.get(subject)?.blamedAt === undefined;
+    const tries = isRetry ? undefined : subject;
+    const problem = await this.#call(channel, server, tries, scope.signal, onStart).then(
+      () => undefined,
+      (error: unknown) => problemOf(error),
+    );
+    this.#trials.delete(subject);
+    if (scope.signal.aborted || this.#closing.signal.aborted) return;
+    const signs = problem && this.#troubles.outcomes[channel].get(server)?.signs;
+    const sign = signs && signOf(subject, signs);
+    this.#troubles.tried(subject, sign === undefined || sign === 'works' ? undefined : problem);
+  }
+
+  /** A call that no session asked for: a trial or a canary. */
+  #call(
+    path: Path,
+    server: string,
+    tries: Subject | 'panel' | undefined,
+    signal: AbortSignal,
+    onStart: () => void = () => undefined,
+  ): Promise<unknown> {
+    const node = () => this.#nodeOf(path, server);
+    const deadline = tries === undefined ? this.#options.clock.now() : Number.NEGATIVE_INFINITY;
+    const call: Call = { path, server, node, deadline, tries: () => tries };
+    return this.#lane.run(call, signal, (scope) => {
+      onStart();
+      const { daemon } = this.#troubles.asked[path].get(server)?.target ?? {};
+      const make = (inner: AbortSignal) => CALLS[path](this.#api, { id: server, daemon }, inner);
+      return this.#make(call, scope, tries === 'panel' ? (inner) => this.#inTime(path, inner, make) : make);
+    });
+  }
+
+  /** Makes a canary's call: that of a panel that hangs ends after ten seconds. */
+  #inTime<T>(path: Path, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const late = () => {
+      const detail = `no response to a ${path} call within ${CANARY_MS / 1_000} s`;
+      return new PanelError({ cause: 'timeout', detail });
+    };
+    return bounded({ clock: this.#options.clock, signal }, CANARY_MS, late, make);
   }
 
   /** One of each kind of call that servers make anyway, so that a canary never requests more than servers do. */
   #canaries(): readonly Canary[] {
-    const canaries: Canary[] = [];
-    const { listing } = this.#use;
-    if (listing !== 'none') canaries.push(() => this.#canary('listing', () => this.#listingCanary));
-    const consoleCall = () => {
-      const server = this.#consoles.canaryOf(this.#use.consoles);
-      return server === undefined ? undefined : this.#console(server, 'canary');
-    };
-    if (consoleCall() !== undefined) canaries.push(() => this.#canary('websocket', consoleCall));
-    const poll = this.#anyPolled;
-    if (poll !== undefined) canaries.push(() => this.#canary('resources', () => this.#poll(poll)));
-    return canaries;
+    const now = this.#options.clock.now();
+    const hasToken = (server: string) =>
+      this.#lane.tokenCallsOf(server).filter((at) => at > now - WINDOW_MS).length < TOKEN_CALLS;
+    const { asked, outcomes } = this.#troubles;
+    const { random = Math.random } = this.#options;
+    const withToken = new Map([...asked.websocket].filter(([server]) => hasToken(server)));
+    const evidence = { outcomes, asked: { ...asked, websocket: withToken } };
+    const paths = (['listing', 'websocket', 'resources'] as const).filter((path) => asked[path].size > 0);
+    return paths.flatMap((path) => {
+      const server = trialServer(pathOf(path), evidence, random);
+      return server === undefined ? [] : [() => this.#canary(path, server)];
+    });
   }
 
-  /** Makes a call beside the queue, which is chosen when it may start; resolves with the problem that may be the panel's. */
-  async #canary<T>(endpoint: ApiEndpoint, choose: () => Call<T> | undefined): ReturnType<Canary> {
+  /** Makes a call beside the places; resolves with the problem that may be the panel's. */
+  async #canary(path: Path, server: string): ReturnType<Canary> {
+    // If the server list is missing as well, the panel is; without it, the server may have been deleted.
+    const isProven = Number.isFinite(this.#health.provenAt) && this.#listing === 'none';
     try {
-      return await this.#calls.canary(this.#closing.signal, async (scope) => {
-        const call = choose();
-        if (call === undefined) return 'nothing';
-        await this.#make(call, scope);
-        return 'works';
-      });
+      await this.#call(path, server, 'panel', this.#closing.signal);
+      return 'works';
     } catch (error) {
       const problem = problemOf(error);
-      return this.#mayBeDeleted(endpoint, problem) ? 'works' : problem;
+      const fromPanel = error instanceof PanelError && error.fromPanel;
+      const sign = signsOf({ endpoint: path, cause: problem.cause, fromPanel, isProven }).panel;
+      return sign === 'fails' ? problem : (sign ?? 'nothing');
     }
   }
 
-  /** Without a server list, nothing tells a wrong address from servers that were deleted, unless there was no panel before either. */
-  #mayBeDeleted(endpoint: ApiEndpoint, { cause }: Problem): boolean {
-    const isOfServer = endpoint !== 'listing' && cause === 'not_found';
-    return isOfServer && this.#judge.isProven && this.#use.listing === 'none';
+  #beginAgain(isMeant: (isOfSockets: boolean) => boolean): void {
+    this.#beginnings += 1;
+    this.#troubles.forget((channel) => isMeant(channel === 'sockets'));
+    this.#troubles.end((subject) => isMeant(channelOf(subject) === 'sockets'));
+    if (this.#health.state === 'down') {
+      this.#step({ type: 'changed' });
+      this.#rounds.again();
+    } else if (Number.isFinite(this.#opensAt)) void this.#begin();
+  }
+
+  /** Other addresses of the node are outdated, and show nothing about it. */
+  #noteAddress(server: string, socketUrl: string): void {
+    const node = this.#nodeOf('websocket', server);
+    if (node === undefined || !URL.canParse(socketUrl)) return;
+    const address = addressOf(socketUrl);
+    const before = this.#addresses.get(node);
+    this.#addresses.set(node, address);
+    if (before === undefined || before === address) return;
+    const { websocket } = this.#troubles.asked;
+    this.#troubles.forget(
+      (channel, other, { problem }) =>
+        channel === 'sockets' && problem !== undefined && websocket.get(other)?.node === node,
+    );
   }
 }
 
-const UNKNOWN_NODE = 'of ';
-
-/** A server whose node is unknown may have any: it counts as a node of its own. */
-function nodeKey(server: string, node: string | undefined): string {
-  return node ?? UNKNOWN_NODE + server;
+/** What an outcome shows of a subject. */
+function signOf(subject: Subject, { console, node, path }: Signs): Signs['node'] {
+  if (subject === CONSOLES) return console;
+  return nodeOf(subject) === undefined ? path : node;
 }
 
-/** A 404 before any success, which means that the address is wrong, and not that the server is unknown. */
-function asOfAddress(error: unknown): unknown {
-  if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
-  return new PanelError(problemOfBlamed('panel', error.problem), { cause: error });
+/** Only a response to `/resources` can show that the node has no data. */
+function problemIn(path: Path, value: unknown): Problem | undefined {
+  if (path !== 'resources') return undefined;
+  const { sample, suspended } = value as Resources;
+  return sample === undefined && !suspended ? NO_DATA : undefined;
 }
 
-/** A panel's address as it is shown: without a username and password. */
-function withoutUserInfo(address: string): string {
-  const url = new URL(address);
-  return url.origin + url.pathname.replace(/\/$/, '');
+/** Where a node's sockets are; the path of a socket's address contains the server. */
+function addressOf(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { Listeners } from '../domain/listeners.ts';
-import type { ApiEndpoint } from '../domain/telemetry.ts';
+import type { Path } from './blame.ts';
 
 /** The limit until the panel reports one: the lowest seen in the field. */
 const UNLEARNED_PER_MINUTE = 60;
@@ -22,6 +22,9 @@ const SPARE_PART = 0.1;
 
 /** While the account has nothing to spare, one call after each such wait shows whether it has again. */
 const SPARE_WAIT_MS = 15_000;
+
+/** After a pause, one call at a time shows whether it is over, or the next if that takes longer than this. */
+const PROBE_MS = 5_000;
 
 /** The calls per minute that are made of this limit, or of one that the panel doesn't report. */
 export function allowedOf(limitPerMinute: number | undefined): number {
@@ -46,18 +49,49 @@ export interface RateLimitOptions extends PinnedRate {
   readonly clock: Clock;
 }
 
+/** What a 429 is about: all calls of the account, one path, or the tokens of one server. */
+export type PauseScope = 'account' | Path | `tokens of ${string}`;
+
+/** A pause that the panel demands; it stays until a call shows that it is over. */
+interface Pause {
+  /** In monotonic milliseconds. */
+  readonly until: number;
+  readonly lengthMs: number;
+}
+
+/** What calls may still be made; instants are monotonic milliseconds. */
+export interface Allowance {
+  /** The starts of the last minute's calls, the earliest first. */
+  readonly starts: readonly number[];
+  /** The most calls within any minute. */
+  readonly perMinute: number;
+  /** The account has nothing to spare before. */
+  readonly spareAt: number;
+  readonly pauses: ReadonlyMap<PauseScope, Pause>;
+}
+
+/** When the pauses that concern a call are over. */
+export function pausedUntil({ pauses }: Pick<Allowance, 'pauses'>, path: Path, server: string): number {
+  if (pauses.size === 0) return Number.NEGATIVE_INFINITY;
+  const ends = scopesOf(path, server).map((scope) => pauses.get(scope)?.until ?? Number.NEGATIVE_INFINITY);
+  return Math.max(...ends);
+}
+
+function scopesOf(path: Path, server: string): readonly PauseScope[] {
+  return path === 'websocket' ? ['account', path, `tokens of ${server}`] : ['account', path];
+}
+
 /** What calls one account may still make: a sliding window of 60 s, pauses that the panel demands, and what others use. */
 export class RateLimit {
   readonly #clock: Clock;
   #rate: PinnedRate;
   /** Starts within the last minute, oldest first. */
   readonly #starts: number[] = [];
-  readonly #waits = new Listeners();
-  readonly #rates = new Listeners();
+  readonly #changes = new Listeners();
+  readonly #pauses = new Map<PauseScope, Pause>();
   #known: number | undefined;
   /** When a response last reported the known limit. */
   #knownAt = Number.NEGATIVE_INFINITY;
-  #throttledUntil = Number.NEGATIVE_INFINITY;
   #spareAt = Number.NEGATIVE_INFINITY;
   /** Calls that the account can spare; infinite while the panel reports no limit. */
   #spare = Number.POSITIVE_INFINITY;
@@ -72,8 +106,7 @@ export class RateLimit {
   /** Applies another rate; the calls of the last minute still count. */
   pin(rate: PinnedRate): void {
     this.#rate = rate;
-    this.#waits.notify();
-    this.#rates.notify();
+    this.#changes.notify();
   }
 
   /** The most calls within 60 s. */
@@ -94,66 +127,95 @@ export class RateLimit {
 
   /** Calls made within the last 60 s. */
   get usedLastMinute(): number {
-    this.#forget();
-    return this.#starts.length;
+    return this.allowance.starts.length;
   }
 
-  /** The panel's demanded pause ends at this monotonic instant. */
-  get throttledUntil(): number {
-    return this.#throttledUntil;
+  /** What may still be called now. */
+  get allowance(): Allowance {
+    const horizon = this.#clock.now() - WINDOW_MS;
+    let old = 0;
+    while ((this.#starts[old] ?? Number.POSITIVE_INFINITY) <= horizon) old += 1;
+    if (old > 0) this.#starts.splice(0, old);
+    return {
+      starts: this.#starts,
+      perMinute: this.allowedPerMinute,
+      spareAt: this.#spare > 0 ? Number.NEGATIVE_INFINITY : Math.min(this.#spareAt, this.#spareUntil),
+      pauses: this.#pauses,
+    };
   }
 
-  /** The next call may start at this monotonic instant; not after now if it may start at once. */
-  get readyAt(): number {
-    this.#forget();
-    const allowed = Math.max(1, Math.floor(this.allowedPerMinute));
-    const oldest = this.#starts[this.#starts.length - allowed];
-    const windowAt = oldest === undefined ? Number.NEGATIVE_INFINITY : oldest + WINDOW_MS;
-    const spareAt = this.#spare > 0 ? Number.NEGATIVE_INFINITY : Math.min(this.#spareAt, this.#spareUntil);
-    return Math.max(windowAt, spareAt, this.#throttledUntil);
-  }
-
-  /** Calls the listener when `readyAt` may have changed; returns a function that unsubscribes, as does the next. */
-  onWait(listener: () => void): () => void {
-    return this.#waits.add(listener);
-  }
-
-  /** Calls the listener when the allowed rate changes, or a pause begins that the panel demands. */
-  onRate(listener: () => void): () => void {
-    return this.#rates.add(listener);
+  /** Calls the listener when more or fewer calls may start than before; returns a function that unsubscribes. */
+  onChange(listener: () => void): () => void {
+    return this.#changes.add(listener);
   }
 
   /** A call starts. */
-  take(): void {
+  take(path: Path, server: string): void {
     const now = this.#clock.now();
     this.#starts.push(now);
     if (now >= this.#spareUntil) this.#spare = Number.POSITIVE_INFINITY;
     // After a wait, a single call asks whether there is something to spare again.
     this.#spare = Math.max(0, this.#spare - 1);
     if (this.#spare === 0) this.#spareAt = now + SPARE_WAIT_MS;
-    if (this.readyAt > now) this.#waits.notify();
+    for (const scope of scopesOf(path, server)) {
+      const pause = this.#pauses.get(scope);
+      if (pause !== undefined) this.#pauses.set(scope, { ...pause, until: now + PROBE_MS });
+    }
   }
 
-  /** Learns from a response; returns whether the panel's limit changed. */
-  answered(endpoint: ApiEndpoint, { limitPerMinute: limit, remaining }: RateFacts): boolean {
-    if (limit === undefined || !concernsAccount(endpoint, limit)) return false;
+  /** A call ended other than with 429: no pause that concerns it goes on; returns whether there was one. */
+  answered(path: Path, server: string): boolean {
+    if (this.#pauses.size === 0) return false;
+    const ended = scopesOf(path, server).filter((scope) => this.#pauses.delete(scope));
+    if (ended.length > 0) this.#changes.notify();
+    return ended.length > 0;
+  }
+
+  /** Learns from a response of the panel; returns whether the panel's limit changed. */
+  learn(path: Path, { limitPerMinute: limit, remaining }: RateFacts): boolean {
+    if (limit === undefined || isOfConsole(path, limit)) return false;
     if (this.#known === undefined && remaining !== undefined) this.#noteEarlier(limit - remaining);
     if (remaining !== undefined) this.#noteSpare(remaining - Math.ceil(limit * SPARE_PART));
-    const isNew = this.#learn(limit);
-    if (isNew || this.readyAt > this.#clock.now()) this.#waits.notify();
-    if (isNew) this.#rates.notify();
+    const isNew = this.#learnLimit(limit);
+    if (isNew) this.#changes.notify();
     return isNew;
   }
 
-  /** The panel responded with 429, and requires a wait of this many milliseconds. */
-  throttled(waitMs: number): void {
-    this.#throttledUntil = Math.max(this.#throttledUntil, this.#clock.now() + waitMs);
-    this.#waits.notify();
-    this.#rates.notify();
+  /**
+   * The panel responded with 429. Returns the pause, which concerns the account if the response shows its limit, or if another path is
+   * paused, too; undefined if it was paused already, because calls that were in flight together are throttled together.
+   */
+  throttled(
+    path: Path,
+    server: string,
+    { limitPerMinute: limit }: RateFacts,
+    demandedMs: number,
+  ): { readonly scope: PauseScope; readonly lengthMs: number; readonly isRepeated: boolean } | undefined {
+    const now = this.#clock.now();
+    // Servers may have ever new ids.
+    for (const [old, { until }] of this.#pauses) if (until < now - MAX_WAIT_MS) this.#pauses.delete(old);
+    const scope = this.#scopeOf(path, server, limit, now);
+    const before = this.#pauses.get(scope);
+    const isRepeated = before !== undefined;
+    const isPaused = isRepeated && before.until > now + PROBE_MS;
+    // A panel that demands too short a pause demands it again and again.
+    const lengthMs = isPaused
+      ? Math.max(demandedMs, before.lengthMs)
+      : Math.max(demandedMs, Math.min(2 * (before?.lengthMs ?? 0), DEFAULT_WAIT_MS));
+    this.#pauses.set(scope, { until: Math.max(before?.until ?? 0, now + lengthMs), lengthMs });
+    this.#changes.notify();
+    return isPaused ? undefined : { scope, lengthMs, isRepeated };
+  }
+
+  #scopeOf(path: Path, server: string, limit: number | undefined, now: number): PauseScope {
+    if (limit !== undefined) return isOfConsole(path, limit) ? `tokens of ${server}` : 'account';
+    const isOther = ([scope, { until }]: [PauseScope, Pause]) =>
+      scope !== path && !scope.startsWith('tokens of ') && until > now;
+    return [...this.#pauses].some(isOther) ? 'account' : path;
   }
 
   /** Of several limits that are reported in turn, the lowest is safe; returns whether the limit changed. */
-  #learn(limit: number): boolean {
+  #learnLimit(limit: number): boolean {
     const now = this.#clock.now();
     const before = this.#known;
     if (before !== undefined && limit > before && now - this.#knownAt < WINDOW_MS) return false;
@@ -174,18 +236,11 @@ export class RateLimit {
     this.#spareUntil = now + WINDOW_MS;
     this.#spare = Math.max(0, spare);
   }
-
-  #forget(): void {
-    const horizon = this.#clock.now() - WINDOW_MS;
-    let old = 0;
-    while ((this.#starts[old] ?? Number.POSITIVE_INFINITY) <= horizon) old += 1;
-    if (old > 0) this.#starts.splice(0, old);
-  }
 }
 
-/** Is this the limit of all calls of the account, and not of one server's console? A response without a limit is about all calls. */
-export function concernsAccount(endpoint: ApiEndpoint, limit = Number.POSITIVE_INFINITY): boolean {
-  return endpoint !== 'websocket' || limit > MAX_CONSOLE_LIMIT;
+/** Is this the limit of one server's console, and not of the account? */
+export function isOfConsole(path: Path, limit = Number.POSITIVE_INFINITY): boolean {
+  return path === 'websocket' && limit <= MAX_CONSOLE_LIMIT;
 }
 
 /** The rate limit headers of a response, as received. */

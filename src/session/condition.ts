@@ -111,6 +111,8 @@ export function socketState(machine: MachineState): SocketState {
     case 'streaming':
     case 'refreshing':
       return machine.name;
+    case 'opening':
+      return 'authenticating';
     case 'idle':
     case 'fetchingToken':
     case 'backingOff':

@@ -1,6 +1,6 @@
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../domain/server.ts';
-import { TRIAL_GAPS_MS } from '../panel/circuit.ts';
+import { TRIAL_GAPS_MS } from '../panel/blame.ts';
 import type { MachineState } from './machine-model.ts';
 
 /** A connect may be this late before it goes before a token that ends now: as long as a token lives. */
@@ -68,6 +68,7 @@ function fallback(situation: Situation): PollPolicy {
     case 'fetchingToken':
     case 'connecting':
     case 'authenticating':
+    case 'opening':
     case 'backingOff':
       if (machine.refused?.pollable === false) return OFF;
       if (isSocketHeld) return polledFrom(Number.NEGATIVE_INFINITY, situation);
@@ -84,6 +85,22 @@ function polledFrom(from: number, { pollIntervalMs }: Situation): PollPolicy {
   return { type: 'on', from, intervalMs: pollIntervalMs };
 }
 
+/** The part of the rate that polls may take, of what the tokens of sockets leave: the rest is for lists, trials and new sockets. */
+const POLL_SHARE = 0.9;
+
+/** A token of ten minutes is renewed after about eight. */
+export const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
+
+/** Milliseconds between the polls of a server: as configured, or as many as the rate carries; pure. */
+export function pollEveryMs(
+  configuredMs: number,
+  { perMinute, polled, streaming }: Readonly<Record<'perMinute' | 'polled' | 'streaming', number>>,
+): number {
+  const left = POLL_SHARE * (perMinute - streaming * CALLS_PER_SOCKET_AND_MINUTE);
+  // Where tokens take nearly all calls, polls are late in proportion rather than never.
+  return Math.max(configuredMs, (polled * 60_000) / Math.max(left, perMinute / 10));
+}
+
 /** When a call is due, and whether it is the server's first. */
 export interface Due {
   /** In monotonic milliseconds. */
@@ -97,19 +114,14 @@ export function connectBy({ at, isFirst }: Due): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + CONNECT_PERIOD_MS;
 }
 
-/** By when a server should try its node's sockets, of which one at a time may: what failed more often will rather fail again. */
-export function trialBy(at: number, failures: number): number {
-  return at + (1 + failures) * CONNECT_PERIOD_MS;
-}
-
 /** By when a poll is needed. */
 export function pollBy({ at, isFirst }: Due, intervalMs: number): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + intervalMs;
 }
 
 /**
- * Milliseconds after which a poll or a read that failed this many times in a row is due again: as long as between the trials of a
- * circuit, so that each open circuit has a call to try, and if others fail as well, the circuit paces them all.
+ * Milliseconds after which a poll or a read that failed this many times in a row is due again: as long as between the trials of
+ * what is in trouble.
  */
 export function retryGapMs(failures: number): number {
   return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;
@@ -137,7 +149,7 @@ const MIN_MS = 500;
 /** A connection that streamed for this long was good: the next failure starts from the first ceiling again. */
 export const STABLE_AFTER_MS = 60_000;
 
-/** How long to wait after a refusal that only a person can lift. */
+/** How long to wait after a refusal that only a person can lift; the first time a minute. */
 export const SLOW_RETRY_MS = 5 * 60_000;
 
 /** The jitter after refusals, so that servers refused together aren't retried together. */
@@ -152,9 +164,9 @@ export function backoffMs(failures: number, random: number): number {
   return Math.max(MIN_MS, random * ceiling);
 }
 
-/** Milliseconds until a lasting refusal of the server itself is retried. */
-export function slowRetryMs(random: number): number {
-  return SLOW_RETRY_MS * (1 + REFUSAL_SPREAD * random);
+/** Milliseconds until a lasting refusal of the server itself is retried, after this many in a row. */
+export function slowRetryMs(refusals: number, random: number): number {
+  return refusals <= 1 ? refusedRetryMs(random) : SLOW_RETRY_MS * (1 + REFUSAL_SPREAD * random);
 }
 
 /** Milliseconds until a refusal that isn't the server's own is retried: at most the longest gap between the trials of a circuit. */

@@ -18,7 +18,7 @@ export interface Failure {
 
 /** A refusal that retrying within minutes won't fix. */
 export interface LastingRefusal {
-  /** Undefined if the refusal concerns the API key, which the panel reports for all its servers. */
+  /** Undefined if the refusal concerns the API key or the node, which is reported once for all their servers. */
   readonly reason: BlockedReason | undefined;
   /** Whether the resources endpoint may still respond for this server. */
   readonly pollable: boolean;
@@ -35,8 +35,10 @@ const UNREADABLE: ReadonlySet<CauseCode> = new Set([
 
 /** Whether a problem is a lasting refusal, and of which kind; undefined if an early retry makes sense. */
 export function lastingRefusal({ cause }: Problem): LastingRefusal | undefined {
-  if (!CAUSES[cause].lasting) return undefined;
-  return { reason: blockedReason(cause), pollable: !UNREADABLE.has(cause) };
+  const { lasting, scope } = CAUSES[cause];
+  if (!lasting) return undefined;
+  // A refusal by the node is that of all its servers.
+  return { reason: scope === 'node' ? undefined : blockedReason(cause), pollable: !UNREADABLE.has(cause) };
 }
 
 /** The failure of a call for credentials. */

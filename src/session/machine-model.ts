@@ -49,6 +49,8 @@ export type MachineState =
   | ({ readonly name: 'fetchingToken' } & AttemptState)
   | ({ readonly name: 'connecting'; readonly reused: boolean } & WithToken)
   | ({ readonly name: 'authenticating'; readonly reused: boolean } & WithToken)
+  /** The token was accepted, and no stats have arrived yet. */
+  | ({ readonly name: 'opening'; readonly unanswered: number } & WithToken)
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
@@ -73,8 +75,8 @@ export type MachineEvent =
   /** `mayConnect` at once if there is a token: the node's sockets work, as far as is known. */
   | { readonly type: 'start'; readonly mayConnect: boolean }
   | { readonly type: 'stop' }
-  /** The reason why this server could not connect, or renew its token, may be gone: try now. */
-  | { readonly type: 'wake' }
+  /** The reason why this server could not connect, or renew its token, may be gone: try now, with a new token if `isFresh`. */
+  | { readonly type: 'wake'; readonly isFresh?: boolean }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
   | { readonly type: 'opened'; readonly epoch: number }
@@ -120,6 +122,10 @@ export interface MachineContext {
   /** Uniform in [0, 1). */
   readonly random: number;
   readonly timeouts: SocketTimeouts;
+  /** Does the panel still give this address of a socket, as far as is known? */
+  readonly isCurrent: (socketUrl: string) => boolean;
+  /** The panel's list shows nothing that keeps the server from being monitored. */
+  readonly isListed: boolean;
 }
 
 /** How long a node may take to respond to a connect, and the token that follows. */
@@ -180,7 +186,7 @@ export function fetchToken(from: AttemptState): Transition {
   };
 }
 
-/** The step to a socket whose token was accepted. One that streams already keeps its age, and the timer of its silence. */
+/** The step to a socket that streams. One that did already keeps its age, and what it was asked. */
 export function stream(
   state: AttemptState & Partial<Pick<Live, 'since' | 'unanswered'>>,
   token: Token,
@@ -231,9 +237,11 @@ export function fail(
 }
 
 /** Milliseconds until the next attempt after consecutive failures, of which this is the last. */
-export function retryDelay(failures: number, { problem }: Failure, { random }: MachineContext): number {
+export function retryDelay(failures: number, { problem }: Failure, context: MachineContext): number {
+  const { random, isListed } = context;
   const { lasting, scope } = CAUSES[problem.cause];
-  if (lasting) return scope === 'server' ? slowRetryMs(random) : refusedRetryMs(random);
+  if (lasting && scope === 'server' && !isListed) return slowRetryMs(failures, random);
+  if (lasting) return refusedRetryMs(random);
   return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
 }
 

@@ -66,6 +66,8 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
       return whileConnecting(state, event, context);
     case 'authenticating':
       return whileAuthenticating(state, event, context);
+    case 'opening':
+      return whileOpening(state, event, context);
     case 'streaming':
     case 'refreshing':
       return whileLive(state, event, context);
@@ -80,6 +82,7 @@ export function hasSocket(state: MachineState): boolean {
   return (
     state.name === 'connecting' ||
     state.name === 'authenticating' ||
+    state.name === 'opening' ||
     state.name === 'streaming' ||
     state.name === 'refreshing'
   );
@@ -96,9 +99,11 @@ function start(
 
 /** Connects with the token of an earlier socket if that lives long enough, else with a new one. */
 function connectAgain(state: AttemptState, token: Token | undefined, context: MachineContext): Transition {
-  return token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS
-    ? connect(state, { token, reused: true }, context)
-    : fetchToken(state);
+  const isUsable =
+    token !== undefined &&
+    token.expiresAt - context.now > REUSE_MARGIN_MS &&
+    context.isCurrent(token.socketUrl);
+  return isUsable ? connect(state, { token, reused: true }, context) : fetchToken(state);
 }
 
 function whileFetching(
@@ -111,6 +116,8 @@ function whileFetching(
       return connect(state, { token: event.token, reused: false }, context);
     case 'tokenFailed':
       return fail(state, undefined, event.failure, context);
+    case 'wake':
+      return stay({ ...state, isPromising: true });
     default:
       return stay(state);
   }
@@ -148,7 +155,7 @@ function whileAuthenticating(
 ): Transition {
   switch (event.type) {
     case 'authenticated':
-      return begin(state, context);
+      return begin(state);
     case 'jwtError':
     case 'daemonError':
       // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one.
@@ -175,16 +182,43 @@ function whileAuthenticating(
 }
 
 /** A running server sends its next statistics within a second; asking for them is faster. */
-function begin(state: StateNamed<'authenticating'>, context: MachineContext): Transition {
-  const streaming = stream({ ...state, unanswered: 1 }, state.token, context);
-  return prepend([{ type: 'cancelTimers' }], append(streaming, ASK));
+function begin(state: StateNamed<'authenticating'>): Transition {
+  const { reused: _, ...attempt } = state;
+  return {
+    state: { ...attempt, name: 'opening', unanswered: 1 },
+    effects: [{ type: 'cancelTimers' }, ...ASK],
+  };
+}
+
+function whileOpening(
+  state: StateNamed<'opening'>,
+  event: MachineEvent,
+  context: MachineContext,
+): Transition {
+  switch (event.type) {
+    case 'stats':
+      return append(stream({ ...state, unanswered: 0 }, state.token, context), [
+        { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS },
+      ]);
+    case 'jwtError':
+    case 'daemonError':
+      return rejectToken(state, event, context);
+    case 'closed':
+      return fail(state, state.token, event.failure, context);
+    case 'timer':
+      if (event.timer !== 'silence') return stay(state);
+      if (state.unanswered >= UNANSWERED_LIMIT) return failWithSocket(state, state.token, SILENT, context);
+      return { state: { ...state, unanswered: state.unanswered + 1 }, effects: ASK };
+    default:
+      return stay(state);
+  }
 }
 
 /**
  * The first few times, a new token whose error another token may fix is replaced soon; after that it is retried like any failure.
  */
 function rejectToken(
-  state: StateNamed<'authenticating'>,
+  state: StateNamed<'authenticating'> | StateNamed<'opening'>,
   event: EventOfType<'jwtError'> | EventOfType<'daemonError'>,
   context: MachineContext,
 ): Transition {
@@ -199,7 +233,8 @@ function whileResting(
 ): Transition {
   if (event.type !== 'wake' && !isTimer(event, 'retry')) return stay(state);
   const attempt: AttemptState = event.type === 'wake' ? { ...state, isPromising: true } : state;
-  return connectAgain(attempt, state.token, context);
+  const isFresh = event.type === 'wake' && event.isFresh === true;
+  return connectAgain(attempt, isFresh ? undefined : state.token, context);
 }
 
 /** What a session does while its socket streams, with or without a new token under way. */

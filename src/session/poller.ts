@@ -6,7 +6,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import { type PollPolicy, retryGapMs, slowRetryMs } from './due.ts';
+import { type PollPolicy, refusedRetryMs, retryGapMs, slowRetryMs } from './due.ts';
 
 /** How one poll ended; after a `refused` one, the next waits for the slow retry. */
 type EndedPoll =
@@ -44,14 +44,14 @@ export interface PollAttempt {
   /** In monotonic milliseconds. */
   readonly dueAt: number;
   /** The server's last polls were refused or failed several times in a row. */
-  readonly isRetry: boolean;
+  readonly isRetry: () => boolean;
   readonly signal: AbortSignal;
 }
 
 /** Makes one poll; resolves with its outcome and never rejects. */
 export type Poll = (attempt: PollAttempt) => Promise<PollOutcome>;
 
-/** After this many failed polls in a row, the next one probably fails as well. */
+/** After this many failed polls in a row, the next one probably fails as well, and needn't come before the interval is over. */
 const FAILURES_TO_RETRY = 3;
 
 /** Requests one server's resources repeatedly while its policy requires it; never two requests at once. */
@@ -59,17 +59,23 @@ export class Poller {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #poll: Poll;
+  readonly #isListed: () => boolean;
   #policy: PollPolicy = { type: 'off' };
   #startedAt = Number.NEGATIVE_INFINITY;
   /** No polls before this instant, because of a refusal or failure. */
   #notBefore = Number.NEGATIVE_INFINITY;
   /** Consecutive failed polls. */
   #failures = 0;
-  #wasRefused = false;
+  /** Consecutive refusals. */
+  #refusals = 0;
+  /** The part of the interval until the next poll: servers that were polled in one burst at the start are spread from then on. */
+  #part: number | undefined;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
-  constructor(clock: Clock, random: () => number, poll: Poll) {
+  /** `isListed`: the panel's list shows nothing that keeps the server from being monitored. */
+  constructor(clock: Clock, random: () => number, poll: Poll, isListed: () => boolean = () => false) {
+    this.#isListed = isListed;
     this.#clock = clock;
     this.#random = random;
     this.#poll = poll;
@@ -96,7 +102,7 @@ export class Poller {
     this.#startedAt = Number.NEGATIVE_INFINITY;
     this.#notBefore = Number.NEGATIVE_INFINITY;
     this.#failures = 0;
-    this.#wasRefused = false;
+    this.#refusals = 0;
     if (this.#inFlight === undefined) this.#schedule();
   }
 
@@ -104,9 +110,20 @@ export class Poller {
     this.#unschedule();
     const policy = this.#policy;
     if (policy.type === 'off') return;
-    const intervalMs = this.#failures > 0 ? 0 : policy.intervalMs;
+    const intervalMs = this.#failures > 0 ? 0 : policy.intervalMs * (this.#part ?? 1);
     const at = Math.max(policy.from, this.#startedAt + intervalMs, this.#notBefore);
     this.#cancel = this.#clock.schedule(at - this.#clock.now(), () => void this.#run());
+  }
+
+  /** How long a refusal lasts at least. */
+  get #refusedMs(): number {
+    return this.#isListed() ? refusedRetryMs(this.#random()) : slowRetryMs(this.#refusals, this.#random());
+  }
+
+  /** How long to wait after a failure: what failed often needn't be asked more often than others. */
+  get #failedMs(): number {
+    const intervalMs = this.#policy.type === 'on' ? this.#policy.intervalMs : 0;
+    return Math.max(retryGapMs(this.#failures), this.#failures < FAILURES_TO_RETRY ? 0 : intervalMs);
   }
 
   #unschedule(): void {
@@ -118,15 +135,16 @@ export class Poller {
     const controller = new AbortController();
     this.#inFlight = controller;
     this.#startedAt = this.#clock.now();
-    const isRetry = this.#wasRefused || this.#failures >= FAILURES_TO_RETRY;
+    const isRetry = () => this.#refusals > 0 || this.#failures >= FAILURES_TO_RETRY;
     const attempt = { dueAt: this.#startedAt, isRetry, signal: controller.signal };
     const outcome = await this.#poll(attempt).catch(() => 'failed' as const);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
     this.#failures = outcome === 'failed' ? this.#failures + 1 : 0;
-    this.#wasRefused = outcome === 'refused';
-    if (outcome === 'refused') this.#notBefore = this.#startedAt + slowRetryMs(this.#random());
-    if (outcome === 'failed') this.#notBefore = this.#clock.now() + retryGapMs(this.#failures);
+    this.#refusals = outcome === 'refused' ? this.#refusals + 1 : 0;
+    if (outcome === 'refused') this.#notBefore = this.#startedAt + this.#refusedMs;
+    if (outcome === 'failed') this.#notBefore = this.#clock.now() + this.#failedMs;
+    if (outcome === 'answered') this.#part = this.#part === undefined ? 1 + 0.5 * this.#random() : 1;
     this.#schedule();
   }
 }

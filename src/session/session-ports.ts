@@ -7,6 +7,7 @@ import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+
 import type { SocketTimeouts } from './machine-model.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
 
@@ -28,12 +29,12 @@ export interface SocketAccess {
 }
 
 /** What a console socket needs from its panel. */
-export type StreamPanel = Pick<PanelGateway, 'credentials' | 'admitSocket' | 'isSocketOpen' | 'socketEnded'>;
+export type StreamPanel = Pick<PanelGateway, 'credentials' | 'mayConnect' | 'isCurrent' | 'socketEnded'>;
 
-/** The circuits of a panel that is used for a single socket: there are none. */
-export const NO_CIRCUITS: Omit<StreamPanel, 'credentials'> = {
-  admitSocket: () => Promise.resolve(),
-  isSocketOpen: () => true,
+/** A panel that is used for a single socket holds none. */
+export const NO_HOLDS: Omit<StreamPanel, 'credentials'> = {
+  mayConnect: () => true,
+  isCurrent: () => true,
   socketEnded: () => undefined,
 };
 

@@ -1,7 +1,7 @@
-import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';
+import type { Recovery } from '../panel/gateway.ts';
 import { collectionStatus, isListedReason, logCondition, mayBeOfPanel, socketState } from './condition.ts';
 import { type Due, type Need, needOf, pollBy, polledStalenessMs } from './due.ts';
 import type { MachineState } from './machine-model.ts';
@@ -63,6 +63,8 @@ export class Session implements StreamerOwner {
     this.#isRunning = false;
     this.#streamer.stop();
     this.follow();
+    // Polling that ends forgets its failures.
+    this.#poller = undefined;
     await this.#streamer.closing;
   }
 
@@ -88,6 +90,22 @@ export class Session implements StreamerOwner {
     if (mayBeOfNode(machine)) this.#streamer.wake();
   }
 
+  /** Its socket is to try those of its node. */
+  tryNode(isFresh: boolean): void {
+    this.#streamer.tryNode(isFresh);
+  }
+
+  /** Another server works that failed on this node, or was refused although it is listed as this one is: this one may work, too. */
+  othersRecovered({ cause, node }: Recovery): void {
+    const { target } = this.#record;
+    const isListed = target.node !== undefined && target.blocked === undefined;
+    const { machine } = this.#streamer;
+    if (isListed && machine.name === 'blocked' && machine.problem?.cause === cause) this.#streamer.wake();
+    const poll = this.#pollResult;
+    if (poll.type === 'none' || poll.type === 'answered' || poll.problem.cause !== cause) return;
+    if (poll.type === 'refused' ? isListed : node === this.#record.node) this.#poller?.wake();
+  }
+
   /** The panel reaches the node again. */
   wakePolls(): void {
     const poll = this.#pollResult;
@@ -97,16 +115,19 @@ export class Session implements StreamerOwner {
 
   /** Does what the server needs next, which depends on its target, its socket and the panel's circuits. */
   follow(): void {
-    const { panel } = this.#context;
     const { socket } = this.#need();
     if (socket === 'hold') this.#streamer.start();
     else if (socket === 'none' || !isLive(this.#streamer.machine)) this.#streamer.stop();
-    if (mayBeOfNode(this.#streamer.machine) && !panel.isSocketOpen(this.#record.node))
-      this.#streamer.awaitTrial();
     const { poll } = this.#need();
     if (poll.type === 'off') this.#pollResult = { type: 'none' };
     const { clock, random } = this.#context;
-    if (poll.type === 'on') this.#poller ??= new Poller(clock, random, (attempt) => this.#poll(attempt));
+    if (poll.type === 'on')
+      this.#poller ??= new Poller(
+        clock,
+        random,
+        (attempt) => this.#poll(attempt),
+        () => this.#record.target.node !== undefined,
+      );
     this.#poller?.follow(poll);
     this.#show(poll.type === 'on');
   }
@@ -118,7 +139,8 @@ export class Session implements StreamerOwner {
       mode: target.mode,
       blocked: target.blocked,
       hasRoom: this.#hasRoom(),
-      isSocketHeld: this.#socketHold(node) !== undefined,
+      // While the node isn't polled either, a poll would only wait, and start in place of the socket.
+      isSocketHeld: this.#socketHold(node) !== undefined && this.#context.panel.pollHold(node) === undefined,
       machine: this.#streamer.machine,
       sampledAt,
       waitingSince: this.#waitingSince,
@@ -137,11 +159,7 @@ export class Session implements StreamerOwner {
     const { sampledAt, target } = this.#record;
     const due: Due = { at: dueAt, isFirst: sampledAt === undefined && !this.#hasPolled };
     this.#hasPolled = true;
-    const ask = {
-      node: () => this.#record.node,
-      deadline: pollBy(due, pollIntervalMs),
-      isRetry: () => isRetry,
-    };
+    const ask = { deadline: pollBy(due, pollIntervalMs), isRetry };
     const ended = await panel.resources(target.id, ask, signal).then(
       (resources) => ({ resources, result: resultOfAnswer(resources) }),
       (error: unknown) => ({ resources: undefined, result: resultOfError(error) }),
@@ -193,7 +211,7 @@ export class Session implements StreamerOwner {
     const { target, node } = this.#record;
     const { panel } = this.#context;
     if (target.blocked !== undefined) return blockedByListing(target.blocked, machine);
-    return collectionStatus({
+    const status = collectionStatus({
       machine,
       polling: isPolled,
       poll: this.#pollResult,
@@ -201,6 +219,9 @@ export class Session implements StreamerOwner {
       socketHold: machine.name === 'idle' ? undefined : this.#socketHold(node),
       pollHold: isPolled ? panel.pollHold(node) : undefined,
     });
+    // A server that was blocked stays so until the panel or its node responds.
+    const isAsked = status.condition === 'waiting' || status.condition === 'connecting';
+    return this.#status.condition === 'blocked' && isAsked ? this.#status : status;
   }
 }
 
@@ -215,8 +236,9 @@ function blockedByListing(reason: BlockedReason, machine: MachineState): Collect
     : { condition: 'blocked', blocked: reason, problem: { cause: reason, detail } };
 }
 
-/** Does the server rest for a reason that isn't its own? The panel's error may be one for all servers of the node. */
+/** Does the server rest for a reason that may be its node's? A refusal of its own isn't. */
 function mayBeOfNode(machine: MachineState): boolean {
-  const problem = isResting(machine) ? machine.problem : undefined;
-  return problem !== undefined && CAUSES[problem.cause].scope !== 'server';
+  return (
+    machine.name === 'backingOff' || (machine.name === 'blocked' && machine.refused.reason === undefined)
+  );
 }

@@ -1,10 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
 import { subjectOf } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { Credentials } from '../panel/dialect.ts';
-import { connectBy, trialBy } from './due.ts';
+import { connectBy } from './due.ts';
 import { tokenFailure, type UpgradeWay, upgradeFailure } from './failure.ts';
-import { REUSE_MARGIN_MS, step } from './machine.ts';
+import { step } from './machine.ts';
 import {
   INITIAL_STATE,
   type MachineContext,
@@ -22,6 +23,9 @@ import type { ConsoleSocket } from './socket.ts';
 import { SocketEvents } from './socket-events.ts';
 import { Timers } from './timers.ts';
 import { toToken } from './token.ts';
+
+/** While its node's sockets are in trouble, a retry that is due is put off by this. */
+const HELD_MS = 15_000;
 
 /** What a streamer asks its owner, and what it notifies the owner of. */
 export interface StreamerOwner {
@@ -43,10 +47,8 @@ export class Streamer {
   #machine: MachineState = INITIAL_STATE;
   #socket: ConsoleSocket | undefined;
   #fetch: AbortController | undefined;
-  /** Waits until the node's sockets may be tried. */
-  #admission: AbortController | undefined;
-  /** The node of the attempt under way, as far as it was known when it began. */
-  #attemptNode: string | undefined;
+  /** When the attempt under way began. */
+  #attemptedAt = 0;
   #hasAttempted = false;
   /** The reason for earlier failures may be gone, also for a call that waits. */
   #isPromising = false;
@@ -76,23 +78,24 @@ export class Streamer {
   }
 
   start(): void {
-    this.dispatch({ type: 'start', mayConnect: this.#context.panel.isSocketOpen(this.#record.node) });
+    this.dispatch({ type: 'start', mayConnect: this.#mayConnect });
   }
 
   stop(): void {
     this.dispatch({ type: 'stop' });
   }
 
-  /** Tries again as soon as the node's sockets may be tried, because the reason for earlier failures may be gone. */
+  /** Tries again unless its node's sockets are in trouble, because the reason for earlier failures may be gone. */
   wake(): void {
     this.#isPromising = true;
-    if (isResting(this.#machine)) void this.#attempt({ type: 'wake' });
+    if (isResting(this.#machine)) this.#attempt({ type: 'wake' });
     else if (this.#owner.renews()) this.dispatch({ type: 'wake' });
   }
 
-  /** Joins those that wait for the trial of their node, instead of waiting for its own back-off. */
-  awaitTrial(): void {
-    if (this.#admission === undefined) this.wake();
+  /** Tries its node's sockets, with a new token if `isFresh`; an attempt that is under way tries them as well. */
+  tryNode(isFresh: boolean): void {
+    if (isResting(this.#machine)) this.#attempt({ type: 'wake', isFresh });
+    else if (!isAttempt(this.#machine)) this.#report('withdrawn');
   }
 
   /** Records that a sample arrived at this instant; returns true if the machine waits for one. */
@@ -106,19 +109,23 @@ export class Streamer {
     const before = this.#machine;
     const { state, effects } = step(before, event, this.#machineContext());
     this.#machine = state;
-    if (!isResting(state)) this.#cancelAdmission();
-    if (isAttempt(before) && !isAttempt(state)) {
-      this.#isPromising = false;
-      this.#attemptEnded(state);
-    }
+    if (isAttempt(before) && !isAttempt(state)) this.#isPromising = false;
+    this.#reportChange(before, state);
     this.#awaitsSample = 'unanswered' in state && state.unanswered > 0;
     for (const effect of effects) this.#run(effect);
     if (state !== before || effects.length > 0) this.#owner.changed();
   }
 
   #machineContext(): MachineContext {
-    const { clock, random, settings } = this.#context;
-    return { now: clock.now(), random: random(), timeouts: settings };
+    const { clock, random, settings, panel } = this.#context;
+    const { node, target } = this.#record;
+    return {
+      now: clock.now(),
+      random: random(),
+      timeouts: settings,
+      isCurrent: (socketUrl) => panel.isCurrent(node, socketUrl),
+      isListed: target.node !== undefined && target.blocked === undefined,
+    };
   }
 
   #run(effect: MachineEffect): void {
@@ -161,7 +168,7 @@ export class Streamer {
   #onTimer(timer: TimerName): void {
     if (timer === 'silence' && this.#rearmSilence()) return;
     if (timer === 'retry') {
-      void this.#attempt({ type: 'timer', timer });
+      this.#attempt({ type: 'timer', timer });
       return;
     }
     if (this.#owner.renews() || (timer !== 'refresh' && timer !== 'expiry')) {
@@ -169,58 +176,39 @@ export class Streamer {
     } else if (timer === 'expiry') this.#owner.tokenSpent();
   }
 
-  /** Begins another attempt as soon as its node's sockets may be tried. */
-  async #attempt(event: MachineEvent): Promise<void> {
-    const { panel } = this.#context;
-    const { node, target } = this.#record;
-    this.#cancelAdmission();
-    if (!panel.isSocketOpen(node)) {
-      const admission = new AbortController();
-      this.#admission = admission;
-      await this.#admitted(admission.signal).catch(() => undefined);
-      if (this.#admission !== admission) {
-        panel.socketEnded(target.id, node, 'withdrawn');
-        return;
-      }
-      this.#admission = undefined;
-    }
-    this.#attemptNode = node;
-    this.dispatch(event);
+  get #mayConnect(): boolean {
+    return this.#context.panel.mayConnect(this.#record.target.id, this.#record.node);
   }
 
-  /** Resolves when the sockets of the server's node may be tried. */
-  #admitted(signal: AbortSignal): Promise<void> {
-    const failures = 'failures' in this.#machine ? this.#machine.failures : 0;
-    const deadline = trialBy(this.#clock.now(), failures);
-    const ask = { node: () => this.#record.node, deadline };
-    return this.#context.panel.admitSocket(this.#record.target.id, ask, signal);
+  /** Begins another attempt, unless its node's sockets are in trouble: then it is woken once they work, or chosen to try them. */
+  #attempt(event: MachineEvent): void {
+    if (this.#mayConnect) this.dispatch(event);
+    // A refusal of its own isn't over because the node works again.
+    else if (event.type === 'timer') this.#timers.set(event.timer, HELD_MS);
   }
 
-  #cancelAdmission(): void {
-    this.#admission?.abort(new Error('the attempt is no longer needed'));
-    this.#admission = undefined;
+  /** Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the node's sockets work. */
+  #reportChange(before: MachineState, now: MachineState): void {
+    const wasOpen = isAttempt(before) || isLive(before);
+    if (isAttempt(now) && !isAttempt(before)) this.#attemptedAt = this.#clock.now();
+    if (isLive(now) && !isLive(before)) this.#report(undefined);
+    else if (isResting(now) && wasOpen) this.#report(now.problem ?? 'withdrawn', socketUrlOf(before));
+    else if (wasOpen && (now.name === 'idle' || (isLive(before) && !isLive(now)))) this.#report('withdrawn');
   }
 
-  /** Tells the panel how an attempt ended, which judges the node. */
-  #attemptEnded(now: MachineState): void {
-    const { panel } = this.#context;
-    const { node, target } = this.#record;
-    const problem = 'problem' in now ? now.problem : undefined;
-    panel.socketEnded(target.id, node, isLive(now) ? undefined : (problem ?? 'withdrawn'));
-    if (this.#attemptNode !== node) panel.socketEnded(target.id, this.#attemptNode, 'withdrawn');
+  #report(end: Problem | 'withdrawn' | undefined, url?: string): void {
+    this.#context.panel.socketEnded(this.#record.target.id, { startedAt: this.#attemptedAt, url, end });
   }
 
   /** Requests credentials, by the time at which they are needed. */
   #credentials(purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials> {
-    const { node, target, sampledAt } = this.#record;
+    const { target, sampledAt } = this.#record;
     const machine = this.#machine;
     const isFirst = sampledAt === undefined && !this.#hasAttempted;
     this.#hasAttempted = true;
-    if (machine.name !== 'refreshing') this.#attemptNode = node;
     const deadline =
       machine.name === 'refreshing' ? machine.token.expiresAt : connectBy({ at: this.#clock.now(), isFirst });
     const ask = {
-      node: () => this.#record.node,
       daemon: target.daemon,
       deadline,
       isRetry: () => purpose === 'retry' && !this.#isPromising,
@@ -241,8 +229,9 @@ export class Streamer {
   async #fetchToken(purpose: TokenPurpose): Promise<void> {
     const controller = new AbortController();
     this.#fetch = controller;
-    const event = await this.#usableToken(purpose, controller.signal).then(
-      (token) => this.#tokenEvent(token),
+    const event = await this.#credentials(purpose, controller.signal).then(
+      (credentials) =>
+        this.#tokenEvent(toToken(credentials, purpose, this.#clock.now(), this.#context.random())),
       (error: unknown): MachineEvent => {
         return { type: 'tokenFailed', failure: tokenFailure(error) };
       },
@@ -250,23 +239,6 @@ export class Streamer {
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;
     this.dispatch(event);
-  }
-
-  /** A token for a node whose sockets may be tried: only the token shows the node, if the server list didn't. */
-  async #usableToken(purpose: TokenPurpose, signal: AbortSignal): Promise<Token> {
-    const { addressProblem, panel } = this.#context;
-    for (;;) {
-      const credentials = await this.#credentials(purpose, signal);
-      const token = toToken(credentials, purpose, this.#clock.now(), this.#context.random());
-      if (purpose === 'refresh' || addressProblem(token.socketUrl) !== undefined) return token;
-      this.#noteHost(token.socketUrl);
-      const { node } = this.#record;
-      const isTried = this.#attemptNode === node;
-      this.#attemptNode = node;
-      if (isTried || panel.isSocketOpen(node)) return token;
-      await this.#admitted(signal);
-      if (token.expiresAt - this.#clock.now() > REUSE_MARGIN_MS) return token;
-    }
   }
 
   #tokenEvent(token: Token): MachineEvent {
@@ -315,7 +287,7 @@ export class Streamer {
   }
 
   #socketUrl(): string | undefined {
-    return 'token' in this.#machine ? this.#machine.token?.socketUrl : undefined;
+    return socketUrlOf(this.#machine);
   }
 
   #noteHost(url: string): void {
@@ -342,7 +314,11 @@ export function isResting(
 
 /** Is a socket being opened? */
 function isAttempt({ name }: MachineState): boolean {
-  return name === 'fetchingToken' || name === 'connecting' || name === 'authenticating';
+  return name === 'fetchingToken' || name === 'connecting' || name === 'authenticating' || name === 'opening';
+}
+
+function socketUrlOf(machine: MachineState): string | undefined {
+  return 'token' in machine ? machine.token?.socketUrl : undefined;
 }
 
 /** Does the socket stream? */

@@ -4,7 +4,7 @@ import type { ServerTarget } from '../../src/domain/server.ts';
 import type { PanelTelemetry } from '../../src/domain/telemetry.ts';
 import { type PanelContext, PanelFleet, type PanelSettings } from '../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../src/fleet/socket-limit.ts';
-import type { Circuit } from '../../src/panel/circuit.ts';
+import type { Subject } from '../../src/panel/blame.ts';
 import type {
   BackupsPage,
   ClientMessage,
@@ -13,9 +13,7 @@ import type {
   Resources,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type { CircuitKey } from '../../src/panel/gate.ts';
-import type { Ask, PanelGateway } from '../../src/panel/gateway.ts';
-import { type PanelHealth, type PanelUse, UNKNOWN_USE } from '../../src/panel/judge.ts';
+import type { Ask, PanelGateway, PanelUse, Recovery, SocketAttempt } from '../../src/panel/gateway.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -46,28 +44,32 @@ export const RESOURCES: Resources = {
 
 /** A panel that responds at once, and records the requests; the test decides about its circuits. */
 export class FakeGateway implements PanelGateway {
-  health: PanelHealth = 'unknown';
+  health: PanelGateway['health'] = 'unknown';
   problem: Problem | undefined;
   problems: readonly Problem[] = [];
   keyChanges = 0;
   accessChanges = 0;
   limitPerMinute = 60;
   isPinned = false;
-  use = UNKNOWN_USE;
+  use: PanelUse | undefined;
   closed = false;
   readonly calls: string[] = [];
   readonly asks: Ask[] = [];
   /** How attempts to stream ended: with success, without showing anything, or with a cause. */
   readonly attempts: string[] = [];
-  /** Problems of nodes' sockets and polls, and servers that wait for the trial of their node. */
+  /** Problems of nodes' sockets and polls, and the servers that may try the sockets of theirs. */
   readonly socketHolds = new Map<string, Problem>();
   readonly pollHolds = new Map<string, Problem>();
-  readonly awaitingTrial = new Map<string, () => void>();
+  readonly trying = new Set<string>();
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
   answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
     Promise.resolve(RESOURCES);
-  readonly #circuitListeners = new Set<(key: CircuitKey, state: Circuit['state']) => void>();
+  /** Addresses that the panel no longer gives. */
+  readonly outdated = new Set<string>();
+  readonly #blameListeners = new Set<(subject: Subject | 'panel', isBlamed: boolean) => void>();
+  readonly #trialListeners = new Set<(server: string, isFresh: boolean) => void>();
+  readonly #recoveryListeners = new Set<(recovery: Recovery) => void>();
   readonly #changeListeners = new Set<() => void>();
 
   credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
@@ -94,23 +96,18 @@ export class FakeGateway implements PanelGateway {
     throw new Error('expected no schedules');
   }
 
-  isSocketOpen(node: string | undefined): boolean {
-    return node === undefined || !this.socketHolds.has(node);
+  mayConnect(server: string, node: string | undefined): boolean {
+    return node === undefined || !this.socketHolds.has(node) || this.trying.has(server);
   }
 
-  admitSocket(server: string, _ask: Ask, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.awaitingTrial.set(server, resolve);
-      signal.addEventListener('abort', () => {
-        this.awaitingTrial.delete(server);
-        reject(signal.reason as Error);
-      });
-    });
+  isCurrent(_node: string | undefined, url: string): boolean {
+    return !this.outdated.has(url);
   }
 
-  socketEnded(server: string, node: string | undefined, end: Problem | 'withdrawn' | undefined): void {
+  socketEnded(server: string, { end }: SocketAttempt): void {
+    this.trying.delete(server);
     const shown = end === undefined ? 'success' : end === 'withdrawn' ? end : end.cause;
-    this.attempts.push(`${server} on ${node ?? 'an unknown node'}: ${shown}`);
+    this.attempts.push(`${server}: ${shown}`);
   }
 
   socketHold(node: string | undefined): Problem | undefined {
@@ -142,9 +139,19 @@ export class FakeGateway implements PanelGateway {
     this.accessChanges += 1;
   }
 
-  onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void {
-    this.#circuitListeners.add(listener);
-    return () => this.#circuitListeners.delete(listener);
+  onBlame(listener: (subject: Subject | 'panel', isBlamed: boolean) => void): () => void {
+    this.#blameListeners.add(listener);
+    return () => this.#blameListeners.delete(listener);
+  }
+
+  onSocketTrial(listener: (server: string, isFresh: boolean) => void): () => void {
+    this.#trialListeners.add(listener);
+    return () => this.#trialListeners.delete(listener);
+  }
+
+  onRecovery(listener: (recovery: Recovery) => void): () => void {
+    this.#recoveryListeners.add(listener);
+    return () => this.#recoveryListeners.delete(listener);
   }
 
   onChange(listener: () => void): () => void {
@@ -152,39 +159,31 @@ export class FakeGateway implements PanelGateway {
     return () => this.#changeListeners.delete(listener);
   }
 
-  onPause(): () => void {
-    return () => undefined;
-  }
-
-  verify(): Promise<void> {
-    return Promise.resolve();
-  }
-
   close(): Promise<void> {
     this.closed = true;
     return Promise.resolve();
   }
 
-  /** Sets the panel's health; a problem opens its circuit, and none closes it. */
-  becomes(health: PanelHealth, problem?: Problem): void {
+  /** Sets the panel's health, and blames it if it has a problem. */
+  becomes(health: PanelGateway['health'], problem?: Problem): void {
     this.health = health;
     this.problem = problem;
     this.problems = problem === undefined ? [] : [problem];
-    this.#circuit('panel', problem);
+    this.#blamed('panel', problem);
   }
 
-  /** Opens the circuit of the node's sockets, or closes it. */
+  /** Blames the node's sockets, or no longer. */
   socketsFail(node: string, problem?: Problem): void {
     if (problem === undefined) this.socketHolds.delete(node);
     else this.socketHolds.set(node, problem);
-    this.#circuit(`sockets ${node}`, problem);
+    this.#blamed(`sockets ${node}`, problem);
   }
 
-  /** Opens the circuit of the node's polls, or closes it. */
+  /** Blames the node's polls, or no longer. */
   pollsFail(node: string, problem?: Problem): void {
     if (problem === undefined) this.pollHolds.delete(node);
     else this.pollHolds.set(node, problem);
-    this.#circuit(`polls ${node}`, problem);
+    this.#blamed(`polls ${node}`, problem);
   }
 
   allows(perMinute: number): void {
@@ -196,8 +195,19 @@ export class FakeGateway implements PanelGateway {
     return this.calls.filter((call) => call.startsWith(what)).map((call) => call.slice(what.length + 1));
   }
 
-  #circuit(key: CircuitKey, problem: Problem | undefined): void {
-    for (const listener of this.#circuitListeners) listener(key, problem === undefined ? 'closed' : 'open');
+  /** Lets the server try the sockets of its node, which are blamed. */
+  tries(server: string, isFresh = false): void {
+    this.trying.add(server);
+    for (const listener of this.#trialListeners) listener(server, isFresh);
+  }
+
+  /** Another server that failed works. */
+  recovers(recovery: Recovery): void {
+    for (const listener of this.#recoveryListeners) listener(recovery);
+  }
+
+  #blamed(subject: Subject | 'panel', problem: Problem | undefined): void {
+    for (const listener of this.#blameListeners) listener(subject, problem !== undefined);
     for (const listener of this.#changeListeners) listener();
   }
 }

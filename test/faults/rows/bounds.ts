@@ -1,4 +1,4 @@
-import { TRIAL_GAPS_MS } from '../../../src/panel/circuit.ts';
+import { TRIAL_GAPS_MS } from '../../../src/panel/blame.ts';
 import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/due.ts';
 
 /**

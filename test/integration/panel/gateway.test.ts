@@ -76,20 +76,23 @@ const until = (check: () => void) =>
 const paths = () => panel.requests.map(({ url }) => url?.replace('/api/client/servers/', ''));
 const asked = (path: string) => paths().filter((one) => one === path).length;
 
-const unknown = () => undefined;
-
 /** Asks for a server's credentials, by a deadline. */
 const connect = (server: string, deadline = clock.now(), signal = never()) =>
-  gateway.credentials(server, { node: unknown, deadline }, signal);
-const poll = (server: string, deadline = clock.now()) =>
-  gateway.resources(server, { node: unknown, deadline }, never());
+  gateway.credentials(server, { deadline }, signal);
+const poll = (server: string, deadline = clock.now()) => gateway.resources(server, { deadline }, never());
 
 /** Polls a different server each time; resolves with how many have had a response so far. */
 function pollMany(count: number): { readonly answered: () => number } {
   let answered = 0;
-  for (let index = 0; index < count; index += 1) {
-    const node = `node-${index}`;
-    gateway.resources(`server-${index}`, { node: () => node, deadline: clock.now() }, never()).then(
+  const servers = Array.from({ length: count }, (_, index) => `server-${index}`);
+  const asked = new Map(servers.map((server, index) => [server, { node: `node-${index}` }]));
+  const nobody = new Map();
+  gateway.setUse({
+    listing: 'required',
+    asked: { websocket: nobody, resources: asked, backups: nobody, schedules: nobody },
+  });
+  for (const server of servers) {
+    gateway.resources(server, { deadline: clock.now() }, never()).then(
       () => (answered += 1),
       () => undefined,
     );
@@ -148,9 +151,8 @@ describe('calls that wait', () => {
     for (const release of free) release();
     await Promise.all(calls);
     expect(paths().slice(1)).toEqual([
-      // The first poll of a node is a trial.
-      'polled/resources',
       'first/websocket',
+      'polled/resources',
       '/api/client?page=1&per_page=100&include=egg',
       'kept/backups?page=1&per_page=50',
       'late/websocket',
@@ -239,13 +241,11 @@ describe('a 429', () => {
 
   it('pauses all calls for as long as it requires, is shown with its end, and is repeated', async () => {
     await connect('a');
-    const pauses: number[] = [];
-    gateway.onPause((ms) => pauses.push(ms));
     answer = throttled;
     const calls = [connect('b'), connect('c')];
     await until(() => expect(gateway.budget().paused).toBe(true));
     const endsAt = new Date(clock.toUnixMs(clock.now() + 30_000)).toISOString().slice(11, 19);
-    expect(gateway.problems).toEqual([
+    expect(gateway.problems).toMatchObject([
       { cause: 'rate_limited', detail: `rate limit exceeded (429): no calls until ${endsAt} UTC` },
     ]);
     expect(gateway.health).toBe('up');
@@ -258,7 +258,6 @@ describe('a 429', () => {
     await clock.advance(100);
     await Promise.all(calls);
     expect(gateway.problems).toEqual([]);
-    expect(pauses).toEqual([30_000]);
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
@@ -303,14 +302,24 @@ describe('a firewall in front of the panel', () => {
 });
 
 it('a path whose connections are closed without a response is the one problem of a panel that works', async () => {
+  const all = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const servers = new Map(all.map((server) => [server, { node: `node of ${server}` }]));
+  gateway.setUse({
+    listing: 'required',
+    asked: { websocket: servers, resources: servers, backups: new Map(), schedules: new Map() },
+  });
   answer = except(isCredentials, (response) => void response.destroy());
-  await Promise.allSettled(['a', 'b', 'c'].map((server) => connect(server)));
-  await clock.advance(1_000);
-  await poll('polled');
+  const failing = Promise.allSettled(['a', 'b', 'c'].map((server) => connect(server)));
+  await failing;
+  await clock.advance(10);
+  await poll('a');
+  await Promise.allSettled([connect('d')]);
+  await until(() =>
+    expect(gateway.problems).toMatchObject([
+      { cause: 'connection_cut', detail: expect.stringMatching(/^websocket calls only: /) as string },
+    ]),
+  );
   expect(gateway.health).toBe('up');
-  expect(gateway.problems).toMatchObject([
-    { cause: 'connection_cut', detail: expect.stringMatching(/^websocket calls only: /) as string },
-  ]);
 });
 
 describe('close', () => {

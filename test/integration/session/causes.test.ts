@@ -15,7 +15,7 @@ import type { Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
-import { NO_CIRCUITS, type SessionContext } from '../../../src/session/session-ports.ts';
+import { NO_HOLDS, type SessionContext } from '../../../src/session/session-ports.ts';
 import { ConsoleSocket, socketTls, type TlsMaterial } from '../../../src/session/socket.ts';
 import { type Certificate, createAuthority } from '../../support/certificates.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -161,7 +161,7 @@ class Stage {
         request: () => undefined,
       },
       panel: {
-        ...NO_CIRCUITS,
+        ...NO_HOLDS,
         socketHold: () => this.hold,
         pollHold: () => this.hold,
         credentials: () => {

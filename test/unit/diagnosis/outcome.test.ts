@@ -4,8 +4,8 @@ import {
   type CallEnd,
   NO_DATA,
   problemOfBlamed,
-  type Verdict,
-  verdictOf,
+  type Signs,
+  signsOf,
 } from '../../../src/diagnosis/outcome.ts';
 import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
@@ -14,16 +14,17 @@ const end = (endpoint: ApiEndpoint, cause?: CauseCode, more: Partial<CallEnd> = 
   endpoint,
   cause,
   fromPanel: true,
+  isProven: true,
   ...more,
 });
 
-const NOTHING: Verdict = { panel: 'nothing', path: 'nothing', node: 'nothing', console: 'nothing' };
-const WORKS: Verdict = { ...NOTHING, panel: 'works', path: 'works' };
-const FAILS: Verdict = { ...NOTHING, panel: 'fails', path: 'fails' };
+const NOTHING: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
+const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
+const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
 const FOREIGN = { fromPanel: false };
 
 /** The table in src/diagnosis/outcome.ts. */
-const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[] = [
+const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
   ['a page of the server list', end('listing'), WORKS],
   ['a token', end('websocket'), { ...WORKS, console: 'works' }],
   ['resources', end('resources'), { ...WORKS, node: 'works' }],
@@ -40,8 +41,9 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
   [
     'a server that the panel does not have (404)',
     end('resources', 'not_found'),
-    { ...FAILS, path: 'missing' },
+    { ...NOTHING, path: 'works' },
   ],
+  ['a server that is missing before any success', end('resources', 'not_found', { isProven: false }), FAILS],
   ['a panel without a server list (404)', end('listing', 'not_found'), FAILS],
   [
     'a console that is denied (401)',
@@ -57,10 +59,10 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
   [
     'a 5xx of one server in the panel’s own form',
     end('websocket', 'panel_error'),
-    { ...FAILS, node: 'fails' },
+    { ...FAILS, node: 'may fail' },
   ],
   ['a 5xx of the server list in the panel’s own form', end('listing', 'panel_error'), FAILS],
-  ['no response to a poll in time', end('resources', 'node_silent', FOREIGN), { ...FAILS, node: 'fails' }],
+  ['no response to a poll in time', end('resources', 'node_silent', FOREIGN), { ...FAILS, node: 'may fail' }],
   ['no response in time', end('websocket', 'timeout', FOREIGN), FAILS],
   ['a closed connection', end('websocket', 'connection_cut', FOREIGN), FAILS],
   ['a refused connection', end('listing', 'connection', FOREIGN), FAILS],
@@ -76,25 +78,28 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[]
 ];
 
 describe('what an outcome shows', () => {
-  it.each(ROWS)('%s', (_what, call, verdict) => {
-    expect(verdictOf(call)).toEqual(verdict);
+  it.each(ROWS)('%s', (_what, call, signs) => {
+    expect(signsOf(call)).toEqual(signs);
   });
 
   const CAUSES = [undefined, ...Object.values(CAUSES_BY_SCOPE).flat()];
   const all = API_ENDPOINTS.flatMap((endpoint) =>
     CAUSES.flatMap((cause) =>
-      [true, false].map((fromPanel) => ({ endpoint, verdict: verdictOf({ endpoint, cause, fromPanel }) })),
+      [true, false].map((fromPanel) => ({
+        endpoint,
+        signs: signsOf({ endpoint, cause, fromPanel, isProven: true }),
+      })),
     ),
   );
 
   it('judges a node only by calls about a server', () => {
     const ofListing = all.filter(({ endpoint }) => endpoint === 'listing');
-    expect(new Set(ofListing.map(({ verdict }) => verdict.node))).toEqual(new Set(['nothing']));
+    expect(new Set(ofListing.map(({ signs }) => signs.node))).toEqual(new Set([undefined]));
   });
 
   it('judges a console only by calls for one', () => {
     const others = all.filter(({ endpoint }) => endpoint !== 'websocket');
-    expect(new Set(others.map(({ verdict }) => verdict.console))).toEqual(new Set(['nothing']));
+    expect(new Set(others.map(({ signs }) => signs.console))).toEqual(new Set([undefined]));
   });
 });
 

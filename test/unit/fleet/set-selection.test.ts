@@ -45,7 +45,7 @@ describe('a new list of servers', () => {
     expect(fleet.records[2]).toBe(b);
     expect(new Set(bench.streamed())).toEqual(new Set(['a', 'b', 'c']));
     expect(bench.sockets).toHaveLength(3);
-    expect(gateway.use.servers).toBe(3);
+    expect(gateway.use?.asked.websocket.size).toBe(3);
     expect(fleet.reading().needs.requiredSockets).toBe(3);
   });
 
@@ -57,7 +57,7 @@ describe('a new list of servers', () => {
     const before = gateway.calls.length;
     await clock.advance(30 * MINUTE);
     expect(gateway.calls.slice(before).filter((call) => !call.endsWith(' b'))).toEqual([]);
-    expect(gateway.use.servers).toBe(1);
+    expect(gateway.use?.asked.websocket.size).toBe(1);
   });
 
   it('changes the description of a server without interrupting it', async () => {

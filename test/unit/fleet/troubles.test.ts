@@ -142,8 +142,8 @@ describe('a panel that fails as a whole', () => {
     expect(conditions()).toEqual({ failing: 20 });
     const before = calls.length;
     await clock.advance(10 * 60_000);
-    // One canary a minute.
-    expect(calls.length - before).toBeLessThanOrEqual(12);
+    // One canary of each kind a minute.
+    expect(calls.length - before).toBeLessThanOrEqual(33);
     failing.clear();
     await clock.advance(75_000);
     expect(fleet.reading().up).toBe(true);

@@ -3,10 +3,10 @@ import { type Cancel, sleep } from '../../../src/domain/clock.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { ConsoleCalls } from '../../../src/panel/calls.ts';
 import type { ClientMessage, Credentials, Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
+import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SessionContext } from '../../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
@@ -69,7 +69,7 @@ export type WorldEvent =
 const FRAMES_PER_SECOND = 2;
 const CREDENTIALS_PER_MINUTE = 2;
 
-/** While a node's circuit is open, one of its sockets is tried after each such gap. */
+/** While a node's sockets are blamed, one of them is tried after each such gap. */
 const TRIAL_GAP_MS = 60_000;
 
 const NODE_DOWN: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
@@ -106,17 +106,19 @@ export class SessionWorld {
   nodeBehavior: (typeof NODE_BEHAVIORS)[number] = 'well';
   closeMs = 0;
   role: (typeof ROLES)[number] = 'stopped';
-  /** Whether the circuit of the node's sockets is closed. */
+  /** Whether the node's sockets work. */
   isNodeOpen = true;
   /** Violations of the session's rules. Throwing them where they happen would look like a failure of the panel or node. */
   readonly violations: string[] = [];
   /** Sockets that are not closed yet. */
   readonly live = new Set<FakeSocket>();
   readonly #record = new ServerRecord(target(), { socket: 60_000, poll: 75_000 });
-  readonly #consoles = new ConsoleCalls(this.clock);
+  /** When the last credential calls ended, or started. */
+  readonly #tokenCalls: number[] = [];
   readonly #credentialCalls: number[] = [];
-  /** What waits until the node's sockets may be tried. */
-  readonly #admissions = new Set<() => void>();
+  /** The session tries its node's sockets. */
+  #isTrying = false;
+  #cancelTrial: Cancel = () => undefined;
   #random: number;
 
   /** All randomness is derived from the seed. */
@@ -156,13 +158,14 @@ export class SessionWorld {
     else this.session.follow();
   }
 
-  /** Opens the circuit of the node's sockets, or closes it. */
+  /** Blames the node's sockets, or no longer. */
   setSockets(state: 'open' | 'closed'): void {
+    const wasOpen = this.isNodeOpen;
     this.isNodeOpen = state === 'closed';
     if (this.isNodeOpen) {
-      for (const admit of this.#admissions) admit();
+      this.#cancelTrial();
       this.session.wakeSocket();
-    }
+    } else if (wasOpen) this.#tryLater();
     this.session.follow();
   }
 
@@ -176,18 +179,28 @@ export class SessionWorld {
       log: this.log,
       random: () => this.#chance(),
       panel: {
-        credentials: async (server, _ask, signal) => {
+        credentials: async (_server, _ask, signal) => {
           for (;;) {
-            const waitMs = this.#consoles.readyAt(server) - this.clock.now();
+            const [oldest] = this.#tokenCalls;
+            const waitMs =
+              this.#tokenCalls.length < TOKEN_CALLS ? 0 : (oldest ?? 0) + 60_000 - this.clock.now();
             if (waitMs <= 0) break;
             await sleep(this.clock, waitMs, signal);
           }
-          return this.#consoles.make(server, 'session', () => this.#credentials(signal));
+          const at = this.#tokenCalls.push(this.clock.now()) - 1;
+          try {
+            return await this.#credentials(signal);
+          } finally {
+            this.#tokenCalls[Math.min(at, this.#tokenCalls.length - 1)] = this.clock.now();
+            this.#tokenCalls.splice(0, this.#tokenCalls.length - TOKEN_CALLS);
+          }
         },
         resources: (_server, _ask, signal) => this.#resources(signal),
-        isSocketOpen: () => this.isNodeOpen,
-        admitSocket: (_server, _ask, signal) => this.#admit(signal),
-        socketEnded: () => undefined,
+        mayConnect: () => this.isNodeOpen || this.#isTrying,
+        isCurrent: () => true,
+        socketEnded: () => {
+          this.#isTrying = false;
+        },
         socketHold: () => this.#panelProblem ?? (this.isNodeOpen ? undefined : NODE_DOWN),
         pollHold: () => this.#panelProblem,
       },
@@ -235,27 +248,24 @@ export class SessionWorld {
     };
   }
 
-  /** Refusals of the key are the panel's problem, as its circuit would show. */
+  /** Refusals of the key are the panel's problem, as its gateway would show. */
   get #panelProblem(): Problem | undefined {
     return this.panelBehavior === 'refuses the key' ? PROBLEMS['refuses the key'] : undefined;
   }
 
-  /** Lets one attempt a minute through while the circuit is open. */
-  #admit(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const admit = () => {
-        this.#admissions.delete(admit);
-        cancel();
-        resolve();
-      };
-      const cancel = this.clock.schedule(TRIAL_GAP_MS, admit);
-      this.#admissions.add(admit);
-      signal.addEventListener('abort', () => {
-        this.#admissions.delete(admit);
-        cancel();
-        reject(signal.reason as Error);
-      });
+  /** While the node's sockets are in trouble, the session tries them once a minute. */
+  #tryLater(): void {
+    this.#cancelTrial = this.clock.schedule(TRIAL_GAP_MS, () => {
+      this.#isTrying = true;
+      this.session.tryNode(false);
+      this.#tryLater();
     });
+  }
+
+  /** Stops the session, and everything that would act on it. */
+  stop(): Promise<void> {
+    this.#cancelTrial();
+    return this.session.stop();
   }
 
   async #resources(signal: AbortSignal): Promise<Resources> {

@@ -72,7 +72,7 @@ describeFuzz({
     expect(world.live.size).toBe(1);
 
     const stopped = vi.fn<() => void>();
-    void world.session.stop().then(stopped);
+    void world.stop().then(stopped);
     // A second for the response to the close frame, and the moment in which the node closes.
     await world.clock.advance(1_001);
     expect(world.violations).toEqual([]);

@@ -1,11 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  concernsAccount,
-  RateLimit,
-  type RateLimitOptions,
-  WINDOW_MS,
-} from '../../../src/panel/rate-limit.ts';
+import { NO_SERVER, type Path } from '../../../src/panel/blame.ts';
+import { pausedUntil, RateLimit, type RateLimitOptions, WINDOW_MS } from '../../../src/panel/rate-limit.ts';
+import { anyStartAt } from '../../../src/panel/start-at.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 function limitOf(options: Omit<RateLimitOptions, 'clock'> = {}) {
@@ -13,10 +10,11 @@ function limitOf(options: Omit<RateLimitOptions, 'clock'> = {}) {
   return { clock, limit: new RateLimit({ clock, ...options }) };
 }
 
-const waitMs = ({ clock, limit }: ReturnType<typeof limitOf>) => Math.max(0, limit.readyAt - clock.now());
+const waitMs = ({ clock, limit }: ReturnType<typeof limitOf>) =>
+  Math.max(0, anyStartAt({ allowance: limit.allowance }) - clock.now());
 
 function take(limit: RateLimit, times: number): void {
-  for (let call = 0; call < times; call += 1) limit.take();
+  for (let call = 0; call < times; call += 1) limit.take('resources', 'a');
 }
 
 describe('the allowed rate', () => {
@@ -27,7 +25,7 @@ describe('the allowed rate', () => {
     ["a shard's share of it", { share: 0.5 }, 240, 96],
   ])('is %s', (_what, options, reported, allowed) => {
     const { limit } = limitOf(options);
-    if (reported !== undefined) limit.answered('listing', { limitPerMinute: reported });
+    if (reported !== undefined) limit.learn('listing', { limitPerMinute: reported });
     expect(limit.allowedPerMinute).toBe(allowed);
   });
 
@@ -37,14 +35,14 @@ describe('the allowed rate', () => {
     ['another response reports a low limit', 'resources', 5, 5],
   ] as const)('is learned correctly when %s', (_what, endpoint, reported, known) => {
     const { limit } = limitOf();
-    limit.answered(endpoint, { limitPerMinute: reported });
+    limit.learn(endpoint, { limitPerMinute: reported });
     expect(limit.knownPerMinute).toBe(known);
   });
 
   it('can be pinned later, and then the calls of the last minute still count', async () => {
     const world = limitOf();
     const told = vi.fn<() => void>();
-    world.limit.onRate(told);
+    world.limit.onChange(told);
     take(world.limit, 40);
     world.limit.pin({ pinnedPerMinute: 30 });
     expect(told).toHaveBeenCalledTimes(1);
@@ -56,23 +54,23 @@ describe('the allowed rate', () => {
   it('is the lowest of those that the panel reports within a minute', async () => {
     const { clock, limit } = limitOf();
     const told = vi.fn<() => void>();
-    limit.onRate(told);
+    limit.onChange(told);
     for (let second = 0; second < 60; second += 1) {
-      limit.answered('listing', { limitPerMinute: second % 2 === 0 ? 60 : 240 });
+      limit.learn('listing', { limitPerMinute: second % 2 === 0 ? 60 : 240 });
       await clock.advance(1_000);
     }
     expect([limit.knownPerMinute, told.mock.calls.length]).toEqual([60, 1]);
     await clock.advance(60_000);
-    limit.answered('listing', { limitPerMinute: 240 });
+    limit.learn('listing', { limitPerMinute: 240 });
     expect(limit.knownPerMinute).toBe(240);
   });
 
   it('tells its listeners when it changes, but not when a response repeats it', () => {
     const { limit } = limitOf();
     const listener = vi.fn<() => void>();
-    limit.onRate(listener);
-    limit.answered('listing', { limitPerMinute: 240 });
-    limit.answered('listing', { limitPerMinute: 240 });
+    limit.onChange(listener);
+    limit.learn('listing', { limitPerMinute: 240 });
+    limit.learn('listing', { limitPerMinute: 240 });
     expect(listener).toHaveBeenCalledTimes(1);
   });
 });
@@ -80,7 +78,7 @@ describe('the allowed rate', () => {
 describe('the window', () => {
   it('lets calls start at once until it is full, and the next when the first is a minute old', async () => {
     const world = limitOf({ pinnedPerMinute: 3 });
-    world.limit.take();
+    world.limit.take('resources', 'a');
     await world.clock.advance(10_000);
     take(world.limit, 2);
     expect(waitMs(world)).toBe(WINDOW_MS - 10_000);
@@ -88,8 +86,8 @@ describe('the window', () => {
 
   it('counts the calls that the account made before this process', () => {
     const world = limitOf();
-    world.limit.take();
-    world.limit.answered('listing', { limitPerMinute: 240, remaining: 100 });
+    world.limit.take('resources', 'a');
+    world.limit.learn('listing', { limitPerMinute: 240, remaining: 100 });
     expect(world.limit.usedLastMinute).toBe(140);
     take(world.limit, 52);
     expect(waitMs(world)).toBe(WINDOW_MS);
@@ -105,8 +103,8 @@ describe('the window', () => {
           const starts: number[] = [];
           for (const gap of gaps) {
             await clock.advance(gap);
-            if (limit.readyAt > clock.now()) continue;
-            limit.take();
+            if (anyStartAt({ allowance: limit.allowance }) > clock.now()) continue;
+            limit.take('resources', 'a');
             starts.push(clock.now());
           }
           for (const end of starts)
@@ -120,52 +118,92 @@ describe('the window', () => {
 });
 
 describe('a 429', () => {
-  it('pauses all calls for as long as it requires', () => {
+  const until = ({ clock, limit }: ReturnType<typeof limitOf>, path: Path, server = 'a') =>
+    Math.max(0, pausedUntil(limit.allowance, path, server) - clock.now());
+
+  it('pauses what it is about for as long as it requires', () => {
     const world = limitOf();
-    world.limit.throttled(7_000);
-    expect(waitMs(world)).toBe(7_000);
-    world.limit.throttled(3_000);
-    expect(waitMs(world)).toBe(7_000);
+    world.limit.throttled('listing', NO_SERVER, { limitPerMinute: 60 }, 7_000);
+    expect([until(world, 'resources'), waitMs(world)]).toEqual([7_000, 7_000]);
+    world.limit.throttled('listing', NO_SERVER, { limitPerMinute: 60 }, 3_000);
+    expect(until(world, 'resources')).toBe(7_000);
   });
 
-  it.each([
-    ['concerns one console if its limit is that of a console', 'websocket', 5, false],
-    ['concerns the account if its limit is higher', 'websocket', 60, true],
-    ['concerns the account if it reports no limit', 'websocket', undefined, true],
-    ['of another path concerns the account', 'resources', 5, true],
-  ] as const)('%s', (_what, endpoint, limit, isOfAccount) => {
-    expect(concernsAccount(endpoint, limit)).toBe(isOfAccount);
+  it.each<[string, Path, number | undefined, string]>([
+    ['the tokens of one server, if its limit is that of a console', 'websocket', 5, 'tokens of a'],
+    ['the account, if its limit is higher', 'websocket', 60, 'account'],
+    ['the account, if another path has a limit', 'resources', 5, 'account'],
+    ['its path, if it reports no limit', 'websocket', undefined, 'websocket'],
+  ])('is about %s', (_what, path, limit, scope) => {
+    const world = limitOf();
+    expect(world.limit.throttled(path, 'a', { limitPerMinute: limit }, 7_000)).toMatchObject({ scope });
+    expect([...world.limit.allowance.pauses.keys()]).toEqual([scope]);
+  });
+
+  it('is about the account if a second path reports none either', () => {
+    const world = limitOf();
+    world.limit.throttled('backups', 'a', {}, 7_000);
+    expect(world.limit.throttled('resources', 'a', {}, 7_000)).toMatchObject({ scope: 'account' });
+  });
+
+  it('is followed by one call at a time until one shows that it is over', async () => {
+    const world = limitOf();
+    world.limit.throttled('backups', 'a', {}, 7_000);
+    await world.clock.advance(7_000);
+    expect(until(world, 'backups')).toBe(0);
+    world.limit.take('backups', 'a');
+    expect(until(world, 'backups')).toBe(5_000);
+    world.limit.answered('backups', 'a');
+    expect(until(world, 'backups')).toBe(0);
+  });
+
+  it('that comes again at once requires twice the pause, up to a minute', async () => {
+    const world = limitOf();
+    const lengths: (number | undefined)[] = [];
+    for (let time = 0; time < 6; time += 1) {
+      const pause = world.limit.throttled('backups', 'a', {}, 5_000);
+      lengths.push(pause?.lengthMs);
+      await world.clock.advance(pause?.lengthMs ?? 0);
+      world.limit.take('backups', 'a');
+    }
+    expect(lengths).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+  });
+
+  it('of calls that were in flight together is one pause', () => {
+    const world = limitOf();
+    expect(world.limit.throttled('backups', 'a', {}, 30_000)).toBeDefined();
+    expect(world.limit.throttled('backups', 'b', {}, 30_000)).toBeUndefined();
   });
 });
 
 describe('an account that somebody else uses as well', () => {
   it('gets no calls while less than a tenth of its limit remains, except one every 15 s', async () => {
     const world = limitOf();
-    world.limit.answered('listing', { limitPerMinute: 100 });
-    world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
+    world.limit.learn('listing', { limitPerMinute: 100 });
+    world.limit.learn('listing', { limitPerMinute: 100, remaining: 9 });
     expect(waitMs(world)).toBe(15_000);
     await world.clock.advance(15_000);
     expect(waitMs(world)).toBe(0);
-    world.limit.take();
+    world.limit.take('resources', 'a');
     expect(waitMs(world)).toBe(15_000);
   });
 
   it('gets calls again once a response shows that more remains', () => {
     const world = limitOf();
-    world.limit.answered('listing', { limitPerMinute: 100 });
-    world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
-    world.limit.answered('listing', { limitPerMinute: 100, remaining: 90 });
+    world.limit.learn('listing', { limitPerMinute: 100 });
+    world.limit.learn('listing', { limitPerMinute: 100, remaining: 9 });
+    world.limit.learn('listing', { limitPerMinute: 100, remaining: 90 });
     expect(waitMs(world)).toBe(0);
   });
 
   it('gets calls again a minute after a response last showed what remains: that minute is over', async () => {
     const world = limitOf();
-    world.limit.answered('listing', { limitPerMinute: 100 });
-    world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
+    world.limit.learn('listing', { limitPerMinute: 100 });
+    world.limit.learn('listing', { limitPerMinute: 100, remaining: 9 });
     // Responses that show nothing, such as a proxy's.
     for (let call = 0; call < 3; call += 1) {
       await world.clock.advance(15_000);
-      world.limit.take();
+      world.limit.take('resources', 'a');
     }
     expect(waitMs(world)).toBe(15_000);
     await world.clock.advance(15_000);
@@ -175,8 +213,8 @@ describe('an account that somebody else uses as well', () => {
 
   it('leaves a tenth of the limit to others even if responses are late', () => {
     const world = limitOf();
-    world.limit.answered('listing', { limitPerMinute: 100 });
-    world.limit.answered('listing', { limitPerMinute: 100, remaining: 13 });
+    world.limit.learn('listing', { limitPerMinute: 100 });
+    world.limit.learn('listing', { limitPerMinute: 100, remaining: 13 });
     take(world.limit, 3);
     expect(waitMs(world)).toBe(15_000);
   });

@@ -31,10 +31,11 @@ describe('backoffMs', () => {
   });
 });
 
-it('slowRetryMs is five minutes plus up to a tenth', () => {
-  expect(slowRetryMs(0)).toBe(SLOW_RETRY_MS);
-  expect(slowRetryMs(0.5)).toBeCloseTo(315_000, 6);
-  expect(slowRetryMs(ALMOST_ONE)).toBeLessThanOrEqual(330_000);
+it('slowRetryMs is a minute after the first refusal, and then five plus up to a tenth', () => {
+  expect(slowRetryMs(1, 0)).toBe(60_000);
+  expect(slowRetryMs(2, 0)).toBe(SLOW_RETRY_MS);
+  expect(slowRetryMs(3, 0.5)).toBeCloseTo(315_000, 6);
+  expect(slowRetryMs(9, ALMOST_ONE)).toBeLessThanOrEqual(330_000);
 });
 
 it('refusedRetryMs is a minute minus up to a tenth', () => {

@@ -68,7 +68,7 @@ it('a forbidden socket address lasts, and the server can be polled', () => {
     cause: 'socket_address_insecure',
     detail: 'socket address "ws://x": plain ws is not allowed',
   } as const;
-  expect(lastingRefusal(insecure)).toEqual({ reason: 'forbidden', pollable: true });
+  expect(lastingRefusal(insecure)).toEqual({ reason: undefined, pollable: true });
 });
 
 describe('upgradeFailure', () => {
@@ -90,7 +90,7 @@ describe('upgradeFailure', () => {
       },
       dropToken: false,
     });
-    expect(lastingRefusal(failure.problem)).toEqual({ reason: 'forbidden', pollable: true });
+    expect(lastingRefusal(failure.problem)).toEqual({ reason: undefined, pollable: true });
   });
 
   it('recognizes a full socket table, and keeps the token for the next attempt', () => {
@@ -246,5 +246,5 @@ it('daemonFailure means that node and panel have different tokens, which is a la
     },
     dropToken: true,
   });
-  expect(lastingRefusal(failure.problem)).toEqual({ reason: 'forbidden', pollable: true });
+  expect(lastingRefusal(failure.problem)).toEqual({ reason: undefined, pollable: true });
 });

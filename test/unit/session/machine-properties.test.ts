@@ -81,6 +81,8 @@ class World {
       now: this.now,
       random: this.#random,
       timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
+      isCurrent: () => true,
+      isListed: false,
     };
     const before = this.state;
     const { state, effects } = step(before, event, context);
@@ -245,7 +247,7 @@ class World {
     this.#expectDiagnosed(state);
     // A half-open socket may never report an end, so a socket alone does not guarantee progress.
     expect(this.fetching || this.timers.size > 0, `a way out of ${state.name}`).toBe(true);
-    if (state.name === 'streaming' || state.name === 'refreshing') {
+    if (state.name === 'opening' || state.name === 'streaming' || state.name === 'refreshing') {
       expect([...this.timers.keys()]).toContain('silence');
     }
     if (state.name === 'backingOff' || state.name === 'blocked') {
@@ -259,9 +261,9 @@ class World {
     if (problem !== undefined) expect(ALL_CAUSES).toContain(problem.cause);
     if (state.name === 'backingOff') expect(CAUSES[problem?.cause ?? 'suspended'].lasting).toBe(false);
     if (state.name === 'blocked') expect(CAUSES[problem?.cause ?? 'closed'].lasting).toBe(true);
-    // A problem of the panel or its key blocks no server.
+    // A problem of the node, the panel or its key blocks no server.
     if (refused !== undefined && refused.reason === undefined) {
-      expect(['panel', 'key', 'exporter']).toContain(CAUSES[problem?.cause ?? 'closed'].scope);
+      expect(['node', 'panel', 'key', 'exporter']).toContain(CAUSES[problem?.cause ?? 'closed'].scope);
     }
   }
 
@@ -364,6 +366,7 @@ describe('for any history', () => {
       'connecting',
       'fetchingToken',
       'idle',
+      'opening',
       'refreshing',
       'streaming',
     ]);

@@ -41,6 +41,8 @@ class Driven {
       now: this.now,
       random: 0.99,
       timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 10_000 },
+      isCurrent: () => true,
+      isListed: false,
     };
     const next = step(this.state, event, context);
     this.state = next.state;
@@ -195,7 +197,7 @@ describe('a socket on which no stats arrive', () => {
     });
     machine.dispatch({ type: 'authenticated', epoch: 7 });
     machine.fire('silence');
-    expect(machine.state).toMatchObject({ name: 'streaming', unanswered: 2 });
+    expect(machine.state).toMatchObject({ name: 'opening', unanswered: 2 });
     machine.fire('silence');
     expect(machine.state).toMatchObject({ name: 'backingOff', problem: { cause: 'no_stats' } });
   });

@@ -15,6 +15,8 @@ const CONTEXT: MachineContext = {
   now: NOW,
   random: 0.5,
   timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
+  isCurrent: () => true,
+  isListed: false,
 };
 
 const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000): Token => ({
@@ -45,6 +47,8 @@ const STATES = {
   connecting: { name: 'connecting', ...attempt, token: LIVING, reused: false },
   'authenticating, new token': { name: 'authenticating', ...attempt, token: LIVING, reused: false },
   'authenticating, old token': { name: 'authenticating', ...attempt, token: LIVING, reused: true },
+  opening: { name: 'opening', ...attempt, token: LIVING, unanswered: 1 },
+  'opening, asked twice': { name: 'opening', ...attempt, token: LIVING, unanswered: 2 },
   streaming: { name: 'streaming', ...live },
   'streaming, just begun': { name: 'streaming', ...live, since: NOW - 5_000, authenticatedAt: NOW - 5_000 },
   'streaming, asked twice': { name: 'streaming', ...live, unanswered: 2 },
@@ -119,7 +123,8 @@ const DROPPED = (reason: string) => `backingOff: abortFetch, cancelTimers, count
 const DROPPED_BLOCK = (reason: string) =>
   `blocked: abortFetch, cancelTimers, count ${reason}, setTimer retry`;
 const REFRESH = 'refreshing: fetchToken refresh';
-const STREAM = 'streaming: cancelTimers, setTimer refresh, setTimer expiry, requestStats, setTimer silence';
+const OPEN = 'opening: cancelTimers, requestStats, setTimer silence';
+const STREAM = 'streaming: setTimer refresh, setTimer expiry, setTimer silence';
 const RENEWED = 'streaming: setTimer refresh, setTimer expiry';
 const NUDGE = (name: string) => `${name}: requestStats, setTimer silence`;
 const INCURABLE = 'blocked: abortFetch, closeSocket, cancelTimers, count auth_refused, setTimer retry';
@@ -140,11 +145,19 @@ const EARLY_CLOSES = {
 } as const;
 const AUTHENTICATING = {
   stop: STOP_SOCKET,
-  authenticated: STREAM,
+  authenticated: OPEN,
   ...EARLY_CLOSES,
   'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
   daemonError: 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
   'timer deadline': 'backingOff: terminateSocket, cancelTimers, count auth_timeout, setTimer retry',
+} as const;
+const OPENING = {
+  stop: STOP_SOCKET,
+  heard: STREAM,
+  ...EARLY_CLOSES,
+  'jwtError fixable': 'backingOff: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+  'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+  daemonError: 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
 } as const;
 const STREAMING = {
   stop: STOP_SOCKET,
@@ -163,6 +176,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   'idle, token ends': { start: AGAIN, 'start while the node fails': AGAIN },
   fetchingToken: {
     stop: STOP,
+    wake: 'fetchingToken: ',
     tokenFetched: CONNECT,
     'tokenFetched elsewhere': CONNECT,
     tokenFailed: BACK_OFF,
@@ -186,6 +200,11 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     'jwtError fixable': 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
     // The node may have got a different token since, so only a new token is conclusive.
     daemonError: 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
+  },
+  opening: { ...OPENING, 'timer silence': NUDGE('opening') },
+  'opening, asked twice': {
+    ...OPENING,
+    'timer silence': 'backingOff: terminateSocket, cancelTimers, count silent, setTimer retry',
   },
   streaming: STREAMING,
   'streaming, just begun': {
@@ -323,8 +342,19 @@ describe('waits', () => {
     expect(delay).toBeGreaterThanOrEqual(300_000);
   });
 
+  it('are a minute after the first lasting rejection, and after each if the panel’s list shows nothing', () => {
+    const delay = (failures: number, isListed: boolean) =>
+      delayOf(
+        after({ ...STATES.fetchingToken, failures }, EVENTS['tokenFailed for good'], { isListed }).effects,
+        'retry',
+      );
+    expect(delay(0, false)).toBeLessThanOrEqual(60_000);
+    expect(delay(5, true)).toBeLessThanOrEqual(60_000);
+    expect(delay(5, false)).toBeGreaterThanOrEqual(300_000);
+  });
+
   it('of a token follow its refresh and expiry times', () => {
-    const { effects } = after(STATES['authenticating, new token'], EVENTS.authenticated);
+    const { effects } = after(STATES.opening, EVENTS.heard);
     expect(delayOf(effects, 'refresh')).toBe(480_000);
     expect(delayOf(effects, 'expiry')).toBe(600_000);
   });
@@ -341,6 +371,18 @@ describe('a token', () => {
       expect(after(STATES[key], EVENTS.stop).state).toMatchObject({ name: 'idle', token: LIVING });
     const accepted = after(STATES['idle, token lives'], EVENTS.start).state;
     expect(accepted).toMatchObject({ name: 'connecting', token: LIVING, reused: true });
+  });
+
+  it('for an address that the panel no longer gives is not used again', () => {
+    const { state } = after(STATES['backingOff, token lives'], EVENTS['timer retry'], {
+      isCurrent: () => false,
+    });
+    expect(state.name).toBe('fetchingToken');
+  });
+
+  it('is fetched anew if the panel may give another address', () => {
+    const { state } = after(STATES['backingOff, token lives'], { type: 'wake', isFresh: true });
+    expect(state.name).toBe('fetchingToken');
   });
 
   it('that the daemon rejects is not used again', () => {
@@ -365,7 +407,9 @@ describe('a problem', () => {
     const { state: again } = after(failed, EVENTS['timer retry']);
     expect(again).toMatchObject({ problem: TRANSIENT.problem });
     const { state: open } = after(again, { type: 'opened', epoch: 8 });
-    expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('problem');
+    const { state: opening } = after(open, { type: 'authenticated', epoch: 8 });
+    expect(opening).toMatchObject({ name: 'opening', problem: TRANSIENT.problem });
+    expect(after(opening, { type: 'stats', epoch: 8 }).state).not.toHaveProperty('problem');
   });
 });
 
@@ -376,7 +420,7 @@ describe('a daemon that cannot verify the token', () => {
     expect(blocked.state).toMatchObject({
       name: 'blocked',
       problem: { cause: 'node_token_mismatch' },
-      refused: { reason: 'forbidden', pollable: true },
+      refused: { reason: undefined, pollable: true },
     });
   });
 
@@ -402,7 +446,8 @@ describe('a rejection', () => {
     const { state: connecting } = after(again, EVENTS.tokenFetched);
     expect(connecting).toMatchObject({ name: 'connecting', refused: { reason: 'suspended' } });
     const { state: open } = after(connecting, { type: 'opened', epoch: 8 });
-    expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('refused');
+    const { state: opening } = after(open, { type: 'authenticated', epoch: 8 });
+    expect(after(opening, { type: 'stats', epoch: 8 }).state).not.toHaveProperty('refused');
   });
 
   it("because of the key has no reason of the server's own", () => {

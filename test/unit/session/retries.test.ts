@@ -20,7 +20,13 @@ class Stepper {
 
   do(...events: readonly MachineEvent[]): this {
     for (const event of events) {
-      const next = step(this.state, event, { now: this.now, random: 1 - 1e-12, timeouts });
+      const next = step(this.state, event, {
+        now: this.now,
+        random: 1 - 1e-12,
+        timeouts,
+        isCurrent: () => true,
+        isListed: false,
+      });
       this.state = next.state;
       this.effects = next.effects;
     }
@@ -55,6 +61,7 @@ describe('a failed refresh', () => {
       { type: 'tokenFetched', token: session.token },
       { type: 'opened', epoch: 1 },
       { type: 'authenticated', epoch: 1 },
+      { type: 'stats', epoch: 1 },
     );
     session.now += 30_000;
     const waits: unknown[] = [];

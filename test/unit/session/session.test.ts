@@ -75,13 +75,13 @@ const condition = () => record.status.condition;
 const polls = () => panel.asked('resources').length;
 const tokens = () => panel.asked('credentials').length;
 
-/** The circuit of the node's sockets opened, and its session is notified. */
+/** The node's sockets are blamed, and its session is notified. */
 function nodeOpens(): void {
   panel.socketsFail('n1', DOWN);
   session.follow();
 }
 
-/** The circuit of the node's sockets closed, and its session is notified. */
+/** The node's sockets work again, and its session is notified. */
 function nodeCloses(): void {
   panel.socketsFail('n1');
   session.wakeSocket();
@@ -89,9 +89,9 @@ function nodeCloses(): void {
 }
 
 /** Lets the session be the trial of its node. */
-async function admit(): Promise<void> {
-  panel.awaitingTrial.get('s')?.();
-  panel.awaitingTrial.delete('s');
+async function tryNode(isFresh = false): Promise<void> {
+  panel.trying.add('s');
+  session.tryNode(isFresh);
   await clock.advance(10);
 }
 
@@ -102,7 +102,6 @@ describe('a call', () => {
     await clock.advance(20_000);
     const [first, second] = panel.asks;
     expect(first).toMatchObject({ isRefresh: false });
-    expect(first?.node()).toBe('n1');
     expect(first?.isRetry?.()).toBe(false);
     expect(first?.deadline).toBeLessThan(clock.now() - 9 * MINUTE);
     expect(second?.deadline).toBeGreaterThan(clock.now() + 9 * MINUTE);
@@ -120,12 +119,13 @@ describe('a call', () => {
     await clock.advance(MINUTE);
     const [first, second] = panel.asks;
     expect(first?.deadline).toBeLessThan(clock.now() - 9 * MINUTE);
-    expect(second?.deadline).toBe(clock.now() - 10 - 30_000 + 30_000);
+    const startedAt = clock.now() - MINUTE - 10;
+    expect(second?.deadline).toBe(startedAt + 37_500 + 30_000);
   });
 });
 
-describe("while the circuit of its node's sockets is open", () => {
-  it('a server that failed there waits for the trial, and is polled at once', async () => {
+describe("while its node's sockets are blamed", () => {
+  it('a server that failed there waits, and is polled at once', async () => {
     refusal = 502;
     await start();
     expect(condition()).toBe('failing');
@@ -135,7 +135,6 @@ describe("while the circuit of its node's sockets is open", () => {
     expect(record.status.problem?.cause).toBe('upgrade_error');
     await clock.advance(30 * MINUTE);
     expect(sockets).toHaveLength(1);
-    expect(panel.awaitingTrial.has('s')).toBe(true);
   });
 
   it('a server that never failed is polled at once as well, and shows why', async () => {
@@ -164,15 +163,14 @@ describe("while the circuit of its node's sockets is open", () => {
     nodeOpens();
     await clock.advance(MINUTE);
     panel.attempts.length = 0;
-    await admit();
+    await tryNode();
     expect([sockets.length, tokens()]).toEqual([2, 1]);
-    expect(panel.attempts).toEqual(['s on n1: upgrade_error']);
+    expect(panel.attempts).toEqual(['s: upgrade_error']);
     refusal = undefined;
     await clock.advance(MINUTE);
-    await admit();
-    expect(panel.attempts.at(-1)).toBe('s on n1: success');
+    await tryNode();
+    expect(panel.attempts.at(-1)).toBe('s: success');
     expect(condition()).toBe('streaming');
-    expect(panel.awaitingTrial.has('s')).toBe(false);
   });
 
   it('its trial fetches a new token once the old one has ended', async () => {
@@ -181,7 +179,7 @@ describe("while the circuit of its node's sockets is open", () => {
     nodeOpens();
     await clock.advance(20 * MINUTE);
     refusal = undefined;
-    await admit();
+    await tryNode();
     expect(tokens()).toBe(2);
     expect(condition()).toBe('streaming');
   });
@@ -193,31 +191,32 @@ describe("while the circuit of its node's sockets is open", () => {
     panel.socketsFail('n1', DOWN);
     await clock.advance(10 * MINUTE);
     expect(tokens()).toBe(1);
-    expect(panel.awaitingTrial.has('s')).toBe(true);
   });
 
-  it('a server whose token shows that it is there waits before it opens a socket', async () => {
-    panel.socketsFail('node', DOWN);
-    await start({}, target({ id: 's' }));
-    expect(sockets).toEqual([]);
-    expect(panel.awaitingTrial.has('s')).toBe(true);
-    await admit();
-    expect(condition()).toBe('streaming');
-    expect(tokens()).toBe(1);
-  });
-
-  it('a server that is removed waits no more', async () => {
+  it('its trial fetches a new token if the panel may give another address', async () => {
     refusal = 502;
     await start();
     nodeOpens();
-    expect(panel.awaitingTrial.has('s')).toBe(true);
+    await clock.advance(MINUTE);
+    refusal = undefined;
+    await tryNode(true);
+    expect(tokens()).toBe(2);
+    expect(condition()).toBe('streaming');
+  });
+
+  it('a server that is removed tries nothing', async () => {
+    refusal = 502;
+    await start();
+    nodeOpens();
     await session.stop();
-    expect(panel.awaitingTrial.has('s')).toBe(false);
+    await tryNode();
+    expect(sockets).toHaveLength(1);
+    expect(panel.attempts.at(-1)).toBe('s: withdrawn');
     expect(condition()).toBe('stopped');
   });
 });
 
-describe('when the circuit closes', () => {
+describe('when its node works again', () => {
   it('a server that waited connects at once, and is no longer polled', async () => {
     refusal = 502;
     await start();
@@ -242,7 +241,7 @@ describe('when the circuit closes', () => {
     await start();
     nodeOpens();
     nodeCloses();
-    await clock.advance(MINUTE);
+    await clock.advance(50_000);
     expect(tokens()).toBe(1);
     expect(condition()).toBe('polling');
   });
@@ -301,16 +300,14 @@ describe('a session that begins again', () => {
 
 describe('a server that fails alone', () => {
   it('reports it after three failures, so that its calls count as trials', async () => {
-    panel.answerResources = () => Promise.reject(new PanelError({ cause: 'node_error', detail: '500' }));
+    const retries: (boolean | undefined)[] = [];
+    panel.answerResources = () => {
+      retries.push(panel.asks.at(-1)?.isRetry?.());
+      return Promise.reject(new PanelError({ cause: 'node_error', detail: '500' }));
+    };
     await start({ mode: 'poll' });
     await clock.advance(4 * MINUTE);
-    expect(panel.asks.map(({ isRetry }) => isRetry?.()).slice(0, 5)).toEqual([
-      false,
-      false,
-      false,
-      true,
-      true,
-    ]);
+    expect(retries.slice(0, 5)).toEqual([false, false, false, true, true]);
   });
 
   it('is polled 30 s after its last sample', async () => {

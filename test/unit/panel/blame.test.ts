@@ -1,0 +1,547 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { signsOf, signsOfSocket } from '../../../src/diagnosis/outcome.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import {
+  type Asked,
+  afterPanel,
+  afterTrial,
+  type BlameState,
+  blame,
+  CHANNELS,
+  type Channel,
+  CONSOLES,
+  channelOf,
+  type Evidence,
+  NO_SERVER,
+  NO_TROUBLES,
+  nodeOf,
+  type Outcome,
+  pathOf,
+  pollsOf,
+  problemOfTrouble,
+  type Subject,
+  socketsOf,
+  trialServer,
+  withTrial,
+} from '../../../src/panel/blame.ts';
+
+const MINUTE_MS = 60_000;
+const NOW = 10 * MINUTE_MS;
+
+/** One outcome: the channel, the server (its first letter is its node), its cause, and how many seconds ago it ended. */
+type Line = readonly [
+  channel: Channel,
+  server: string,
+  cause: CauseCode | 'works' | 'streams',
+  agoS?: number,
+];
+
+const nodeOfServer = (server: string) => (server === NO_SERVER ? undefined : server[0]);
+
+/** Causes in which the panel itself responded. */
+const FROM_PANEL: ReadonlySet<string> = new Set([
+  'panel_error',
+  'node_unreachable',
+  'unauthorized',
+  'not_found',
+]);
+
+function outcomeOf([channel, server, what, agoS = 1]: Line): Outcome {
+  const cause = what === 'works' || what === 'streams' ? undefined : what;
+  const fromPanel = cause === undefined || FROM_PANEL.has(cause) || cause === 'no_console_permission';
+  return {
+    node: nodeOfServer(server),
+    startedAt: NOW - agoS * 1_000 - 100,
+    at: NOW - agoS * 1_000,
+    problem: cause && { cause, detail: `${cause} of ${server}` },
+    signs:
+      channel === 'sockets'
+        ? signsOfSocket(cause)
+        : signsOf({ endpoint: channel, cause, fromPanel, isProven: true }),
+    ...(what === 'streams' && { streams: true }),
+  };
+}
+
+/** The evidence of some outcomes; these servers are asked on every channel. */
+function evidenceOf(lines: readonly Line[], servers: readonly string[]): Evidence {
+  const asked = Object.fromEntries(
+    CHANNELS.map((channel) => [
+      channel,
+      new Map(
+        channel === 'listing'
+          ? [[NO_SERVER, {}] as [string, { node?: string | undefined }]]
+          : servers.map((server): [string, { node?: string | undefined }] => [
+              server,
+              { node: nodeOfServer(server) },
+            ]),
+      ),
+    ]),
+  ) as unknown as Asked;
+  const outcomes = Object.fromEntries(
+    CHANNELS.map((channel) => [
+      channel,
+      new Map(lines.filter(([on]) => on === channel).map((line) => [line[1], outcomeOf(line)])),
+    ]),
+  ) as unknown as Evidence['outcomes'];
+  return { asked, outcomes };
+}
+
+const suspectsOf = (lines: readonly Line[], servers: readonly string[], state = NO_TROUBLES) =>
+  [...blame(evidenceOf(lines, servers), state, NOW).troubles.keys()].toSorted();
+
+const A = ['a1', 'a2', 'a3', 'a4'];
+const B = ['b1', 'b2', 'b3', 'b4'];
+const LIST_WORKS: Line = ['listing', NO_SERVER, 'works', 0];
+
+describe('a node’s polls are suspected', () => {
+  it.each<[string, readonly Line[], readonly string[]]>([
+    [
+      'if three of its servers fail as only the node can cause it',
+      [
+        ['resources', 'a1', 'node_unreachable'],
+        ['resources', 'a2', 'node_unreachable'],
+        ['resources', 'a3', 'node_unreachable'],
+      ],
+      [pollsOf('a')],
+    ],
+    [
+      'not if two of four do',
+      [
+        ['resources', 'a1', 'node_unreachable'],
+        ['resources', 'a2', 'node_unreachable'],
+      ],
+      [],
+    ],
+    [
+      'not while a success of the last two minutes contradicts',
+      [
+        ['resources', 'a1', 'node_unreachable'],
+        ['resources', 'a2', 'node_unreachable'],
+        ['resources', 'a3', 'node_unreachable'],
+        ['resources', 'a4', 'works', 110],
+      ],
+      [],
+    ],
+    [
+      'if the last success is older than two minutes',
+      [
+        ['resources', 'a1', 'node_unreachable'],
+        ['resources', 'a2', 'node_unreachable'],
+        ['resources', 'a3', 'node_unreachable'],
+        ['resources', 'a4', 'works', 130],
+      ],
+      [pollsOf('a')],
+    ],
+    [
+      'if they time out, and another node’s server worked since',
+      [
+        ['resources', 'a1', 'node_silent', 20],
+        ['resources', 'a2', 'node_silent', 19],
+        ['resources', 'a3', 'node_silent', 18],
+        ['resources', 'b1', 'works', 5],
+      ],
+      [pollsOf('a')],
+    ],
+    [
+      'not if they time out, and no other node’s server worked since',
+      [
+        ['resources', 'a1', 'node_silent', 20],
+        ['resources', 'a2', 'node_silent', 19],
+        ['resources', 'a3', 'node_silent', 18],
+        ['resources', 'b1', 'works', 25],
+      ],
+      [],
+    ],
+    [
+      'if the panel responds with 500, and another node’s server worked since',
+      [
+        ['resources', 'a1', 'panel_error', 20],
+        ['resources', 'a2', 'panel_error', 19],
+        ['resources', 'a3', 'panel_error', 18],
+        ['resources', 'b1', 'works', 5],
+      ],
+      [pollsOf('a')],
+    ],
+  ])('%s', (_what, lines, suspects) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  });
+
+  it('if all of its servers fail, when it has fewer than three', () => {
+    expect(suspectsOf([['resources', 'a1', 'node_unreachable']], ['a1', ...B])).toEqual([pollsOf('a')]);
+  });
+
+  it('not by a timeout of its only server', () => {
+    const lines: Line[] = [
+      ['resources', 'a1', 'node_silent', 20],
+      ['resources', 'b1', 'works', 5],
+    ];
+    expect(suspectsOf(lines, ['a1', ...B])).toEqual([]);
+  });
+
+  it('by timeouts if its sockets are in trouble as well', () => {
+    const lines: Line[] = [
+      ['resources', 'a1', 'node_silent'],
+      ['resources', 'a2', 'node_silent'],
+      ['sockets', 'a1', 'node_connection'],
+      ['sockets', 'a2', 'node_connection'],
+    ];
+    const state = blamed(NO_TROUBLES, socketsOf('a'));
+    expect(suspectsOf(lines, ['a1', 'a2', ...B], state)).toEqual([pollsOf('a'), socketsOf('a')]);
+  });
+});
+
+describe('a node’s sockets are suspected', () => {
+  it.each<[string, readonly Line[], readonly string[]]>([
+    [
+      'if three refuse connections',
+      [
+        ['sockets', 'a1', 'node_connection'],
+        ['sockets', 'a2', 'node_connection'],
+        ['sockets', 'a3', 'node_connection'],
+      ],
+      [socketsOf('a')],
+    ],
+    [
+      'if no stats arrive on three',
+      [
+        ['sockets', 'a1', 'no_stats'],
+        ['sockets', 'a2', 'no_stats'],
+        ['sockets', 'a3', 'no_stats'],
+      ],
+      [socketsOf('a')],
+    ],
+    [
+      'not while one streams, since whenever',
+      [
+        ['sockets', 'a1', 'node_connection'],
+        ['sockets', 'a2', 'node_connection'],
+        ['sockets', 'a3', 'node_connection'],
+        ['sockets', 'a4', 'streams', 500],
+      ],
+      [],
+    ],
+    [
+      'if the panel fails to issue tokens for its servers only',
+      [
+        ['websocket', 'a1', 'panel_error', 20],
+        ['websocket', 'a2', 'panel_error', 19],
+        ['websocket', 'a3', 'panel_error', 18],
+        ['websocket', 'b1', 'works', 5],
+      ],
+      [socketsOf('a')],
+    ],
+  ])('%s', (_what, lines, suspects) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  });
+});
+
+describe('a path is suspected', () => {
+  const failing = (servers: readonly string[], cause: CauseCode = 'connection_cut'): Line[] =>
+    servers.map((server) => ['resources', server, cause, 10]);
+
+  it.each<[string, readonly Line[], readonly string[]]>([
+    [
+      'if servers of two nodes fail and another path works',
+      [...failing(['a1', 'a2', 'b1']), LIST_WORKS],
+      [pathOf('resources')],
+    ],
+    ['not if no other path has worked since', failing(['a1', 'a2', 'b1']), []],
+    ['not if all that fail are of one node', [...failing(['a1', 'a2', 'a3']), LIST_WORKS], []],
+    [
+      'not while a server works there',
+      [...failing(['a1', 'a2', 'b1']), LIST_WORKS, ['resources', 'b2', 'works', 30]],
+      [],
+    ],
+    ['not because servers are refused', [...failing(['a1', 'a2', 'b1'], 'not_found'), LIST_WORKS], []],
+  ])('%s', (_what, lines, suspects) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  });
+
+  it('not because of nodes that are in trouble', () => {
+    const lines = [...failing(['a1', 'a2', 'b1'], 'node_silent'), LIST_WORKS];
+    const state = blamed(NO_TROUBLES, socketsOf('a'));
+    const troubles = blame(
+      evidenceOf([...lines, ['sockets', 'a1', 'node_connection']], [...A, ...B]),
+      state,
+      NOW,
+    );
+    expect(troubles.troubles.has(pathOf('resources'))).toBe(false);
+  });
+
+  it('if the server list fails and another path worked since', () => {
+    const lines: Line[] = [
+      ['listing', NO_SERVER, 'connection_cut', 10],
+      ['websocket', 'a1', 'works', 5],
+    ];
+    expect(suspectsOf(lines, A)).toEqual([pathOf('listing')]);
+  });
+});
+
+describe('the consoles of the account are suspected', () => {
+  const denied = (servers: readonly string[], cause: CauseCode = 'no_console_permission'): Line[] =>
+    servers.map((server) => ['websocket', server, cause]);
+
+  it.each<[string, readonly Line[], readonly string[]]>([
+    ['if three servers are denied', denied(['a1', 'a2', 'b1']), [CONSOLES]],
+    ['not if two of eight are', denied(['a1', 'a2']), []],
+    ['not if the causes differ', [...denied(['a1', 'a2']), ...denied(['b1'], 'unauthorized')], []],
+    ['not if one is granted', [...denied(['a1', 'a2', 'b1']), ['websocket', 'b2', 'works', 60]], []],
+    ['not if one streams', [...denied(['a1', 'a2', 'b1']), ['sockets', 'b2', 'streams', 400]], []],
+  ])('%s', (_what, lines, suspects) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  });
+
+  it('not by a single server', () => {
+    expect(suspectsOf(denied(['a1']), ['a1'])).toEqual([]);
+  });
+
+  it('by all others if the rest is suspended', () => {
+    const lines: Line[] = [...denied(['a1', 'a2']), ['websocket', 'b1', 'suspended']];
+    expect(suspectsOf(lines, ['a1', 'a2', 'b1'])).toEqual([CONSOLES]);
+  });
+});
+
+describe('a trouble', () => {
+  const lines: readonly Line[] = [
+    ['resources', 'a1', 'node_unreachable'],
+    ['resources', 'a2', 'node_unreachable'],
+    ['resources', 'a3', 'node_unreachable'],
+  ];
+  const subject = pollsOf('a');
+  const suspected = blame(evidenceOf(lines, A), NO_TROUBLES, NOW);
+
+  it('is tried at once, before anything is held', () => {
+    expect(suspected.troubles.get(subject)).toMatchObject({ blamedAt: undefined, trialAt: NOW, trials: 0 });
+  });
+
+  it('is blamed when the first trial fails, and tried 15, 30 and then 60 s after the start of the last', () => {
+    let state = suspected;
+    const gaps: number[] = [];
+    for (let at = NOW, trial = 0; trial < 5; trial += 1) {
+      state = withTrial(state, subject, 'a4', at);
+      state = afterTrial(state, subject, { cause: 'node_unreachable', detail: '' }, at + 10_000);
+      const { trialAt = 0, blamedAt } = state.troubles.get(subject) ?? {};
+      expect(blamedAt).toBe(NOW + 10_000);
+      gaps.push(trialAt - at);
+      at = trialAt;
+    }
+    expect(gaps).toEqual([15_000, 30_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('of a node’s sockets is tried every 25 s, every second time with new credentials', () => {
+    const sockets = socketsOf('a');
+    let state = blamed(NO_TROUBLES, sockets);
+    const seen: [number, boolean][] = [];
+    for (let trial = 0; trial < 4; trial += 1) {
+      const at = state.troubles.get(sockets)?.trialAt ?? 0;
+      state = withTrial(state, sockets, 'a1', at);
+      const isFresh = state.troubles.get(sockets)?.trial?.isFresh ?? false;
+      state = afterTrial(state, sockets, { cause: 'node_connection', detail: '' }, at + 1);
+      seen.push([(state.troubles.get(sockets)?.trialAt ?? 0) - at, isFresh]);
+    }
+    expect(seen).toEqual([
+      [25_000, true],
+      [25_000, false],
+      [25_000, true],
+      [25_000, false],
+    ]);
+  });
+
+  it('isn’t blamed by a trial that showed nothing', () => {
+    const state = afterTrial(withTrial(suspected, subject, 'a4', NOW), subject, undefined, NOW + 1);
+    expect(state.troubles.get(subject)).toMatchObject({ blamedAt: undefined, trial: undefined });
+  });
+
+  it('ends with any success', () => {
+    const after = blame(
+      evidenceOf([...lines, ['resources', 'a4', 'works', 0]], A),
+      blamed(suspected, subject),
+      NOW,
+    );
+    expect(after.troubles.size).toBe(0);
+  });
+
+  it('ends when nobody is asked there any more', () => {
+    expect(blame(evidenceOf(lines, B), blamed(suspected, subject), NOW).troubles.size).toBe(0);
+  });
+
+  it('of the panel explains the failures before its end', () => {
+    const cut: readonly Line[] = ['a1', 'a2', 'b1'].map((server) => ['resources', server, 'timeout', 10]);
+    const all = evidenceOf([...cut, LIST_WORKS], [...A, ...B]);
+    expect(blame(all, NO_TROUBLES, NOW).troubles.has(pathOf('resources'))).toBe(true);
+    expect(blame(all, afterPanel(NO_TROUBLES, NOW - 5_000), NOW).troubles.size).toBe(0);
+  });
+});
+
+describe('a trial', () => {
+  it.each<[string, readonly Line[], Subject, string | undefined]>([
+    [
+      'is that of a server that never failed there',
+      [
+        ['resources', 'a1', 'node_silent'],
+        ['resources', 'a2', 'node_silent'],
+        ['resources', 'a4', 'node_silent'],
+      ],
+      pollsOf('a'),
+      'a3',
+    ],
+    [
+      'otherwise of the one that failed least recently',
+      [
+        ['resources', 'a1', 'node_silent', 3],
+        ['resources', 'a2', 'node_silent', 9],
+        ['resources', 'a3', 'node_silent', 5],
+        ['resources', 'a4', 'node_silent', 1],
+      ],
+      pollsOf('a'),
+      'a2',
+    ],
+    [
+      'is never that of a server that is refused for a reason of its own',
+      [
+        ['resources', 'a1', 'suspended', 50],
+        ['resources', 'a2', 'node_silent', 9],
+        ['resources', 'a3', 'installing', 50],
+        ['resources', 'a4', 'node_silent', 1],
+      ],
+      pollsOf('a'),
+      'a2',
+    ],
+    [
+      'is none if all are',
+      A.map((server): Line => ['resources', server, 'suspended']),
+      pollsOf('a'),
+      undefined,
+    ],
+  ])('%s', (_what, lines, subject, server) => {
+    expect(trialServer(subject, evidenceOf(lines, [...A, ...B]), () => 0.99)).toBe(server);
+  });
+
+  it('is at random among equals', () => {
+    const evidence = evidenceOf([], A);
+    const chosen = Array.from({ length: 100 }, () => trialServer(pollsOf('a'), evidence, Math.random));
+    expect(new Set(chosen)).toEqual(new Set(A));
+  });
+});
+
+/** The state in which the subject is blamed since a minute ago. */
+function blamed(state: BlameState, subject: Subject): BlameState {
+  const trouble = {
+    problem: { cause: 'node_connection', detail: '' } as const,
+    suspectedAt: NOW - MINUTE_MS,
+    blamedAt: NOW - MINUTE_MS,
+    trialAt: NOW,
+    trials: 1,
+    trial: undefined,
+  };
+  return { ...state, troubles: new Map(state.troubles).set(subject, trouble) };
+}
+
+const anyLine: fc.Arbitrary<Line> = fc.oneof(
+  fc.tuple(
+    fc.constantFrom<Channel>('websocket', 'resources', 'backups'),
+    fc.constantFrom(...A, ...B, 'c1'),
+    fc.constantFrom<CauseCode | 'works'>(
+      'works',
+      'node_silent',
+      'panel_error',
+      'connection_cut',
+      'node_unreachable',
+      'suspended',
+      'not_found',
+      'no_console_permission',
+      'rate_limited',
+    ),
+    fc.integer({ min: 0, max: 300 }),
+  ),
+  fc.tuple(
+    fc.constant<Channel>('sockets'),
+    fc.constantFrom(...A, ...B, 'c1'),
+    fc.constantFrom<CauseCode | 'streams'>('streams', 'node_connection', 'no_stats', 'closed'),
+    fc.integer({ min: 0, max: 300 }),
+  ),
+  fc.tuple(
+    fc.constant<Channel>('listing'),
+    fc.constant(NO_SERVER),
+    fc.constantFrom<CauseCode | 'works'>('works', 'connection_cut'),
+    fc.integer({ min: 0, max: 300 }),
+  ),
+);
+
+const anyLines = fc.uniqueArray(anyLine, {
+  maxLength: 30,
+  selector: ([channel, server]) => `${channel} ${server}`,
+});
+const EVERYBODY = [...A, ...B, 'c1'];
+
+/** Does this outcome contradict a trouble of the subject? */
+function contradicts(subject: Subject, [channel, server, what]: Line): boolean {
+  if (what !== 'works' && what !== 'streams') return false;
+  const node = nodeOf(subject);
+  if (node !== undefined && nodeOfServer(server) !== node) return false;
+  return channelOf(subject) === channel || (subject === CONSOLES && channel === 'sockets');
+}
+
+describe('blame', () => {
+  it('never contradicts a success of the last two minutes', () => {
+    fc.assert(
+      fc.property(anyLines, (lines) => {
+        const recent = lines.filter(([, , what, agoS = 0]) => what === 'streams' || agoS < 120);
+        for (const suspect of suspectsOf(lines, EVERYBODY))
+          expect(recent.filter((line) => contradicts(suspect, line))).toEqual([]);
+      }),
+    );
+  });
+
+  it('doesn’t depend on the order of the outcomes', () => {
+    fc.assert(
+      fc.property(anyLines, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (lines, keys) => {
+        const shuffled = lines
+          .map((line) => [keys.next().value ?? 0, line] as const)
+          .toSorted(([one], [other]) => one - other)
+          .map(([, line]) => line);
+        expect(suspectsOf(shuffled, EVERYBODY)).toEqual(suspectsOf(lines, EVERYBODY));
+      }),
+    );
+  });
+
+  it('of a server that works is never caused by another success', () => {
+    fc.assert(
+      fc.property(anyLines, fc.constantFrom(...EVERYBODY), (lines, server) => {
+        const others = lines.filter(([channel, name]) => channel !== 'resources' || name !== server);
+        const after = suspectsOf([...others, ['resources', server, 'works', 0]], EVERYBODY);
+        expect(after).not.toContain(pathOf('resources'));
+        expect(after).not.toContain(pollsOf(server[0] ?? ''));
+      }),
+    );
+  });
+
+  it('doesn’t change for others because of a server that always fails, on a node of its own', () => {
+    fc.assert(
+      fc.property(anyLines, (lines) => {
+        const healthy = lines.filter(([, , what]) => what === 'works' || what === 'streams');
+        const failing: Line[] = [
+          ['resources', 'z1', 'node_silent', 1],
+          ['sockets', 'z1', 'node_connection', 1],
+          ['websocket', 'z1', 'panel_error', 1],
+        ];
+        const suspects = suspectsOf([...healthy, ...failing], [...EVERYBODY, 'z1']);
+        expect(suspects.filter((suspect) => nodeOf(suspect) !== 'z')).toEqual([]);
+      }),
+    );
+  });
+
+  it('is of something that somebody tries, unless everybody there is blocked', () => {
+    fc.assert(
+      fc.property(anyLines, (lines) => {
+        const evidence = evidenceOf(lines, EVERYBODY);
+        for (const [subject, trouble] of blame(evidence, NO_TROUBLES, NOW).troubles) {
+          expect(trouble.trialAt).toBe(NOW);
+          expect(trialServer(subject, evidence, () => 0.5)).toBeDefined();
+          expect(problemOfTrouble(subject, trouble).detail).not.toBe('');
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,390 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CONSOLES, NO_SERVER, pathOf, pollsOf, type Subject, socketsOf } from '../../../src/panel/blame.ts';
+import { anyStartAt, type Call, type Running, startAt, type Traffic } from '../../../src/panel/start-at.ts';
+
+const NOW = 1_000_000;
+const SECOND_MS = 1_000;
+
+const call = (one: Partial<Call> = {}): Call => ({
+  path: 'resources',
+  server: 'a1',
+  node: () => 'a',
+  deadline: NOW,
+  tries: () => undefined,
+  ...one,
+});
+
+const token = (one: Partial<Call> = {}) => call({ path: 'websocket', ...one });
+const trial = (tries: Subject | 'panel', one: Partial<Call> = {}) => call({ tries: () => tries, ...one });
+
+const trouble = (blamedAt: number | undefined) => ({
+  problem: { cause: 'node_connection', detail: '' } as const,
+  suspectedAt: NOW - 1,
+  blamedAt,
+  trialAt: NOW,
+  trials: 1,
+  trial: undefined,
+});
+
+const troubles = (...subjects: readonly Subject[]): Traffic['troubles'] =>
+  new Map(subjects.map((subject) => [subject, trouble(NOW)]));
+
+const since = (agoS: number, one: Partial<Call> = {}): Running => ({
+  call: call(one),
+  startedAt: NOW - agoS * SECOND_MS,
+});
+
+const times = <One>(count: number, one: One): readonly One[] => Array.from({ length: count }, () => one);
+
+const QUIET: Traffic = {
+  health: 'up',
+  opensAt: NOW,
+  troubles: new Map(),
+  allowance: { starts: [], perMinute: 48, spareAt: Number.NEGATIVE_INFINITY, pauses: new Map() },
+  tokenCalls: () => [],
+  trials: [],
+  running: [],
+  respondedAt: new Map([
+    ['a', NOW - 100_000],
+    ['b', NOW - 100_000],
+  ]),
+};
+
+const traffic = ({
+  allowance,
+  ...rest
+}: Partial<Omit<Traffic, 'allowance'>> & { allowance?: Partial<Traffic['allowance']> }): Traffic => ({
+  ...QUIET,
+  ...rest,
+  allowance: { ...QUIET.allowance, ...allowance },
+});
+
+const NEVER = Number.POSITIVE_INFINITY;
+const pause = (until: number) => ({ until, lengthMs: 60_000 });
+
+describe('a call starts', () => {
+  it.each<[string, Call, Traffic, number, string | undefined]>([
+    ['at once if nothing holds it', call(), QUIET, NOW, undefined],
+    [
+      'a minute after the call that takes the last place of the window',
+      call(),
+      traffic({ allowance: { starts: times(48, NOW - 50_000) } }),
+      NOW + 10_000,
+      'window',
+    ],
+    [
+      'at once if one place of the window is free',
+      call(),
+      traffic({ allowance: { starts: times(47, NOW - 50_000) } }),
+      NOW,
+      undefined,
+    ],
+    [
+      'after a pause of the account',
+      call(),
+      traffic({ allowance: { pauses: new Map([['account', pause(NOW + 5_000)]]) } }),
+      NOW + 5_000,
+      'pause',
+    ],
+    [
+      'after a pause of its path',
+      call(),
+      traffic({ allowance: { pauses: new Map([['resources', pause(NOW + 5_000)]]) } }),
+      NOW + 5_000,
+      'pause',
+    ],
+    [
+      'at once during a pause of another path',
+      call(),
+      traffic({ allowance: { pauses: new Map([['backups', pause(NOW + 5_000)]]) } }),
+      NOW,
+      undefined,
+    ],
+    [
+      'at once during a pause of another server’s tokens',
+      token(),
+      traffic({ allowance: { pauses: new Map([['tokens of b1', pause(NOW + 5_000)]]) } }),
+      NOW,
+      undefined,
+    ],
+    [
+      'after a pause of its own tokens',
+      token(),
+      traffic({ allowance: { pauses: new Map([['tokens of a1', pause(NOW + 5_000)]]) } }),
+      NOW + 5_000,
+      'pause',
+    ],
+    [
+      'when the account may have calls to spare again',
+      call(),
+      traffic({ allowance: { spareAt: NOW + 7_000 } }),
+      NOW + 7_000,
+      'spare',
+    ],
+    [
+      'a minute after the older of two credential calls for its server',
+      token(),
+      traffic({ tokenCalls: () => [NOW - 20_000, NOW - 1_000] }),
+      NOW + 40_000,
+      'token',
+    ],
+    ['at once after one credential call', token(), traffic({ tokenCalls: () => [NOW - 1] }), NOW, undefined],
+    ['never while the panel is down', call(), traffic({ health: 'down' }), NEVER, 'trouble'],
+    [
+      'at once as a canary of a panel that is down',
+      trial('panel'),
+      traffic({ health: 'down' }),
+      NOW,
+      undefined,
+    ],
+    [
+      'after three seconds while the first canary is under way',
+      call(),
+      traffic({ health: 'unknown', opensAt: NOW + 3_000 }),
+      NOW + 3_000,
+      'trouble',
+    ],
+    [
+      'never while its path is in trouble',
+      call(),
+      traffic({ troubles: troubles(pathOf('resources')) }),
+      NEVER,
+      'trouble',
+    ],
+    [
+      'at once while another path is',
+      call(),
+      traffic({ troubles: troubles(pathOf('websocket')) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'never while its node’s polls are',
+      call(),
+      traffic({ troubles: troubles(pollsOf('a')) }),
+      NEVER,
+      'trouble',
+    ],
+    [
+      'at once while another node’s are',
+      call(),
+      traffic({ troubles: troubles(pollsOf('b')) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'at once while its node is only suspected',
+      call(),
+      traffic({ troubles: new Map([[pollsOf('a'), trouble(undefined)]]) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'as the trial of its node',
+      trial(pollsOf('a')),
+      traffic({ troubles: troubles(pollsOf('a')) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'never as the trial of a node whose path is in trouble',
+      trial(pollsOf('a')),
+      traffic({ troubles: troubles(pollsOf('a'), pathOf('resources')) }),
+      NEVER,
+      'trouble',
+    ],
+    [
+      'as the trial of a path whatever is smaller',
+      trial(pathOf('websocket'), { path: 'websocket' }),
+      traffic({ troubles: troubles(pathOf('websocket'), CONSOLES, socketsOf('a')) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'never for a token while consoles are refused',
+      token(),
+      traffic({ troubles: troubles(CONSOLES) }),
+      NEVER,
+      'trouble',
+    ],
+    [
+      'never for a token while its node’s sockets fail',
+      token(),
+      traffic({ troubles: troubles(socketsOf('a')) }),
+      NEVER,
+      'trouble',
+    ],
+    [
+      'for the next token of an open socket while new ones fail',
+      token({ isRefresh: true }),
+      traffic({ troubles: troubles(socketsOf('a')) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'when one of eight calls ends',
+      token(),
+      traffic({ running: times(8, since(1, { path: 'websocket' })) }),
+      NEVER,
+      'place',
+    ],
+    [
+      'beside eight calls as a canary',
+      trial('panel'),
+      traffic({ running: times(8, since(1, { path: 'websocket' })) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'when a poll has taken three seconds',
+      token(),
+      traffic({ running: [...times(7, since(1, { path: 'websocket' })), since(1)] }),
+      NOW + 2_000,
+      'place',
+    ],
+    [
+      'when one of the node’s four polls has taken three seconds',
+      call(),
+      traffic({ running: times(4, since(1)) }),
+      NOW + 2_000,
+      'seat',
+    ],
+    [
+      'when one of four polls ends that its node has not responded to yet',
+      call({ node: () => 'x' }),
+      traffic({ running: times(4, since(9, { node: () => 'x' })) }),
+      NEVER,
+      'seat',
+    ],
+    [
+      'beside a poll that takes long if its node has responded since',
+      call(),
+      traffic({ running: [since(9)], respondedAt: new Map([['a', NOW - 1_000]]) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'at once while another node has four polls',
+      call({ node: () => 'b' }),
+      traffic({ running: times(4, since(1)) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'when one of three polls of nodes that don’t respond has taken three seconds',
+      call({ node: () => 'x' }),
+      traffic({ running: [since(2, { node: () => 'y' }), ...times(2, since(1, { node: () => 'z' }))] }),
+      NOW + 1_000,
+      'seat',
+    ],
+    [
+      'beside those if its node responds',
+      call(),
+      traffic({ running: times(3, since(1, { node: () => 'x' })) }),
+      NOW,
+      undefined,
+    ],
+    [
+      'with those if a poll of its node takes long',
+      call(),
+      traffic({ running: [since(5), ...times(3, since(1, { node: () => 'x' }))] }),
+      NOW + 2_000,
+      'seat',
+    ],
+    [
+      'when trials have room in their tenth',
+      call({ isRetry: () => true }),
+      traffic({ trials: times(4, NOW - 30_000) }),
+      NOW + 30_000,
+      'trials',
+    ],
+    [
+      'at once as the check of a suspicion',
+      trial(pollsOf('a')),
+      traffic({
+        troubles: new Map([[pollsOf('a'), trouble(undefined)]]),
+        trials: times(4, NOW - 30_000),
+      }),
+      NOW,
+      undefined,
+    ],
+  ])('%s', (_what, one, when, at, why) => {
+    expect(startAt(one, when, NOW)).toEqual({ at, why });
+  });
+});
+
+const anyPath = fc.constantFrom('websocket' as const, 'resources' as const, 'listing' as const);
+const anyCall: fc.Arbitrary<Call> = fc
+  .record({
+    path: anyPath,
+    server: fc.constantFrom('a1', 'b1', NO_SERVER),
+    node: fc.constantFrom('a', 'b', 'x', undefined),
+    tries: fc.constantFrom<Subject | 'panel' | undefined>('panel', pollsOf('a'), CONSOLES, undefined),
+    isRetry: fc.boolean(),
+  })
+  .map(({ node, tries, isRetry, ...rest }) =>
+    call({ ...rest, node: () => node, tries: () => tries, isRetry: () => isRetry }),
+  );
+
+const anyAgo = fc.integer({ min: 0, max: 59_999 }).map((ago) => NOW - ago);
+const anyTraffic: fc.Arbitrary<Traffic> = fc
+  .record({
+    starts: fc.array(anyAgo, { maxLength: 60 }).map((starts) => starts.toSorted((a, b) => a - b)),
+    perMinute: fc.integer({ min: 1, max: 60 }),
+    spareAt: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }),
+    pausedFor: fc.integer({ min: -9_000, max: 9_000 }),
+    trials: fc.array(anyAgo, { maxLength: 9 }).map((trials) => trials.toSorted((a, b) => a - b)),
+    running: fc.array(fc.record({ call: anyCall, startedAt: anyAgo }), { maxLength: 12 }),
+    health: fc.constantFrom('unknown' as const, 'up' as const, 'down' as const),
+    held: fc.subarray<Subject>([pathOf('websocket'), CONSOLES, pollsOf('a'), socketsOf('b')]),
+  })
+  .map(({ starts, perMinute, spareAt, pausedFor, trials, running, health, held }) =>
+    traffic({
+      health,
+      trials,
+      running,
+      troubles: troubles(...held),
+      allowance: { starts, perMinute, spareAt, pauses: new Map([['resources', pause(NOW + pausedFor)]]) },
+    }),
+  );
+
+describe('the start of any call', () => {
+  it('is never before the window, a pause, or the account’s spare calls allow it, nor before now', () => {
+    fc.assert(
+      fc.property(anyCall, anyTraffic, (one, when) => {
+        const { at } = startAt(one, when, NOW);
+        expect(at).toBeGreaterThanOrEqual(NOW);
+        expect(at).toBeGreaterThanOrEqual(anyStartAt(when));
+        if (one.path === 'resources')
+          expect(at).toBeGreaterThanOrEqual(when.allowance.pauses.get('resources')?.until ?? 0);
+      }),
+    );
+  });
+
+  it('is the latest of what each rule alone would say', () => {
+    fc.assert(
+      fc.property(anyCall, anyTraffic, (one, when) => {
+        const { at } = startAt(one, when, NOW);
+        const alone: readonly Traffic[] = [
+          { ...QUIET, allowance: when.allowance },
+          { ...QUIET, health: when.health, troubles: when.troubles },
+          { ...QUIET, running: when.running },
+        ];
+        for (const part of alone) expect(at).toBeGreaterThanOrEqual(startAt(one, part, NOW).at);
+      }),
+    );
+  });
+
+  it('is not later because of calls that are not its own kind of trouble', () => {
+    fc.assert(
+      fc.property(anyTraffic, (when) => {
+        const one = call({ node: () => 'b' });
+        const { troubles: _, ...rest } = when;
+        const withTrouble = { ...rest, troubles: troubles(pollsOf('a'), socketsOf('a'), pathOf('backups')) };
+        const without = { ...rest, troubles: new Map() };
+        expect(startAt(one, withTrouble, NOW)).toEqual(startAt(one, without, NOW));
+      }),
+    );
+  });
+});
