@@ -11,6 +11,7 @@ import type {
   ListingPage,
   ListingQuery,
   Resources,
+  Schedule,
 } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
@@ -21,9 +22,17 @@ import { listed } from '../../test/support/listed.ts';
 /**
  * A server's fault. `dead`: sockets to its node fail, and `/resources` responds with 504 after 20 s; `missing`: 200 without data;
  * `origin`: the node rejects the upgrade with 403; `mismatch`: it can't verify the token; `permission`: the panel refuses the console with 403; `suspended`: it refuses
- * everything.
+ * everything; `unknown`: the panel has no such server.
  */
-export type Trouble = 'none' | 'dead' | 'missing' | 'origin' | 'mismatch' | 'permission' | 'suspended';
+export type Trouble =
+  | 'none'
+  | 'dead'
+  | 'missing'
+  | 'origin'
+  | 'mismatch'
+  | 'permission'
+  | 'suspended'
+  | 'unknown';
 
 /** What a fault does to a call, or to a connect to a node. */
 export type Effect =
@@ -37,10 +46,14 @@ export type Effect =
   | 'flaky'
   /** The panel responds with 500 in its own form. */
   | 'error'
-  /** The panel responds with 404 in its own form. */
+  /** The panel responds with 404 in its own form, and the node to an upgrade. */
   | 'missing'
   /** The panel refuses the key. */
   | 'revoked'
+  /** The panel refuses the account every server, with 403. */
+  | 'forbidden'
+  /** The response is 429 without headers. */
+  | 'throttled'
   /** The panel responds with 504, or 200 without data, because the node doesn't respond to it. */
   | 'unreachable'
   /** The node refuses upgrades: its connection is refused, or its response is 403. */
@@ -49,7 +62,13 @@ export type Effect =
   /** The node can't verify tokens, its clock makes it reject them, or its certificate is from an unknown CA. */
   | 'mismatch'
   | 'clock'
-  | 'certificate';
+  | 'certificate'
+  /** The node accepts tokens and then sends nothing, something else than stats, or a close frame after 1.5 s. */
+  | 'mute'
+  | 'garbage'
+  | 'closing'
+  /** The node has another address: new credentials contain it, and the old one refuses connections. */
+  | 'moved';
 
 /** Something that goes wrong for some minutes. */
 export interface Fault {
@@ -60,6 +79,8 @@ export interface Fault {
   readonly on?: ApiEndpoint | 'socket';
   /** Only servers of this node. */
   readonly node?: string;
+  /** Only these servers, by their places in the fleet. */
+  readonly servers?: readonly number[];
 }
 
 /** Servers with the same properties. */
@@ -86,7 +107,8 @@ export interface SeenCall {
 }
 
 const TOKEN_LIFE_MS = 600_000;
-const REQUEST_TIMEOUT_MS = 25_000;
+const CLOSING_MS = 1_500;
+const NEW_ADDRESS = 'wss://new.';
 const DEAD_MS = 20_000;
 const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
   websocket: 60,
@@ -109,6 +131,10 @@ const statsFrame = (uptimeMs: number) =>
     }),
   );
 
+const NO_SUCH_SERVER = 'The requested resource does not exist on this instance.';
+
+const GARBAGE = Buffer.from('{"event":"stats","args":["<html>"]}');
+
 const DAEMON_ERROR = Buffer.from(
   '{"event":"daemon error","args":["Error Event [1]: an unexpected error was encountered while handling this request"]}',
 );
@@ -122,6 +148,8 @@ const JITTER = 0.4;
 export class ScriptedPanel implements PanelCalls {
   readonly servers: readonly ScriptedServer[];
   readonly calls: SeenCall[] = [];
+  /** The addresses of sockets that were opened, and when. */
+  readonly connects: { readonly url: string; readonly at: number }[] = [];
   /** When each walk through the server list ended, as monotonic instants. */
   readonly listedAt: number[] = [];
   readonly #clock: Clock;
@@ -129,6 +157,7 @@ export class ScriptedPanel implements PanelCalls {
   /** Calls per minute that the panel allows; it may be changed. */
   limit: number;
   readonly #faults: readonly Fault[];
+  readonly #requestTimeoutMs: number;
   readonly #byId: ReadonlyMap<string, ScriptedServer>;
   readonly #sockets = new Set<ScriptedSocket>();
   /** The panel counts calls in fixed windows of a minute. */
@@ -143,10 +172,12 @@ export class ScriptedPanel implements PanelCalls {
     limit: number,
     groups: readonly ServerGroup[],
     faults: readonly Fault[] = [],
+    requestTimeoutMs = 25_000,
   ) {
     this.#clock = clock;
     this.#random = random;
     this.limit = limit;
+    this.#requestTimeoutMs = requestTimeoutMs;
     // What fails the whole panel fails each of its calls.
     this.#faults = faults.toSorted(
       (one, other) => Number(one.on !== undefined) - Number(other.on !== undefined),
@@ -161,14 +192,16 @@ export class ScriptedPanel implements PanelCalls {
   async credentials(id: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
     const server = this.#server(id);
     this.#see('websocket', id, server.trouble !== 'none');
-    const facts = await this.#answer('websocket', server.node, signal);
+    const facts = await this.#answer('websocket', server, signal);
     if (server.trouble === 'permission') throw refusal('no_console_permission', 403);
     if (server.trouble === 'suspended') throw refusal('suspended', 409);
+    if (server.trouble === 'unknown') throw refusal('not_found', 404);
+    const hasMoved = this.#effect('socket', server) === 'moved';
     return {
       ...facts,
       value: {
         token: id,
-        socketUrl: `wss://${server.node}/api/servers/${id}/ws`,
+        socketUrl: `${hasMoved ? NEW_ADDRESS : 'wss://'}${server.node}/api/servers/${id}/ws`,
         lifetimeMs: TOKEN_LIFE_MS - this.#random() * 500,
       },
     };
@@ -179,10 +212,11 @@ export class ScriptedPanel implements PanelCalls {
     const { trouble } = server;
     this.#see('resources', id, trouble === 'dead' || trouble === 'missing' || trouble === 'suspended');
     const isDead = trouble === 'dead';
-    const facts = isDead ? {} : await this.#answer('resources', server.node, signal);
+    const facts = isDead ? {} : await this.#answer('resources', server, signal);
     if (isDead) await sleep(this.#clock, DEAD_MS, signal);
     if (server.trouble === 'dead' && isDead) throw refusal('node_unreachable', 504);
     if (trouble === 'suspended') throw refusal('suspended', 409);
+    if (trouble === 'unknown') throw refusal('not_found', 404);
     const sample: Sample | undefined =
       trouble === 'missing' ? undefined : { state: 'running', memoryBytes: 7 };
     return { value: { sample, suspended: false, badFields: 0 }, ...facts };
@@ -191,20 +225,23 @@ export class ScriptedPanel implements PanelCalls {
   async listing({ page, perPage }: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
     this.#see('listing', undefined, false);
     const facts = await this.#answer('listing', undefined, signal);
-    const totalPages = Math.max(1, Math.ceil(this.servers.length / perPage));
+    const listable = this.servers.filter(({ trouble }) => trouble !== 'unknown');
+    const totalPages = Math.max(1, Math.ceil(listable.length / perPage));
     if (page >= totalPages && perPage > 1) this.listedAt.push(this.#clock.now());
-    const servers = this.servers.slice((page - 1) * perPage, page * perPage).map(listedOf);
+    const servers = listable.slice((page - 1) * perPage, page * perPage).map(listedOf);
     return { value: { servers, totalPages, badEntries: 0, surplusEntries: 0 }, ...facts };
   }
 
   async backups(id: string, _page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
     this.#see('backups', id, false);
-    const facts = await this.#answer('backups', this.#server(id).node, signal);
+    const facts = await this.#answer('backups', this.#server(id), signal);
     return { value: { backups: [], totalPages: 1 }, ...facts };
   }
 
-  schedules(): never {
-    throw new Error('not expected');
+  async schedules(id: string, signal: AbortSignal): Promise<PanelAnswer<readonly Schedule[]>> {
+    this.#see('schedules', id, false);
+    const facts = await this.#answer('schedules', this.#server(id), signal);
+    return { value: [], ...facts };
   }
 
   close(): Promise<void> {
@@ -233,9 +270,14 @@ export class ScriptedPanel implements PanelCalls {
 
   openSocket(url: string, listener: SocketListener): ConsoleSocket {
     const id = url.split('/').at(-2) ?? '';
+    this.connects.push({ url, at: this.#clock.now() });
     // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
     const server = this.#server(id);
-    const effect = () => this.#effect('socket', server.node);
+    const effect = () => {
+      const found = this.#effect('socket', server);
+      if (found !== 'moved') return found;
+      return url.startsWith(NEW_ADDRESS) ? undefined : 'refused';
+    };
     const socket = new ScriptedSocket(this.#clock, server, effect, listener);
     this.#sockets.add(socket);
     return socket as unknown as ConsoleSocket;
@@ -251,19 +293,25 @@ export class ScriptedPanel implements PanelCalls {
     this.calls.push({ endpoint, server, at: this.#clock.now(), futile });
   }
 
-  #effect(on: ApiEndpoint | 'socket', node: string | undefined): Effect | undefined {
+  #effect(on: ApiEndpoint | 'socket', server: ScriptedServer | undefined): Effect | undefined {
     const now = this.#clock.now() / MINUTE_MS;
     return this.#faults.find((fault) => {
       const isNow = fault.fromMinute <= now && now < fault.toMinute;
       const isHit = fault.on === undefined ? on !== 'socket' : fault.on === on;
-      return isNow && isHit && (fault.node === undefined || fault.node === node);
+      const isOfServer =
+        fault.servers === undefined || fault.servers.some((one) => this.servers[one] === server);
+      return isNow && isHit && isOfServer && (fault.node === undefined || fault.node === server?.node);
     })?.effect;
   }
 
   /** Takes as long as a response takes; rejects if a fault hits it, or the limit is exceeded. */
-  async #answer(endpoint: ApiEndpoint, node: string | undefined, signal: AbortSignal): Promise<RateFacts> {
-    const effect = this.#effect(endpoint, node);
-    if (effect === 'hang') await sleep(this.#clock, REQUEST_TIMEOUT_MS, signal);
+  async #answer(
+    endpoint: ApiEndpoint,
+    server: ScriptedServer | undefined,
+    signal: AbortSignal,
+  ): Promise<RateFacts> {
+    const effect = this.#effect(endpoint, server);
+    if (effect === 'hang') await sleep(this.#clock, this.#requestTimeoutMs, signal);
     else if (effect === 'unreachable') await sleep(this.#clock, DEAD_MS, signal);
     else await sleep(this.#clock, LATENCY_MS[endpoint] * (1 + (this.#random() - 0.5) * JITTER), signal);
     const failure = this.#failure(effect, endpoint);
@@ -297,8 +345,16 @@ export class ScriptedPanel implements PanelCalls {
         return refusal('not_found', 404);
       case 'revoked':
         return refusal(endpoint === 'listing' ? 'key_refused' : 'unauthorized', 401);
+      case 'forbidden':
+        return refusal(endpoint === 'websocket' ? 'no_console_permission' : 'forbidden', 403);
+      case 'throttled':
+        return foreign('rate_limited', 429);
       case 'unreachable':
         return refusal('node_unreachable', 504);
+      case 'mute':
+      case 'garbage':
+      case 'closing':
+      case 'moved':
       case 'refused':
       case 'origin':
       case 'mismatch':
@@ -348,7 +404,9 @@ class ScriptedSocket {
       if (effect === 'refused') this.drop();
       else if (effect === 'mismatch') this.#listener.message(DAEMON_ERROR, false);
       else if (effect === 'clock' && message.event === 'auth') this.#listener.message(JWT_ERROR, false);
-      else if (message.event === 'auth') this.#listener.message(AUTH_SUCCESS, false);
+      else if (message.event === 'auth') this.#authenticated(effect);
+      else if (effect === 'mute' || effect === 'closing') return;
+      else if (effect === 'garbage') this.#listener.message(GARBAGE, false);
       else this.#listener.message(statsFrame(1_000 + this.#clock.now()), false);
     });
   }
@@ -368,6 +426,11 @@ class ScriptedSocket {
     this.#listener.closed({ code: 1006, text: '', reason: 'closed', oversize: false });
   }
 
+  #authenticated(effect: Effect | undefined): void {
+    this.#listener.message(AUTH_SUCCESS, false);
+    if (effect === 'closing') this.#clock.schedule(CLOSING_MS, () => this.drop());
+  }
+
   #answerUpgrade(): void {
     if (!this.#isOpen) return;
     const { trouble } = this.#server;
@@ -376,6 +439,8 @@ class ScriptedSocket {
     const isRefused = effect === 'refused' || !['none', 'origin', 'mismatch'].includes(trouble);
     if (trouble === 'origin' || effect === 'origin')
       this.#listener.refused({ status: 403, error: new Error('403') });
+    else if (effect === 'missing')
+      this.#listener.refused({ status: 404, body: NO_SUCH_SERVER, error: new Error('404') });
     else if (effect === 'certificate') this.#refuse('SELF_SIGNED_CERT_IN_CHAIN');
     else if (isRefused) this.#refuse('ECONNREFUSED');
     else this.#listener.opened();

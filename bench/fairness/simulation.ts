@@ -22,6 +22,8 @@ export interface Scenario {
   readonly isOverloaded?: boolean;
   readonly listingMinutes?: number;
   readonly backupMinutes?: number;
+  readonly scheduleMinutes?: number;
+  readonly requestTimeoutMs?: number;
   /** A change, and after how many minutes it happens. */
   readonly event?: { readonly afterMinutes: number; readonly change: (server: ScriptedServer) => void };
 }
@@ -69,37 +71,61 @@ export interface World {
   readonly gateway: PanelGateway;
   /** The log's warnings and errors. */
   readonly warnings: readonly string[];
+  /** Its lines but those for debugging, and when they were written. */
+  readonly lines: readonly { readonly at: number; readonly message: string }[];
 }
 
 /** Everything in a world but its times. */
 export type Setting = Pick<
   Scenario,
-  'limit' | 'groups' | 'faults' | 'pinned' | 'listingMinutes' | 'backupMinutes'
+  | 'limit'
+  | 'groups'
+  | 'faults'
+  | 'pinned'
+  | 'listingMinutes'
+  | 'backupMinutes'
+  | 'scheduleMinutes'
+  | 'requestTimeoutMs'
 >;
 
 /** Creates a world and starts its fleet. */
 export function startWorld(
-  { limit, groups, faults, pinned, listingMinutes, backupMinutes }: Setting,
+  {
+    limit,
+    groups,
+    faults,
+    pinned,
+    listingMinutes,
+    backupMinutes,
+    scheduleMinutes,
+    requestTimeoutMs = 25_000,
+  }: Setting,
   seed = 0,
 ): World {
   const clock = new QueuedClock();
   const random = seededRandom(groups.length + limit + seed);
-  const panel = new ScriptedPanel(clock, random, limit, groups, faults);
+  const panel = new ScriptedPanel(clock, random, limit, groups, faults, requestTimeoutMs);
   const warnings: string[] = [];
   const telemetry = { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} };
-  const warn = (_fields: object, message: string) => warnings.push(message);
-  const log = { debug: () => {}, info: () => {}, warn, error: warn };
+  const lines: World['lines'][number][] = [];
+  const info = (_fields: object, message: string) => lines.push({ at: clock.now(), message });
+  const warn = (fields: object, message: string) => {
+    warnings.push(message);
+    info(fields, message);
+  };
+  const log = { debug: () => {}, info, warn, error: warn };
   const gateway = new Gateway(
     {
       panel: 'main',
       baseUrl: SETTINGS.origin,
-      requestTimeoutMs: 25_000,
+      requestTimeoutMs,
       connectTimeoutMs: 10_000,
       apiKey: () => 'ptlc_key',
       userAgent: 'bench',
       telemetry,
       clock,
       log,
+      random: seededRandom(seed),
       ...(pinned !== undefined && { pinnedPerMinute: pinned }),
     },
     panel,
@@ -110,6 +136,7 @@ export function startWorld(
       servers: panel.servers.map(({ target }) => target),
       ...(listingMinutes !== undefined && { listing: { intervalMs: listingMinutes * MINUTE_MS } }),
       ...(backupMinutes !== undefined && { backups: { intervalMs: backupMinutes * MINUTE_MS } }),
+      ...(scheduleMinutes !== undefined && { schedules: { intervalMs: scheduleMinutes * MINUTE_MS } }),
     },
     {
       clock,
@@ -125,7 +152,7 @@ export function startWorld(
     },
   );
   fleet.start();
-  return { clock, panel, fleet, gateway, warnings };
+  return { clock, panel, fleet, gateway, warnings, lines };
 }
 
 /** Looks are so many seconds apart. */

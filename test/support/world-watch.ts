@@ -14,6 +14,10 @@ export interface Look {
   /** The cause of each node that has a problem. */
   readonly nodes: Readonly<Record<string, CauseCode>>;
   readonly nodesDown: readonly string[];
+  /** How old each server's newest sample is, in seconds; infinite if it never had one. */
+  readonly ages: readonly number[];
+  /** Why each server that the panel blocks is blocked. */
+  readonly blocked: readonly string[];
   /** What has a problem: `panel`, `path websocket`, `node n0`; twice if it has two. */
   readonly blamed: readonly string[];
 }
@@ -62,6 +66,8 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
       fresh: fleet.records.filter((record) => record.isFresh(now)).length,
       streaming: fleet.records.filter(({ status }) => status.condition === 'streaming').length,
       sampled: fleet.records.filter(({ sampledAt }) => sampledAt !== undefined).length,
+      ages: fleet.records.map(({ sampledAt = Number.NEGATIVE_INFINITY }) => (now - sampledAt) / 1_000),
+      blocked: fleet.records.flatMap(({ status: { blocked } }) => (blocked === undefined ? [] : [blocked])),
       causes: reading.problems.map(({ cause }) => cause),
       nodes: Object.fromEntries(
         nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem.cause] as const])),
