@@ -194,7 +194,7 @@ export class ConsoleRun {
   }
 
   /** A node may refuse messages while a new token is pending, because the old one may have expired. */
-  readonly #isReady = () => this.#streamer.machine.name === 'streaming';
+  readonly #isReady = () => ['opening', 'streaming'].includes(this.#streamer.machine.name);
 
   /** The permission that the token lacks, in words; undefined if none is known. Nodes silently drop messages without permission. */
   #lacking(permission: string): string | undefined {
@@ -222,7 +222,7 @@ export class ConsoleRun {
   #onChange(): void {
     const { machine } = this.#streamer;
     const wasLive = this.#isLive;
-    this.#isLive = isLive(machine);
+    this.#isLive = isLive(machine) || machine.name === 'opening';
     if (this.#isLive && !wasLive) this.#onConnected();
     const problem = machine.name === 'idle' ? undefined : machine.problem;
     const isNew = problem?.detail !== this.#problem?.detail;
