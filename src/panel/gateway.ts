@@ -600,6 +600,7 @@ export class Gateway {
     const isProven = Number.isFinite(this.#health.provenAt) && this.#listing === 'none';
     try {
       await this.#call(path, server, 'panel', this.#closing.signal);
+      this.#troubles.judge();
       return 'works';
     } catch (error) {
       const problem = problemOf(error);

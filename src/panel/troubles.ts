@@ -78,7 +78,7 @@ export class Troubles {
       for (const [server, outcome] of outcomes)
         if (isMeant(channel, server, outcome)) outcomes.delete(server);
     }
-    if (this.all.size > 0) this.#judge();
+    if (this.all.size > 0) this.judge();
   }
 
   /** Ends the troubles that are meant; what still fails begins them again. */
@@ -97,7 +97,7 @@ export class Troubles {
     const node = this.#asked[channel].get(server)?.node;
     this.#outcomes[channel].set(server, { ...outcome, node, at: this.#now });
     // In a fleet without trouble, a success changes nothing.
-    if (outcome.problem !== undefined || this.#concerns(channel, node)) this.#judge();
+    if (outcome.problem !== undefined || this.#concerns(channel, node)) this.judge();
   }
 
   /** A socket that streamed was closed without a problem. */
@@ -132,7 +132,8 @@ export class Troubles {
     return subjects.some((subject) => this.all.has(subject as Subject));
   }
 
-  #judge(): void {
+  /** Decides who is in trouble, because a success elsewhere may complete what a failure shows. */
+  judge(): void {
     this.#become(blame({ outcomes: this.#outcomes, asked: this.#asked }, this.#state, this.#now));
   }
 
