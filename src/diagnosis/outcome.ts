@@ -33,7 +33,8 @@ export interface Signs {
   readonly console: Sign;
 }
 
-const NOTHING: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
+/** The signs of an outcome that shows nothing. */
+export const NOTHING: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
 const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
 const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
 

@@ -1,3 +1,4 @@
+import { CAUSES } from '../diagnosis/causes.ts';
 import { isBlockedAlone, problemOfBlamed, type Signs } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -10,11 +11,9 @@ export type Path = (typeof PATHS)[number];
 export const CHANNELS = [...PATHS, 'sockets'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** What can be in trouble besides the panel as a whole and a single server. */
-export type Subject = `path ${Path}` | 'consoles' | `sockets ${string}` | `polls ${string}`;
+/** What can be in trouble besides a single server; `consoles` is whether the account is granted any. */
+export type Subject = 'panel' | `path ${Path}` | 'consoles' | `sockets ${string}` | `polls ${string}`;
 
-/** Whether the account is granted any console. */
-export const CONSOLES = 'consoles';
 export const pathOf = (path: Path): Subject => `path ${path}`;
 /** A node's sockets, and its polls as the panel makes them. */
 export const socketsOf = (node: string): Subject => `sockets ${node}`;
@@ -25,17 +24,15 @@ export function nodeOf(subject: Subject): string | undefined {
   return /^(?:sockets|polls) (.*)$/s.exec(subject)?.[1];
 }
 
-/** Where the subject fails. */
+/** Where the subject fails; the panel is asked on several. */
 export function channelOf(subject: Subject): Channel {
-  if (subject === CONSOLES) return 'websocket';
+  if (subject === 'consoles') return 'websocket';
   if (subject.startsWith('sockets ')) return 'sockets';
   return PATHS.find((path) => subject === pathOf(path)) ?? 'resources';
 }
 
 /** How the last call or socket of one server ended on one channel; instants are monotonic milliseconds. */
 export interface Outcome {
-  /** Undefined if it is unknown. */
-  readonly node: string | undefined;
   readonly startedAt: number;
   readonly at: number;
   /** Undefined on success. */
@@ -45,41 +42,39 @@ export interface Outcome {
   readonly streams?: boolean;
 }
 
-/** The last outcome of each server on each channel. */
-export type Outcomes = Readonly<Record<Channel, ReadonlyMap<string, Outcome>>>;
-
-/** The servers that are asked on each channel; their nodes may become known later. The server list is `NO_SERVER`. */
-export type Asked = Readonly<Record<Channel, ReadonlyMap<string, AskedServer>>>;
-
-interface AskedServer {
+/** A server that is asked; its node may become known later. Both are absent for the server list. */
+export interface AskedServer {
   readonly node?: string | undefined;
-  /** Absent for the server list. */
   readonly target?: Pick<ServerTarget, 'daemon'>;
 }
+
+/** A server on one channel. */
+export interface Cell {
+  readonly asked: AskedServer;
+  readonly last: Outcome | undefined;
+}
+
+/** The servers that are asked on each channel, by id. */
+export type Cells = Readonly<Record<Channel, ReadonlyMap<string, Cell>>>;
 
 /** The server of calls that are about none. */
 export const NO_SERVER = '';
 
-/** What blame is decided from. */
-export interface Evidence {
-  readonly outcomes: Outcomes;
-  readonly asked: Asked;
-}
-
-/** Something in trouble: first suspected, and blamed once a trial has failed as well. */
+/** Something in trouble: first suspected, and blamed once its trials have failed as well. */
 export interface Trouble {
-  readonly problem: Problem;
+  /** Undefined until something has failed. */
+  readonly problem: Problem | undefined;
   readonly suspectedAt: number;
   /** Undefined while it is only suspected: nothing is held or shown before. */
   readonly blamedAt: number | undefined;
   /** The next trial may start at this instant. */
   readonly trialAt: number;
-  /** Trials so far. */
+  /** Trials that failed. */
   readonly trials: number;
-  /** The server that tries it now, and since when. */
   readonly trial: Trial | undefined;
 }
 
+/** The trial under way. */
 export interface Trial {
   readonly server: string;
   readonly since: number;
@@ -89,11 +84,21 @@ export interface Trial {
 
 export interface BlameState {
   readonly troubles: ReadonlyMap<Subject, Trouble>;
-  /** When larger troubles ended, which explain the failures before. */
-  readonly endedAt: ReadonlyMap<Subject | 'panel', number>;
+  /** When a call last showed that the panel works; infinite before the first. */
+  readonly provenAt: number;
+  /** Larger troubles that ended. */
+  readonly ended: ReadonlyMap<Subject, Ended>;
 }
 
-export const NO_TROUBLES: BlameState = { troubles: new Map(), endedAt: new Map() };
+interface Ended {
+  /** Failures up to here are explained by it. */
+  readonly explainsUntil: number;
+  readonly nextTrialAt: number;
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+export const NO_TROUBLES: BlameState = { troubles: new Map(), provenAt: NEVER, ended: new Map() };
 
 /** The most servers that have to fail. */
 const SERVERS_NEEDED = 3;
@@ -101,20 +106,24 @@ const SERVERS_NEEDED = 3;
 /** How long a server's last success speaks for its node and its path. */
 const SUCCESS_LASTS_MS = 120_000;
 
-/** Milliseconds between the starts of trials; the last gap repeats. */
+/** Milliseconds between the starts of trials, after so many that failed; the last gap repeats. */
 export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
-
+const PANEL_TRIAL_GAPS_MS: readonly number[] = [15_000, ...TRIAL_GAPS_MS];
 /** A connect takes nothing from the rate unless it needs another token, and a node is to be noticed within 30 s of its return. */
 const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
-
 /** Only a person grants permissions, and each trial takes from people's own limit. */
 const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
 
-function trialGapMs(subject: Subject, trials: number): number {
-  const isSockets = channelOf(subject) === 'sockets';
-  const ofOthers = isSockets ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
-  const gaps = subject === CONSOLES ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
-  return gaps[Math.min(trials, gaps.length) - 1] ?? 0;
+function trialGapMs(subject: Subject, failed: number): number {
+  const ofOthers = channelOf(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
+  const ofAccount = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
+  const gaps = subject === 'panel' ? PANEL_TRIAL_GAPS_MS : ofAccount;
+  return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
+}
+
+/** Trials that have to fail until the subject is blamed; only the panel itself refuses a key. */
+function trialsNeeded(subject: Subject, { cause }: Problem): number {
+  return subject === 'panel' && CAUSES[cause].scope !== 'key' ? 2 : 1;
 }
 
 /**
@@ -122,46 +131,63 @@ function trialGapMs(subject: Subject, trials: number): number {
  *
  * | subject | suspected if |
  * |---|---|
- * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other way to the node is in trouble |
+ * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
  * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
  * | the server list | it failed, and another path worked since |
  * | the account's consoles | three servers (or all, at least two) were denied for the same cause, and none is granted or streams |
+ * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other way to the node is in trouble |
  *
- * A success of the last two minutes contradicts. A suspect is blamed once its first trial has failed, and its trouble ends with any
- * success.
+ * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
+ * panel: two), and its trouble ends with any success.
  */
-export function blame(evidence: Evidence, state: BlameState, now: number): BlameState {
-  const tallies = tallyAll(evidence, state);
+export function blame(cells: Cells, state: BlameState, now: number): BlameState {
+  const tallies = tallyAll(cells, state);
   const troubles = new Map<Subject, Trouble>();
-  const endedAt = new Map(state.endedAt);
+  const ended = new Map(state.ended);
   for (const [subject, trouble] of state.troubles) {
     const tally = tallies.get(subject);
-    const isOver = tally === undefined || tally.worksAt >= trouble.suspectedAt;
-    if (!isOver) troubles.set(subject, trouble);
-    else if (nodeOf(subject) === undefined) endedAt.set(subject, now);
+    if (tally !== undefined && tally.worksAt < trouble.suspectedAt) troubles.set(subject, trouble);
+    else if (nodeOf(subject) === undefined) ended.set(subject, endOf(subject, trouble, now));
   }
   for (const [subject, tally] of tallies) {
     if (troubles.has(subject) || tally.failed.length === 0) continue;
-    if (tally.worksAt > now - SUCCESS_LASTS_MS) continue;
-    const problem = suspicion({ subject, tally, evidence, troubles });
-    if (problem === undefined) continue;
-    const begun = { suspectedAt: now, blamedAt: undefined, trialAt: now, trials: 0, trial: undefined };
-    troubles.set(subject, { problem, ...begun });
+    if (subject !== 'panel' && tally.worksAt > now - SUCCESS_LASTS_MS) continue;
+    const problem = suspicion({ subject, tally, cells, troubles });
+    const trialAt = Math.max(now, ended.get(subject)?.nextTrialAt ?? now);
+    if (problem !== undefined) troubles.set(subject, suspected(problem, now, trialAt));
   }
-  return { troubles, endedAt };
+  return { ...state, troubles, ended };
 }
 
-/** The trouble of the panel as a whole ended: it explains the failures before. */
-export function afterPanel(state: BlameState, now: number): BlameState {
-  return { ...state, endedAt: new Map(state.endedAt).set('panel', now) };
+function suspected(problem: Problem | undefined, now: number, trialAt: number): Trouble {
+  return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
 }
 
-/** A server's trial of the subject began. */
+function endOf(subject: Subject, { blamedAt, suspectedAt, trialAt, trial }: Trouble, now: number): Ended {
+  // A panel that was only suspected worked all the time.
+  const explainsUntil = subject === 'panel' && blamedAt === undefined ? suspectedAt : now;
+  return { explainsUntil, nextTrialAt: trial === undefined ? trialAt : trial.since + trialGapMs(subject, 0) };
+}
+
+/** A call showed that the panel works. */
+export function afterProof(state: BlameState, now: number): BlameState {
+  return { ...state, provenAt: now };
+}
+
+/** The panel is to be tried at once, whatever is known; one that is down stays so until then. */
+export function withCheck(state: BlameState, now: number): BlameState {
+  const { problem, ...before } = state.troubles.get('panel') ?? suspected(undefined, now, now);
+  return replaced(state, 'panel', { ...before, problem, trialAt: now, trial: undefined });
+}
+
+/** A server's trial of the subject begins, or its call starts. */
 export function withTrial(state: BlameState, subject: Subject, server: string, now: number): BlameState {
   const trouble = state.troubles.get(subject);
   if (trouble === undefined) return state;
-  const isFresh = trouble.trials % 2 === 1;
-  return replaced(state, subject, { ...trouble, trial: { server, since: now, isFresh } });
+  return replaced(state, subject, {
+    ...trouble,
+    trial: { server, since: now, isFresh: trouble.trials % 2 === 1 },
+  });
 }
 
 /** The trial ended without a success: it failed with this problem, or showed nothing. The next comes a gap after its start. */
@@ -173,11 +199,12 @@ export function afterTrial(
 ): BlameState {
   const trouble = state.troubles.get(subject);
   if (trouble?.trial === undefined) return state;
-  const trials = trouble.trials + 1;
+  const trials = trouble.trials + (problem === undefined ? 0 : 1);
+  const isBlamed = problem !== undefined && trials >= trialsNeeded(subject, problem);
   return replaced(state, subject, {
     ...trouble,
     problem: problem ?? trouble.problem,
-    blamedAt: trouble.blamedAt ?? (problem && now),
+    blamedAt: trouble.blamedAt ?? (isBlamed ? now : undefined),
     trialAt: trouble.trial.since + trialGapMs(subject, trials),
     trials,
     trial: undefined,
@@ -192,23 +219,19 @@ function replaced(state: BlameState, subject: Subject, trouble: Trouble): BlameS
  * The server that tries the subject: one that streams, otherwise one that never failed there, otherwise whoever failed least
  * recently, at random among equals; undefined if each is blocked for a reason of its own. `random` is uniform in [0, 1).
  */
-export function trialServer(
-  subject: Subject,
-  { outcomes, asked }: Evidence,
-  random: () => number,
-): string | undefined {
+export function trialServer(subject: Subject, cells: Cells, random: () => number): string | undefined {
   const channel = channelOf(subject);
   const node = nodeOf(subject);
   let chosen: string | undefined;
   let chosenAt = Number.POSITIVE_INFINITY;
   let equals = 0;
-  for (const [server, on] of asked[channel]) {
-    if (node !== undefined && on.node !== node) continue;
-    const { problem, at = 0 } = lastOf(channel, server, outcomes) ?? {};
+  for (const [server, { asked }] of cells[channel]) {
+    if (node !== undefined && asked.node !== node) continue;
+    const { problem, at = 0 } = lastOf(channel, server, cells) ?? {};
     if (problem !== undefined && isBlockedAlone(problem)) continue;
     // The node of a server that streams is not to blame.
-    const isWell = problem === undefined && outcomes.sockets.get(server)?.streams === true;
-    const failedAt = isWell ? Number.NEGATIVE_INFINITY : problem === undefined ? -1 : at;
+    const isWell = problem === undefined && cells.sockets.get(server)?.last?.streams === true;
+    const failedAt = isWell ? NEVER : problem === undefined ? -1 : at;
     if (failedAt > chosenAt) continue;
     equals = failedAt === chosenAt ? equals + 1 : 1;
     if (equals > 1 && random() * equals >= 1) continue;
@@ -218,17 +241,18 @@ export function trialServer(
   return chosen;
 }
 
-/** The problem as it is shown: that of the subject rather than of the call that failed. */
-export function problemOfTrouble(subject: Subject, { problem }: Pick<Trouble, 'problem'>): Problem {
-  if (subject === CONSOLES) return problemOfBlamed('consoles', problem);
-  const path = PATHS.find((one) => subject === pathOf(one));
-  return problemOfBlamed(path ?? 'node', problem);
+/** The problem of a subject that is blamed, as it is shown: that of the subject rather than of the call that failed. */
+export function problemOfSubject(subject: Subject, { troubles }: BlameState): Problem | undefined {
+  const { problem, blamedAt } = troubles.get(subject) ?? {};
+  if (problem === undefined || blamedAt === undefined) return undefined;
+  if (subject === 'consoles' || subject === 'panel') return problemOfBlamed(subject, problem);
+  return problemOfBlamed(PATHS.find((one) => subject === pathOf(one)) ?? 'node', problem);
 }
 
 /** A failure, and whose it is. */
 interface Failed extends Outcome {
   readonly problem: Problem;
-  readonly server: string;
+  readonly node: string | undefined;
 }
 
 /** What the outcomes show of one subject. */
@@ -240,126 +264,112 @@ interface Tally {
   readonly failed: Failed[];
 }
 
-function tallyAll({ outcomes, asked }: Evidence, { endedAt }: BlameState): ReadonlyMap<Subject, Tally> {
-  const tallies = new Map<Subject, Tally>();
-  const ended = (subject: Subject | 'panel') => endedAt.get(subject) ?? Number.NEGATIVE_INFINITY;
-  const add = (subject: Subject, server: string, outcome: Outcome | undefined, sign: string | undefined) => {
-    const tally = tallies.get(subject) ?? { asked: 0, worksAt: Number.NEGATIVE_INFINITY, failed: [] };
+function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Subject, Tally> {
+  const tallies = new Map<Subject, Tally>([['panel', { asked: 0, worksAt: provenAt, failed: [] }]]);
+  const add = (subject: Subject, node: string | undefined, last?: Outcome, sign?: Signs['node']) => {
+    const tally = tallies.get(subject) ?? { asked: 0, worksAt: NEVER, failed: [] };
     tallies.set(subject, tally);
-    const problem = outcome?.problem;
+    const problem = last?.problem;
     if (problem !== undefined && isBlockedAlone(problem) && sign !== 'works') return;
     tally.asked += 1;
-    if (outcome === undefined || sign === undefined) return;
-    if (sign === 'works') tally.worksAt = Math.max(tally.worksAt, worksUntil(outcome));
-    else if (problem !== undefined) tally.failed.push({ ...outcome, problem, server });
+    if (last === undefined || sign === undefined) return;
+    const worksAt = last.streams === true ? Number.POSITIVE_INFINITY : last.at;
+    if (sign === 'works') tally.worksAt = Math.max(tally.worksAt, worksAt);
+    else if (problem !== undefined) tally.failed.push({ ...last, problem, node });
   };
+  const explainedUntil = (subject: Subject) => ended.get(subject)?.explainsUntil ?? NEVER;
   for (const path of PATHS) {
-    const explainedUntil = Math.max(ended('panel'), ended(pathOf(path)));
-    for (const [server, { node }] of asked[path]) {
-      const outcome = outcomes[path].get(server);
-      const isExplained = outcome?.signs.path === 'fails' && outcome.at <= explainedUntil;
-      const shown = isExplained ? undefined : outcome;
-      add(pathOf(path), server, shown, shown?.signs.path);
-      if (path === 'resources' && node !== undefined) add(pollsOf(node), server, shown, shown?.signs.node);
-      if (path === 'websocket') add(CONSOLES, server, shown, shown?.signs.console);
+    const until = Math.max(explainedUntil('panel'), explainedUntil(pathOf(path)));
+    for (const { asked, last: found } of cells[path].values()) {
+      const { node } = asked;
+      const last = found?.signs.path === 'fails' && found.at <= until ? undefined : found;
+      if (last?.signs.panel === 'fails' && last.startedAt > provenAt) add('panel', node, last, 'fails');
+      add(pathOf(path), node, last, last?.signs.path);
+      if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last, last?.signs.node);
+      if (path === 'websocket') add('consoles', node, last, last?.signs.console);
     }
   }
-  for (const [server, { node }] of asked.sockets) {
-    const socket = outcomes.sockets.get(server);
-    const consoles = tallies.get(CONSOLES);
-    if (socket?.streams === true && consoles !== undefined) consoles.worksAt = Number.POSITIVE_INFINITY;
-    if (node === undefined) continue;
-    const outcome = lastOf('sockets', server, outcomes);
-    add(socketsOf(node), server, outcome, outcome?.signs.node);
+  for (const [server, { asked, last: own }] of cells.sockets) {
+    const consoles = tallies.get('consoles');
+    if (own?.streams === true && consoles !== undefined) consoles.worksAt = Number.POSITIVE_INFINITY;
+    if (asked.node === undefined) continue;
+    const last = lastOf('sockets', server, cells);
+    add(socketsOf(asked.node), asked.node, last, last?.signs.node);
   }
   return tallies;
 }
 
 /** The panel's own error for a node, instead of a token, is an outcome of its sockets, too. */
-function lastOf(channel: Channel, server: string, outcomes: Outcomes): Outcome | undefined {
-  const own = outcomes[channel].get(server);
+function lastOf(channel: Channel, server: string, cells: Cells): Outcome | undefined {
+  const own = cells[channel].get(server)?.last;
   if (channel !== 'sockets' || own?.streams === true) return own;
-  const token = outcomes.websocket.get(server);
-  const isOfNode = token?.signs.node === 'may fail' && token.at > (own?.at ?? Number.NEGATIVE_INFINITY);
-  return isOfNode ? token : own;
-}
-
-function worksUntil({ at, streams }: Outcome): number {
-  return streams === true ? Number.POSITIVE_INFINITY : at;
+  const token = cells.websocket.get(server)?.last;
+  return token?.signs.node === 'may fail' && token.at > (own?.at ?? NEVER) ? token : own;
 }
 
 interface Suspect {
   readonly subject: Subject;
   readonly tally: Tally;
-  readonly evidence: Evidence;
+  readonly cells: Cells;
   readonly troubles: ReadonlyMap<Subject, Trouble>;
 }
 
 /** The problem of a subject whose servers fail often enough; undefined if they don't. */
 function suspicion(suspect: Suspect): Problem | undefined {
-  const { subject } = suspect;
-  if (subject === CONSOLES) return ofConsoles(suspect);
+  const { subject, tally } = suspect;
+  if (subject === 'panel') return newest(tally.failed);
+  if (subject === 'consoles') return ofConsoles(suspect);
   const node = nodeOf(subject);
   return node === undefined ? ofPath(suspect) : ofNode(suspect, node);
 }
 
-function ofNode({ subject, tally, evidence, troubles }: Suspect, node: string): Problem | undefined {
-  const path = channelOf(subject) === 'sockets' ? 'websocket' : 'resources';
+function ofNode({ subject, tally, cells, troubles }: Suspect, node: string): Problem | undefined {
+  const [path, otherWay] =
+    channelOf(subject) === 'sockets'
+      ? (['websocket', pollsOf(node)] as const)
+      : (['resources', socketsOf(node)] as const);
   // If the other way to the node is in trouble, the next failure says the same.
-  if (isBlamed(troubles, path === 'websocket' ? pollsOf(node) : socketsOf(node))) return newest(tally.failed);
+  if (isBlamed(troubles, otherWay)) return newest(tally.failed);
   const needed = Math.min(SERVERS_NEEDED, tally.asked);
   const certain = tally.failed.filter(({ signs }) => signs.node === 'fails');
   if (certain.length >= needed) return newest(certain);
   if (tally.failed.length < Math.max(2, needed)) return undefined;
-  const since = firstStart(tally.failed);
-  const worksElsewhere = [...evidence.asked[path]].some(([server, { node: other }]) => {
-    const outcome = evidence.outcomes[path].get(server);
-    return other !== node && outcome?.signs.path === 'works' && outcome.at > since;
-  });
-  return worksElsewhere ? newest(tally.failed) : undefined;
+  const others = [...cells[path].values()].filter(({ asked }) => asked.node !== node);
+  return worksSince(others, tally.failed) ? newest(tally.failed) : undefined;
 }
 
-function ofPath({ subject, tally, evidence, troubles }: Suspect): Problem | undefined {
+function ofPath({ subject, tally, cells, troubles }: Suspect): Problem | undefined {
   const path = channelOf(subject);
-  const asked = evidence.asked[path];
   // A node in trouble explains why its servers fail.
-  const failed = tally.failed.filter(({ server }) => {
-    const node = asked.get(server)?.node;
-    return node === undefined || !(isBlamed(troubles, socketsOf(node)) || isBlamed(troubles, pollsOf(node)));
-  });
-  if (failed.length < Math.min(SERVERS_NEEDED, tally.asked) || failed.length === 0) return undefined;
-  const nodes = new Set(failed.map(({ server }) => asked.get(server)?.node ?? `of ${server}`));
-  const isOfSeveral = failed.length >= 2 && (nodes.size >= 2 || failed.length === tally.asked);
-  if (!isOfSeveral && path !== 'listing') return undefined;
-  const since = firstStart(failed);
-  const worksElsewhere = PATHS.some(
-    (other) =>
-      other !== path &&
-      [...evidence.outcomes[other].values()].some(({ signs, at }) => signs.path === 'works' && at > since),
+  const failed = tally.failed.filter(
+    ({ node }) =>
+      node === undefined || !(isBlamed(troubles, socketsOf(node)) || isBlamed(troubles, pollsOf(node))),
   );
-  return worksElsewhere ? newest(failed) : undefined;
+  if (failed.length < Math.min(SERVERS_NEEDED, tally.asked)) return undefined;
+  const nodes = new Set(failed.map(({ node }) => node));
+  const isOfSeveral =
+    failed.length >= 2 && (nodes.size >= 2 || nodes.has(undefined) || failed.length === tally.asked);
+  if (!isOfSeveral && path !== 'listing') return undefined;
+  const others = PATHS.filter((other) => other !== path).flatMap((other) => [...cells[other].values()]);
+  return worksSince(others, failed) ? newest(failed) : undefined;
 }
 
-function ofConsoles({ tally }: Suspect): Problem | undefined {
-  const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.asked));
-  const causes = new Set(tally.failed.map(({ problem }) => problem.cause));
-  return [...causes]
-    .map((cause) => tally.failed.filter(({ problem }) => problem.cause === cause))
-    .filter((failed) => failed.length >= needed)
-    .map(newest)[0];
+function ofConsoles({ tally: { asked, failed } }: Suspect): Problem | undefined {
+  const needed = Math.max(2, Math.min(SERVERS_NEEDED, asked));
+  const alike = failed.map(({ problem }) => failed.filter((other) => other.problem.cause === problem.cause));
+  return newest(alike.find(({ length }) => length >= needed) ?? []);
+}
+
+/** Has the path of one of these worked since the first of the failed calls started? */
+function worksSince(others: readonly Cell[], failed: readonly Failed[]): boolean {
+  const since = Math.min(...failed.map(({ startedAt }) => startedAt));
+  return others.some(({ last }) => last?.signs.path === 'works' && last.at > since);
 }
 
 function isBlamed(troubles: ReadonlyMap<Subject, Trouble>, subject: Subject): boolean {
   return troubles.get(subject)?.blamedAt !== undefined;
 }
 
-function firstStart(failed: readonly Failed[]): number {
-  return Math.min(...failed.map(({ startedAt }) => startedAt));
-}
-
 function newest(failed: readonly Failed[]): Problem | undefined {
-  return failed.reduce<Failed | undefined>(
-    (last, one) => (last === undefined || one.at > last.at ? one : last),
-    undefined,
-  )?.problem;
+  return failed.toSorted((one, other) => other.at - one.at)[0]?.problem;
 }

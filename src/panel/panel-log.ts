@@ -3,8 +3,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import { PATHS, type Path } from './blame.ts';
-import type { Health } from './health.ts';
-import type { Allowance, PauseScope, RateLimit } from './rate-limit.ts';
+import type { Allowance, Pause, PauseScope, RateLimit } from './rate-limit.ts';
 
 export interface PanelLogOptions {
   readonly clock: Clock;
@@ -15,17 +14,10 @@ export interface PanelLogOptions {
   readonly baseUrl: string;
 }
 
-/** What the log lines about troubles are derived from. */
-interface PanelView {
-  readonly health: Health;
-  /** The problem of the account that is denied every console. */
-  readonly consoles: Problem | undefined;
-  /** The problem of a path that fails although the panel works. */
-  readonly pathProblem: (path: Path) => Problem | undefined;
-}
+const TOPICS = ['panel', 'consoles', ...PATHS] as const;
 
 /** What a line is about. */
-type Topic = 'panel' | 'consoles' | Path;
+type Topic = (typeof TOPICS)[number];
 
 /** A problem that comes and goes is logged this often. */
 const REPEATED_EVERY_MS = 60_000;
@@ -44,31 +36,26 @@ export class PanelLog {
     this.#url = origin + pathname.replace(/\/$/, '');
   }
 
-  /** Logs what changed; a topic that was logged within the last minute waits. */
-  follow(view: PanelView): void {
+  /** Logs what changed; a topic other than the panel that was logged within the last minute waits. */
+  follow(problemOf: (topic: Topic) => Problem | undefined): void {
     this.#cancelTimer();
-    const { health, consoles, pathProblem } = view;
-    // The end of a problem is logged once a call has shown it.
-    if (health.state === 'unknown') return;
-    const { clock } = this.#options;
-    const now = clock.now();
+    const now = this.#options.clock.now();
     let nextAt = Number.POSITIVE_INFINITY;
-    for (const topic of ['panel', 'consoles', ...PATHS] as const) {
-      const before = this.#logged.get(topic);
-      // The panel's own problem explains the others.
-      if (topic !== 'panel' && health.problem !== undefined) continue;
-      const problem =
-        topic === 'panel' ? health.problem : topic === 'consoles' ? consoles : pathProblem(topic);
-      if (problem?.cause === before?.problem?.cause) continue;
-      const mayLogAt = (before?.at ?? Number.NEGATIVE_INFINITY) + REPEATED_EVERY_MS;
-      if (topic !== 'panel' && mayLogAt > now) {
+    // The panel's own problem explains the others.
+    for (const topic of problemOf('panel') === undefined ? TOPICS : (['panel'] as const)) {
+      const problem = problemOf(topic);
+      const { problem: before, at = -REPEATED_EVERY_MS } = this.#logged.get(topic) ?? {};
+      if (problem?.cause === before?.cause) continue;
+      const mayLogAt = topic === 'panel' ? now : at + REPEATED_EVERY_MS;
+      if (mayLogAt > now) {
         nextAt = Math.min(nextAt, mayLogAt);
         continue;
       }
       this.#logged.set(topic, { problem, at: now });
-      this.#write(topic, problem, before?.problem);
+      this.#write(topic, problem, before);
     }
-    if (Number.isFinite(nextAt)) this.#cancelTimer = clock.schedule(nextAt - now, () => this.follow(view));
+    if (Number.isFinite(nextAt))
+      this.#cancelTimer = this.#options.clock.schedule(nextAt - now, () => this.follow(problemOf));
   }
 
   /** The panel reported another limit. */
@@ -83,15 +70,7 @@ export class PanelLog {
   }
 
   /** The panel demanded a pause. */
-  paused({
-    scope,
-    lengthMs,
-    isRepeated,
-  }: {
-    scope: PauseScope;
-    lengthMs: number;
-    isRepeated: boolean;
-  }): void {
+  paused({ scope, lengthMs, isRepeated }: Pause): void {
     const { log, panel } = this.#options;
     const seconds = Math.ceil(lengthMs / 1_000);
     const words =
@@ -107,11 +86,11 @@ export class PanelLog {
 
   /** The pause of all calls or of one path, as a problem of a panel that works. */
   pauseProblem({ pauses }: Allowance, path?: Path): Problem | undefined {
-    const { clock } = this.#options;
     const scopes: readonly PauseScope[] = path === undefined ? ['account', ...PATHS] : [path];
-    const scope = scopes.find((one) => pauses.has(one));
-    if (scope === undefined) return undefined;
-    const time = new Date(clock.toUnixMs(pauses.get(scope)?.until ?? 0)).toISOString().slice(11, 19);
+    const pause = scopes.map((scope) => pauses.get(scope)).find((one) => one !== undefined);
+    if (pause === undefined) return undefined;
+    const { scope, until } = pause;
+    const time = new Date(this.#options.clock.toUnixMs(until)).toISOString().slice(11, 19);
     const calls = scope === 'account' ? 'calls' : `calls for ${scope}`;
     return { cause: 'rate_limited', detail: `rate limit exceeded (429): no ${calls} until ${time} UTC` };
   }
@@ -123,28 +102,19 @@ export class PanelLog {
   #write(topic: Topic, problem: Problem | undefined, before: Problem | undefined): void {
     const { log, panel } = this.#options;
     const subject = `panel ${panel} (${this.#url})`;
-    const endpoint = topic === 'panel' || topic === 'consoles' ? undefined : topic;
-    const fields = {
-      panel,
-      url: this.#url,
-      ...(endpoint && { endpoint }),
-      ...(problem && { cause: problem.cause, detail: problem.detail }),
-    };
+    const isPath = topic !== 'panel' && topic !== 'consoles';
+    const fields = { panel, url: this.#url, ...(isPath && { endpoint: topic }) };
     if (problem === undefined) {
-      const words = { panel: 'is available again: resuming calls', consoles: 'grants console access again' };
-      const path = `responds to ${topic} calls again`;
-      log.info(fields, `${subject} ${topic === 'panel' || topic === 'consoles' ? words[topic] : path}`);
-    } else if (topic === 'panel') {
-      // If a panel that is already down fails in another way, that isn't worth another error.
-      log[before === undefined ? 'error' : 'warn'](
-        fields,
-        `${subject}: ${problemLine(problem)} Retrying at least once a minute.`,
-      );
-    } else if (topic === 'consoles') log.warn(fields, `${subject}: ${problemLine(problem)}`);
-    else
-      log.warn(
-        fields,
-        `${subject}: ${shortTitle(problem.cause)}, for ${topic} calls only: ${withRemedy(problem)}`,
-      );
+      const ends = { panel: 'is available again: resuming calls', consoles: 'grants console access again' };
+      log.info(fields, `${subject} ${isPath ? `responds to ${topic} calls again` : ends[topic]}`);
+      return;
+    }
+    const ofPath = `${shortTitle(problem.cause)}, for ${topic} calls only: ${withRemedy(problem)}`;
+    const retrying = topic === 'panel' ? ' Retrying at least once a minute.' : '';
+    // If a panel that is already down fails in another way, that isn't worth another error.
+    log[topic === 'panel' && before === undefined ? 'error' : 'warn'](
+      { ...fields, cause: problem.cause, detail: problem.detail },
+      `${subject}: ${isPath ? ofPath : problemLine(problem)}${retrying}`,
+    );
   }
 }

@@ -53,10 +53,13 @@ export interface RateLimitOptions extends PinnedRate {
 export type PauseScope = 'account' | Path | `tokens of ${string}`;
 
 /** A pause that the panel demands; it stays until a call shows that it is over. */
-interface Pause {
+export interface Pause {
+  readonly scope: PauseScope;
   /** In monotonic milliseconds. */
   readonly until: number;
   readonly lengthMs: number;
+  /** The panel demanded it again. */
+  readonly isRepeated: boolean;
 }
 
 /** What calls may still be made; instants are monotonic milliseconds. */
@@ -190,7 +193,7 @@ export class RateLimit {
     server: string,
     { limitPerMinute: limit }: RateFacts,
     demandedMs: number,
-  ): { readonly scope: PauseScope; readonly lengthMs: number; readonly isRepeated: boolean } | undefined {
+  ): Pause | undefined {
     const now = this.#clock.now();
     // Servers may have ever new ids.
     for (const [old, { until }] of this.#pauses) if (until < now - MAX_WAIT_MS) this.#pauses.delete(old);
@@ -202,9 +205,11 @@ export class RateLimit {
     const lengthMs = isPaused
       ? Math.max(demandedMs, before.lengthMs)
       : Math.max(demandedMs, Math.min(2 * (before?.lengthMs ?? 0), DEFAULT_WAIT_MS));
-    this.#pauses.set(scope, { until: Math.max(before?.until ?? 0, now + lengthMs), lengthMs });
+    const until = Math.max(before?.until ?? 0, now + lengthMs);
+    const pause = { scope, until, lengthMs, isRepeated };
+    this.#pauses.set(scope, pause);
     this.#changes.notify();
-    return isPaused ? undefined : { scope, lengthMs, isRepeated };
+    return isPaused ? undefined : pause;
   }
 
   #scopeOf(path: Path, server: string, limit: number | undefined, now: number): PauseScope {

@@ -1,26 +1,25 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import {
-  type Asked,
-  afterPanel,
+  type AskedServer,
+  afterProof,
   afterTrial,
   type BlameState,
   blame,
+  type Cell,
+  type Cells,
   CHANNELS,
   type Channel,
-  CONSOLES,
+  channelOf,
   NO_SERVER,
   NO_TROUBLES,
   type Outcome,
-  type Outcomes,
-  pathOf,
-  pollsOf,
-  problemOfTrouble,
+  problemOfSubject,
   type Subject,
-  socketsOf,
   type Trial,
   type Trouble,
   trialServer,
+  withCheck,
   withTrial,
 } from './blame.ts';
 
@@ -28,17 +27,20 @@ export interface TroublesOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Tries the subject by this server; the result comes by `tried`. */
-  readonly onTrial: (subject: Subject, trial: Trial) => void;
+  /** Tries the subject; resolves with the problem if it failed, with undefined if it showed nothing or its success is recorded. */
+  readonly onTrial: (subject: Subject, trial: Trial, signal: AbortSignal) => Promise<Problem | undefined>;
   /** A subject is blamed, or no longer, or for another problem. */
-  readonly onChange: (subject: Subject, trouble: Trouble | undefined) => void;
+  readonly onChange: (subject: Subject, isBlamed: boolean) => void;
 }
 
 /** The last outcomes of a panel's servers, and who is in trouble according to them; starts the trials that are due. */
 export class Troubles {
   readonly #options: TroublesOptions;
-  readonly #outcomes = emptyOutcomes();
-  #asked: Asked = Object.fromEntries(CHANNELS.map((channel) => [channel, new Map()])) as unknown as Asked;
+  readonly #cells = Object.fromEntries(
+    CHANNELS.map((channel) => [channel, new Map<string, Cell>()]),
+  ) as Record<Channel, Map<string, Cell>>;
+  /** Trials under way. */
+  readonly #scopes = new Map<Subject, AbortController>();
   #state: BlameState = NO_TROUBLES;
   #cancelTimer: Cancel = () => undefined;
   #isStopped = false;
@@ -47,141 +49,138 @@ export class Troubles {
     this.#options = options;
   }
 
-  get all(): ReadonlyMap<Subject, Trouble> {
-    return this.#state.troubles;
+  get state(): BlameState {
+    return this.#state;
   }
 
-  get outcomes(): Outcomes {
-    return this.#outcomes;
+  get cells(): Cells {
+    return this.#cells;
   }
 
-  get asked(): Asked {
-    return this.#asked;
+  /** A call has shown that the panel works. */
+  get isKnown(): boolean {
+    return Number.isFinite(this.#state.provenAt);
   }
 
   /** The problem of a subject that is blamed. */
   problemOf(subject: Subject): Problem | undefined {
-    const trouble = this.all.get(subject);
-    return trouble?.blamedAt === undefined ? undefined : problemOfTrouble(subject, trouble);
+    return problemOfSubject(subject, this.#state);
   }
 
-  /** Forgets servers that are no longer asked. */
-  setAsked(asked: Asked): void {
-    this.#asked = asked;
-    this.forget((channel, server) => !asked[channel].has(server) && server !== NO_SERVER);
-  }
-
-  /** Forgets these outcomes, and the troubles that nothing shows any more. */
-  forget(isMeant: (channel: Channel, server: string, outcome: Outcome) => boolean): void {
+  /** The servers that are asked on each channel from now on; others are forgotten. */
+  setAsked(asked: Readonly<Record<Channel, ReadonlyMap<string, AskedServer>>>): void {
     for (const channel of CHANNELS) {
-      const outcomes = this.#outcomes[channel];
-      for (const [server, outcome] of outcomes)
-        if (isMeant(channel, server, outcome)) outcomes.delete(server);
+      const before = this.#cells[channel];
+      this.#cells[channel] = new Map(
+        [...asked[channel]].map(([id, server]) => [id, { asked: server, last: before.get(id)?.last }]),
+      );
     }
-    if (this.all.size > 0) this.judge();
+    for (const [subject, { trial }] of this.#state.troubles)
+      if (trial !== undefined && subject !== 'panel' && !this.#cells[channelOf(subject)].has(trial.server))
+        this.#state = afterTrial(this.#state, subject, undefined, this.#now);
+    if (this.#state.troubles.size > 0) this.#judge();
   }
 
-  /** Ends the troubles that are meant; what still fails begins them again. */
-  end(isMeant: (subject: Subject) => boolean): void {
-    const troubles = new Map([...this.all].filter(([subject]) => !isMeant(subject)));
-    this.#become({ ...this.#state, troubles });
+  /** The trial's call only starts now: the next trial comes a gap after this. */
+  trialStarts(subject: Subject): void {
+    const server = this.#state.troubles.get(subject)?.trial?.server;
+    if (server !== undefined) this.#state = withTrial(this.#state, subject, server, this.#now);
   }
 
-  /** The panel as a whole was in trouble until now, which explains the failures before. */
-  panelIsBack(): void {
-    this.#become(afterPanel(this.#state, this.#now));
+  /** The panel is to be tried at once. */
+  check(): void {
+    this.#become(withCheck(this.#state, this.#now));
+  }
+
+  /** These channels are reached in another way: what they showed is forgotten. */
+  forget(isMeant: (channel: Channel) => boolean): void {
+    for (const channel of CHANNELS.filter(isMeant)) this.forgetOutcomes(channel, () => true);
+    const isKept = (subject: Subject) => subject === 'panel' || !isMeant(channelOf(subject));
+    this.#become({
+      ...this.#state,
+      troubles: new Map([...this.#state.troubles].filter(([subject]) => isKept(subject))),
+    });
+  }
+
+  forgetOutcomes(channel: Channel, isMeant: (cell: Cell) => boolean): void {
+    for (const [server, cell] of this.#cells[channel])
+      if (isMeant(cell)) this.#cells[channel].set(server, { ...cell, last: undefined });
   }
 
   /** A call or a socket of a server ended, or began to stream. */
-  record(channel: Channel, server: string, outcome: Omit<Outcome, 'at' | 'node'>): void {
-    const node = this.#asked[channel].get(server)?.node;
-    this.#outcomes[channel].set(server, { ...outcome, node, at: this.#now });
+  record(channel: Channel, server: string, outcome: Omit<Outcome, 'at'>): void {
+    const last = { ...outcome, at: this.#now };
+    const isDown = this.#state.troubles.get('panel')?.blamedAt !== undefined;
+    if (last.signs.panel === 'works') this.#state = afterProof(this.#state, this.#now);
+    const cell = this.#cells[channel].get(server);
+    // The panel's problem explains what fails meanwhile.
+    if (cell !== undefined && !isDown) this.#cells[channel].set(server, { ...cell, last });
     // In a fleet without trouble, a success changes nothing.
-    if (outcome.problem !== undefined || this.#concerns(channel, node)) this.judge();
-  }
-
-  /** A socket that streamed was closed without a problem. */
-  withdraw(channel: Channel, server: string): void {
-    if (this.#outcomes[channel].get(server)?.streams === true) this.#outcomes[channel].delete(server);
-  }
-
-  /** The trial of a subject ended: it failed with this problem, or showed nothing. A success is recorded as an outcome. */
-  tried(subject: Subject, problem: Problem | undefined): void {
-    this.#become(afterTrial(this.#state, subject, problem, this.#now));
-  }
-
-  /** The trial only starts now: the next comes a gap after this. */
-  trialStarts(subject: Subject): void {
-    const server = this.all.get(subject)?.trial?.server;
-    if (server !== undefined) this.#state = withTrial(this.#state, subject, server, this.#now);
+    if (outcome.problem !== undefined || this.#state.troubles.size > 0) this.#judge();
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
+    for (const scope of this.#scopes.values()) scope.abort(new Error('stopped'));
   }
 
   get #now(): number {
     return this.#options.clock.now();
   }
 
-  #concerns(channel: Channel, node: string | undefined): boolean {
-    if (this.all.size === 0) return false;
-    const ofNode = node === undefined ? [] : [socketsOf(node), pollsOf(node)];
-    const subjects = [...(channel === 'sockets' ? [] : [pathOf(channel)]), CONSOLES, ...ofNode];
-    return subjects.some((subject) => this.all.has(subject as Subject));
-  }
-
-  /** Decides who is in trouble, because a success elsewhere may complete what a failure shows. */
-  judge(): void {
-    this.#become(blame({ outcomes: this.#outcomes, asked: this.#asked }, this.#state, this.#now));
+  /** Decides who is in trouble. */
+  #judge(): void {
+    this.#become(blame(this.#cells, this.#state, this.#now));
   }
 
   #become(next: BlameState): void {
-    const before = this.#state.troubles;
+    const before = this.#state;
     this.#state = next;
-    for (const subject of new Set([...before.keys(), ...next.troubles.keys()])) {
-      const [was, is] = [before, next.troubles].map((troubles) => blamed(troubles.get(subject)));
-      if (was?.problem !== is?.problem) this.#options.onChange(subject, is);
+    for (const subject of new Set([...before.troubles.keys(), ...next.troubles.keys()])) {
+      const trouble = next.troubles.get(subject);
+      if (trouble?.trial === undefined) this.#endTrial(subject);
+      const problem = blamedFor(trouble);
+      if (blamedFor(before.troubles.get(subject)) !== problem)
+        this.#options.onChange(subject, problem !== undefined);
     }
     this.#tryWhatIsDue();
+  }
+
+  #endTrial(subject: Subject): void {
+    this.#scopes.get(subject)?.abort(new Error('the trial is over'));
+    this.#scopes.delete(subject);
   }
 
   #tryWhatIsDue(): void {
     this.#cancelTimer();
     if (this.#isStopped) return;
-    const evidence = { outcomes: this.#outcomes, asked: this.#asked };
     let nextAt = Number.POSITIVE_INFINITY;
-    const begun: (readonly [Subject, Trial])[] = [];
-    for (const [subject, { trial, trialAt }] of this.all) {
+    for (const subject of this.#state.troubles.keys()) {
+      const { trial, trialAt = nextAt } = this.#state.troubles.get(subject) ?? {};
       if (trial !== undefined) continue;
-      if (trialAt > this.#now) {
-        nextAt = Math.min(nextAt, trialAt);
-        continue;
-      }
-      const server = trialServer(subject, evidence, this.#options.random);
-      this.#state = withTrial(this.#state, subject, server ?? NO_SERVER, this.#now);
-      const chosen = this.all.get(subject)?.trial;
-      if (server !== undefined && chosen !== undefined) begun.push([subject, chosen]);
-      else this.#state = afterTrial(this.#state, subject, undefined, this.#now);
+      if (trialAt <= this.#now) void this.#try(subject);
+      else nextAt = Math.min(nextAt, trialAt);
     }
     if (Number.isFinite(nextAt))
       this.#cancelTimer = this.#options.clock.schedule(nextAt - this.#now, () => this.#tryWhatIsDue());
-    for (const [subject, trial] of begun) this.#options.onTrial(subject, trial);
+  }
+
+  async #try(subject: Subject): Promise<void> {
+    const { onTrial, random } = this.#options;
+    const server = subject === 'panel' ? NO_SERVER : trialServer(subject, this.#cells, random);
+    this.#state = withTrial(this.#state, subject, server ?? NO_SERVER, this.#now);
+    const trial = this.#state.troubles.get(subject)?.trial;
+    const scope = new AbortController();
+    this.#scopes.set(subject, scope);
+    // A trial that is over was answered by something else.
+    const problem = await (server === undefined || trial === undefined
+      ? undefined
+      : onTrial(subject, trial, scope.signal).catch(() => undefined));
+    if (!scope.signal.aborted) this.#become(afterTrial(this.#state, subject, problem, this.#now));
   }
 }
 
-function blamed(trouble: Trouble | undefined): Trouble | undefined {
-  return trouble?.blamedAt === undefined ? undefined : trouble;
-}
-
-function emptyOutcomes(): Record<Channel, Map<string, Outcome>> {
-  return {
-    listing: new Map(),
-    websocket: new Map(),
-    resources: new Map(),
-    backups: new Map(),
-    schedules: new Map(),
-    sockets: new Map(),
-  };
+function blamedFor(trouble: Trouble | undefined): Problem | undefined {
+  return trouble?.blamedAt === undefined ? undefined : trouble.problem;
 }

@@ -3,26 +3,26 @@ import { describe, expect, it } from 'vitest';
 import { signsOf, signsOfSocket } from '../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import {
-  type Asked,
-  afterPanel,
+  afterProof,
   afterTrial,
   type BlameState,
   blame,
+  type Cell,
+  type Cells,
   CHANNELS,
   type Channel,
-  CONSOLES,
   channelOf,
-  type Evidence,
   NO_SERVER,
   NO_TROUBLES,
   nodeOf,
   type Outcome,
   pathOf,
   pollsOf,
-  problemOfTrouble,
+  problemOfSubject,
   type Subject,
   socketsOf,
   trialServer,
+  withCheck,
   withTrial,
 } from '../../../src/panel/blame.ts';
 
@@ -51,7 +51,6 @@ function outcomeOf([channel, server, what, agoS = 1]: Line): Outcome {
   const cause = what === 'works' || what === 'streams' ? undefined : what;
   const fromPanel = cause === undefined || FROM_PANEL.has(cause) || cause === 'no_console_permission';
   return {
-    node: nodeOfServer(server),
     startedAt: NOW - agoS * 1_000 - 100,
     at: NOW - agoS * 1_000,
     problem: cause && { cause, detail: `${cause} of ${server}` },
@@ -63,32 +62,25 @@ function outcomeOf([channel, server, what, agoS = 1]: Line): Outcome {
   };
 }
 
-/** The evidence of some outcomes; these servers are asked on every channel. */
-function evidenceOf(lines: readonly Line[], servers: readonly string[]): Evidence {
-  const asked = Object.fromEntries(
-    CHANNELS.map((channel) => [
-      channel,
-      new Map(
-        channel === 'listing'
-          ? [[NO_SERVER, {}] as [string, { node?: string | undefined }]]
-          : servers.map((server): [string, { node?: string | undefined }] => [
-              server,
-              { node: nodeOfServer(server) },
-            ]),
-      ),
-    ]),
-  ) as unknown as Asked;
-  const outcomes = Object.fromEntries(
-    CHANNELS.map((channel) => [
-      channel,
-      new Map(lines.filter(([on]) => on === channel).map((line) => [line[1], outcomeOf(line)])),
-    ]),
-  ) as unknown as Evidence['outcomes'];
-  return { asked, outcomes };
+/** What some outcomes show; these servers are asked on every channel. */
+function cellsOf(lines: readonly Line[], servers: readonly string[]): Cells {
+  const cellOf = (channel: Channel, server: string): [string, Cell] => {
+    const line = lines.findLast(([on, name]) => on === channel && name === server);
+    return [server, { asked: { node: nodeOfServer(server) }, last: line && outcomeOf(line) }];
+  };
+  const asked = (channel: Channel) => (channel === 'listing' ? [NO_SERVER] : servers);
+  const entries = CHANNELS.map((channel) => [
+    channel,
+    new Map(asked(channel).map((server) => cellOf(channel, server))),
+  ]);
+  return Object.fromEntries(entries) as Cells;
 }
 
-const suspectsOf = (lines: readonly Line[], servers: readonly string[], state = NO_TROUBLES) =>
-  [...blame(evidenceOf(lines, servers), state, NOW).troubles.keys()].toSorted();
+/** Calls worked until now, so that no failure may be the panel's. */
+const PROVEN = afterProof(NO_TROUBLES, NOW);
+
+const suspectsOf = (lines: readonly Line[], servers: readonly string[], state = PROVEN) =>
+  [...blame(cellsOf(lines, servers), state, NOW).troubles.keys()].toSorted();
 
 const A = ['a1', 'a2', 'a3', 'a4'];
 const B = ['b1', 'b2', 'b3', 'b4'];
@@ -186,7 +178,7 @@ describe('a node’s polls are suspected', () => {
       ['sockets', 'a1', 'node_connection'],
       ['sockets', 'a2', 'node_connection'],
     ];
-    const state = blamed(NO_TROUBLES, socketsOf('a'));
+    const state = blamed(PROVEN, socketsOf('a'));
     expect(suspectsOf(lines, ['a1', 'a2', ...B], state)).toEqual([pollsOf('a'), socketsOf('a')]);
   });
 });
@@ -260,9 +252,9 @@ describe('a path is suspected', () => {
 
   it('not because of nodes that are in trouble', () => {
     const lines = [...failing(['a1', 'a2', 'b1'], 'node_silent'), LIST_WORKS];
-    const state = blamed(NO_TROUBLES, socketsOf('a'));
+    const state = blamed(PROVEN, socketsOf('a'));
     const troubles = blame(
-      evidenceOf([...lines, ['sockets', 'a1', 'node_connection']], [...A, ...B]),
+      cellsOf([...lines, ['sockets', 'a1', 'node_connection']], [...A, ...B]),
       state,
       NOW,
     );
@@ -283,7 +275,7 @@ describe('the consoles of the account are suspected', () => {
     servers.map((server) => ['websocket', server, cause]);
 
   it.each<[string, readonly Line[], readonly string[]]>([
-    ['if three servers are denied', denied(['a1', 'a2', 'b1']), [CONSOLES]],
+    ['if three servers are denied', denied(['a1', 'a2', 'b1']), ['consoles']],
     ['not if two of eight are', denied(['a1', 'a2']), []],
     ['not if the causes differ', [...denied(['a1', 'a2']), ...denied(['b1'], 'unauthorized')], []],
     ['not if one is granted', [...denied(['a1', 'a2', 'b1']), ['websocket', 'b2', 'works', 60]], []],
@@ -298,7 +290,7 @@ describe('the consoles of the account are suspected', () => {
 
   it('by all others if the rest is suspended', () => {
     const lines: Line[] = [...denied(['a1', 'a2']), ['websocket', 'b1', 'suspended']];
-    expect(suspectsOf(lines, ['a1', 'a2', 'b1'])).toEqual([CONSOLES]);
+    expect(suspectsOf(lines, ['a1', 'a2', 'b1'])).toEqual(['consoles']);
   });
 });
 
@@ -309,7 +301,7 @@ describe('a trouble', () => {
     ['resources', 'a3', 'node_unreachable'],
   ];
   const subject = pollsOf('a');
-  const suspected = blame(evidenceOf(lines, A), NO_TROUBLES, NOW);
+  const suspected = blame(cellsOf(lines, A), PROVEN, NOW);
 
   it('is tried at once, before anything is held', () => {
     expect(suspected.troubles.get(subject)).toMatchObject({ blamedAt: undefined, trialAt: NOW, trials: 0 });
@@ -331,7 +323,7 @@ describe('a trouble', () => {
 
   it('of a node’s sockets is tried every 25 s, every second time with new credentials', () => {
     const sockets = socketsOf('a');
-    let state = blamed(NO_TROUBLES, sockets);
+    let state = blamed(PROVEN, sockets);
     const seen: [number, boolean][] = [];
     for (let trial = 0; trial < 4; trial += 1) {
       const at = state.troubles.get(sockets)?.trialAt ?? 0;
@@ -355,7 +347,7 @@ describe('a trouble', () => {
 
   it('ends with any success', () => {
     const after = blame(
-      evidenceOf([...lines, ['resources', 'a4', 'works', 0]], A),
+      cellsOf([...lines, ['resources', 'a4', 'works', 0]], A),
       blamed(suspected, subject),
       NOW,
     );
@@ -363,14 +355,95 @@ describe('a trouble', () => {
   });
 
   it('ends when nobody is asked there any more', () => {
-    expect(blame(evidenceOf(lines, B), blamed(suspected, subject), NOW).troubles.size).toBe(0);
+    expect(blame(cellsOf(lines, B), blamed(suspected, subject), NOW).troubles.size).toBe(0);
   });
 
   it('of the panel explains the failures before its end', () => {
     const cut: readonly Line[] = ['a1', 'a2', 'b1'].map((server) => ['resources', server, 'timeout', 10]);
-    const all = evidenceOf([...cut, LIST_WORKS], [...A, ...B]);
-    expect(blame(all, NO_TROUBLES, NOW).troubles.has(pathOf('resources'))).toBe(true);
-    expect(blame(all, afterPanel(NO_TROUBLES, NOW - 5_000), NOW).troubles.size).toBe(0);
+    const all = cellsOf([...cut, LIST_WORKS], [...A, ...B]);
+    expect(blame(all, PROVEN, NOW).troubles.has(pathOf('resources'))).toBe(true);
+    const down = blamed(afterProof(NO_TROUBLES, NOW - 5_000), 'panel');
+    const back = blame(cellsOf([], [...A, ...B]), down, NOW - 5_000);
+    expect(back.troubles.size).toBe(0);
+    expect(blame(all, afterProof(back, NOW), NOW).troubles.size).toBe(0);
+  });
+});
+
+describe('the panel', () => {
+  const cut: readonly Line[] = [['resources', 'a1', 'connection_cut', 10]];
+  const suspected = blame(cellsOf(cut, A), NO_TROUBLES, NOW);
+  /** The state after a trial of the panel at this instant, which fails. */
+  const tried = (state: BlameState, at: number, cause: CauseCode = 'connection_cut') =>
+    afterTrial(withTrial(state, 'panel', NO_SERVER, at), 'panel', { cause, detail: '' }, at + 9_000);
+
+  it('is suspected by any failure that may be its own, unless a call has worked since its start', () => {
+    expect([...suspected.troubles.keys()]).toEqual(['panel']);
+    const startedAt = NOW - 10_100;
+    for (const [provenAt, isSuspected] of [
+      [startedAt - 1, true],
+      [startedAt, false],
+    ] as const) {
+      const { troubles } = blame(cellsOf(cut, A), afterProof(NO_TROUBLES, provenAt), NOW);
+      expect(troubles.has('panel')).toBe(isSuspected);
+    }
+  });
+
+  it('is not suspected because of a server or a node', () => {
+    const lines: Line[] = [
+      ['resources', 'a1', 'suspended'],
+      ['resources', 'a2', 'node_unreachable'],
+      ['resources', 'a3', 'rate_limited'],
+    ];
+    expect(blame(cellsOf(lines, A), NO_TROUBLES, NOW).troubles.has('panel')).toBe(false);
+  });
+
+  it('is blamed after two failed rounds, and tried 15, 15, 30 and then 60 s after the start of the last', () => {
+    let state = suspected;
+    const seen: (readonly [number, boolean])[] = [];
+    for (let at = NOW, round = 0; round < 5; round += 1) {
+      state = tried(state, at);
+      const { trialAt = 0, blamedAt } = state.troubles.get('panel') ?? {};
+      seen.push([trialAt - at, blamedAt !== undefined]);
+      at = trialAt;
+    }
+    expect(seen).toEqual([
+      [15_000, false],
+      [15_000, true],
+      [30_000, true],
+      [60_000, true],
+      [60_000, true],
+    ]);
+  });
+
+  it('is blamed at once if it refuses the key', () => {
+    const { blamedAt } = tried(suspected, NOW, 'key_refused').troubles.get('panel') ?? {};
+    expect(blamedAt).toBe(NOW + 9_000);
+  });
+
+  it('has no problem until it is blamed', () => {
+    expect(problemOfSubject('panel', suspected)).toBeUndefined();
+    const down = tried(tried(suspected, NOW), NOW + 15_000, 'not_found');
+    expect(problemOfSubject('panel', down)).toEqual({ cause: 'not_a_panel', detail: '' });
+  });
+
+  it('works again after any success, and isn’t tried again within 15 s of its last round', () => {
+    const down = tried(tried(suspected, NOW), NOW + 15_000);
+    const proven = afterProof(withTrial(down, 'panel', NO_SERVER, NOW + 30_000), NOW + 31_000);
+    const back = blame(cellsOf([], A), proven, NOW + 31_000);
+    expect(back.troubles.size).toBe(0);
+    const later = cellsOf([['resources', 'a1', 'connection_cut', -35]], A);
+    const again = blame(later, back, NOW + 35_000);
+    expect(again.troubles.get('panel')).toMatchObject({ blamedAt: undefined, trialAt: NOW + 45_000 });
+  });
+
+  it('stays down while another key or way is tried, which is at once', () => {
+    const down = tried(tried(suspected, NOW), NOW + 15_000);
+    const { problem, blamedAt, trialAt } = withCheck(down, NOW + 25_000).troubles.get('panel') ?? {};
+    expect({ problem, blamedAt, trialAt }).toEqual({
+      problem: { cause: 'connection_cut', detail: '' },
+      blamedAt: NOW + 24_000,
+      trialAt: NOW + 25_000,
+    });
   });
 });
 
@@ -415,12 +488,12 @@ describe('a trial', () => {
       undefined,
     ],
   ])('%s', (_what, lines, subject, server) => {
-    expect(trialServer(subject, evidenceOf(lines, [...A, ...B]), () => 0.99)).toBe(server);
+    expect(trialServer(subject, cellsOf(lines, [...A, ...B]), () => 0.99)).toBe(server);
   });
 
   it('is at random among equals', () => {
-    const evidence = evidenceOf([], A);
-    const chosen = Array.from({ length: 100 }, () => trialServer(pollsOf('a'), evidence, Math.random));
+    const cells = cellsOf([], A);
+    const chosen = Array.from({ length: 100 }, () => trialServer(pollsOf('a'), cells, Math.random));
     expect(new Set(chosen)).toEqual(new Set(A));
   });
 });
@@ -480,7 +553,7 @@ function contradicts(subject: Subject, [channel, server, what]: Line): boolean {
   if (what !== 'works' && what !== 'streams') return false;
   const node = nodeOf(subject);
   if (node !== undefined && nodeOfServer(server) !== node) return false;
-  return channelOf(subject) === channel || (subject === CONSOLES && channel === 'sockets');
+  return channelOf(subject) === channel || (subject === 'consoles' && channel === 'sockets');
 }
 
 describe('blame', () => {
@@ -535,11 +608,12 @@ describe('blame', () => {
   it('is of something that somebody tries, unless everybody there is blocked', () => {
     fc.assert(
       fc.property(anyLines, (lines) => {
-        const evidence = evidenceOf(lines, EVERYBODY);
-        for (const [subject, trouble] of blame(evidence, NO_TROUBLES, NOW).troubles) {
+        const cells = cellsOf(lines, EVERYBODY);
+        const state = blame(cells, PROVEN, NOW);
+        for (const [subject, trouble] of state.troubles) {
           expect(trouble.trialAt).toBe(NOW);
-          expect(trialServer(subject, evidence, () => 0.5)).toBeDefined();
-          expect(problemOfTrouble(subject, trouble).detail).not.toBe('');
+          expect(trialServer(subject, cells, () => 0.5)).toBeDefined();
+          expect(trouble.problem?.detail).not.toBe('');
         }
       }),
     );

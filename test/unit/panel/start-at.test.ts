@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CONSOLES, NO_SERVER, pathOf, pollsOf, type Subject, socketsOf } from '../../../src/panel/blame.ts';
-import { anyStartAt, type Call, type Running, startAt, type Traffic } from '../../../src/panel/start-at.ts';
+import { NO_SERVER, pathOf, pollsOf, type Subject, socketsOf } from '../../../src/panel/blame.ts';
+import type { Pause, PauseScope } from '../../../src/panel/rate-limit.ts';
+import { anyStartAt, type Call, type Started, startAt, type Traffic } from '../../../src/panel/start-at.ts';
 
 const NOW = 1_000_000;
 const SECOND_MS = 1_000;
@@ -16,7 +17,7 @@ const call = (one: Partial<Call> = {}): Call => ({
 });
 
 const token = (one: Partial<Call> = {}) => call({ path: 'websocket', ...one });
-const trial = (tries: Subject | 'panel', one: Partial<Call> = {}) => call({ tries: () => tries, ...one });
+const trial = (tries: Subject, one: Partial<Call> = {}) => call({ tries: () => tries, ...one });
 
 const trouble = (blamedAt: number | undefined) => ({
   problem: { cause: 'node_connection', detail: '' } as const,
@@ -27,24 +28,38 @@ const trouble = (blamedAt: number | undefined) => ({
   trial: undefined,
 });
 
+/** The first round of canaries, which began at this instant. */
+const firstRound = (at: number) => ({
+  ...trouble(undefined),
+  trial: { server: NO_SERVER, since: at, isFresh: false },
+});
+
 const troubles = (...subjects: readonly Subject[]): Traffic['troubles'] =>
   new Map(subjects.map((subject) => [subject, trouble(NOW)]));
 
-const since = (agoS: number, one: Partial<Call> = {}): Running => ({
+const since = (agoS: number, one: Partial<Call> = {}): Started => ({
   call: call(one),
   startedAt: NOW - agoS * SECOND_MS,
+  endedAt: undefined,
+  isTrial: false,
 });
+
+/** A call that ended. */
+const ended = (agoS: number, one: Partial<Call> = {}): Started => ({
+  ...since(agoS + 1, one),
+  endedAt: NOW - agoS * SECOND_MS,
+});
+
+/** A trial that started half a minute ago. */
+const TRIED: Started = { ...ended(20), startedAt: NOW - 30_000, isTrial: true };
 
 const times = <One>(count: number, one: One): readonly One[] => Array.from({ length: count }, () => one);
 
 const QUIET: Traffic = {
-  health: 'up',
-  opensAt: NOW,
+  isKnown: true,
   troubles: new Map(),
   allowance: { starts: [], perMinute: 48, spareAt: Number.NEGATIVE_INFINITY, pauses: new Map() },
-  tokenCalls: () => [],
-  trials: [],
-  running: [],
+  calls: [],
   respondedAt: new Map([
     ['a', NOW - 100_000],
     ['b', NOW - 100_000],
@@ -61,7 +76,10 @@ const traffic = ({
 });
 
 const NEVER = Number.POSITIVE_INFINITY;
-const pause = (until: number) => ({ until, lengthMs: 60_000 });
+const pause = (until: number, scope: PauseScope = 'account'): [PauseScope, Pause] => [
+  scope,
+  { scope, until, lengthMs: 60_000, isRepeated: false },
+];
 
 describe('a call starts', () => {
   it.each<[string, Call, Traffic, number, string | undefined]>([
@@ -83,35 +101,35 @@ describe('a call starts', () => {
     [
       'after a pause of the account',
       call(),
-      traffic({ allowance: { pauses: new Map([['account', pause(NOW + 5_000)]]) } }),
+      traffic({ allowance: { pauses: new Map([pause(NOW + 5_000, 'account')]) } }),
       NOW + 5_000,
       'pause',
     ],
     [
       'after a pause of its path',
       call(),
-      traffic({ allowance: { pauses: new Map([['resources', pause(NOW + 5_000)]]) } }),
+      traffic({ allowance: { pauses: new Map([pause(NOW + 5_000, 'resources')]) } }),
       NOW + 5_000,
       'pause',
     ],
     [
       'at once during a pause of another path',
       call(),
-      traffic({ allowance: { pauses: new Map([['backups', pause(NOW + 5_000)]]) } }),
+      traffic({ allowance: { pauses: new Map([pause(NOW + 5_000, 'backups')]) } }),
       NOW,
       undefined,
     ],
     [
       'at once during a pause of another server’s tokens',
       token(),
-      traffic({ allowance: { pauses: new Map([['tokens of b1', pause(NOW + 5_000)]]) } }),
+      traffic({ allowance: { pauses: new Map([pause(NOW + 5_000, 'tokens of b1')]) } }),
       NOW,
       undefined,
     ],
     [
       'after a pause of its own tokens',
       token(),
-      traffic({ allowance: { pauses: new Map([['tokens of a1', pause(NOW + 5_000)]]) } }),
+      traffic({ allowance: { pauses: new Map([pause(NOW + 5_000, 'tokens of a1')]) } }),
       NOW + 5_000,
       'pause',
     ],
@@ -125,23 +143,29 @@ describe('a call starts', () => {
     [
       'a minute after the older of two credential calls for its server',
       token(),
-      traffic({ tokenCalls: () => [NOW - 20_000, NOW - 1_000] }),
+      traffic({ calls: [ended(20, { path: 'websocket' }), ended(1, { path: 'websocket' })] }),
       NOW + 40_000,
       'token',
     ],
-    ['at once after one credential call', token(), traffic({ tokenCalls: () => [NOW - 1] }), NOW, undefined],
-    ['never while the panel is down', call(), traffic({ health: 'down' }), NEVER, 'trouble'],
+    [
+      'at once after one credential call',
+      token(),
+      traffic({ calls: [ended(1, { path: 'websocket' })] }),
+      NOW,
+      undefined,
+    ],
+    ['never while the panel is down', call(), traffic({ troubles: troubles('panel') }), NEVER, 'trouble'],
     [
       'at once as a canary of a panel that is down',
       trial('panel'),
-      traffic({ health: 'down' }),
+      traffic({ troubles: troubles('panel') }),
       NOW,
       undefined,
     ],
     [
       'after three seconds while the first canary is under way',
       call(),
-      traffic({ health: 'unknown', opensAt: NOW + 3_000 }),
+      traffic({ isKnown: false, troubles: new Map([['panel', firstRound(NOW)]]) }),
       NOW + 3_000,
       'trouble',
     ],
@@ -197,14 +221,14 @@ describe('a call starts', () => {
     [
       'as the trial of a path whatever is smaller',
       trial(pathOf('websocket'), { path: 'websocket' }),
-      traffic({ troubles: troubles(pathOf('websocket'), CONSOLES, socketsOf('a')) }),
+      traffic({ troubles: troubles(pathOf('websocket'), 'consoles', socketsOf('a')) }),
       NOW,
       undefined,
     ],
     [
       'never for a token while consoles are refused',
       token(),
-      traffic({ troubles: troubles(CONSOLES) }),
+      traffic({ troubles: troubles('consoles') }),
       NEVER,
       'trouble',
     ],
@@ -225,77 +249,77 @@ describe('a call starts', () => {
     [
       'when one of eight calls ends',
       token(),
-      traffic({ running: times(8, since(1, { path: 'websocket' })) }),
+      traffic({ calls: times(8, since(1, { path: 'websocket', server: 'b1' })) }),
       NEVER,
       'place',
     ],
     [
       'beside eight calls as a canary',
       trial('panel'),
-      traffic({ running: times(8, since(1, { path: 'websocket' })) }),
+      traffic({ calls: times(8, since(1, { path: 'websocket', server: 'b1' })) }),
       NOW,
       undefined,
     ],
     [
       'when a poll has taken three seconds',
       token(),
-      traffic({ running: [...times(7, since(1, { path: 'websocket' })), since(1)] }),
+      traffic({ calls: [...times(7, since(1, { path: 'websocket', server: 'b1' })), since(1)] }),
       NOW + 2_000,
       'place',
     ],
     [
       'when one of the node’s four polls has taken three seconds',
       call(),
-      traffic({ running: times(4, since(1)) }),
+      traffic({ calls: times(4, since(1)) }),
       NOW + 2_000,
       'seat',
     ],
     [
       'when one of four polls ends that its node has not responded to yet',
       call({ node: () => 'x' }),
-      traffic({ running: times(4, since(9, { node: () => 'x' })) }),
+      traffic({ calls: times(4, since(9, { node: () => 'x' })) }),
       NEVER,
       'seat',
     ],
     [
       'beside a poll that takes long if its node has responded since',
       call(),
-      traffic({ running: [since(9)], respondedAt: new Map([['a', NOW - 1_000]]) }),
+      traffic({ calls: [since(9)], respondedAt: new Map([['a', NOW - 1_000]]) }),
       NOW,
       undefined,
     ],
     [
       'at once while another node has four polls',
       call({ node: () => 'b' }),
-      traffic({ running: times(4, since(1)) }),
+      traffic({ calls: times(4, since(1)) }),
       NOW,
       undefined,
     ],
     [
       'when one of three polls of nodes that don’t respond has taken three seconds',
       call({ node: () => 'x' }),
-      traffic({ running: [since(2, { node: () => 'y' }), ...times(2, since(1, { node: () => 'z' }))] }),
+      traffic({ calls: [since(2, { node: () => 'y' }), ...times(2, since(1, { node: () => 'z' }))] }),
       NOW + 1_000,
       'seat',
     ],
     [
       'beside those if its node responds',
       call(),
-      traffic({ running: times(3, since(1, { node: () => 'x' })) }),
+      traffic({ calls: times(3, since(1, { node: () => 'x' })) }),
       NOW,
       undefined,
     ],
     [
       'with those if a poll of its node takes long',
       call(),
-      traffic({ running: [since(5), ...times(3, since(1, { node: () => 'x' }))] }),
+      traffic({ calls: [since(5), ...times(3, since(1, { node: () => 'x' }))] }),
       NOW + 2_000,
       'seat',
     ],
     [
       'when trials have room in their tenth',
       call({ isRetry: () => true }),
-      traffic({ trials: times(4, NOW - 30_000) }),
+      traffic({ calls: times(4, TRIED) }),
       NOW + 30_000,
       'trials',
     ],
@@ -304,7 +328,7 @@ describe('a call starts', () => {
       trial(pollsOf('a')),
       traffic({
         troubles: new Map([[pollsOf('a'), trouble(undefined)]]),
-        trials: times(4, NOW - 30_000),
+        calls: times(4, TRIED),
       }),
       NOW,
       undefined,
@@ -320,7 +344,7 @@ const anyCall: fc.Arbitrary<Call> = fc
     path: anyPath,
     server: fc.constantFrom('a1', 'b1', NO_SERVER),
     node: fc.constantFrom('a', 'b', 'x', undefined),
-    tries: fc.constantFrom<Subject | 'panel' | undefined>('panel', pollsOf('a'), CONSOLES, undefined),
+    tries: fc.constantFrom<Subject | undefined>('panel', pollsOf('a'), 'consoles', undefined),
     isRetry: fc.boolean(),
   })
   .map(({ node, tries, isRetry, ...rest }) =>
@@ -334,18 +358,22 @@ const anyTraffic: fc.Arbitrary<Traffic> = fc
     perMinute: fc.integer({ min: 1, max: 60 }),
     spareAt: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }),
     pausedFor: fc.integer({ min: -9_000, max: 9_000 }),
-    trials: fc.array(anyAgo, { maxLength: 9 }).map((trials) => trials.toSorted((a, b) => a - b)),
-    running: fc.array(fc.record({ call: anyCall, startedAt: anyAgo }), { maxLength: 12 }),
-    health: fc.constantFrom('unknown' as const, 'up' as const, 'down' as const),
-    held: fc.subarray<Subject>([pathOf('websocket'), CONSOLES, pollsOf('a'), socketsOf('b')]),
+    calls: fc
+      .array(fc.record({ call: anyCall, startedAt: anyAgo, isTrial: fc.boolean() }), { maxLength: 12 })
+      .map((calls) =>
+        calls
+          .map((one) => ({ ...one, endedAt: undefined }))
+          .toSorted((one, other) => one.startedAt - other.startedAt),
+      ),
+    isKnown: fc.boolean(),
+    held: fc.subarray<Subject>(['panel', pathOf('websocket'), 'consoles', pollsOf('a'), socketsOf('b')]),
   })
-  .map(({ starts, perMinute, spareAt, pausedFor, trials, running, health, held }) =>
+  .map(({ starts, perMinute, spareAt, pausedFor, calls, isKnown, held }) =>
     traffic({
-      health,
-      trials,
-      running,
+      isKnown,
+      calls,
       troubles: troubles(...held),
-      allowance: { starts, perMinute, spareAt, pauses: new Map([['resources', pause(NOW + pausedFor)]]) },
+      allowance: { starts, perMinute, spareAt, pauses: new Map([pause(NOW + pausedFor, 'resources')]) },
     }),
   );
 
@@ -368,8 +396,8 @@ describe('the start of any call', () => {
         const { at } = startAt(one, when, NOW);
         const alone: readonly Traffic[] = [
           { ...QUIET, allowance: when.allowance },
-          { ...QUIET, health: when.health, troubles: when.troubles },
-          { ...QUIET, running: when.running },
+          { ...QUIET, isKnown: when.isKnown, troubles: when.troubles },
+          { ...QUIET, calls: when.calls },
         ];
         for (const part of alone) expect(at).toBeGreaterThanOrEqual(startAt(one, part, NOW).at);
       }),
