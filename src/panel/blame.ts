@@ -163,10 +163,12 @@ function suspected(problem: Problem | undefined, now: number, trialAt: number): 
   return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
 }
 
-function endOf(subject: Subject, { blamedAt, suspectedAt, trialAt, trial }: Trouble, now: number): Ended {
+function endOf(subject: Subject, { problem, blamedAt, suspectedAt, trial }: Trouble, now: number): Ended {
   // A panel that was only suspected worked all the time.
   const explainsUntil = subject === 'panel' && blamedAt === undefined ? suspectedAt : now;
-  return { explainsUntil, nextTrialAt: trial === undefined ? trialAt : trial.since + trialGapMs(subject, 0) };
+  // The first check isn't because of a suspicion.
+  const triedAt = problem === undefined ? undefined : trial?.since;
+  return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
 }
 
 /** A call showed that the panel works. */
@@ -265,7 +267,8 @@ interface Tally {
 }
 
 function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Subject, Tally> {
-  const tallies = new Map<Subject, Tally>([['panel', { asked: 0, worksAt: provenAt, failed: [] }]]);
+  const panel: Tally = { asked: 0, worksAt: provenAt, failed: [] };
+  const tallies = new Map<Subject, Tally>([['panel', panel]]);
   const add = (subject: Subject, node: string | undefined, last?: Outcome, sign?: Signs['node']) => {
     const tally = tallies.get(subject) ?? { asked: 0, worksAt: NEVER, failed: [] };
     tallies.set(subject, tally);
@@ -283,7 +286,9 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     for (const { asked, last: found } of cells[path].values()) {
       const { node } = asked;
       const last = found?.signs.path === 'fails' && found.at <= until ? undefined : found;
-      if (last?.signs.panel === 'fails' && last.startedAt > provenAt) add('panel', node, last, 'fails');
+      const { problem } = last ?? {};
+      if (problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
+        panel.failed.push({ ...last, problem, node });
       add(pathOf(path), node, last, last?.signs.path);
       if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last, last?.signs.node);
       if (path === 'websocket') add('consoles', node, last, last?.signs.console);

@@ -271,8 +271,7 @@ export class Gateway {
   /** Whatever is known of servers and nodes that are no longer asked is forgotten. */
   setUse({ listing, asked }: PanelUse): void {
     this.#listing = listing;
-    const ofListing = new Map(listing === 'none' ? [] : [[NO_SERVER, {}]]);
-    this.#troubles.setAsked({ ...asked, listing: ofListing, sockets: asked.websocket });
+    this.#troubles.setAsked({ ...asked, listing: new Map([[NO_SERVER, {}]]), sockets: asked.websocket });
     const servers = [...asked.websocket.values(), ...asked.resources.values()];
     const nodes = new Set(servers.map(({ node }) => node));
     for (const known of [this.#respondedAt, this.#addresses])
@@ -502,7 +501,8 @@ export class Gateway {
   async #round(signal: AbortSignal): Promise<Problem | undefined> {
     const { cells, state } = this.#troubles;
     const { trials = 0 } = state.troubles.get('panel') ?? {};
-    const used = CANARIES.filter((path) => cells[path].size > 0 || (path === 'listing' && trials === 0));
+    const isUsed = (path: Path) => path !== 'listing' || this.#listing !== 'none' || trials === 0;
+    const used = CANARIES.filter((path) => cells[path].size > 0 && isUsed(path));
     const canaries: Promise<Problem | 'unused' | undefined>[] = [];
     for (const offset of used.keys()) {
       const canary = this.#canary(used[(trials + offset) % used.length] ?? 'listing', signal);

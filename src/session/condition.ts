@@ -47,7 +47,7 @@ export function collectionStatus(now: Circumstances): CollectionStatus {
   if (machine.name === 'idle') return { condition: 'waiting' };
   // A socket that was moved to another node soon after a failure reconnects without a problem of its own, and one that is tried
   // because what prevented it is over hasn't failed again.
-  const hasFailed = machine.failures > 0 && machine.isPromising !== true;
+  const hasFailed = machine.failures > 0 && machine.wokenAt === undefined;
   if ((hasFailed || socketHold !== undefined) && socketProblem !== undefined)
     return statusOf('failing', socketProblem);
   return { condition: machine.name === 'fetchingToken' ? 'waiting' : 'connecting' };

@@ -72,8 +72,8 @@ function fallback(situation: Situation): PollPolicy {
     case 'backingOff':
       if (machine.refused?.pollable === false) return OFF;
       if (isSocketHeld) return polledFrom(Number.NEGATIVE_INFINITY, situation);
-      // It was woken because it will probably connect: a poll would take a call from others.
-      if (machine.isPromising === true) return OFF;
+      // It will probably connect at once: a poll would take a call from others.
+      if (machine.wokenAt !== undefined) return polledFrom(machine.wokenAt + FALLBACK_AFTER_MS, situation);
       if (machine.refused !== undefined) return polledFrom(Number.NEGATIVE_INFINITY, situation);
       // A server that is only waiting for its call has not failed.
       if (machine.failures === 0) return OFF;

@@ -21,8 +21,8 @@ export interface AttemptState {
   readonly problem?: Problem;
   /** The refusal that this attempt retests; it stands until then. */
   readonly refused?: LastingRefusal;
-  /** The reason for earlier failures is probably gone: the attempt counts as a first one. */
-  readonly isPromising?: true;
+  /** When it was woken because the reason for earlier failures is probably gone: the attempt counts as a first one. */
+  readonly wokenAt?: number;
 }
 
 interface WithToken extends AttemptState {
@@ -179,7 +179,7 @@ const FAILURES_TO_RETRY = 3;
 /** The transition to a call for credentials, which keeps what is known about earlier failures. */
 export function fetchToken(from: AttemptState): Transition {
   const isRetry =
-    from.isPromising === undefined && (from.refused !== undefined || from.failures >= FAILURES_TO_RETRY);
+    from.wokenAt === undefined && (from.refused !== undefined || from.failures >= FAILURES_TO_RETRY);
   return {
     state: { name: 'fetchingToken', epoch: from.epoch, failures: from.failures, ...carried(from) },
     effects: [{ type: 'cancelTimers' }, { type: 'fetchToken', priority: isRetry ? 'retry' : 'connect' }],
@@ -264,7 +264,7 @@ export function isTimer(event: MachineEvent, timer: TimerName): boolean {
 function carried({
   problem,
   refused,
-  isPromising,
-}: AttemptState): Pick<AttemptState, 'problem' | 'refused' | 'isPromising'> {
-  return { problem, refused, isPromising };
+  wokenAt,
+}: AttemptState): Pick<AttemptState, 'problem' | 'refused' | 'wokenAt'> {
+  return { problem, refused, wokenAt };
 }

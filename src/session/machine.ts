@@ -117,7 +117,7 @@ function whileFetching(
     case 'tokenFailed':
       return fail(state, undefined, event.failure, context);
     case 'wake':
-      return stay({ ...state, isPromising: true });
+      return stay({ ...state, wokenAt: context.now });
     default:
       return stay(state);
   }
@@ -166,7 +166,7 @@ function whileAuthenticating(
           fetchToken({
             ...state,
             problem: state.refused === undefined ? event.failure().problem : state.problem,
-            isPromising: true,
+            wokenAt: context.now,
           }),
         );
       }
@@ -232,7 +232,7 @@ function whileResting(
   context: MachineContext,
 ): Transition {
   if (event.type !== 'wake' && !isTimer(event, 'retry')) return stay(state);
-  const attempt: AttemptState = event.type === 'wake' ? { ...state, isPromising: true } : state;
+  const attempt: AttemptState = event.type === 'wake' ? { ...state, wokenAt: context.now } : state;
   const isFresh = event.type === 'wake' && event.isFresh === true;
   return connectAgain(attempt, isFresh ? undefined : state.token, context);
 }
