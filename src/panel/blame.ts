@@ -355,8 +355,8 @@ function ofPath({ subject, tally, cells, troubles }: Suspect): Problem | undefin
   const isOfSeveral =
     failed.length >= 2 && (nodes.size >= 2 || nodes.has(undefined) || failed.length === tally.asked);
   if (!isOfSeveral && path !== 'listing') return undefined;
-  const others = PATHS.filter((other) => other !== path).flatMap((other) => [...cells[other].values()]);
-  return worksSince(others, failed) ? newest(failed) : undefined;
+  const worksElsewhere = PATHS.some((other) => other !== path && worksSince(cells[other].values(), failed));
+  return worksElsewhere ? newest(failed) : undefined;
 }
 
 function ofConsoles({ tally: { asked, failed } }: Suspect): Problem | undefined {
@@ -366,9 +366,10 @@ function ofConsoles({ tally: { asked, failed } }: Suspect): Problem | undefined 
 }
 
 /** Has the path of one of these worked since the first of the failed calls started? */
-function worksSince(others: readonly Cell[], failed: readonly Failed[]): boolean {
+function worksSince(others: Iterable<Cell>, failed: readonly Failed[]): boolean {
   const since = Math.min(...failed.map(({ startedAt }) => startedAt));
-  return others.some(({ last }) => last?.signs.path === 'works' && last.at > since);
+  for (const { last } of others) if (last?.signs.path === 'works' && last.at > since) return true;
+  return false;
 }
 
 function isBlamed(troubles: ReadonlyMap<Subject, Trouble>, subject: Subject): boolean {
