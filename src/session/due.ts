@@ -36,6 +36,8 @@ export interface Situation {
   readonly hasRoom: boolean;
   /** No socket can be opened for now, for a reason that concerns other servers, too. */
   readonly isSocketHeld: boolean;
+  /** The same of polls. */
+  readonly isPollHeld: boolean;
   readonly machine: MachineState;
   readonly sampledAt: number | undefined;
   /** Since when the session has needed a socket. */
@@ -55,7 +57,7 @@ export function needOf(situation: Situation): Need {
 
 /** The polls of a server whose socket should stream. */
 function fallback(situation: Situation): PollPolicy {
-  const { machine, isSocketHeld, sampledAt, waitingSince } = situation;
+  const { machine, isSocketHeld, isPollHeld, sampledAt, waitingSince } = situation;
   const overdueFrom = (sampledAt ?? waitingSince) + FALLBACK_AFTER_MS;
   switch (machine.name) {
     case 'idle':
@@ -71,9 +73,11 @@ function fallback(situation: Situation): PollPolicy {
     case 'opening':
     case 'backingOff':
       if (machine.refused?.pollable === false) return OFF;
-      if (isSocketHeld) return polledFrom(Number.NEGATIVE_INFINITY, situation);
+      // While polls are held as well, one would only wait, and start in place of the socket.
+      if (isSocketHeld && !isPollHeld) return polledFrom(Number.NEGATIVE_INFINITY, situation);
       // It will probably connect at once: a poll would take a call from others.
-      if (machine.wokenAt !== undefined) return polledFrom(machine.wokenAt + FALLBACK_AFTER_MS, situation);
+      if (machine.wokenAt !== undefined)
+        return isPollHeld ? OFF : polledFrom(machine.wokenAt + FALLBACK_AFTER_MS, situation);
       if (machine.refused !== undefined) return polledFrom(Number.NEGATIVE_INFINITY, situation);
       // A server that is only waiting for its call has not failed.
       if (machine.failures === 0) return OFF;

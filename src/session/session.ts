@@ -129,7 +129,9 @@ export class Session implements StreamerOwner {
         () => this.#record.target.node !== undefined,
       );
     this.#poller?.follow(poll);
-    this.#show(poll.type === 'on');
+    const { machine } = this.#streamer;
+    const isWoken = 'wokenAt' in machine && machine.wokenAt !== undefined;
+    this.#show(poll.type === 'on' && !(isWoken && poll.from > clock.now()));
   }
 
   #need(): Need {
@@ -139,8 +141,8 @@ export class Session implements StreamerOwner {
       mode: target.mode,
       blocked: target.blocked,
       hasRoom: this.#hasRoom(),
-      // While the node isn't polled either, a poll would only wait, and start in place of the socket.
-      isSocketHeld: this.#socketHold(node) !== undefined && this.#context.panel.pollHold(node) === undefined,
+      isSocketHeld: this.#socketHold(node) !== undefined,
+      isPollHeld: this.#context.panel.pollHold(node) !== undefined,
       machine: this.#streamer.machine,
       sampledAt,
       waitingSince: this.#waitingSince,

@@ -397,7 +397,11 @@ describe('the start of any call', () => {
         const alone: readonly Traffic[] = [
           { ...QUIET, allowance: when.allowance },
           { ...QUIET, isKnown: when.isKnown, troubles: when.troubles },
-          { ...QUIET, calls: when.calls },
+          {
+            ...QUIET,
+            calls: when.calls,
+            allowance: { ...QUIET.allowance, perMinute: when.allowance.perMinute },
+          },
         ];
         for (const part of alone) expect(at).toBeGreaterThanOrEqual(startAt(one, part, NOW).at);
       }),

@@ -50,6 +50,7 @@ const need = (changes: Partial<Situation>) =>
     blocked: undefined,
     hasRoom: true,
     isSocketHeld: false,
+    isPollHeld: false,
     machine: STATES.idle,
     sampledAt: SAMPLED_AT,
     waitingSince: WAITING_SINCE,
