@@ -108,7 +108,6 @@ const SUCCESS_LASTS_MS = 120_000;
 
 /** Milliseconds between the starts of trials, after so many that failed; the last gap repeats. */
 export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
-const PANEL_TRIAL_GAPS_MS: readonly number[] = [15_000, ...TRIAL_GAPS_MS];
 /** A connect takes nothing from the rate unless it needs another token, and a node is to be noticed within 30 s of its return. */
 const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
 /** Only a person grants permissions, and each trial takes from people's own limit. */
@@ -116,8 +115,7 @@ const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
 
 function trialGapMs(subject: Subject, failed: number): number {
   const ofOthers = channelOf(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
-  const ofAccount = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
-  const gaps = subject === 'panel' ? PANEL_TRIAL_GAPS_MS : ofAccount;
+  const gaps = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
   return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
 }
 
@@ -147,7 +145,7 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   for (const [subject, trouble] of state.troubles) {
     const tally = tallies.get(subject);
     if (tally !== undefined && tally.worksAt < trouble.suspectedAt) troubles.set(subject, trouble);
-    else if (nodeOf(subject) === undefined) ended.set(subject, endOf(subject, trouble, now));
+    else if (nodeOf(subject) === undefined) ended.set(subject, endOf(subject, trouble, ended, now));
   }
   for (const [subject, tally] of tallies) {
     if (troubles.has(subject) || tally.failed.length === 0) continue;
@@ -163,9 +161,11 @@ function suspected(problem: Problem | undefined, now: number, trialAt: number): 
   return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
 }
 
-function endOf(subject: Subject, { problem, blamedAt, suspectedAt, trial }: Trouble, now: number): Ended {
+function endOf(subject: Subject, trouble: Trouble, ended: BlameState['ended'], now: number): Ended {
+  const { problem, blamedAt, trial } = trouble;
   // A panel that was only suspected worked all the time.
-  const explainsUntil = subject === 'panel' && blamedAt === undefined ? suspectedAt : now;
+  const isExplanation = subject !== 'panel' || blamedAt !== undefined;
+  const explainsUntil = isExplanation ? now : (ended.get(subject)?.explainsUntil ?? NEVER);
   // The first check isn't because of a suspicion.
   const triedAt = problem === undefined ? undefined : trial?.since;
   return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
@@ -202,12 +202,13 @@ export function afterTrial(
   const trouble = state.troubles.get(subject);
   if (trouble?.trial === undefined) return state;
   const trials = trouble.trials + (problem === undefined ? 0 : 1);
-  const isBlamed = problem !== undefined && trials >= trialsNeeded(subject, problem);
+  const needed = problem === undefined ? 1 : trialsNeeded(subject, problem);
+  const isBlamed = problem !== undefined && trials >= needed;
   return replaced(state, subject, {
     ...trouble,
     problem: problem ?? trouble.problem,
     blamedAt: trouble.blamedAt ?? (isBlamed ? now : undefined),
-    trialAt: trouble.trial.since + trialGapMs(subject, trials),
+    trialAt: trouble.trial.since + trialGapMs(subject, trials - needed + 1),
     trials,
     trial: undefined,
   });

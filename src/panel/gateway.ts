@@ -105,7 +105,7 @@ const CANARIES = ['listing', 'websocket', 'resources'] as const;
 /** A canary of a panel that hangs ends after this long. */
 const CANARY_MS = 10_000;
 
-/** If a canary takes longer, the next kind is tried as well: a whole round ends within 14 s, before the next. */
+/** If a canary takes longer, the next kind is tried as well. */
 const NEXT_CANARY_MS = 2_000;
 
 /**
@@ -495,19 +495,20 @@ export class Gateway {
   }
 
   /**
-   * Asks one kind of call after the other until one succeeds, each round another server and beginning with another kind; the
-   * problem if all of them failed. Those of a panel that hangs overlap.
+   * Asks all kinds of calls of a panel that is suspected, and otherwise one kind after the other until one succeeds, each round
+   * another server and beginning with another kind. Resolves with the problem if all of them failed.
    */
   async #round(signal: AbortSignal): Promise<Problem | undefined> {
     const { cells, state } = this.#troubles;
-    const { trials = 0 } = state.troubles.get('panel') ?? {};
-    const isUsed = (path: Path) => path !== 'listing' || this.#listing !== 'none' || trials === 0;
-    const used = CANARIES.filter((path) => cells[path].size > 0 && isUsed(path));
+    const { problem: suspicion, blamedAt, trials = 0 } = state.troubles.get('panel') ?? {};
+    const isSuspected = suspicion !== undefined && blamedAt === undefined;
+    const isListingUsed = this.#listing !== 'none' || trials === 0;
+    const used = CANARIES.filter((path) => (path === 'listing' ? isListingUsed : cells[path].size > 0));
     const canaries: Promise<Problem | 'unused' | undefined>[] = [];
     for (const offset of used.keys()) {
       const canary = this.#canary(used[(trials + offset) % used.length] ?? 'listing', signal);
       canaries.push(canary);
-      await Promise.race([canary, sleep(this.#options.clock, NEXT_CANARY_MS, signal)]);
+      if (!isSuspected) await Promise.race([canary, sleep(this.#options.clock, NEXT_CANARY_MS, signal)]);
     }
     const shown = (await Promise.all(canaries)).filter((outcome) => outcome !== 'unused');
     const problems = shown.filter((outcome) => outcome !== undefined);
