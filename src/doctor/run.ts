@@ -154,8 +154,13 @@ function isDown(fleet: PanelFleet): boolean {
 
 /** Does each server of the panel have data or a problem? */
 function hasOutcome(fleet: PanelFleet, clock: Clock): boolean {
-  const { up, discovery } = fleet.reading();
-  return up && discovery?.isPending !== true && fleet.records.every((record) => isDecided(record, clock));
+  const { up, isJudging, discovery } = fleet.reading();
+  return (
+    up &&
+    isJudging !== true &&
+    discovery?.isPending !== true &&
+    fleet.records.every((record) => isDecided(record, clock))
+  );
 }
 
 function isDecided(record: ServerRecord, clock: Clock): boolean {

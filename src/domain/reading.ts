@@ -366,6 +366,8 @@ export interface PanelReading {
   readonly name: string;
   /** Does the panel's API respond and accept the API key? */
   readonly up: boolean;
+  /** Whether failures are a node's, a path's or the panel's is being tried. */
+  readonly isJudging?: boolean;
   /** Problems of the panel or its API key as a whole, or of single paths of a panel that is up; empty if there are none. */
   readonly problems: readonly Problem[];
   /** The known nodes, as of this instant. */

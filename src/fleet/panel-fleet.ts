@@ -233,6 +233,7 @@ export class PanelFleet {
     return {
       name: this.#settings.name,
       up: gateway.health === 'up',
+      isJudging: gateway.isJudging,
       problems: this.#problems(),
       nodes: (now) => nodeReadings(this.records, (node) => gateway.nodeProblem(node), now),
       capacities: (now) => this.#nodes?.reading(now) ?? [],

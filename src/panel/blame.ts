@@ -51,7 +51,7 @@ export interface AskedServer {
 /** A server on one channel. */
 export interface Cell {
   readonly asked: AskedServer;
-  readonly last: Outcome | undefined;
+  readonly last?: Outcome | undefined;
 }
 
 /** The servers that are asked on each channel, by id. */

@@ -21,7 +21,6 @@ import {
   type Subject,
   socketsOf,
   type Trial,
-  trialServer,
 } from './blame.ts';
 import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
 import { PanelError, problemOf, problemOfAddress } from './errors.ts';
@@ -144,8 +143,10 @@ export class Gateway {
     this.#troubles = new Troubles({
       clock,
       random,
+      hasRoom: (channel, server) => channel !== 'websocket' || this.#lane.hasTokenRoom(server),
       onTrial: (subject, trial, signal) => this.#try(subject, trial, signal),
       onChange: (subject, isBlamed) => this.#troubleChanged(subject, isBlamed),
+      onStep: () => this.#lane.pump(),
     });
     this.#lane = new Lane({
       clock,
@@ -163,6 +164,12 @@ export class Gateway {
   get health(): 'unknown' | 'up' | 'down' {
     if (this.problem !== undefined) return 'down';
     return this.#troubles.isKnown ? 'up' : 'unknown';
+  }
+
+  /** Is somebody suspected, and not yet tried? */
+  get isJudging(): boolean {
+    const troubles = [...this.#troubles.state.troubles.values()];
+    return troubles.some(({ blamedAt, trial }) => blamedAt === undefined && trial !== undefined);
   }
 
   /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
@@ -444,7 +451,6 @@ export class Gateway {
 
   #troubleChanged(subject: Subject, isBlamed: boolean): void {
     this.#blamed.notify(subject, isBlamed);
-    this.#lane.pump();
     if (this.health !== 'unknown')
       this.#log.follow((topic) =>
         topic === 'panel' || topic === 'consoles'
@@ -519,7 +525,7 @@ export class Gateway {
 
   /** Resolves with the problem if that may be the panel's. */
   async #canary(path: Path, signal: AbortSignal): Promise<Problem | 'unused' | undefined> {
-    const server = path === 'listing' ? NO_SERVER : this.#canaryServer(path);
+    const server = path === 'listing' ? NO_SERVER : this.#troubles.serverWithRoom(pathOf(path));
     if (server === undefined) return 'unused';
     const error = await this.#call(path, server, 'panel', signal);
     if (path === 'listing' && this.#listing === 'none') return 'unused';
@@ -529,14 +535,6 @@ export class Gateway {
     // If the server list is missing as well, the panel is; without it, the server may have been deleted.
     const isProven = this.#troubles.isKnown && this.#listing === 'none';
     return failedIn(signsOf({ endpoint: path, cause: problem.cause, fromPanel, isProven }).panel, problem);
-  }
-
-  #canaryServer(path: Path): string | undefined {
-    const { cells } = this.#troubles;
-    const { random = Math.random } = this.#options;
-    const hasRoom = (server: string) => path !== 'websocket' || this.#lane.hasTokenRoom(server);
-    const withRoom = new Map([...cells[path]].filter(([server]) => hasRoom(server)));
-    return trialServer(pathOf(path), { ...cells, [path]: withRoom }, random);
   }
 
   #beginAgain(channels: readonly Channel[]): void {

@@ -161,7 +161,8 @@ export function isTrial(call: Call, troubles: Traffic['troubles']): boolean {
 function holdersOf(call: Call): readonly Subject[] {
   const { path, isRefresh } = call;
   const [node, tries] = [call.node(), call.tries()];
-  const subjects: Subject[] = ['panel', pathOf(path)];
+  // Only one call reads the server list, and so tries its path, too.
+  const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathOf(path)];
   if (path === 'websocket') subjects.push('consoles');
   if (path === 'websocket' && node !== undefined && isRefresh !== true) subjects.push(socketsOf(node));
   if (path === 'resources' && node !== undefined) subjects.push(pollsOf(node));

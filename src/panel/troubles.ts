@@ -27,10 +27,14 @@ export interface TroublesOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** May this server be asked on this channel at once? */
+  readonly hasRoom: (channel: Channel, server: string) => boolean;
   /** Tries the subject; resolves with the problem if it failed, with undefined if it showed nothing or its success is recorded. */
   readonly onTrial: (subject: Subject, trial: Trial, signal: AbortSignal) => Promise<Problem | undefined>;
   /** A subject is blamed, or no longer, or for another problem. */
   readonly onChange: (subject: Subject, isBlamed: boolean) => void;
+  /** Troubles or trials changed, on which the starts of calls depend. */
+  readonly onStep: () => void;
 }
 
 /** The last outcomes of a panel's servers, and who is in trouble according to them; starts the trials that are due. */
@@ -119,6 +123,18 @@ export class Troubles {
     if (outcome.problem !== undefined || this.#state.troubles.size > 0) this.#judge();
   }
 
+  /** The server that tries the subject at once; undefined if there is none. */
+  serverWithRoom(subject: Subject): string | undefined {
+    const { hasRoom, random } = this.#options;
+    const channel = channelOf(subject);
+    const withRoom = [...this.#cells[channel]].filter(([server]) => hasRoom(channel, server));
+    // Before any success, a 404 isn't about the server.
+    const shown = withRoom.map(
+      ([server, cell]) => [server, this.isKnown ? cell : { asked: cell.asked }] as const,
+    );
+    return trialServer(subject, { ...this.#cells, [channel]: new Map(shown) }, random);
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
@@ -145,6 +161,7 @@ export class Troubles {
         this.#options.onChange(subject, problem !== undefined);
     }
     this.#tryWhatIsDue();
+    this.#options.onStep();
   }
 
   #endTrial(subject: Subject): void {
@@ -167,8 +184,11 @@ export class Troubles {
   }
 
   async #try(subject: Subject): Promise<void> {
-    const { onTrial, random } = this.#options;
-    const server = subject === 'panel' ? NO_SERVER : trialServer(subject, this.#cells, random);
+    const { onTrial } = this.#options;
+    const server =
+      subject === 'panel'
+        ? NO_SERVER
+        : (this.serverWithRoom(subject) ?? trialServer(subject, this.#cells, this.#options.random));
     this.#state = withTrial(this.#state, subject, server ?? NO_SERVER, this.#now);
     const trial = this.#state.troubles.get(subject)?.trial;
     const scope = new AbortController();

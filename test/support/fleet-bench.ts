@@ -96,6 +96,8 @@ export class FakeGateway implements PanelGateway {
     throw new Error('expected no schedules');
   }
 
+  isJudging = false;
+
   mayConnect(server: string, node: string | undefined): boolean {
     return node === undefined || !this.socketHolds.has(node) || this.trying.has(server);
   }

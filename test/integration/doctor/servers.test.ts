@@ -108,10 +108,10 @@ const refusals: readonly Row[] = [
     says: /returned 429/,
   },
   {
-    cause: 'node_error',
+    cause: 'panel_error',
     what: '500 for credentials',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 500, endpoint: 'websocket' }),
-    says: /for servers of this node only: .*returned 500/,
+    says: /websocket returned 500/,
   },
 ];
 
