@@ -122,7 +122,7 @@ async function untilDescribable(
     for (const record of records) {
       const { problem } = record.status;
       if (problem !== undefined) seen.set(record, problem);
-      else if (seen.has(record) && isDecided(record, clock)) seen.delete(record);
+      else if (seen.has(record) && isMonitoredAsMeant(record, clock)) seen.delete(record);
     }
     const troubles = panels.flatMap(({ fleet }) => troublesOf(fleet, now)).join('\n');
     if (troubles !== before) [before, unchangedSince] = [troubles, now];
@@ -161,6 +161,12 @@ function hasOutcome(fleet: PanelFleet, clock: Clock): boolean {
     discovery?.isPending !== true &&
     fleet.records.every((record) => isDecided(record, clock))
   );
+}
+
+/** A server that is polled while its socket is tried again still has the problem of its socket. */
+function isMonitoredAsMeant(record: ServerRecord, clock: Clock): boolean {
+  const isMeant = record.target.mode === 'poll' || record.snapshot(clock.now(), clock).source === 'socket';
+  return isMeant && isDecided(record, clock);
 }
 
 function isDecided(record: ServerRecord, clock: Clock): boolean {

@@ -424,7 +424,7 @@ describe('a firewall that blocks one path of a panel', () => {
 
 describe('console tokens that no server gets', () => {
   it('are one problem of the panel', async () => {
-    const panel = await simulated({ servers: 2 });
+    const panel = await simulated({ servers: 6 });
     panel.failRest({ kind: 'garbage', endpoint: 'websocket' });
     expect(problemsOf(await examined({ yaml: configFor(panel) }))).toMatchObject([
       { cause: 'bad_answer', detail: expect.stringContaining('the body is not JSON') as string, servers: [] },
