@@ -493,7 +493,8 @@ export class Gateway {
   /** A call that no session asked for, to try something; resolves with its error. */
   #call(path: Path, id: string, tries: Subject, signal: AbortSignal): Promise<unknown> {
     const { daemon } = this.#troubles.cells[path].get(id)?.asked.target ?? {};
-    const ask = { deadline: Number.NEGATIVE_INFINITY, tries: () => tries };
+    const isRetry = () => this.#troubles.cells[path].get(id)?.last?.problem !== undefined;
+    const ask = { deadline: Number.NEGATIVE_INFINITY, tries: () => tries, isRetry };
     return this.#start(path, { id, daemon }, ask, signal).then(
       () => undefined,
       (error: unknown) => error,

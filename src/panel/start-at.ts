@@ -12,7 +12,7 @@ export interface Call {
   readonly deadline: number;
   /** What it tries now, because that is in trouble; a call that tries the panel is a canary. */
   readonly tries: () => Subject | undefined;
-  /** Its server failed alone several times, so it probably fails again. */
+  /** Its server failed there before, so it probably fails again. */
   readonly isRetry?: (() => boolean) | undefined;
   /** The token is for a socket that streams, so it doesn't matter whether the node accepts others. */
   readonly isRefresh?: boolean | undefined;
@@ -110,7 +110,7 @@ const RULES = {
     const inDoubt = polls.filter((one) => isSeatedNow(one) && isInDoubt(one.call.node(), traffic, now));
     return freeAt(inDoubt, SEATS_IN_DOUBT);
   },
-  /** Calls that probably fail take little of the rate; the check of a suspicion isn't one of them. */
+  /** Calls that probably fail take little of the rate; a check by a server that hasn't failed isn't one of them. */
   trials: (call, traffic, now) => (isTrial(call, traffic.troubles) ? trialsAt(traffic, now) : AT_ONCE),
 } as const satisfies Record<string, Rule>;
 
@@ -154,7 +154,7 @@ function roomAt(starts: readonly number[], perMinute: number): number {
 export function isTrial(call: Call, troubles: Traffic['troubles']): boolean {
   const tries = call.tries();
   if (tries === 'panel') return false;
-  return tries === undefined ? call.isRetry?.() === true : troubles.get(tries)?.blamedAt !== undefined;
+  return call.isRetry?.() === true || (tries !== undefined && troubles.get(tries)?.blamedAt !== undefined);
 }
 
 /** What must not be in trouble for the call to start, the larger first; a trial is held only by what is larger than its subject. */

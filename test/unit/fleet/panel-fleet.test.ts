@@ -91,6 +91,7 @@ describe('a fleet', () => {
     expect(fleet.reading()).toEqual({
       name: 'main',
       up: false,
+      isJudging: false,
       problems: [],
       nodes: expect.any(Function) as unknown,
       capacities: expect.any(Function) as unknown,
