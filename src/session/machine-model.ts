@@ -75,8 +75,10 @@ export type MachineEvent =
   /** `mayConnect` at once if there is a token: the node's sockets work, as far as is known. */
   | { readonly type: 'start'; readonly mayConnect: boolean }
   | { readonly type: 'stop' }
-  /** The reason why this server could not connect, or renew its token, may be gone: try now, with a new token if `isFresh`. */
-  | { readonly type: 'wake'; readonly isFresh?: boolean }
+  /** The reason why this server could not connect, or renew its token, is probably gone: try now. */
+  | { readonly type: 'wake' }
+  /** Try now whether the node's sockets work again, with a new token if `isFresh`. */
+  | { readonly type: 'try'; readonly isFresh: boolean }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
   | { readonly type: 'opened'; readonly epoch: number }

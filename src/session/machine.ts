@@ -231,10 +231,9 @@ function whileResting(
   event: MachineEvent,
   context: MachineContext,
 ): Transition {
-  if (event.type !== 'wake' && !isTimer(event, 'retry')) return stay(state);
-  const attempt: AttemptState = event.type === 'wake' ? { ...state, wokenAt: context.now } : state;
-  const isFresh = event.type === 'wake' && event.isFresh === true;
-  return connectAgain(attempt, isFresh ? undefined : state.token, context);
+  if (event.type === 'wake') return connectAgain({ ...state, wokenAt: context.now }, state.token, context);
+  if (event.type === 'try') return connectAgain(state, event.isFresh ? undefined : state.token, context);
+  return isTimer(event, 'retry') ? connectAgain(state, state.token, context) : stay(state);
 }
 
 /** What a session does while its socket streams, with or without a new token under way. */

@@ -94,7 +94,7 @@ export class Streamer {
 
   /** Tries its node's sockets, with a new token if `isFresh`; an attempt that is under way tries them as well. */
   tryNode(isFresh: boolean): void {
-    if (isResting(this.#machine)) this.#attempt({ type: 'wake', isFresh });
+    if (isResting(this.#machine)) this.#attempt({ type: 'try', isFresh });
     else if (!isAttempt(this.#machine)) this.#report('withdrawn');
   }
 

@@ -381,7 +381,7 @@ describe('a token', () => {
   });
 
   it('is fetched anew if the panel may give another address', () => {
-    const { state } = after(STATES['backingOff, token lives'], { type: 'wake', isFresh: true });
+    const { state } = after(STATES['backingOff, token lives'], { type: 'try', isFresh: true });
     expect(state.name).toBe('fetchingToken');
   });
 
