@@ -502,20 +502,21 @@ export class Gateway {
   }
 
   /**
-   * Asks all kinds of calls of a panel that is suspected, and otherwise one kind after the other until one succeeds, each round
-   * another server and beginning with another kind. Resolves with the problem if all of them failed.
+   * Asks one kind of call after the other until one succeeds, each round another server and beginning with another kind. Resolves
+   * with the problem if all of them failed.
    */
   async #round(signal: AbortSignal): Promise<Problem | undefined> {
     const { cells, state } = this.#troubles;
-    const { problem: suspicion, blamedAt, trials = 0 } = state.troubles.get('panel') ?? {};
-    const isSuspected = suspicion !== undefined && blamedAt === undefined;
+    const { trials = 0 } = state.troubles.get('panel') ?? {};
     const isListingUsed = this.#listing !== 'none' || trials === 0;
     const used = CANARIES.filter((path) => (path === 'listing' ? isListingUsed : cells[path].size > 0));
     const canaries: Promise<Problem | 'unused' | undefined>[] = [];
     for (const offset of used.keys()) {
       const canary = this.#canary(used[(trials + offset) % used.length] ?? 'listing', signal);
       canaries.push(canary);
-      if (!isSuspected) await Promise.race([canary, sleep(this.#options.clock, NEXT_CANARY_MS, signal)]);
+      const shown = await Promise.race([canary, sleep(this.#options.clock, NEXT_CANARY_MS, signal)]);
+      // Whichever call it is, a key is refused by the panel itself.
+      if (typeof shown === 'object' && CAUSES[shown.cause].scope === 'key') return shown;
     }
     const shown = (await Promise.all(canaries)).filter((outcome) => outcome !== 'unused');
     const problems = shown.filter((outcome) => outcome !== undefined);

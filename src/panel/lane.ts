@@ -99,6 +99,7 @@ export class Lane {
 
   /** Starts what may start now, because something changed. */
   pump(): void {
+    if (this.#isStopped) return;
     this.#first = undefined;
     this.#idleUntil = Number.NEGATIVE_INFINITY;
     this.#queue.pause();

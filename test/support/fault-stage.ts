@@ -29,6 +29,9 @@ const SERVERS: readonly ServerSpec[] = [
   { name: TARGET, profile: 'steady', uuid: TARGET_UUID },
 ];
 
+const onOwnNode = (server: ServerSpec): ServerSpec =>
+  server.name === TARGET ? { ...server, node: 'own-node' } : server;
+
 /** The environment of a fault. */
 export interface SceneOptions {
   readonly speed?: number;
@@ -93,7 +96,9 @@ export class Stage {
 
   async build(): Promise<void> {
     const { impostor, latencyMs = 0 } = this.#options;
-    const common = { servers: SERVERS, rateLimitPerMinute: PANEL_LIMIT, ...this.#options.panel };
+    // Each node has one address.
+    const servers = this.#options.networks === true ? SERVERS.map(onOwnNode) : SERVERS;
+    const common = { servers, rateLimitPerMinute: PANEL_LIMIT, ...this.#options.panel };
     this.#panel = await this.#simulate(common);
     if (impostor !== undefined) this.#impostor = await this.#simulate({ ...common, ...impostor });
     this.#elsewhere = await this.#simulate({ servers: [{ name: ELSEWHERE }], seed: 2 });

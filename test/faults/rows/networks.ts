@@ -3,14 +3,7 @@ import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel, withNetworks } from '../../support/fault-row.ts';
 import { type Scene } from '../../support/fault-scene.ts';
 import { NEIGHBORS, TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
-import {
-  AT_ONCE_MS,
-  CONNECT_TIMEOUT_MS,
-  REQUEST_TIMEOUT_MS,
-  TOKEN_LIFE_MS,
-  TOKENS_MS,
-  TRIAL_GAP_MS,
-} from './bounds.ts';
+import { AT_ONCE_MS, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 const sockets = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID);
 
@@ -85,10 +78,10 @@ const lostNode: FaultRow = {
     await node.refuse();
     panel.advertise(TARGET, `ws://127.0.0.1:${neighbors.port}/api/servers/${TARGET_UUID}/ws`);
   },
-  during: POLLED,
+  // Its node is tried with a new token before it would be polled.
+  during: {},
   reconnects: 'connect_failed',
-  // Trials of the dead node use its token, while that lives.
-  recoveryMs: TOKEN_LIFE_MS + TRIAL_GAP_MS,
+  recoveryMs: TRIAL_GAP_MS,
   afterwards: (scene) => expect(sockets(scene).opened).toBe(2),
 };
 
@@ -100,7 +93,7 @@ const panelRows: readonly FaultRow[] = [
       askForTokens(scene);
     },
     during: { ...STREAMING, panelUp: 0 },
-    log: /\): timed out: .*no response from .* within 25 s/,
+    log: /\): timed out: .*no response to a .* call within 10 s/,
     lift: ({ networks }) => {
       networks.api.blackHole = false;
     },
@@ -122,7 +115,7 @@ const panelRows: readonly FaultRow[] = [
     name: 'a network that drops all traffic',
     arrange: ({ networks }) => setAll(networks, true),
     during: { ...DARK, panelUp: 0 },
-    log: /\): timed out: .*no response from .* within 25 s/,
+    log: /\): timed out: .*no response to a .* call within 10 s/,
     lift: ({ networks }) => setAll(networks, false),
     recoveryMs: REQUEST_TIMEOUT_MS + TRIAL_GAP_MS + TOKENS_MS,
   },

@@ -88,7 +88,7 @@ function deaf(): FaultRow {
     during: UNREACHABLE,
     reconnects: 'connect_failed',
     cause: 'timeout',
-    log: /connecting to the node timed out|no response from .* within 25 s/,
+    log: /connecting to the node timed out|no response to a .* call within 10 s/,
     lift: async ({ panel }) => {
       await port?.end();
       port = undefined;
@@ -105,7 +105,7 @@ const calls: readonly FaultRow[] = [
     before: ({ panel }) => panel.failRest({ kind: 'hang' }),
     during: UNREACHABLE,
     cause: 'timeout',
-    log: /\): timed out: .*no response from .* within 25 s/,
+    log: /\): timed out: .*no response to a .* call within 10 s/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: REQUEST_TIMEOUT_MS + RECOVERY_MS,
   },
@@ -114,7 +114,7 @@ const calls: readonly FaultRow[] = [
     before: ({ panel }) => panel.failRest({ kind: 'hang', before: 'body' }),
     during: UNREACHABLE,
     cause: 'timeout',
-    log: /\): timed out: .*no response from .* within 25 s/,
+    log: /\): timed out: .*no response to a .* call within 10 s/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: REQUEST_TIMEOUT_MS + RECOVERY_MS,
   },

@@ -45,7 +45,7 @@ const node: FaultRow = {
   cause: 'node_proxy',
   log: /the proxy \S+ rejected 127\.0\.0\.1:\d+ \(403\)/,
   lift: letThrough,
-  recoveryMs: AT_ONCE_MS,
+  recoveryMs: TRIAL_GAP_MS,
 };
 
 const PANEL = 'http://panel.faults.test';
