@@ -507,7 +507,7 @@ export class Gateway {
    */
   async #round(signal: AbortSignal): Promise<Problem | undefined> {
     const { cells, state } = this.#troubles;
-    const { trials = 0 } = state.troubles.get('panel') ?? {};
+    const { trials = 0, blamedAt } = state.troubles.get('panel') ?? {};
     const isListingUsed = this.#listing !== 'none' || trials === 0;
     const used = CANARIES.filter((path) => (path === 'listing' ? isListingUsed : cells[path].size > 0));
     const canaries: Promise<Problem | 'unused' | undefined>[] = [];
@@ -515,8 +515,9 @@ export class Gateway {
       const canary = this.#canary(used[(trials + offset) % used.length] ?? 'listing', signal);
       canaries.push(canary);
       const shown = await Promise.race([canary, sleep(this.#options.clock, NEXT_CANARY_MS, signal)]);
-      // Whichever call it is, a key is refused by the panel itself.
-      if (typeof shown === 'object' && CAUSES[shown.cause].scope === 'key') return shown;
+      // A key that each kind was refused is still refused if one is.
+      if (blamedAt !== undefined && typeof shown === 'object' && CAUSES[shown.cause].scope === 'key')
+        return shown;
     }
     const shown = (await Promise.all(canaries)).filter((outcome) => outcome !== 'unused');
     const problems = shown.filter((outcome) => outcome !== undefined);

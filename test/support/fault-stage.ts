@@ -29,9 +29,6 @@ const SERVERS: readonly ServerSpec[] = [
   { name: TARGET, profile: 'steady', uuid: TARGET_UUID },
 ];
 
-const onOwnNode = (server: ServerSpec): ServerSpec =>
-  server.name === TARGET ? { ...server, node: 'own-node' } : server;
-
 /** The environment of a fault. */
 export interface SceneOptions {
   readonly speed?: number;
@@ -96,9 +93,7 @@ export class Stage {
 
   async build(): Promise<void> {
     const { impostor, latencyMs = 0 } = this.#options;
-    // Each node has one address.
-    const servers = this.#options.networks === true ? SERVERS.map(onOwnNode) : SERVERS;
-    const common = { servers, rateLimitPerMinute: PANEL_LIMIT, ...this.#options.panel };
+    const common = { servers: SERVERS, rateLimitPerMinute: PANEL_LIMIT, ...this.#options.panel };
     this.#panel = await this.#simulate(common);
     if (impostor !== undefined) this.#impostor = await this.#simulate({ ...common, ...impostor });
     this.#elsewhere = await this.#simulate({ servers: [{ name: ELSEWHERE }], seed: 2 });
@@ -194,7 +189,9 @@ export class Stage {
     const { panel } = this;
     panel.set({ expectedOrigin: this.#url() });
     for (const { name, uuid } of panel.servers) {
-      const { port } = name === TARGET ? this.networks.node : this.networks.neighbors;
+      // If the networks are merely slow, all servers of the node have its one address, as they have on a real panel.
+      const isSlow = this.#options.latencyMs !== undefined;
+      const { port } = name === TARGET || isSlow ? this.networks.node : this.networks.neighbors;
       const scheme = this.#options.panel?.tls === undefined ? 'ws' : 'wss';
       panel.advertise(name, `${scheme}://127.0.0.1:${port}/api/servers/${uuid}/ws`);
     }

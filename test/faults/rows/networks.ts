@@ -78,9 +78,8 @@ const lostNode: FaultRow = {
     await node.refuse();
     panel.advertise(TARGET, `ws://127.0.0.1:${neighbors.port}/api/servers/${TARGET_UUID}/ws`);
   },
-  // Its node is tried with a new token before it would be polled.
+  // The panel gave the neighbors another address of the node, so the next attempt has a new token.
   during: {},
-  reconnects: 'connect_failed',
   recoveryMs: TRIAL_GAP_MS,
   afterwards: (scene) => expect(sockets(scene).opened).toBe(2),
 };

@@ -45,7 +45,7 @@ const node: FaultRow = {
   cause: 'node_proxy',
   log: /the proxy \S+ rejected 127\.0\.0\.1:\d+ \(403\)/,
   lift: letThrough,
-  recoveryMs: TRIAL_GAP_MS,
+  recoveryMs: AT_ONCE_MS,
 };
 
 const PANEL = 'http://panel.faults.test';

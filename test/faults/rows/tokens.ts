@@ -13,18 +13,20 @@ const SHORT_LIFE_SECONDS = 60;
 
 /** Lets the target server stream with a token that expires soon; the others' tokens live on. */
 async function giveShortToken(scene: Scene): Promise<void> {
+  const before = tokens(scene).length;
   scene.panel.set({ tokenLifetimeSeconds: SHORT_LIFE_SECONDS });
   loseToken(scene.panel);
   await scene.watch.until((scraped) => {
-    expect(tokens(scene).length).toBe(2);
+    expect(tokens(scene).length).toBeGreaterThan(before);
     expect(pictureOf(scraped)).toEqual(STREAMING);
   }, TOKENS_MS);
 }
 
 /** Waits until the refresh has failed while the open socket streams. */
 function expectStillStreaming(scene: Scene): Promise<number> {
+  const before = tokens(scene).length;
   return scene.watch.until((scraped) => {
-    expect(tokens(scene).length).toBeGreaterThanOrEqual(3);
+    expect(tokens(scene).length).toBeGreaterThan(before);
     expect(pictureOf(scraped)).toEqual(STREAMING);
   }, SHORT_LIFE_SECONDS * 1_000);
 }
