@@ -12,6 +12,9 @@ export interface Service {
 /** The time limit for stopping, in milliseconds: anything still hanging is abandoned. */
 const STOP_DEADLINE_MS = 4_500;
 
+/** The time limit for the process to end, in milliseconds: it would wait for lookups of names, which can't be canceled. */
+const END_DEADLINE_MS = 4_900;
+
 /**
  * Runs a service until SIGTERM or SIGINT, then stops it within five seconds; a second signal exits at once. Rejects if the
  * service fails to start or stop.
@@ -22,11 +25,16 @@ export async function runUntilSignal(service: Service): Promise<void> {
     signalled = resolve;
   });
   let signals = 0;
-  const onSignal = () => {
+  const onSignal = (signal: NodeJS.Signals) => {
     signals += 1;
     // A second signal exits without waiting for anything.
     if (signals > 1) process.exit(1);
     signalled();
+    // process.exit would wait for lookups, too.
+    setTimeout(() => {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    }, END_DEADLINE_MS).unref();
   };
   const hangUps = new HangUps(service);
   process.on('SIGTERM', onSignal);
