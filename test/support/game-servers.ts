@@ -25,8 +25,8 @@ export interface GameServer {
   stop(): Promise<void>;
 }
 
-/** Starts a game server with this many seats; undefined if its package is missing, which is reported on standard error. */
-export type StartGameServer = (seats: number) => Promise<GameServer | undefined>;
+/** Starts a game server with this many seats. */
+export type StartGameServer = (seats: number) => Promise<GameServer>;
 
 interface Program {
   readonly type: string;
@@ -44,10 +44,17 @@ interface Program {
   readonly join: (port: number) => ReturnType<Join>;
 }
 
-/** Starts one of Debian's servers in its own folder. */
-function debianServer({ type, packages, command, configure, ready, join: enter }: Program): StartGameServer {
+/** How to start one of Debian's servers in its own folder; undefined if a package is missing, which is reported on standard error. */
+async function debianServer({
+  type,
+  packages,
+  command,
+  configure,
+  ready,
+  join: enter,
+}: Program): Promise<StartGameServer | undefined> {
+  for (const [name, file] of packages) if (!(await ensureDebianPackage(name, file, null))) return undefined;
   return async (seats) => {
-    for (const [name, file] of packages) if (!(await ensureDebianPackage(name, file, null))) return undefined;
     const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), `${type}-`))];
     // Mumble's server drops root privileges, and then needs access to its folder.
     await chmod(folder, 0o777);
@@ -69,7 +76,7 @@ function debianServer({ type, packages, command, configure, ready, join: enter }
   };
 }
 
-export const startTeeworlds = debianServer({
+export const startTeeworlds = await debianServer({
   type: 'teeworlds',
   packages: [['teeworlds-server', '/usr/games/teeworlds-server']],
   command: '/usr/games/teeworlds-server',
@@ -105,7 +112,7 @@ async function joinTeeworlds(port: number) {
 }
 
 /** DDNet without version 0.7, which its forks lack: the long response of version 0.6 counts all clients. */
-export const startDdnet = debianServer({
+export const startDdnet = await debianServer({
   type: 'teeworlds',
   packages: [['ddnet-server', '/usr/games/DDNet-Server']],
   command: '/usr/games/DDNet-Server',
@@ -153,7 +160,7 @@ async function joinDdnet(port: number) {
   };
 }
 
-export const startOpenttd = debianServer({
+export const startOpenttd = await debianServer({
   type: 'openttd',
   packages: [
     ['openttd', '/usr/games/openttd'],
@@ -195,7 +202,7 @@ async function joinOpenttd(port: number) {
 /** The path of version 1.3, as in Debian 12. */
 const MURMUR = '/usr/sbin/murmurd';
 
-export const startMumble = debianServer({
+export const startMumble = await debianServer({
   type: 'mumble',
   packages: [['mumble-server', MURMUR]],
   command: MURMUR,
@@ -240,46 +247,48 @@ function hasMessage(bytes: Buffer, type: number): boolean {
   return false;
 }
 
+const minecraft = await installMinecraftProtocol();
+
 /** The server of npm's minecraft-protocol, with its own clients. */
-export const startMinecraft: StartGameServer = async (seats) => {
-  const minecraft = await installMinecraftProtocol();
-  if (minecraft === undefined) return undefined;
-  const version = '1.16.5';
-  const server = minecraft.createServer({
-    'online-mode': false,
-    host: LOOPBACK,
-    port: 0,
-    version,
-    maxPlayers: seats,
+export const startMinecraft: StartGameServer | undefined =
+  minecraft &&
+  (async (seats) => {
+    const version = '1.16.5';
+    const server = minecraft.createServer({
+      'online-mode': false,
+      host: LOOPBACK,
+      port: 0,
+      version,
+      maxPlayers: seats,
+    });
+    await once(server, 'listening');
+    const { port } = server.socketServer.address();
+    let joined = 0;
+    return {
+      type: 'minecraft',
+      port,
+      seats,
+      join: async () => {
+        joined += 1;
+        const entered = once(server, 'playerJoin');
+        const client = minecraft.createClient({
+          host: LOOPBACK,
+          port,
+          username: `user${joined}`,
+          version,
+          auth: 'offline',
+        });
+        await entered;
+        return async () => {
+          const left = once(client, 'end');
+          client.end('leaving');
+          await left;
+        };
+      },
+      stop: async () => {
+        const closed = once(server, 'close');
+        server.close();
+        await closed;
+      },
+    };
   });
-  await once(server, 'listening');
-  const { port } = server.socketServer.address();
-  let joined = 0;
-  return {
-    type: 'minecraft',
-    port,
-    seats,
-    join: async () => {
-      joined += 1;
-      const entered = once(server, 'playerJoin');
-      const client = minecraft.createClient({
-        host: LOOPBACK,
-        port,
-        username: `user${joined}`,
-        version,
-        auth: 'offline',
-      });
-      await entered;
-      return async () => {
-        const left = once(client, 'end');
-        client.end('leaving');
-        await left;
-      };
-    },
-    stop: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      await closed;
-    },
-  };
-};

@@ -19,6 +19,9 @@ import {
 const run = promisify(execFile);
 const FOLDER = 'deploy/compose';
 
+const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+const hasAmtool = await ensureDebianPackage('prometheus-alertmanager', 'amtool');
+
 const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine only');
 
 /** The parts of the compose specification that the file uses; anything else is a mistake. */
@@ -192,28 +195,29 @@ describe('the configurations for compose', () => {
     expect(services.get('exporter')?.secrets).toEqual(['panel-key']);
   });
 
-  it("Prometheus' one is valid, with the mounted rules, according to promtool", async ({ skip }) => {
-    if (!(await ensureDebianPackage('prometheus', 'promtool'))) skip();
-    const folder = await mkdtemp(join(tmpdir(), 'compose-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    for (const pattern of prometheus.rule_files) {
-      const from = mountedFrom('prometheus', posix.dirname(pattern)) ?? '';
-      const rules = (await readdir(repositoryPath(from))).filter((name) => /\.ya?ml$/.test(name));
-      expect(rules.length, pattern).toBeGreaterThan(0);
-      await mkdir(join(folder, 'rules'), { recursive: true });
-      for (const name of rules) {
-        expect(picomatch(posix.basename(pattern))(name), name).toBe(true);
-        await writeFile(join(folder, 'rules', name), await readFile(repositoryPath(`${from}/${name}`)));
+  it.skipIf(!hasPromtool)(
+    "Prometheus' one is valid, with the mounted rules, according to promtool",
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'compose-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      for (const pattern of prometheus.rule_files) {
+        const from = mountedFrom('prometheus', posix.dirname(pattern)) ?? '';
+        const rules = (await readdir(repositoryPath(from))).filter((name) => /\.ya?ml$/.test(name));
+        expect(rules.length, pattern).toBeGreaterThan(0);
+        await mkdir(join(folder, 'rules'), { recursive: true });
+        for (const name of rules) {
+          expect(picomatch(posix.basename(pattern))(name), name).toBe(true);
+          await writeFile(join(folder, 'rules', name), await readFile(repositoryPath(`${from}/${name}`)));
+        }
       }
-    }
-    const file = join(folder, 'prometheus.yml');
-    await writeFile(file, readText(`${FOLDER}/prometheus.yml`).replaceAll('/etc/prometheus', folder));
-    const { stdout } = await run('promtool', ['check', 'config', '--lint-fatal', file]);
-    expect(stdout).toContain('is valid prometheus config file syntax');
-  });
+      const file = join(folder, 'prometheus.yml');
+      await writeFile(file, readText(`${FOLDER}/prometheus.yml`).replaceAll('/etc/prometheus', folder));
+      const { stdout } = await run('promtool', ['check', 'config', '--lint-fatal', file]);
+      expect(stdout).toContain('is valid prometheus config file syntax');
+    },
+  );
 
-  it("Alertmanager's one is valid, according to amtool", async ({ skip }) => {
-    if (!(await ensureDebianPackage('prometheus-alertmanager', 'amtool'))) skip();
+  it.skipIf(!hasAmtool)("Alertmanager's one is valid, according to amtool", async () => {
     const [flag = ''] = services.get('alertmanager')?.command ?? [];
     const file = mountedFrom('alertmanager', flag.replace('--config.file=', '')) ?? '';
     const { stdout } = await run('amtool', ['check-config', repositoryPath(file)]);

@@ -10,6 +10,8 @@ import { readText } from '../../support/deploy-files.ts';
 const run = promisify(execFile);
 const UNIT = 'deploy/systemd/gameserver-exporter.service';
 
+const hasSystemd = await ensureDebianPackage('systemd', 'systemd-analyze');
+
 /** Exposure on systemd's own scale of 0 to 10. The unit is at 1.1; a higher value than this means that it lost a restriction. */
 const HIGHEST_EXPOSURE = 1.5;
 
@@ -64,16 +66,14 @@ describe('the systemd unit', () => {
     expect(valuesOf(name)).toEqual([value]);
   });
 
-  it('is valid for systemd', async ({ skip }) => {
-    if (!(await ensureDebianPackage('systemd', 'systemd-analyze'))) skip();
+  it.skipIf(!hasSystemd)('is valid for systemd', async () => {
     const { stdout, stderr } = await run('systemd-analyze', ['verify', await installed()]);
     // It reports problems of the machine's other units, too.
     const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('gameserver-exporter'));
     expect(ours).toEqual([]);
   });
 
-  it('has a low exposure, according to systemd', async ({ skip }) => {
-    if (!(await ensureDebianPackage('systemd', 'systemd-analyze'))) skip();
+  it.skipIf(!hasSystemd)('has a low exposure, according to systemd', async () => {
     const file = await installed();
     const { stdout } = await run('systemd-analyze', ['security', '--offline=yes', '--no-pager', file]);
     const [, exposure = ''] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
