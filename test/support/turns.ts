@@ -1,19 +1,20 @@
+import { cpuMs } from './cpu-time.ts';
+
 /**
  * Measures the longest turn of the event loop until the returned function is called, in milliseconds of processor time: a turn's
  * real time grows with whatever else the machine does.
  */
 export function watchTurns(): () => number {
-  let longestUs = 0;
-  let before = process.cpuUsage();
+  let longestMs = 0;
+  let before = cpuMs();
   const turn = () => {
-    const { user, system } = process.cpuUsage(before);
-    longestUs = Math.max(longestUs, user + system);
-    before = process.cpuUsage();
+    longestMs = Math.max(longestMs, cpuMs() - before);
+    before = cpuMs();
   };
   const timer = setInterval(turn, 1);
   return () => {
     turn();
     clearInterval(timer);
-    return longestUs / 1_000;
+    return longestMs;
   };
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
+import { cpuMs } from '../../support/cpu-time.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { behave, frame, type HostilePanel, startHostilePanel } from './hostile-panel.ts';
 
@@ -30,14 +31,14 @@ describe('a flood of errors on a socket that streams', () => {
     const [socket] = sockets;
     if (socket === undefined) throw new Error('there is no socket');
 
-    /** Milliseconds until the exporter has read all of these frames. */
+    /** Milliseconds of processor time until the exporter has read all of these frames. */
     const timeOf = async (text: string) => {
-      const startedAt = performance.now();
+      const before = cpuMs();
       for (let sent = 0; sent < FRAMES; sent += 1) socket.send(text);
       const read = once(socket, 'pong');
       socket.ping();
       await read;
-      return performance.now() - startedAt;
+      return cpuMs() - before;
     };
     const stats = frame('stats', JSON.stringify({ memory_bytes: 1, state: 'running', text: evil }));
     const errors = frame('daemon error', evil);
@@ -49,5 +50,5 @@ describe('a flood of errors on a socket that streams', () => {
     }
     expect(times.errors).toBeLessThan(3 * times.stats);
     expect(sockets).toHaveLength(1);
-  }, 60_000);
+  });
 });

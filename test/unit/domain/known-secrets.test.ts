@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KNOWN_SECRETS, KnownSecrets, SHORTEST_SECRET } from '../../../src/domain/known-secrets.ts';
 import { printable } from '../../../src/domain/printable.ts';
 import { Secret } from '../../../src/domain/secret.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 import { ECHOES, echo, secretText } from '../../support/echoes.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 
@@ -118,12 +119,10 @@ describe('redaction', () => {
   );
   const known = knowing(...SECRETS);
 
-  /** Milliseconds of CPU time: how busy the machine is elsewhere has no effect. */
   const cpuTimeOf = (text: string) => {
-    const before = process.cpuUsage();
+    const before = cpuMs();
     known.redact(text);
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1_000;
+    return cpuMs() - before;
   };
 
   const runs = fuzzRuns(15);

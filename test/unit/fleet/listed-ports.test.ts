@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ListedPorts } from '../../../src/fleet/listed-ports.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 import { listed } from '../../support/listed.ts';
 
 const on = (uuid: string, node: string, place: Pick<ListedServer, 'address' | 'allocation' | 'otherPorts'>) =>
@@ -72,9 +73,9 @@ describe("a port of a server's address", () => {
       on(`server ${index}`, 'fra-1', { address: '203.0.113.8:2456', otherPorts }),
     );
     const ports = new ListedPorts('main', [OURS, ...servers]);
-    const startedAt = performance.now();
+    const before = cpuMs();
     const taken = servers.flatMap(() => otherPorts.filter((port) => ports.isTaken(OURS, port)));
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(cpuMs() - before).toBeLessThan(1_500);
     expect(taken).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { queryBedrock } from '../../../src/query/minecraft.ts';
 import { replay } from '../../../src/query/protocol.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 import { bedrockPong } from '../../support/game-answers.ts';
 
 const SERVER = { ip: '192.0.2.1', port: 19_132, token: Buffer.alloc(4) };
@@ -55,10 +56,10 @@ describe('the players of a Bedrock server', () => {
   it.each(['\\', ';', '1;', '\\;', '1;.;1;1;'])(
     'are looked for in time in proportion to the length of a name of %j',
     async (unit) => {
-      const startedAt = performance.now();
+      const before = cpuMs();
       for (let time = 0; time < 20; time += 1)
         await countsOf(unit.repeat(64_000 / unit.length), 3, 60_000).catch(() => undefined);
-      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(cpuMs() - before).toBeLessThan(2_000);
     },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readDaemonWords } from '../../../../src/panel/dialects/daemon-words.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
 
 const ESC = '\u001b';
 const CRASHED = '---------- Detected server process in a crashed state! ----------';
@@ -177,9 +178,9 @@ describe('reading any output of a game', () => {
     ['escape sequences', `${ESC}[1m`.repeat(2_000_000)],
     ['prefixes', plain('').repeat(300_000)],
   ])('rejects megabytes (%s) as fast as a short line', (_, line) => {
-    const startedAt = performance.now();
+    const before = cpuMs();
     for (let call = 0; call < 1_000; call += 1) expect(readDaemonWords(line)).toBeUndefined();
     // Reading the line on every call would take seconds.
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(cpuMs() - before).toBeLessThan(1_000);
   });
 });
