@@ -47,11 +47,9 @@ describe('serve', () => {
     );
   });
 
-  it('responds soon after its start even if the panel is down', async () => {
-    const startedAt = performance.now();
+  it('responds even if the panel is down', async () => {
     const { scrape, until } = await serveProgram({ yaml: YAML });
     await scrape();
-    expect(performance.now() - startedAt).toBeLessThan(30_000);
     await until('gameserver_panel_up', { panel: 'main' }, [0]);
     await until('gameserver_collection_up', { server: 'survival' }, [0]);
   });
