@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AlertmanagerUnderTest, type SentAlert, startAlertmanager } from '../support/alertmanager.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { eventually } from '../support/eventually.ts';
 
 const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
 
@@ -45,39 +46,39 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
 
   it("sends one page for a panel that is down with 500 servers, and its servers' alerts once it is back", async () => {
     await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }]);
-    await until(async () => expect(await inhibited()).toBe(500));
-    await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
+    await eventually(async () => expect(await inhibited()).toBe(500));
+    await eventually(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
     await alertmanager.send([{ labels: PANEL_DOWN, endsAt: new Date().toISOString() }]);
-    await until(() => expect(firing('GameserverStopped')).toBe(500));
+    await eventually(() => expect(firing('GameserverStopped')).toBe(500));
   });
 
   it('sends each page as a separate notification once, and its end once, whatever else fires', async () => {
     const lobby = of('lobby', 'GameserverStopped');
     const modded = of('modded', 'GameserverStopped');
     await alertmanager.send([lobby, NEVER_SENT]);
-    await until(() => expect(sent()).toEqual(['page firing lobby']));
+    await eventually(() => expect(sent()).toEqual(['page firing lobby']));
     await alertmanager.send([lobby, modded]);
-    await until(() => expect(sent()).toEqual(['page firing lobby', 'page firing modded']));
+    await eventually(() => expect(sent()).toEqual(['page firing lobby', 'page firing modded']));
     await alertmanager.send([ended(lobby), ended(NEVER_SENT), modded]);
     const all = ['page firing lobby', 'page firing modded', 'page resolved lobby'];
-    await until(() => expect(sent()).toEqual(all));
+    await eventually(() => expect(sent()).toEqual(all));
     await alertmanager.send([lobby, modded]);
-    await until(() => expect(sent()).toEqual([...all, 'page firing lobby']));
+    await eventually(() => expect(sent()).toEqual([...all, 'page firing lobby']));
   });
 
   it('sends a crash once, without its end; the same one later is sent again', async () => {
     const crash = of('lobby', 'GameserverCrashed', true);
     const page = of('modded', 'GameserverStopped');
     await alertmanager.send([crash]);
-    await until(() => expect(sent()).toEqual(['crash firing lobby']));
+    await eventually(() => expect(sent()).toEqual(['crash firing lobby']));
     await alertmanager.send([ended(crash)]);
     // The notifications after the end of the crash show that its end wasn't sent.
     await alertmanager.send([page]);
-    await until(() => expect(sent()).toEqual(['crash firing lobby', 'page firing modded']));
+    await eventually(() => expect(sent()).toEqual(['crash firing lobby', 'page firing modded']));
     await alertmanager.send([ended(page)]);
-    await until(() => expect(sent().at(-1)).toBe('page resolved modded'));
+    await eventually(() => expect(sent().at(-1)).toBe('page resolved modded'));
     await alertmanager.send([crash]);
-    await until(() => expect(sent().slice(2)).toEqual(['page resolved modded', 'crash firing lobby']));
+    await eventually(() => expect(sent().slice(2)).toEqual(['page resolved modded', 'crash firing lobby']));
   });
 
   it('groups less urgent and unknown alerts by their name and panel', async () => {
@@ -85,7 +86,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
       servers('main', name, 'warning'),
     );
     await alertmanager.send([...lists, ...servers('main', 'GameserverPageOfTomorrow')]);
-    await until(() => {
+    await eventually(() => {
       const all = alertmanager.notifications.map(
         ({ receiver, groupLabels, alerts }) => `${receiver} ${groupLabels['alertname']} ${alerts.length}`,
       );
@@ -110,29 +111,31 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     const away = servers('main').map(({ labels }) => ({ labels: { ...labels, node: 'fra-1' } }));
     const others = [one('fra-2'), one(), one('fra-1', { panel: 'other' }), one('fra-1', { job: 'staging' })];
     await alertmanager.send([...away, ...others, { labels: NODE_DOWN }]);
-    await until(async () => expect(await inhibited()).toBe(500));
-    await until(() => expect(firing('GameserverStopped')).toBe(others.length));
+    await eventually(async () => expect(await inhibited()).toBe(500));
+    await eventually(() => expect(firing('GameserverStopped')).toBe(others.length));
     expect(firing('GameserverNodeDown')).toBe(1);
   });
 
   it('inhibits the alerts of a node whose panel is down, and of its servers', async () => {
     const away = servers('main').map(({ labels }) => ({ labels: { ...labels, node: 'fra-1' } }));
     await alertmanager.send([...away, { labels: NODE_DOWN }, { labels: PANEL_DOWN }]);
-    await until(async () => expect(await inhibited()).toBe(501));
-    await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
+    await eventually(async () => expect(await inhibited()).toBe(501));
+    await eventually(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
   });
 
   it('inhibits nothing because of a node alert without a node name, which servers may lack too', async () => {
     const { node: _, ...unnamed } = NODE_DOWN;
     await alertmanager.send([{ labels: unnamed }, ...servers('main')]);
-    await until(() => expect(firing('GameserverStopped')).toBe(500));
+    await eventually(() => expect(firing('GameserverStopped')).toBe(500));
     expect(await inhibited()).toBe(0);
   });
 
   it('sends only the rejected key, which inhibits the alerts of the panel and its servers', async () => {
     await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }, { labels: KEY_REFUSED }]);
-    await until(async () => expect(await inhibited()).toBe(501));
-    await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelKeyRefused'] }]));
+    await eventually(async () => expect(await inhibited()).toBe(501));
+    await eventually(() =>
+      expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelKeyRefused'] }]),
+    );
   });
 
   it('sends one page for an exporter that is down, whatever it monitors', async () => {
@@ -140,14 +143,14 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     const instance = { ...EXPORTER_DOWN, severity: 'warning', instance: 'a' };
     const others = [PANEL_DOWN, shards, instance].map((labels) => ({ labels }));
     await alertmanager.send([...servers('main'), ...servers('other'), ...others, { labels: EXPORTER_DOWN }]);
-    await until(async () => expect(await inhibited()).toBe(1_003));
-    await until(() => expect(pages()).toEqual([{ panel: '', alerts: ['GameserverExporterDown'] }]));
+    await eventually(async () => expect(await inhibited()).toBe(1_003));
+    await eventually(() => expect(pages()).toEqual([{ panel: '', alerts: ['GameserverExporterDown'] }]));
   });
 
   it('inhibits nothing of another panel or another job', async () => {
     const elsewhere = { ...MAIN, job: 'staging', alertname: 'GameserverStopped', severity: 'critical' };
     await alertmanager.send([{ labels: PANEL_DOWN }, ...servers('other'), { labels: elsewhere }]);
-    await until(() => expect(firing('GameserverStopped')).toBe(501));
+    await eventually(() => expect(firing('GameserverStopped')).toBe(501));
     expect(await inhibited()).toBe(0);
     expect(new Set(pages().map(({ panel }) => panel))).toEqual(new Set(['main', 'other']));
   });
@@ -160,7 +163,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     const elsewhere = of('modded', 'GameserverCrashed', true);
     const cpu = of('lobby', 'GameserverCpuSaturated', true);
     await alertmanager.send([...crashes, elsewhere, cpu, of('lobby', page)]);
-    await until(() => {
+    await eventually(() => {
       const sentAlerts = alertmanager.notifications.flatMap(({ receiver, alerts }) =>
         alerts.map(({ labels }) => `${receiver}: ${labels['alertname']} ${labels['server']}`),
       );
@@ -181,7 +184,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     async (receiver, own) => {
       const loop = { ...of('lobby', 'GameserverStopsRepeatedly', true).labels, ...own };
       await alertmanager.send([of('lobby', 'GameserverCrashed', true), { labels: loop }]);
-      await until(() =>
+      await eventually(() =>
         expect(
           alertmanager.notifications.map(({ receiver: by, alerts }) => [
             by,
@@ -227,8 +230,4 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
 /** The same alert, resolved. */
 function ended({ labels }: SentAlert): SentAlert {
   return { labels, endsAt: new Date().toISOString() };
-}
-
-function until(check: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: 40_000, interval: 50 });
 }

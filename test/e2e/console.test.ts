@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { configFile, endPrograms } from '../support/program.ts';
 
@@ -13,9 +14,6 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** Gives a program a terminal; part of every Debian and of util-linux elsewhere. */
 const SCRIPT = '/usr/bin/script';
-
-/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const MAX_WAIT_MS = 40_000;
 
 const OWN_KEY = 'ptlc_TheUsersOwnKey';
 
@@ -87,7 +85,6 @@ async function outcome(args: readonly string[], options: Options = { input: '' }
   return { code, stdout: opened.stdout, stderr: opened.stderr };
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: MAX_WAIT_MS, interval: 20 });
 const commands = () =>
   panel.record.frames.filter(({ event }) => event === 'send command').map(({ args }) => args?.[0]);
 
@@ -118,18 +115,20 @@ describe('console on a pipe', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
     const opened = open(['survival'], { env: OWN });
-    await until(() => expect(opened.stderr).toBe(NOTES));
+    await eventually(() => expect(opened.stderr).toBe(NOTES));
     opened.child.kill(signal);
     expect(await opened.ended).toBe(0);
-    await until(() => expect(panel.record.sockets(panel.server('survival').uuid)).toMatchObject({ open: 0 }));
+    await eventually(() =>
+      expect(panel.record.sockets(panel.server('survival').uuid)).toMatchObject({ open: 0 }),
+    );
   });
 
   it('ends quietly when its reader is gone', async () => {
     const opened = open(['survival'], { env: OWN });
-    await until(() => expect(opened.stderr).toBe(NOTES));
+    await eventually(() => expect(opened.stderr).toBe(NOTES));
     opened.child.stdout?.destroy();
     const line = () => panel.sockets({ kind: 'send', event: 'console output', args: ['x'.repeat(1_000)] });
-    await until(() => {
+    await eventually(() => {
       line();
       expect(opened.child.exitCode).not.toBeNull();
     });
@@ -139,10 +138,10 @@ describe('console on a pipe', () => {
 
   it("removes colors and other escape sequences from the server's output", async () => {
     const opened = open(['survival'], { env: OWN });
-    await until(() => expect(opened.stderr).toBe(NOTES));
+    await eventually(() => expect(opened.stderr).toBe(NOTES));
     const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[0m\u001b[2J';
     panel.sockets({ kind: 'send', event: 'console output', args: [hostile] });
-    await until(() => expect(opened.stdout).toBe('red\n'));
+    await eventually(() => expect(opened.stdout).toBe('red\n'));
     opened.child.stdin?.end();
     expect(await opened.ended).toBe(0);
   });
@@ -240,13 +239,13 @@ describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
 
   it('sends typed lines, shows only colors, and ends on Ctrl-D', async () => {
     const opened = openInTerminal(['survival']);
-    await until(() => expect(opened.stdout).toContain('survival is running'));
+    await eventually(() => expect(opened.stdout).toContain('survival is running'));
     expect(opened.stdout).toContain('survival> ');
     opened.child.stdin?.write('list\r');
-    await until(() => expect(commands()).toEqual(['list']));
+    await eventually(() => expect(commands()).toEqual(['list']));
     const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[?1049h';
     panel.sockets({ kind: 'send', event: 'console output', args: [hostile] });
-    await until(() => expect(opened.stdout).toContain('\u001b[31mred\u001b[0m\r\n'));
+    await eventually(() => expect(opened.stdout).toContain('\u001b[31mred\u001b[0m\r\n'));
     opened.child.stdin?.write('\u0004');
     expect(await opened.ended).toBe(0);
     expect(opened.stdout).not.toContain('owned');
@@ -258,7 +257,7 @@ describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
     ['y', 0, 'offline', 'stop completed: survival is offline'],
   ])('asks before it stops a server, and accepts %s', async (answer, code, state, words) => {
     const opened = openInTerminal(['survival', '--power', 'stop']);
-    await until(() => expect(opened.stdout).toContain('stop survival on panel main? [y/N] '));
+    await eventually(() => expect(opened.stdout).toContain('stop survival on panel main? [y/N] '));
     expect(panel.record.calls).toEqual([]);
     opened.child.stdin?.write(`${answer}\r`);
     expect(await opened.ended).toBe(code);

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GOOD, INFORMATION, NO_DATA, PLAIN, TROUBLE, WARNING } from '../../dashboards/appearance.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ALL, askFor, type Choices, settled } from '../support/dashboard-queries.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { eventually } from '../support/eventually.ts';
 import { serveExposition } from '../support/exposition-target.ts';
 import {
   type Appearance,
@@ -19,9 +20,6 @@ import {
 import { endPrograms, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { FINE, NEEDS_ATTENTION, TROUBLED } from '../support/troubled-fleet.ts';
-
-/** Real milliseconds in which data must arrive: generous, because machines are shared. */
-const MAX_WAIT_MS = 60_000;
 
 const FILES = ['fleet.json', 'server.json', 'exporter.json'];
 
@@ -98,11 +96,6 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 
   function until(condition: string): Promise<void> {
     return eventually(async () => expect(await prometheus.query(condition)).not.toEqual([]));
-  }
-
-  /** A trend shows its last value for two more steps, and rules follow at their next evaluation. */
-  function eventually(holds: () => Promise<void>): Promise<void> {
-    return vi.waitFor(holds, { timeout: MAX_WAIT_MS, interval: 200 });
   }
 
   const chosen = (job: string): Choices => ({ ...ALL, job: [job] });

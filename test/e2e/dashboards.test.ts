@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../src/simulator/application-api.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
@@ -16,6 +16,7 @@ import {
   TIMING,
 } from '../support/dashboard-queries.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { eventually } from '../support/eventually.ts';
 import { expositionOf, serveExposition } from '../support/exposition-target.ts';
 import {
   type DashboardQuery,
@@ -30,9 +31,6 @@ import {
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
-
-/** Real milliseconds in which data must arrive: generous, because machines are shared. */
-const MAX_WAIT_MS = 60_000;
 
 /** The metrics of the program itself. */
 const OWN: Choices = { ...ALL, job: ['gameserver'] };
@@ -111,14 +109,11 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
     const queries = queriesOf(dashboard).map((query) => [query.place, query] as const);
 
     it.each(queries)('%s has data, and the same data for all and for each by name', async (_place, query) => {
-      const at = await vi.waitFor(
-        async () => {
-          const now = settled();
-          expect(await ask(query, ALL, now), query.expr).not.toEqual([]);
-          return now;
-        },
-        { timeout: MAX_WAIT_MS, interval: 200 },
-      );
+      const at = await eventually(async () => {
+        const now = settled();
+        expect(await ask(query, ALL, now), query.expr).not.toEqual([]);
+        return now;
+      });
       expect(rounded(await ask(query, await everyName(), at))).toEqual(rounded(await ask(query, ALL, at)));
     });
 
@@ -138,13 +133,10 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
       const variable = dashboard.templating.list.find(({ hide }) => hide === HIDDEN);
       const [, expr = ''] = /^query_result\((.+)\)$/.exec(variableQuery(variable ?? { query: '' })) ?? [];
       const query = { place: 'variable', expr, instant: true };
-      await vi.waitFor(
-        async () => {
-          const found = await ask(query, { ...OWN, panel }, settled());
-          expect(found.map(({ metric }) => metric)).toEqual(expected);
-        },
-        { timeout: MAX_WAIT_MS, interval: 200 },
-      );
+      await eventually(async () => {
+        const found = await ask(query, { ...OWN, panel }, settled());
+        expect(found.map(({ metric }) => metric)).toEqual(expected);
+      });
     });
 
     const variables = dashboard.templating.list.filter(
@@ -167,32 +159,26 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
   it.each(FIGURES)('%s: %s is %d', async (file, place, expected) => {
     const query = queriesOf(dashboardIn(file)).find((query) => query.place.endsWith(` / ${place}`));
     if (query === undefined) throw new Error(`expected "${place}" in ${file}`);
-    await vi.waitFor(
-      async () => {
-        const found = await ask(query, OWN, settled());
-        expect(found).toMatchObject([{ metric: {} }]);
-        const [, value] = found[0]?.value ?? found[0]?.values?.at(-1) ?? [];
-        expect(Number(value)).toBeCloseTo(expected);
-      },
-      { timeout: MAX_WAIT_MS, interval: 200 },
-    );
+    await eventually(async () => {
+      const found = await ask(query, OWN, settled());
+      expect(found).toMatchObject([{ metric: {} }]);
+      const [, value] = found[0]?.value ?? found[0]?.values?.at(-1) ?? [];
+      expect(Number(value)).toBeCloseTo(expected);
+    });
   });
 
   it('the panel in trouble and the first problem of each server are named', async () => {
     const query = queriesOf(dashboardIn('fleet.json')).find(({ expr }) => expr.includes('"problem"'));
     if (query === undefined) throw new Error('expected a query of problems');
     const main = { ...OWN, panel: ['main', 'other'] };
-    await vi.waitFor(
-      async () => {
-        const found = await ask(query, main, settled());
-        const problems = found.map(
-          ({ metric }) =>
-            `${metric['server'] ?? metric['panel']}: ${metric['problem']}, urgency ${metric['urgency']}`,
-        );
-        expect(problems.toSorted()).toEqual(PROBLEMS.toSorted());
-      },
-      { timeout: MAX_WAIT_MS, interval: 200 },
-    );
+    await eventually(async () => {
+      const found = await ask(query, main, settled());
+      const problems = found.map(
+        ({ metric }) =>
+          `${metric['server'] ?? metric['panel']}: ${metric['problem']}, urgency ${metric['urgency']}`,
+      );
+      expect(problems.toSorted()).toEqual(PROBLEMS.toSorted());
+    });
   });
 
   function ask(query: DashboardQuery, chosen: Choices, at: number) {
@@ -309,10 +295,7 @@ async function causeEvents(
   prometheus: PrometheusUnderTest,
 ): Promise<void> {
   const running = 'gameserver_state{panel="main", server=~"survival|skyblock|modded", state="running"} == 1';
-  await vi.waitFor(async () => expect(await prometheus.query(running)).toHaveLength(3 * replicas.length), {
-    timeout: MAX_WAIT_MS,
-    interval: 50,
-  });
+  await eventually(async () => expect(await prometheus.query(running)).toHaveLength(3 * replicas.length));
   panel.failRest({
     kind: 'refuse',
     endpoint: 'websocket',

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { pageData } from '../support/page-data.ts';
 import { launch } from '../support/process.ts';
@@ -77,10 +78,8 @@ it('a process with few file descriptors responds to every scrape, monitors every
   const answers = await Promise.all(Array.from({ length: 30 }, () => statusOfScrape(url)));
   expect(answers).toEqual(answers.map(() => 200));
   for (const socket of idle) socket.destroy();
-  await vi.waitFor(
-    async () =>
-      expect(sum(valuesIn(await scrape(), 'gameserver_collection_up'))).toBeGreaterThan(SERVERS * 0.9),
-    { timeout: 40_000, interval: 200 },
+  await eventually(async () =>
+    expect(sum(valuesIn(await scrape(), 'gameserver_collection_up'))).toBeGreaterThan(SERVERS * 0.9),
   );
   const families = await scrape();
   expect(valuesIn(families, 'gameserver_panel_up')).toEqual([1]);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { LONGEST_WAIT_MS } from '../support/eventually.ts';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 afterEach(endPrograms);
@@ -28,10 +29,8 @@ async function handles(pid: number | undefined, signal: NodeJS.Signals): Promise
 }
 
 function untilHandled(pid: number | undefined, signal: NodeJS.Signals): Promise<void> {
-  return vi.waitFor(async () => expect(await handles(pid, signal)).toBe(true), {
-    timeout: 20_000,
-    interval: 1,
-  });
+  const options = { timeout: LONGEST_WAIT_MS, interval: 1 };
+  return vi.waitFor(async () => expect(await handles(pid, signal)).toBe(true), options);
 }
 
 /** Starts `serve`, and waits for the first moment in which it handles signals. */

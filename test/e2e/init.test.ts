@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { eventually } from '../support/eventually.ts';
 import { launch } from '../support/process.ts';
 import { endPrograms, metricsAt, runProgram } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-const MAX_WAIT_MS = 40_000;
 const hasTerminal = await ensureDebianPackage('bsdutils', 'script');
 
 let panel: Simulator;
@@ -128,9 +128,7 @@ Wrote config.yaml and panel-key (readable only by you)
   it('stops on a signal while it waits for a key on standard input', async () => {
     // A pipe that is open for reading and writing never ends.
     const program = initInShell('--key-file - <> pipe', 'mkfifo pipe; ');
-    await vi.waitFor(async () => expect(await readsInput(program.pid)).toBe(true), {
-      timeout: MAX_WAIT_MS,
-    });
+    await eventually(async () => expect(await readsInput(program.pid)).toBe(true));
     program.kill('SIGTERM');
     expect((await program.ended).code).toBe(1);
     expect(program.stderr).toContain('canceled: nothing was written');
@@ -287,10 +285,7 @@ function inTerminal(args: string, columns = 80) {
     ended,
     /** Types keys once the terminal shows the text, after what was waited for before. */
     async type(after: string, keys: string) {
-      await vi.waitFor(() => expect(output.slice(seen)).toContain(after), {
-        timeout: MAX_WAIT_MS,
-        interval: 20,
-      });
+      await eventually(() => expect(output.slice(seen)).toContain(after));
       seen = output.indexOf(after, seen) + after.length;
       child.stdin.write(keys);
     },

@@ -1,9 +1,10 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { repositoryPath } from '../support/deploy-files.ts';
+import { eventually } from '../support/eventually.ts';
 import { httpInbox, type Inbox, mailInbox } from '../support/inbox.ts';
 import { launch } from '../support/process.ts';
 
@@ -151,11 +152,10 @@ function urlOf(inbox: Inbox): string {
 
 /** Waits for the first message that contains this text. */
 function message({ messages }: Inbox, words: string): Promise<string> {
-  return vi.waitFor(
+  return eventually(
     () =>
       messages.find((one) => one.includes(words)) ??
       Promise.reject(new Error(`no message contains "${words}"`)),
-    { timeout: 40_000, interval: 50 },
   );
 }
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../src/metrics/self-families.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { eventually } from '../support/eventually.ts';
 import { endPrograms, type ServedProgram, serveProgram, valuesIn } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 import {
@@ -46,7 +47,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   });
 
   it('finds every target up, and scrapes without problems', async () => {
-    await until(async () => {
+    await eventually(async () => {
       const targets = await prometheus.targets();
       expect(targets).toMatchObject([{ scrapeUrl: `${exporter.url}/metrics`, health: 'up', lastError: '' }]);
       expect(await valuesOf('up')).toEqual([1]);
@@ -60,7 +61,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   });
 
   it.each(SERVER_FAMILIES.map(({ name }) => name))('has the expected series of %s', (name) =>
-    until(async () => {
+    eventually(async () => {
       const rows = (expectedSeries(panel)[name] ?? []).map(
         ([server, value, labels]) => [{ ...labelsOf(panel, server), ...labels }, value] as const,
       );
@@ -69,7 +70,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   );
 
   it.each(PANEL_FAMILIES.map(({ name }) => name))('has the expected series of %s', (name) =>
-    until(async () => {
+    eventually(async () => {
       const rows = expectedOfPanels(panel)[name] ?? [];
       expect(await series(name, rows)).toEqual(asShown(rows));
     }),
@@ -134,14 +135,10 @@ function keyOf(labels: Labels): string {
   return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function until(check: () => Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: 20_000, interval: 50 });
-}
-
 /** Temporary peaks, console lines, a restart and a crash: each once, and seen by the exporter. */
 async function causeEvents(panel: Simulator, exporter: ServedProgram): Promise<void> {
   await exporter.until('gameserver_cpu_usage_cores', { server: 'survival' }, [PEAK_USAGE.cpuAbsolute / 100]);
-  await until(async () => {
+  await eventually(async () => {
     const peaks = valuesIn(await exporter.scrape(), 'gameserver_cpu_usage_peak_cores');
     expect(peaks, 'of survival, lobby, skyblock, modded and arena').toHaveLength(5);
   });

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { eventually } from '../support/eventually.ts';
 import { configFile, endPrograms, metricsAt, runProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 
@@ -26,7 +27,6 @@ describe.skipIf(!hasPrometheus)('in Prometheus, a server that was renamed', () =
   /** The values of a query by the name of the server. */
   const byName = async (query: string) =>
     Object.fromEntries((await prometheus.query(query)).map(({ labels, value }) => [labels['server'], value]));
-  const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 30_000, interval: 100 });
 
   beforeAll(async () => {
     panel = await startSimulator({
@@ -42,14 +42,14 @@ describe.skipIf(!hasPrometheus)('in Prometheus, a server that was renamed', () =
     prometheus = await startPrometheus(new URL(url).host);
     const metrics = metricsAt(url);
     await metrics.until('gameserver_collection_up', { server: 'survival' }, [1]);
-    await until(async () => expect(await byName('gameserver_starts_total')).toEqual({ survival: 0 }));
+    await eventually(async () => expect(await byName('gameserver_starts_total')).toEqual({ survival: 0 }));
     panel.power('survival', 'restart');
     await metrics.until('gameserver_starts_total', { server: 'survival' }, [1]);
-    await until(async () => expect(await byName('gameserver_starts_total')).toEqual({ survival: 1 }));
+    await eventually(async () => expect(await byName('gameserver_starts_total')).toEqual({ survival: 1 }));
     await writeFile(file, yaml('renamed'));
     program.kill('SIGHUP');
     await metrics.until('gameserver_collection_up', { server: 'renamed' }, [1]);
-    await until(async () =>
+    await eventually(async () =>
       expect(Object.keys(await byName('gameserver_starts_total'))).toEqual(['renamed']),
     );
   });
@@ -61,7 +61,7 @@ describe.skipIf(!hasPrometheus)('in Prometheus, a server that was renamed', () =
   });
 
   it('continues its counters in new series, so that the rename is not an increase', () =>
-    until(async () => {
+    eventually(async () => {
       expect(await byName('gameserver_starts_total')).toEqual({ renamed: 1 });
       const increase = await byName('increase(gameserver_starts_total[5m])');
       expect(increase['survival']).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ describe.skipIf(!hasPrometheus)('in Prometheus, a server that was renamed', () =
     }));
 
   it('has one result if series are summed by its identifier, with the name that it has now', () =>
-    until(async () => {
+    eventually(async () => {
       const total = 'sum by (panel, server_id) (increase(gameserver_starts_total[5m]))';
       const found = await prometheus.query(total);
       expect(found).toHaveLength(1);

@@ -2,13 +2,14 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SERVER_STATES } from '../../src/domain/server.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { basic, get, statusOf } from '../integration/http/secure-client.ts';
 import { type Authority, type Certificate, createAuthority } from '../support/certificates.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import type { RunningProcess } from '../support/process.ts';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
@@ -16,8 +17,6 @@ import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus
 
 const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
 
-/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const WAIT_OPTIONS = { timeout: 40_000, interval: 100 };
 const PASSWORD = 'TopSecretOfAlice';
 
 let authority: Authority;
@@ -117,16 +116,13 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       scrapes(TLS(['cert', 'key']), url),
       scrapes(PASSWORDS(), url),
     ]);
-    await vi.waitFor(
-      async () => expect(await good.state()).toEqual({ health: 'up', error: '' }),
-      WAIT_OPTIONS,
-    );
+    await eventually(async () => expect(await good.state()).toEqual({ health: 'up', error: '' }));
     const down = (error: RegExp) => ({ health: 'down', error: expect.stringMatching(error) as string });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await noCertificate.state()).toEqual(down(/EOF|reset|tls|closed/));
       expect(await noPassword.state()).toEqual(down(/401 Unauthorized/));
       expect(await clearText.state()).toEqual(down(/EOF|reset|malformed|HTTPS/));
-    }, WAIT_OPTIONS);
+    });
     const found = await good.prometheus.query('gameserver_state{server="survival"}');
     expect(found).toHaveLength(SERVER_STATES.length);
   });
@@ -135,12 +131,12 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     await writeWebConfig();
     const { process, url } = await serve('--web.config.file', web);
     const { state } = await scrapes([...TLS(['cert', 'key']), ...PASSWORDS()], url);
-    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), WAIT_OPTIONS);
+    await eventually(async () => expect(await state()).toEqual({ health: 'up', error: '' }));
     await write({ 'server.crt': renewed.cert, 'server.key': renewed.key });
     await process.printed(/web configuration reloaded/);
     const own = { ca, cert: client.cert, key: client.key, headers: basic('alice', PASSWORD) };
     expect(await statusOf(`${url}/metrics`, own)).toBe(200);
-    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), WAIT_OPTIONS);
+    await eventually(async () => expect(await state()).toEqual({ health: 'up', error: '' }));
   });
 });
 

@@ -4,12 +4,13 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { fencedBlocks } from '../support/documents.ts';
+import { eventually } from '../support/eventually.ts';
 import { launch } from '../support/process.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
@@ -115,7 +116,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
     stops.push(() => panel.stop());
     exporter = await serveProgram({ yaml: configuration() });
     stops.push(endPrograms);
-    await until(async () => expect((await fetch(`${exporter.url}/api/v1/sd`)).status).toBe(200));
+    await eventually(async () => expect((await fetch(`${exporter.url}/api/v1/sd`)).status).toBe(200));
     prometheus = await startPrometheusWith(prometheusYaml(`127.0.0.1:${monitor}`, await startBlackbox()));
     stops.push(() => prometheus.stop());
   });
@@ -173,7 +174,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
   }
 
   it("has the targets, with the exporter's labels", async () => {
-    await until(async () => {
+    await eventually(async () => {
       const targets = (await prometheus.targets()).filter(({ labels }) => labels['job'] === 'in-game');
       expect(targets).toMatchObject([
         {
@@ -186,14 +187,14 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
   });
 
   it('scrapes an in-game exporter', () =>
-    until(async () =>
+    eventually(async () =>
       expect(await found('mc_players_total')).toEqual([
         { labels: labelsOf('survival'), instance: `127.0.0.1:${games.inGame}`, value: 7 },
       ]),
     ));
 
   it('probes through blackbox_exporter', () =>
-    until(async () =>
+    eventually(async () =>
       expect(await found('probe_success')).toEqual([
         { labels: labelsOf('lobby'), instance: `127.0.0.1:${games.closed}`, value: 0 },
         { labels: labelsOf('survival'), instance: `127.0.0.1:${games.open}`, value: 1 },
@@ -206,7 +207,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
   ];
 
   it('keeps the series of mc-monitor apart by server', async () => {
-    await until(async () =>
+    await eventually(async () =>
       expect(await found('minecraft_status_players_online_count{job="mc-monitor"}')).toEqual(monitored()),
     );
     expect(await found('{__tmp_address!=""}')).toEqual([]);
@@ -215,14 +216,10 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
 
   it('joins a scrape of mc-monitor for all servers', async () => {
     const query = fencedBlocks({ text: PAGE }, 'promql').find((block) => block.includes('mc-monitor-all'));
-    await until(async () => expect(await found(query ?? '')).toEqual(monitored()));
+    await eventually(async () => expect(await found(query ?? '')).toEqual(monitored()));
   });
 
   it('stored all samples', () => {
     expect(prometheus.log).not.toMatch(/Error on ingesting|Append failed|level=error|Unable to refresh/);
   });
 });
-
-function until(check: () => Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: 20_000, interval: 50 });
-}

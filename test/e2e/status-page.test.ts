@@ -5,10 +5,8 @@ import { DEMO_SERVERS, mixedServers } from '../../src/simulator/profiles.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { LONGEST_WAIT_MS } from '../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
-
-/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const WAIT_OPTIONS = { timeout: 40_000 };
 
 /** A second of the page passes in a fifth of one. */
 const SPEED = 5;
@@ -56,7 +54,7 @@ async function open(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
   const page = await context.newPage();
   pages.push(page);
-  page.setDefaultTimeout(WAIT_OPTIONS.timeout);
+  page.setDefaultTimeout(LONGEST_WAIT_MS);
   page.on('console', (message) => troubles.push(message.text()));
   page.on('pageerror', (error) => troubles.push(error.message));
   page.on('dialog', (dialog) => {
@@ -81,22 +79,18 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     const addresses: string[] = [];
     page.on('request', (request) => addresses.push(request.url()));
     await page.reload();
+    await expect.poll(() => row(page, 'survival').locator('td.state').textContent()).toBe('running');
     await expect
-      .poll(() => row(page, 'survival').locator('td.state').textContent(), WAIT_OPTIONS)
-      .toBe('running');
-    await expect
-      .poll(() => row(page, 'old-season').locator('td.trouble').textContent(), WAIT_OPTIONS)
+      .poll(() => row(page, 'old-season').locator('td.trouble').textContent())
       .toMatch(/suspended.*Unsuspend the server in the panel/);
     expect(await link(page)).toBe('live');
     const cpu = row(page, 'survival').locator('td.cpu .main');
     const before = await cpu.textContent();
-    await expect.poll(() => cpu.textContent(), WAIT_OPTIONS).not.toBe(before);
+    await expect.poll(() => cpu.textContent()).not.toBe(before);
     await expect
-      .poll(() => row(page, 'survival').locator('svg.strip title').textContent(), WAIT_OPTIONS)
+      .poll(() => row(page, 'survival').locator('svg.strip title').textContent())
       .toBe('Last two hours: running 2 min, no data 118 min');
-    await expect
-      .poll(() => page.locator('.panel dd').first().textContent(), WAIT_OPTIONS)
-      .toMatch(/^\d+ of 192$/);
+    await expect.poll(() => page.locator('.panel dd').first().textContent()).toMatch(/^\d+ of 192$/);
     expect(addresses.filter((address) => !address.startsWith(exporter.url))).toEqual([]);
     expect(troubles).toEqual([]);
   });
@@ -104,23 +98,17 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
   it('shows a change of state within seconds, in the row, the summary, and the open row', async () => {
     await start();
     const page = await open();
-    await expect
-      .poll(() => row(page, 'survival').locator('.badge').textContent(), WAIT_OPTIONS)
-      .toBe('running');
+    await expect.poll(() => row(page, 'survival').locator('.badge').textContent()).toBe('running');
     await row(page, 'survival').click();
     await page.locator('.detail .uplot').nth(2).waitFor();
     panel.power('survival', 'stop');
+    await expect.poll(() => row(page, 'survival').locator('.badge').textContent()).toBe('offline');
     await expect
-      .poll(() => row(page, 'survival').locator('.badge').textContent(), WAIT_OPTIONS)
-      .toBe('offline');
-    await expect
-      .poll(() => page.locator('.changes .badge').allTextContents(), WAIT_OPTIONS)
+      .poll(() => page.locator('.changes .badge').allTextContents())
       .toEqual(expect.arrayContaining(['offline']));
     expect(await page.locator('.tile[data-state=offline] b').textContent()).toBe('2');
     panel.power('survival', 'start');
-    await expect
-      .poll(() => page.locator('.changes .badge').first().textContent(), WAIT_OPTIONS)
-      .toBe('running');
+    await expect.poll(() => page.locator('.changes .badge').first().textContent()).toBe('running');
     expect(troubles).toEqual([]);
   });
 
@@ -131,7 +119,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     );
     const page = await open();
     const configured = await names(page);
-    await expect.poll(() => page.locator('.well').isVisible(), WAIT_OPTIONS).toBe(true);
+    await expect.poll(() => page.locator('.well').isVisible()).toBe(true);
     const heading = page.locator('th.name');
     const sorted = configured.toSorted((a, b) => a.localeCompare(b, undefined, { numeric: true }));
     await heading.getByRole('button').click();
@@ -156,7 +144,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.getByRole('searchbox').fill('');
     await page.getByRole('button', { name: 'Details' }).click();
     const tile = page.locator('.tile[data-condition=blocked]');
-    await expect.poll(() => tile.textContent(), WAIT_OPTIONS).toBe('1blocked');
+    await expect.poll(() => tile.textContent()).toBe('1blocked');
     await tile.click();
     expect([await names(page), await tile.getAttribute('aria-pressed')]).toEqual([['old-season'], 'true']);
     await tile.click();
@@ -177,7 +165,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.locator('.detail .uplot').nth(2).waitFor();
     expect(await row(page, 'valheim-2').getAttribute('aria-expanded')).toBe('true');
     await page.keyboard.press('Escape');
-    await expect.poll(() => page.locator('tr.details').count(), WAIT_OPTIONS).toBe(0);
+    await expect.poll(() => page.locator('tr.details').count()).toBe(0);
     await page.keyboard.press('/');
     await page.keyboard.press('Escape');
     expect(await names(page)).toHaveLength(12);
@@ -194,14 +182,12 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.locator('.detail').waitFor();
     const { port } = new URL(exporter.url);
     await exporter.stop();
-    await expect.poll(() => link(page), WAIT_OPTIONS).toBe('connection lost, reconnecting');
+    await expect.poll(() => link(page)).toBe('connection lost, reconnecting');
     const servers = panel.servers.filter(({ name }) => name !== 'lobby');
     exporter = await startExporter({ yaml: configFor(panel, [], servers), clock, port: Number(port) });
-    await expect.poll(() => link(page), WAIT_OPTIONS).toBe('live');
-    await expect.poll(() => names(page), WAIT_OPTIONS).not.toContain('lobby');
-    await expect
-      .poll(() => row(page, 'survival').locator('.badge').textContent(), WAIT_OPTIONS)
-      .toBe('running');
+    await expect.poll(() => link(page)).toBe('live');
+    await expect.poll(() => names(page)).not.toContain('lobby');
+    await expect.poll(() => row(page, 'survival').locator('.badge').textContent()).toBe('running');
     expect(await row(page, 'survival').getAttribute('aria-expanded')).toBe('true');
   });
 
@@ -215,7 +201,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     const page = await open();
     await page.locator('th.name button').click();
     const shown = page.locator('tr.server').filter({ hasText: 'gnp.exe' });
-    await expect.poll(() => shown.locator('.name').textContent(), WAIT_OPTIONS).toBe(HOSTILE);
+    await expect.poll(() => shown.locator('.name').textContent()).toBe(HOSTILE);
     await shown.click();
     await page.locator('.detail .uplot').nth(2).waitFor();
     expect(await page.locator('main img, main b:not(.tile b), main script').count()).toBe(0);
@@ -232,14 +218,14 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await problem.count()).toBe(0);
     await panel.stopListening();
     await expect
-      .poll(() => problem.allTextContents(), WAIT_OPTIONS)
+      .poll(() => problem.allTextContents())
       .toContainEqual(
         expect.stringMatching(/^Panel main is down: unreachableCheck the setting `url`.*ECONNREFUSED/),
       );
     expect(await page.locator('.panel-lines .problem').textContent()).toBe('down');
     expect(await page.locator('.well').isVisible()).toBe(false);
     await panel.startListening();
-    await expect.poll(() => problem.count(), WAIT_OPTIONS).toBe(0);
+    await expect.poll(() => problem.count()).toBe(0);
   });
 
   it('refers to the JSON without scripts', async () => {
@@ -264,10 +250,10 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await row(page, 'survival').click();
     const used = page.locator('.uplot .u-series', { hasText: 'used' }).locator('.u-marker').first();
     const line = () => used.evaluate((marker) => marker.style.borderColor);
-    await expect.poll(line, WAIT_OPTIONS).toBe('rgb(37, 99, 235)');
+    await expect.poll(line).toBe('rgb(37, 99, 235)');
     await page.getByRole('button', { name: 'Theme: light' }).click();
     expect(await ground(page)).toBe(dark);
-    await expect.poll(line, WAIT_OPTIONS).toBe('rgb(110, 160, 255)');
+    await expect.poll(line).toBe('rgb(110, 160, 255)');
   });
 
   it('fits a phone: nothing is wider than the screen, and a list changes the order', async () => {
@@ -295,8 +281,8 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
       return route.continue({ url: `${origin}/${pathname.slice('/below/here/'.length)}${search}` });
     });
     await page.goto(`${origin}/below/here/`);
-    await page.locator('tr.server').first().waitFor(WAIT_OPTIONS);
-    await expect.poll(() => link(page), WAIT_OPTIONS).toBe('live');
+    await page.locator('tr.server').first().waitFor();
+    await expect.poll(() => link(page)).toBe('live');
   });
 });
 
@@ -309,23 +295,23 @@ describe.skipIf(!hasChromium)('5,000 servers in a browser', () => {
     expect(await page.getByRole('treegrid').getAttribute('aria-rowcount')).toBe('5001');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    await expect.poll(() => names(page), WAIT_OPTIONS).toContain('server-5000');
+    await expect.poll(() => names(page)).toContain('server-5000');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     await page.evaluate('scrollTo(0, 58 * 2500)');
-    await expect.poll(() => names(page), WAIT_OPTIONS).toContain('server-2500');
+    await expect.poll(() => names(page)).toContain('server-2500');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     const height = await page.evaluate<number>(`document.querySelector('table').offsetHeight`);
     expect(height).toBeGreaterThan(5_000 * 58);
     await page.getByRole('searchbox').fill('server-4321');
-    await expect.poll(() => names(page), WAIT_OPTIONS).toEqual(['server-4321']);
+    await expect.poll(() => names(page)).toEqual(['server-4321']);
     await page.getByRole('searchbox').fill('');
     await page.evaluate('scrollTo(0, 0)');
     await page.locator('th.name button').click();
     await page.locator('th.name button').click();
-    await expect.poll(async () => (await names(page))[0], WAIT_OPTIONS).toBe('valheim-2');
+    await expect.poll(async () => (await names(page))[0]).toBe('valheim-2');
     await page.locator('tr.server').first().focus();
     await page.keyboard.press('End');
-    await expect.poll(() => focused(page), WAIT_OPTIONS).toBe('creative');
+    await expect.poll(() => focused(page)).toBe('creative');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     expect(troubles).toEqual([]);
   });

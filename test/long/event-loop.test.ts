@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { endAfterEach, hostilePanel, startListingPanel, yamlOf } from '../support/hostile-listing.ts';
 import { configFile, metricsAt, runProgram, valuesIn } from '../support/program.ts';
-
-const WAIT_OPTIONS = { timeout: 40_000, interval: 50 };
 
 /** The longest that the event loop may be blocked, in milliseconds of CPU time. */
 const MAX_BLOCK_MS = 1_000;
@@ -121,7 +120,7 @@ it.each([
       const before = await readings(url);
       await writeFile(file, yaml(maxServers));
       program.kill('SIGHUP');
-      await vi.waitFor(async () => expect(await readings(url)).toBeGreaterThan(before), WAIT_OPTIONS);
+      await eventually(async () => expect(await readings(url)).toBeGreaterThan(before));
     }
     const longest = await longestBlock(program);
     expect(longest).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { hashSync } from 'bcryptjs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/domain/clock.ts';
 import { HttpServer } from '../../src/http/server.ts';
 import { basic } from '../integration/http/secure-client.ts';
@@ -37,7 +37,7 @@ async function serve(): Promise<number> {
 async function flood(port: number, addresses: number): Promise<PasswordFlood> {
   const attack = new PasswordFlood(port, addresses);
   ends.push(() => attack.end());
-  await vi.waitFor(() => expect(attack.refused).toBe(addresses), 60_000);
+  await eventually(() => expect(attack.refused).toBe(addresses));
   return attack;
 }
 

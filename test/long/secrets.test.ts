@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { acceleratedNode } from '../support/accelerated-node.ts';
+import { eventually } from '../support/eventually.ts';
 import { pageData } from '../support/page-data.ts';
 import { configFile, endPrograms, runProgram, type ServedProgram, serveProgram } from '../support/program.ts';
 import {
@@ -72,9 +73,9 @@ beforeAll(async () => {
   strike(panel);
   await exporter.until('gameserver_panel_up', { panel: 'revoked' }, [0]);
   await keepPages();
-  await until(() => expect(clock.now() - startedAt).toBeGreaterThan(SLOW_RETRY_MS));
+  await eventually(() => expect(clock.now() - startedAt).toBeGreaterThan(SLOW_RETRY_MS));
   // A server that was blocked late is retried late.
-  await until(() => expect(untouched()).toEqual([]));
+  await eventually(() => expect(untouched()).toEqual([]));
   await keepPages();
   printedBeforeOutage = exporter.process.stderr;
   await panel.stopListening();
@@ -90,8 +91,6 @@ afterAll(async () => {
   await endPrograms();
   await panel.stop();
 });
-
-const until = (check: () => void) => vi.waitFor(check, { timeout: 120_000, interval: 250 });
 
 async function streaming(servers: readonly string[]): Promise<void> {
   for (const server of servers) await exporter.until('gameserver_collection_streaming', { server }, [1]);

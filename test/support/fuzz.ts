@@ -9,7 +9,7 @@ const { FUZZ_RUNS, FUZZ_SEED, FUZZ_PATH } = process.env;
 
 /** Generous for one run on a slow machine. */
 const MS_PER_RUN = 100;
-const MIN_TIMEOUT_MS = 30_000;
+const MIN_TIMEOUT_MS = 240_000;
 
 /** The number of random inputs, from `FUZZ_RUNS` or else `runs`, and the time limit for them. */
 export function fuzzRuns(runs: number): { readonly numRuns: number; readonly timeout: number } {

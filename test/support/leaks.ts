@@ -1,11 +1,9 @@
 import { getEventListeners, getMaxListeners } from 'node:events';
 import { Server, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { eventually, LONGEST_WAIT_MS } from './eventually.ts';
 import type { TestClock } from './test-time.ts';
-
-/** Real milliseconds that the system may take to release what was closed; name servers may be slow to respond. */
-const MAX_WAIT_MS = 20_000;
 
 /** A finished call may leave this many listeners on a signal that only it uses and that is freed with it. */
 const MAX_OF_ONE_CALL = 2;
@@ -20,7 +18,7 @@ export function activeResources(): Readonly<Record<string, number>> {
 /** Waits until no more resources keep the process alive than before. */
 export async function expectResources(before: Readonly<Record<string, number>>): Promise<void> {
   const more = () => Object.entries(activeResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
-  const giveUpAt = performance.now() + MAX_WAIT_MS;
+  const giveUpAt = performance.now() + LONGEST_WAIT_MS;
   // Not vi.waitFor, because its own timers would be counted.
   while (more().length > 0 && performance.now() < giveUpAt) await delay(10);
   expect(more(), `more resources keep the process alive than before (${JSON.stringify(before)})`).toEqual([]);
@@ -32,15 +30,12 @@ export async function expectNothingLeft(
   ports: readonly number[],
   url: string,
 ): Promise<void> {
-  await vi.waitFor(
-    () => {
-      // A name lookup can't be interrupted, and its deadline ends with it.
-      expect(clock.pending, 'timers of the exporter after its stop').toBe(0);
-      expect(clientPorts().filter((port) => ports.includes(port))).toEqual([]);
-      expect(listeningPorts()).not.toContain(Number(new URL(url).port));
-    },
-    { timeout: MAX_WAIT_MS, interval: 10 },
-  );
+  await eventually(() => {
+    // A name lookup can't be interrupted, and its deadline ends with it.
+    expect(clock.pending, 'timers of the exporter after its stop').toBe(0);
+    expect(clientPorts().filter((port) => ports.includes(port))).toEqual([]);
+    expect(listeningPorts()).not.toContain(Number(new URL(url).port));
+  });
 }
 
 function handles(): readonly unknown[] {

@@ -1,8 +1,8 @@
-import { vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { acceleratedNode } from './accelerated-node.ts';
+import { eventually } from './eventually.ts';
 import { type ServedProgram, serveProgram } from './program.ts';
 
 export const SERVERS = 150;
@@ -12,7 +12,6 @@ export const MAX_LINES = 12;
 
 /** Low enough that deadlines of ten seconds are met while the machine runs other tests. */
 const SPEED = 4;
-const WAIT_OPTIONS = { timeout: 100_000, interval: 50 };
 
 /** One line of the JSON log. */
 export interface JsonLine {
@@ -79,10 +78,10 @@ export class LogStage {
   }
 
   until(check: () => boolean): Promise<void> {
-    return vi.waitFor(() => {
+    return eventually(() => {
       if (!check())
         throw new Error(`the condition was not met in time:\n${this.lines.slice(-20).join('\n')}`);
-    }, WAIT_OPTIONS);
+    });
   }
 
   /** Takes the nodes of all servers down, or brings them back. */

@@ -14,11 +14,9 @@ import { systemNames } from '../../src/names/system.ts';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { formatIssues } from '../../src/yaml/issues.ts';
+import { LONGEST_WAIT_MS } from './eventually.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
 import { type TestClock, TestTime } from './test-time.ts';
-
-/** Real milliseconds to wait for a condition, regardless of the tests' clock. */
-const MAX_WAIT_MS = 40_000;
 
 const MINUTE_MS = 60_000;
 
@@ -82,7 +80,7 @@ export class PanelWatch {
   /** Waits until the check no longer throws; returns the elapsed time on the tests' clock. */
   async until(check: () => void, withinMs: number): Promise<number> {
     const startedAt = this.clock.now();
-    const giveUpAt = performance.now() + MAX_WAIT_MS;
+    const giveUpAt = performance.now() + LONGEST_WAIT_MS;
     for (;;) {
       const tookMs = this.clock.now() - startedAt;
       try {

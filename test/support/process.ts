@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-
-/** Real milliseconds to wait for a process's output; generous, because machines are shared. */
-const MAX_WAIT_MS = 40_000;
+import { LONGEST_WAIT_MS } from './eventually.ts';
 
 /** How a process ended. */
 export interface Ending {
@@ -110,7 +108,7 @@ function waitForOutput(
       if (match !== null) settle(() => resolve(match));
       else if (hasEnded()) giveUp('but the process ended');
     };
-    const timer = setTimeout(() => giveUp(`got none within ${MAX_WAIT_MS} ms`), MAX_WAIT_MS);
+    const timer = setTimeout(() => giveUp(`got none within ${LONGEST_WAIT_MS} ms`), LONGEST_WAIT_MS);
     watchers.add(look);
     look();
   });

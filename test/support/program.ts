@@ -3,14 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { eventually } from './eventually.ts';
 import { type ParsedFamily, parseExposition } from './exposition-parser.ts';
 import { endProcesses, launch, type RunningProcess } from './process.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-
-/** Real milliseconds to wait for a condition; generous, because machines are shared. */
-const MAX_WAIT_MS = 40_000;
 
 type Labels = Readonly<Record<string, string>>;
 type Environment = Readonly<Record<string, string>>;
@@ -68,10 +66,7 @@ export function metricsAt(url: string): Metrics {
     url,
     scrape,
     until: (name, labels, values) =>
-      vi.waitFor(async () => expect(valuesIn(await scrape(), name, labels), name).toEqual(values), {
-        timeout: MAX_WAIT_MS,
-        interval: 100,
-      }),
+      eventually(async () => expect(valuesIn(await scrape(), name, labels), name).toEqual(values)),
   };
 }
 

@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { LONGEST_WAIT_MS } from './eventually.ts';
 import type { ExporterUnderTest } from './exporter.ts';
 import { type ParsedFamily, parseExposition } from './exposition-parser.ts';
 import type { TestClock } from './test-time.ts';
 
 /** Real milliseconds between two scrapes. */
 const EVERY_MS = 15;
-
-/** Real milliseconds to wait for a condition, regardless of the tests' clock. */
-const MAX_WAIT_MS = 120_000;
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -67,7 +65,7 @@ export class ScrapeWatch {
    */
   async until(check: (scraped: Scraped) => void, withinMs: number): Promise<number> {
     const startedAt = this.#clock.now();
-    const giveUpAt = performance.now() + MAX_WAIT_MS;
+    const giveUpAt = performance.now() + LONGEST_WAIT_MS;
     for (;;) {
       const scraped = await this.#next();
       const tookMs = this.#clock.now() - startedAt;

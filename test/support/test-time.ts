@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cancel } from '../../src/domain/clock.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
+import { LONGEST_WAIT_MS } from './eventually.ts';
 
 /** The maximum time step at moderate speeds: time beyond it is not counted, because the machine was busy. */
 const MAX_STEP_MS = 200;
@@ -19,9 +20,6 @@ const MAX_WAIT_MS = 25_000;
 
 /** Real milliseconds between two checks of a condition. */
 const CHECK_EVERY_MS = 40;
-
-/** Real milliseconds after which a wait ends in any case: a little less than a test may take, so that its error is shown. */
-const LONGEST_WAIT_MS = 110_000;
 
 interface Waiting {
   readonly at: number;

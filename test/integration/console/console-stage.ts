@@ -1,5 +1,4 @@
 import { PassThrough } from 'node:stream';
-import { vi } from 'vitest';
 import { socketAccess } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
 import { withSecrets } from '../../../src/config/config.ts';
@@ -9,13 +8,11 @@ import { Screen } from '../../../src/console/screen.ts';
 import { systemNames } from '../../../src/names/system.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { configFor } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 const SPEED = 40;
-
-/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const MAX_WAIT_MS = 25_000;
 
 /** A console under test, and its output. */
 export interface ConsoleUnderTest {
@@ -41,7 +38,6 @@ export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;
   open(opening?: Opening, settings?: readonly string[]): ConsoleUnderTest;
-  until(check: () => void): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -53,13 +49,11 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
     ...options,
   });
   const opened: (ConsoleUnderTest & { readonly close: () => Promise<void> })[] = [];
-  const until = (check: () => void) => vi.waitFor(check, { timeout: MAX_WAIT_MS, interval: 10 });
   return {
     panel,
     time,
-    until,
     open: (opening = {}, settings = []) => {
-      const made = openConsole(panel, time, { opening, settings }, until);
+      const made = openConsole(panel, time, { opening, settings });
       opened.push(made);
       return made;
     },
@@ -86,7 +80,6 @@ function openConsole(
     opening: { readsInput, color = false, ...plan },
     settings,
   }: { readonly opening: Opening; readonly settings: readonly string[] },
-  until: ConsoleStage['until'],
 ) {
   const { settings: parsed, issues } = parseConfig(configFor(simulator, settings), 'test', {});
   const panel = parsed && withSecrets(parsed).panels[0];
@@ -126,7 +119,7 @@ function openConsole(
     type: (line: string | undefined) => void (line === undefined ? stdin.end() : stdin.write(`${line}\n`)),
     close: () => api.close(),
     shows: (wanted: string | RegExp) =>
-      until(() => {
+      eventually(() => {
         const all = [...lines, ...notes()];
         const found = all.some((line) => (typeof wanted === 'string' ? line === wanted : wanted.test(line)));
         if (!found) throw new Error(`expected ${String(wanted)}, got:\n${all.join('\n')}`);

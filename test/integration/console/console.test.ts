@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { SimulatorOptions } from '../../../src/simulator/api.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ConsoleStage, startStage } from './console-stage.ts';
 
 /** For minutes in which nothing happens. */
@@ -27,7 +28,7 @@ const sends = (event: string, ...args: readonly string[]) =>
 describe('a console', () => {
   it('shows recent lines, sends commands in order at a pace that nodes accept, and ends when the output is quiet', async () => {
     await start({ servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 3 }] });
-    await stage.until(() => expect(stage.panel.server('survival').usage.uptimeMs).toBeGreaterThan(0));
+    await eventually(() => expect(stage.panel.server('survival').usage.uptimeMs).toBeGreaterThan(0));
     const commands = Array.from({ length: 12 }, (_, i) => `say ${i}`);
     const opened = stage.open({ logs: true, send: commands });
     expect(await opened.outcome).toEqual({ code: 0 });
@@ -40,7 +41,7 @@ describe('a console', () => {
     );
     expect(opened.notes).toEqual(['connected to survival on panel main', 'survival is running']);
     expect(stage.panel.record.counters.wouldHaveCrashed).toBe(0);
-    await stage.until(() => expect(sockets()).toMatchObject({ open: 0, opened: 1, lastCloseCode: 1_000 }));
+    await eventually(() => expect(sockets()).toMatchObject({ open: 0, opened: 1, lastCloseCode: 1_000 }));
   });
 
   it('sends all of 40 piped commands, which is more than nodes accept at once', async () => {

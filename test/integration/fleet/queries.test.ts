@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Asked, QueryClient, QueryTarget } from '../../../src/query/client.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { QUERY_ROWS } from '../../faults/rows/queries.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 const PAPER: ServerSpec = {
@@ -119,7 +120,7 @@ describe('a server with a query', () => {
     const yaml = [yamlOf(panel, ['query: { type: valheim }']), ...entry].join('\n');
     exporter = await startExporter({ yaml, clock, queryClient: client });
     const isTaken = () => [2456, 2457, 2458].map((port) => queried.at(-1)?.isTaken?.(port));
-    await vi.waitFor(() => expect(isTaken()).toEqual([false, true, false]), { timeout: 20_000 });
+    await eventually(() => expect(isTaken()).toEqual([false, true, false]));
     await second.stop();
   });
 
@@ -132,7 +133,7 @@ describe('a server with a query', () => {
       const { servers } = (await reply.json()) as { servers: { series: { players?: number[] } }[] };
       return servers[0]?.series.players?.at(-1);
     };
-    await vi.waitFor(async () => expect(await read()).toBe(12), { timeout: 20_000, interval: 20 });
+    await eventually(async () => expect(await read()).toBe(12));
   });
 
   it('is no longer queried once it stops, and its query metrics disappear', async () => {
@@ -151,7 +152,7 @@ describe('a server with a query', () => {
   it('delays no scrape and no stop while a query hangs', async () => {
     answer = () => new Promise(() => undefined);
     const shown = await observe();
-    await vi.waitFor(() => expect(queried).not.toEqual([]), { timeout: 20_000, interval: 5 });
+    await eventually(() => expect(queried).not.toEqual([]));
     expect(await shown.value('gameserver_collection_up', SERVER)).toBe(1);
     expect(await shown.value('gameserver_query_up', SERVER)).toBeUndefined();
     await shown.stop();

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -198,7 +198,7 @@ describe('a reload', () => {
         servers: [server('survival')],
       }),
     );
-    await vi.waitFor(() => expect(errors()).toMatchObject([{ fields: { cause: 'key_refused' } }]), 25_000);
+    await eventually(() => expect(errors()).toMatchObject([{ fields: { cause: 'key_refused' } }]));
     expect(await exporter.value('gameserver_panel_up', { panel: 'main' })).toBe(0);
     const clock = time.clock();
     const reloadedAt = clock.now();
@@ -252,7 +252,7 @@ describe('a reload', () => {
         yamlOf(main, { ...second, at: moved, servers: [server('lobby', '', moved)] }),
       );
       expect(outcome).toMatchObject({ summary: expect.stringContaining('1 rebuilt, 1 unchanged') as string });
-      await vi.waitFor(() => expect(opened('lobby', moved)).toBe(1), { timeout: 15_000 });
+      await eventually(() => expect(opened('lobby', moved)).toBe(1));
     });
     await streaming('lobby');
     expect(panel.record.sockets(panel.server('lobby').uuid).open).toBe(0);

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
 
@@ -64,7 +65,7 @@ async function untilAsked(name: string): Promise<void> {
   const { uuid } = panel.server(name);
   const isAsked = () =>
     panel.record.calls.some(({ endpoint, server }) => endpoint === 'schedules' && server === uuid);
-  await vi.waitFor(() => expect(isAsked()).toBe(true), { timeout: 20_000 });
+  await eventually(() => expect(isAsked()).toBe(true));
 }
 
 describe("servers' schedules", () => {
@@ -77,11 +78,8 @@ describe("servers' schedules", () => {
 
   it('show when they ran and run next; inactive and empty ones have no next run', async () => {
     await start(", schedules: { interval: '10m' }");
-    await vi.waitFor(
-      async () => expect(await value('schedule_last_run_timestamp_seconds', SAVE)).toBeGreaterThan(0),
-      {
-        timeout: 20_000,
-      },
+    await eventually(async () =>
+      expect(await value('schedule_last_run_timestamp_seconds', SAVE)).toBeGreaterThan(0),
     );
     expect(await overdue()).toBeLessThan(1);
     for (const [schedule, schedule_id] of [
@@ -97,24 +95,20 @@ describe("servers' schedules", () => {
   it('are overdue when the cron of the panel is dead', async () => {
     panel.set({ cronRuns: false });
     await start(", schedules: { interval: '10m' }");
-    await vi.waitFor(async () => expect(await overdue()).toBeGreaterThan(600), { timeout: 20_000 });
+    await eventually(async () => expect(await overdue()).toBeGreaterThan(600));
     expect(await value('schedule_processing', SAVE)).toBe(0);
   });
 
   it('stay in process when the queue worker of the panel is dead', async () => {
     panel.set({ workerRuns: false });
     await start(", schedules: { interval: '10m' }");
-    await vi.waitFor(async () => expect(await value('schedule_processing', SAVE)).toBe(1), {
-      timeout: 20_000,
-    });
+    await eventually(async () => expect(await value('schedule_processing', SAVE)).toBe(1));
     expect(await value('schedule_last_run_timestamp_seconds', SAVE)).toBeUndefined();
   });
 
   it('are not read of a suspended server, and a missing permission loses only them', async () => {
     await start(', schedules: true');
-    await vi.waitFor(async () => expect(await value('schedule_processing', SAVE)).toBe(0), {
-      timeout: 20_000,
-    });
+    await eventually(async () => expect(await value('schedule_processing', SAVE)).toBe(0));
     for (const name of ['private', 'hidden']) await untilAsked(name);
     const lobby = panel.server('lobby').uuid;
     expect(

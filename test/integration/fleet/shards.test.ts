@@ -1,5 +1,6 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 const TOTAL = 3;
@@ -29,9 +30,8 @@ it('shards monitor each server exactly once, and divide the limit of their share
   );
   stops.push(...shards.map((shard) => () => shard.stop()));
   const names = panel.servers.map(({ name }) => name).toSorted();
-  await vi.waitFor(
-    async () => expect((await Promise.all(shards.map(serversOf))).flat().toSorted()).toEqual(names),
-    { timeout: 20_000, interval: 50 },
+  await eventually(async () =>
+    expect((await Promise.all(shards.map(serversOf))).flat().toSorted()).toEqual(names),
   );
   for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).opened).toBe(1);
   const limits = await Promise.all(

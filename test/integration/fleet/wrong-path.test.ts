@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
 
@@ -59,7 +60,7 @@ describe('a panel that responds to every path with its own 404', () => {
     await running.until('gameserver_panel_problem', { panel: 'main', cause: 'not_a_panel' }, 1);
     expect(await running.value('gameserver_panel_up', { panel: 'main' })).toBe(0);
     const calls = panel.record.calls.length;
-    await vi.waitFor(() => expect(panel.record.calls.length).toBeGreaterThan(calls + 2), { timeout: 20_000 });
+    await eventually(() => expect(panel.record.calls.length).toBeGreaterThan(calls + 2));
     expect(await running.scrape()).not.toMatch(/^gameserver_blocked\{/m);
     expect(loudLines(running)).toEqual([
       expect.stringMatching(

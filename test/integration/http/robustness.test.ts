@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import { HELD_BYTES } from '../../../src/http/bodies.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { largeFleet } from '../../support/readings.ts';
@@ -66,7 +67,6 @@ async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SI
   ({ url, port } = await server.start());
 }
 
-const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 const connect = () => connectRaw(port, clients);
 const stuck = (path?: string) => stuckReader(port, clients, path);
 
@@ -112,7 +112,7 @@ describe('many scrapers', () => {
     const readers = await Promise.all(Array.from({ length: 10 }, stuck));
     await expectScrape();
     for (const { socket } of readers) socket.resume();
-    await until(() => {
+    await eventually(() => {
       for (const reader of readers) {
         const [, length] = /content-length: (\d+)/i.exec(reader.received) ?? [];
         const [head = ''] = reader.received.split('\r\n\r\n');
@@ -131,7 +131,7 @@ describe('memory held for slow readers', () => {
     await expectScrape();
     // A paused socket sees its end only once it resumes reading.
     for (const { socket } of readers) socket.resume();
-    await until(() => expect(readers.slice(0, 5).every(({ closed }) => closed)).toBe(true));
+    await eventually(() => expect(readers.slice(0, 5).every(({ closed }) => closed)).toBe(true));
     expect(readers.at(-1)?.closed).toBe(false);
   });
 
@@ -146,10 +146,10 @@ describe('memory held for slow readers', () => {
     const readers: RawClient[] = [];
     for (let turn = 0; turn < READERS; turn += 1) readers.push(await stuck(path));
     // Other tests in this process use memory, too, and some of it is released later.
-    await until(() => expect(usedMemory() - before).toBeLessThan(1.5 * limit));
+    await eventually(() => expect(usedMemory() - before).toBeLessThan(1.5 * limit));
     await expectScrape(JSON_FLEET_SIZE);
     for (const { socket } of readers) socket.resume();
-    await until(() => expect(readers.slice(0, READERS / 2).every(({ closed }) => closed)).toBe(true));
+    await eventually(() => expect(readers.slice(0, READERS / 2).every(({ closed }) => closed)).toBe(true));
   });
 
   it('is released when readers disconnect in the middle', async () => {
@@ -163,7 +163,7 @@ describe('memory held for slow readers', () => {
     clients.length = 0;
     await expectScrape();
     // Generous: one scrape is over 4 MB, and more than twenty were started.
-    await until(() => expect(usedMemory() - before).toBeLessThan(64 * MIB));
+    await eventually(() => expect(usedMemory() - before).toBeLessThan(64 * MIB));
   });
 });
 
@@ -180,7 +180,7 @@ describe('connections', () => {
     await serve({ limits: { connections: 20, headersMs: 60_000, requestMs: 60_000 }, fleetSize: 10 });
     await Promise.all(Array.from({ length: 60 }, connect));
     await expectScrape(10);
-    await until(() => expect(clients.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(20));
+    await eventually(() => expect(clients.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(20));
   });
 
   it('that are stuck in a scrape are closed for a scraper when the limit is reached', async () => {
@@ -195,7 +195,7 @@ describe('connections', () => {
     for (let turn = 1; turn < 10; turn += 1) {
       await connect();
       used.send('GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n');
-      await until(() => expect(used.statuses).toHaveLength(turn));
+      await eventually(() => expect(used.statuses).toHaveLength(turn));
     }
     expect(used.closed).toBe(false);
   });
@@ -203,9 +203,9 @@ describe('connections', () => {
   it('are closed if their reader receives nothing for too long', async () => {
     await serve({ limits: { stalledMs: 3_000 } });
     const reader = await stuck();
-    await until(() => expect(answers[0]?.destroyed).toBe(true));
+    await eventually(() => expect(answers[0]?.destroyed).toBe(true));
     reader.socket.resume();
-    await until(() => expect(reader.closed).toBe(true));
+    await eventually(() => expect(reader.closed).toBe(true));
     await expectScrape();
   });
 });
@@ -216,13 +216,13 @@ describe('a client that keeps opening connections', () => {
     const scraper = new RawClient(createConnection({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }));
     clients.push(scraper);
     scraper.send(SCRAPE);
-    await until(() => expect(scraper.statuses).toEqual([200]));
+    await eventually(() => expect(scraper.statuses).toEqual([200]));
     const many: RawClient[] = [];
     for (let index = 0; index < 50; index += 1) many.push(await connect());
-    await until(() => expect(many.filter(({ closed }) => !closed)).toHaveLength(9));
+    await eventually(() => expect(many.filter(({ closed }) => !closed)).toHaveLength(9));
     expect(scraper.closed).toBe(false);
     scraper.send(SCRAPE);
-    await until(() => expect(scraper.statuses).toEqual([200, 200]));
+    await eventually(() => expect(scraper.statuses).toEqual([200, 200]));
   });
 });
 
@@ -240,8 +240,8 @@ describe('incomplete requests', () => {
     const [slow] = await Promise.all(Array.from({ length: 30 }, connect));
     for (const client of clients) client.send(text);
     // On a busy machine, a scrape may exceed these short deadlines itself.
-    await until(() => expectScrape(10));
-    await until(() => expect(slow?.closed).toBe(true));
+    await eventually(() => expectScrape(10));
+    await eventually(() => expect(slow?.closed).toBe(true));
   });
 
   it('whose headers arrive byte by byte are closed too', async () => {
@@ -250,7 +250,7 @@ describe('incomplete requests', () => {
     slow.send('GET /metrics HTTP/1.1\r\n');
     const drip = setInterval(() => slow.send('X-A: b\r\n'), 10);
     try {
-      await until(() => expect(slow.closed).toBe(true));
+      await eventually(() => expect(slow.closed).toBe(true));
     } finally {
       clearInterval(drip);
     }
@@ -262,7 +262,7 @@ describe('malformed or unusual requests', () => {
   const ask = async (text: string) => {
     const client = await connect();
     client.send(text);
-    await until(() => expect(client.closed || client.received.includes('\r\n\r\n')).toBe(true));
+    await eventually(() => expect(client.closed || client.received.includes('\r\n\r\n')).toBe(true));
     return client;
   };
 
@@ -275,7 +275,7 @@ describe('malformed or unusual requests', () => {
     const line = headers === undefined ? `/${'a'.repeat(100_000)}` : '/metrics';
     const client = await ask(`GET ${line} HTTP/1.1\r\nHost: a\r\n${headers ?? ''}\r\n`);
     expect(client.statuses).toEqual([431]);
-    await until(() => expect(client.closed).toBe(true));
+    await eventually(() => expect(client.closed).toBe(true));
     await expectScrape(10);
   });
 
@@ -358,11 +358,11 @@ describe('malformed or unusual requests', () => {
     client.socket.on('data', (chunk: Buffer) => {
       tail = (tail + chunk.toString('latin1')).slice(-1_000);
     });
-    await until(() => expect(client.bytes).toBeGreaterThan(2 * eachBytes));
+    await eventually(() => expect(client.bytes).toBeGreaterThan(2 * eachBytes));
     client.socket.pause();
     expect(usedMemory() - before).toBeLessThan(10 * eachBytes);
     client.socket.resume();
-    await until(() => expect(tail).toContain('Not found.'));
+    await eventually(() => expect(tail).toContain('Not found.'));
     expect(client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\nHTTP\/1\.1 200 OK\r\n/);
     expect(client.bytes).toBeGreaterThan(25 * eachBytes);
   });

@@ -163,7 +163,7 @@ describe('TLS', () => {
     const silent = await openSilent(port);
     const { socket } = await open(port);
     socket.write('GET / HTTP/1.1\r\n');
-    await vi.waitFor(() => expect([silent.closed, socket.closed]).toEqual([true, true]), 10_000);
+    await eventually(() => expect([silent.closed, socket.closed]).toEqual([true, true]));
     expect(await statusOf(url, { ca })).toBe(200);
   });
 
@@ -369,7 +369,7 @@ describe('a stream of events', () => {
     socket.write(request);
     // For longer than a connection may be idle.
     for (let count = 1; count <= 50; count++) {
-      await vi.waitFor(() => expect(text).toContain(`data: ${count}\n`), 5_000);
+      await eventually(() => expect(text).toContain(`data: ${count}\n`));
       sent.send?.();
       await new Promise((resolve) => {
         setTimeout(resolve, 50);

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { configFor, fastClock, startExporter } from '../../support/exporter.ts';
 import { uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -44,10 +45,8 @@ async function groupsAt(url: string): Promise<readonly Group[]> {
   return (await response.json()) as readonly Group[];
 }
 
-const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
-
 const untilTargets = (url: string, targets: readonly string[]) =>
-  until(async () => expect((await groupsAt(url)).flatMap((group) => group.targets)).toEqual(targets));
+  eventually(async () => expect((await groupsAt(url)).flatMap((group) => group.targets)).toEqual(targets));
 
 const SERVERS = [
   {
@@ -129,7 +128,7 @@ describe('the response', () => {
   it('is valid JSON for Prometheus, plain and compressed, without the key', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const url = await discoveryOf(discovering(panel));
-    await until(async () => expect(await groupsAt(url)).toHaveLength(4));
+    await eventually(async () => expect(await groupsAt(url)).toHaveLength(4));
     for (const encoding of ['identity', 'gzip']) {
       const response = await fetch(url, { headers: { 'Accept-Encoding': encoding } });
       expect(response.headers.get('content-type')).toBe('application/json');
@@ -148,8 +147,8 @@ describe('the response', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
     expect(await response.text()).toBe("Not ready yet: the panels' server lists have not been read.\n");
     panel.clearFaults();
-    await until(async () => expect((await fetch(url)).status).toBe(200));
-    await until(async () => expect(await groupsAt(url)).toHaveLength(4));
+    await eventually(async () => expect((await fetch(url)).status).toBe(200));
+    await eventually(async () => expect(await groupsAt(url)).toHaveLength(4));
   });
 
   it('leaves the event loop free while 10,000 servers are written', async () => {

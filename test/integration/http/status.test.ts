@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -59,18 +59,15 @@ describe('the JSON API', () => {
   });
 });
 
-/** Generous, because machines are shared. */
-const WAIT = { timeout: 20_000 };
-
 describe("a server's health", () => {
   const health = (id: string) => fetch(at(`/api/v1/servers/${id}/health`));
 
   it('is 200 while the server runs, and 503 with the reason otherwise', async () => {
     const [server] = panel.servers;
     const id = server?.identifier ?? '';
-    await vi.waitFor(async () => expect((await health(id)).status).toBe(200), WAIT);
+    await eventually(async () => expect((await health(id)).status).toBe(200));
     panel.power('survival', 'kill');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const response = await health(id);
       expect(response.status).toBe(503);
       expect(await response.json()).toMatchObject({
@@ -78,7 +75,7 @@ describe("a server's health", () => {
         healthy: false,
         reason: 'stopped on request',
       });
-    }, WAIT);
+    });
   });
 
   it('is 404 for another id', async () => {
@@ -217,9 +214,9 @@ it.each(['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'])(
     const post = await fetch(at(path), { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     // The target list waits for the server list.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const head = await fetch(at(`${path}?server=a`), { method: 'HEAD' });
       expect([head.status, await head.text()]).toEqual([200, '']);
-    }, 20_000);
+    });
   },
 );

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { ECHOES } from '../../support/echoes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { pageData } from '../../support/page-data.ts';
 import { envelope, json, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
@@ -101,16 +102,13 @@ beforeAll(async () => {
       '    discover: {}',
     ].join('\n'),
   });
-  await vi.waitFor(
-    async () => {
-      const { servers } = (await (await fetch(`${exporter.url}/api/v1/servers`)).json()) as {
-        servers: { trouble?: string }[];
-      };
-      expect(servers).toHaveLength(KINDS.length);
-      expect(servers.filter(({ trouble }) => trouble === undefined)).toEqual([]);
-    },
-    { timeout: 60_000, interval: 100 },
-  );
+  await eventually(async () => {
+    const { servers } = (await (await fetch(`${exporter.url}/api/v1/servers`)).json()) as {
+      servers: { trouble?: string }[];
+    };
+    expect(servers).toHaveLength(KINDS.length);
+    expect(servers.filter(({ trouble }) => trouble === undefined)).toEqual([]);
+  });
 });
 
 afterAll(async () => {

@@ -1,6 +1,7 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 import { Answerer, LOOPBACK, MANY_FIELDS, valveInfo } from '../../support/game-answers.ts';
 
@@ -60,12 +61,9 @@ it("a panel's games that keep their decoder busy, all at once, don't disturb que
     queryClient: 'real',
   });
   stops.push(() => exporter.stop());
-  await vi.waitFor(
-    async () => {
-      expect((await queried(exporter, 'good')).down).toBe(0);
-      expect(await queried(exporter, 'hostile')).toEqual({ up: 0, down: HOSTILE });
-    },
-    { timeout: 40_000, interval: 200 },
-  );
+  await eventually(async () => {
+    expect((await queried(exporter, 'good')).down).toBe(0);
+    expect(await queried(exporter, 'hostile')).toEqual({ up: 0, down: HOSTILE });
+  });
   expect(await queried(exporter, 'good')).toEqual({ up: GOOD, down: 0 });
 });

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type SocketOptions,
   socketTls,
 } from '../../../src/session/socket.ts';
+import { eventually } from '../../support/eventually.ts';
 import { selfSigned } from '../panel/certificate.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
@@ -97,7 +98,6 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly Re
   return events;
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 const kindsOf = (events: readonly ReportedEvent[]) => events.map(({ what }) => what);
 
 /** A frame as it is on the wire: a byte with flags and kind, then length and content. */
@@ -139,7 +139,7 @@ describe('a node that breaks the protocol loses only its socket', () => {
     ],
   ])('by %s', async (_what, bytes) => {
     const events = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
-    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
     // The operator is told what the node did, not only that the socket is gone.
     expect(events[1]?.text).not.toBe('');
   });
@@ -160,7 +160,7 @@ describe('a node that breaks the protocol loses only its socket', () => {
       fc.asyncProperty(bytes, async (sample) => {
         next = sample;
         const events = connect(`ws://127.0.0.1:${port}/ws`);
-        await until(() => expect(events.at(-1)?.what).toBe('closed'));
+        await eventually(() => expect(events.at(-1)?.what).toBe('closed'));
         expect(kindsOf(events).filter((what) => what !== 'message')).toEqual(['opened', 'closed']);
       }),
       { numRuns: 60 },
@@ -172,16 +172,16 @@ describe('a node that sends a close frame and keeps the connection', () => {
   it('is disconnected anyway', async () => {
     const goodbye = wire(CLOSE, Buffer.from([0x03, 0xe8]));
     const events = connect(`ws://127.0.0.1:${await startNode(sending(goodbye))}/ws`);
-    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
 });
 
 describe("a token that doesn't fit into a frame", () => {
   it('closes the socket with the reason, and throws nothing', async () => {
     const events = connect(`ws://127.0.0.1:${await startNode(sending())}/ws`);
-    await until(() => expect(kindsOf(events)).toEqual(['opened']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['opened']));
     expect(() => sockets[0]?.send({ event: 'auth', token: 'x'.repeat(5_000) })).not.toThrow();
-    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
     expect(events[1]?.text).toBe('expected a "auth" frame of at most 4095 bytes, got 5028');
   });
 });
@@ -195,7 +195,7 @@ describe('a node that sends too much', () => {
     const part = wire(MORE, 'a'.repeat(60_000));
     const parts = Array.from({ length: Math.ceil(MAX_FRAME_BYTES / 60_000) }, () => part);
     const events = connect(`ws://127.0.0.1:${await startNode(sending(wire(TEXT_BEGINS), ...parts))}/ws`);
-    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
 
   it("can't fill the heap with pings whose responses it doesn't read", async () => {
@@ -213,7 +213,7 @@ describe('a node that sends too much', () => {
     const before = process.memoryUsage().arrayBuffers;
     const events = connect(`ws://127.0.0.1:${port}/ws`);
     // 100 MB of pings: their responses don't fit into the buffers between two sockets.
-    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * 1_048_576);
   });
 
@@ -228,7 +228,7 @@ describe('a node that sends too much', () => {
     const events = connect(
       `ws://127.0.0.1:${await startNode((_request, socket) => void socket.write(answer))}/ws`,
     );
-    await until(() => expect(kindsOf(events)).toEqual(['refused']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['refused']));
     expect(events[0]?.error?.code).toMatch(/^HPE_/);
   });
 });
@@ -240,7 +240,7 @@ describe('a machine in the middle between the exporter and the node', () => {
   ])('with a certificate %s is refused before anything is sent', async (_what, name) => {
     const port = await startNode(sending(), await selfSigned(name));
     const events = connect(`wss://127.0.0.1:${port}/ws`);
-    await until(() => expect(kindsOf(events)).toEqual(['refused']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['refused']));
     expect(upgrades).toEqual([]);
   });
 
@@ -248,6 +248,6 @@ describe('a machine in the middle between the exporter and the node', () => {
     const certificate = await selfSigned('IP:127.0.0.1');
     const port = await startNode(sending(), certificate);
     const events = connect(`wss://127.0.0.1:${port}/ws`, { tls: socketTls({ ca: certificate.cert }) });
-    await until(() => expect(kindsOf(events)).toEqual(['opened']));
+    await eventually(() => expect(kindsOf(events)).toEqual(['opened']));
   });
 });

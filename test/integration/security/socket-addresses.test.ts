@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { pageData } from '../../support/page-data.ts';
 import { selfSigned } from '../panel/certificate.ts';
@@ -92,18 +93,15 @@ describe('a socket address from a panel on another machine', () => {
   it.each(ADDRESSES)(
     'that is %s is refused with a clear error, without a connection',
     async (name, _address, words) => {
-      await vi.waitFor(
-        async () => {
-          const page = await fetch(`${exporter.url}/api/v1/servers`);
-          const { servers } = (await page.json()) as {
-            servers: { server: string; cause?: string; trouble?: string }[];
-          };
-          const row = servers.find(({ server }) => server === name);
-          expect(row?.trouble).toContain(words);
-          expect(row?.cause).toBe(CAUSE_BY_WORDS[words]);
-        },
-        { timeout: 20_000, interval: 50 },
-      );
+      await eventually(async () => {
+        const page = await fetch(`${exporter.url}/api/v1/servers`);
+        const { servers } = (await page.json()) as {
+          servers: { server: string; cause?: string; trouble?: string }[];
+        };
+        const row = servers.find(({ server }) => server === name);
+        expect(row?.trouble).toContain(words);
+        expect(row?.cause).toBe(CAUSE_BY_WORDS[words]);
+      });
       expect(reached).toBe(0);
       expect(panel.upgrades).toEqual([]);
     },

@@ -1,12 +1,6 @@
 import { once } from 'node:events';
-import { vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator/api.ts';
-
-/** Waits until the check passes; the deadline is generous, for a busy machine. */
-export function until(check: () => void): Promise<void> {
-  return vi.waitFor(check, { timeout: 10_000, interval: 10 });
-}
 
 /** A response of the simulated panel, its body still text. */
 export interface RestAnswer {

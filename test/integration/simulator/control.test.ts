@@ -6,7 +6,8 @@ import type { Simulator } from '../../../src/simulator/api.ts';
 import { daemonLine } from '../../../src/simulator/daemon.ts';
 import type { RecordSnapshot } from '../../../src/simulator/recorder.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { ask, attach, until } from './console-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ask, attach } from './console-client.ts';
 
 let panel: Simulator;
 beforeEach(async () => {
@@ -34,15 +35,15 @@ describe('the control endpoint', () => {
     expect((await resources()).status).toBe(200);
     await control('faults/sockets', { kind: 'silence' });
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.events).toContain('status running'));
+    await eventually(() => expect(client.events).toContain('status running'));
     expect(client.stats).toEqual([]);
   });
 
   it('changes sockets, servers, settings and keys', async () => {
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
     expect((await control('sockets', { kind: 'close', code: 4400 })).body).toEqual({ sockets: 1 });
-    await until(() => expect(client.closed?.code).toBe(4400));
+    await eventually(() => expect(client.closed?.code).toBe(4400));
     await control('servers/survival/crash', '');
     expect(panel.server('survival').state).toBe('offline');
     await control('servers/survival/pin', { usage: { diskBytes: 12 } });
@@ -64,7 +65,7 @@ describe('the control endpoint', () => {
   it('ends runs with the messages of real daemons, and writes lines for the game', async () => {
     await control('settings', { daemon: 'pelican', appName: 'My Host', reviveMs: 0, startMs: 0, stopMs: 0 });
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.events).toContain('status running'));
+    await eventually(() => expect(client.events).toContain('status running'));
     const received = () => client.events.filter((event) => /^status|Daemon|Hello/.test(event)).slice(1);
     await control('servers/survival/print', { line: 'Hello' });
     await control('servers/survival/crash', { exit: { code: 137, outOfMemory: true } });
@@ -82,12 +83,12 @@ describe('the control endpoint', () => {
       'status starting',
       'status running',
     ];
-    await until(() => expect(received()).toEqual(crash));
+    await eventually(() => expect(received()).toEqual(crash));
     await control('servers/survival/fail-starts', { times: 1 });
     await control('servers/survival/fill-disk', {});
-    await until(() => expect(panel.server('survival').state).toBe('offline'));
+    await eventually(() => expect(panel.server('survival').state).toBe('offline'));
     await control('servers/survival/power', { action: 'start' });
-    await until(() =>
+    await eventually(() =>
       expect(received().slice(crash.length)).toEqual([
         daemon('Server is exceeding the assigned disk space limit, stopping process now.'),
         'status stopping',
@@ -109,7 +110,7 @@ describe('the control endpoint', () => {
 
   it('returns what was recorded, without tokens, and clears it', async () => {
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
     const text = await (await fetch(`${panel.controlUrl}/control/record`)).text();
     const record = JSON.parse(text) as RecordSnapshot;
     const { uuid } = panel.server('survival');

@@ -8,6 +8,7 @@ import type { Simulator } from '../../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
 import { DEFAULT_SEED, startSimulator } from '../../../src/simulator/simulator.ts';
 import { signToken } from '../../../src/simulator/tokens.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   differences,
   hasWording,
@@ -17,7 +18,7 @@ import {
   type RecordedPanel,
   recordedPanels,
 } from '../../support/recorded-panels.ts';
-import { ConsoleClient, credentials, until } from './console-client.ts';
+import { ConsoleClient, credentials } from './console-client.ts';
 
 let panel: Simulator | undefined;
 const clients: ConsoleClient[] = [];
@@ -41,7 +42,7 @@ async function startAs(
 async function take(on: Simulator, step: Record<string, unknown>): Promise<void> {
   for (const [path, body] of Object.entries(step)) {
     if (path === 'until') {
-      await until(() => expect(on.server('smp').state).toBe(body));
+      await eventually(() => expect(on.server('smp').state).toBe(body));
       continue;
     }
     const answer = await fetch(`${on.controlUrl}/control/${path}`, {
@@ -174,10 +175,10 @@ describe.each(recordedPanels())('the simulator plays what %s does', (_name, reco
       for (const { event, args = [] } of dialogue.send) {
         client.send(event, ...args.map((argument) => variables[argument] ?? argument));
       }
-      if (dialogue.after.length > 0) await until(() => expect(client.events.length).toBeGreaterThan(1));
+      if (dialogue.after.length > 0) await eventually(() => expect(client.events.length).toBeGreaterThan(1));
       for (const step of dialogue.after) await take(on, step);
-      await until(() => expect(frameDifferences(dialogue.frames, client.frames)).toEqual([]));
-      if (dialogue.close !== undefined) await until(() => expect(client.closed).toEqual(dialogue.close));
+      await eventually(() => expect(frameDifferences(dialogue.frames, client.frames)).toEqual([]));
+      if (dialogue.close !== undefined) await eventually(() => expect(client.closed).toEqual(dialogue.close));
     },
   );
 });

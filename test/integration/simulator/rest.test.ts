@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { DEMO_SERVERS } from '../../../src/simulator/profiles.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { TestTime } from '../../support/test-time.ts';
-import { ask, credentials, until } from './console-client.ts';
+import { ask, credentials } from './console-client.ts';
 
 let panel: Simulator;
 afterEach(() => panel.stop());
@@ -53,11 +54,11 @@ describe('resources', () => {
     panel = await startSimulator({ servers: SERVERS, statsIntervalMs: 20, clock: time.clock() });
     const first = await ask(panel, resources);
     const { usage } = panel.server('survival');
-    await until(() => expect(panel.server('survival').usage.rxBytes).toBeGreaterThan(usage.rxBytes));
+    await eventually(() => expect(panel.server('survival').usage.rxBytes).toBeGreaterThan(usage.rxBytes));
     expect((await ask(panel, `/servers/${UUID.slice(0, 8)}/resources`)).text).toBe(first.text);
     const cachedUntil = time.now() + 20_000;
     time.speed = 1_000;
-    await until(() => expect(time.now()).toBeGreaterThan(cachedUntil));
+    await eventually(() => expect(time.now()).toBeGreaterThan(cachedUntil));
     expect((await ask(panel, resources)).text).not.toBe(first.text);
   });
 
@@ -297,7 +298,7 @@ describe('a fault', () => {
       return response.text();
     });
     const giveUp = async () => {
-      await until(() => expect(panel.record.calls).toHaveLength(1));
+      await eventually(() => expect(panel.record.calls).toHaveLength(1));
       client.abort();
     };
     await Promise.all([expect(body).rejects.toThrow(/aborted/), before === 'headers' ? giveUp() : undefined]);
@@ -309,7 +310,7 @@ it('a simulated panel stops while a call hangs, and releases its ports', async (
   panel = await startSimulator({ servers: SERVERS });
   panel.failRest({ kind: 'hang' });
   const call = ask(panel, resources).catch((error: unknown) => error);
-  await until(() => expect(panel.record.calls).toHaveLength(1));
+  await eventually(() => expect(panel.record.calls).toHaveLength(1));
   const port = Number(new URL(panel.url).port);
   await panel.stop();
   await expect(call).resolves.toBeInstanceOf(Error);

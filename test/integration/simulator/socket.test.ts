@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { TestTime } from '../../support/test-time.ts';
-import { ask, attach, ConsoleClient, connect, credentials, refusedUpgrade, until } from './console-client.ts';
+import { ask, attach, ConsoleClient, connect, credentials, refusedUpgrade } from './console-client.ts';
 
 let panel: Simulator;
 afterEach(() => panel.stop());
@@ -27,7 +28,7 @@ describe('authentication', () => {
   it('is followed by success, the state, and stats every tick while the server runs', async () => {
     await start();
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(3));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(3));
     expect(client.events.slice(0, 3)).toEqual(['auth success', 'status running', 'stats']);
     expect(client.stats[0]).toMatchObject({ state: 'running', memory_limit_bytes: 4_509_715_660 });
     expect(panel.record.frames).toMatchObject([{ server: UUID, event: 'auth', accepted: true }]);
@@ -39,21 +40,21 @@ describe('authentication', () => {
     panel.pin('asleep', { diskBytes: 7 });
     const client = await attach(panel, 'asleep');
     const other = await attach(panel, 'survival');
-    await until(() => expect(other.stats.length).toBeGreaterThan(5));
+    await eventually(() => expect(other.stats.length).toBeGreaterThan(5));
     expect(client.events).toEqual(['auth success', 'status offline', 'stats']);
     expect(client.stats).toMatchObject([{ state: 'offline', disk_bytes: 7, memory_limit_bytes: 0 }]);
     client.send('send stats', null);
-    await until(() => expect(client.stats).toHaveLength(2));
+    await eventually(() => expect(client.stats).toHaveLength(2));
   });
 
   it('on an authenticated socket is followed by success only', async () => {
     await start();
     const client = await attach(panel, 'asleep');
-    await until(() => expect(client.stats).toHaveLength(1));
+    await eventually(() => expect(client.stats).toHaveLength(1));
     client.send('auth', (await credentials(panel, 'asleep')).token);
     client.send('nothing known');
     client.send('send stats');
-    await until(() => expect(client.stats).toHaveLength(2));
+    await eventually(() => expect(client.stats).toHaveLength(2));
     expect(client.events.slice(3)).toEqual(['auth success', 'stats']);
   });
 
@@ -61,14 +62,14 @@ describe('authentication', () => {
     await start();
     const client = await connect(panel, 'survival');
     client.send('send stats');
-    await until(() => expect(client.events).toEqual(['jwt error jwt: no jwt present']));
+    await eventually(() => expect(client.events).toEqual(['jwt error jwt: no jwt present']));
   });
 
   it('is accepted with the token of another server, which then shows nothing', async () => {
     await start();
     const client = await connect(panel, 'survival');
     client.send('auth', (await credentials(panel, 'asleep')).token);
-    await until(() =>
+    await eventually(() =>
       expect(client.events.slice(0, 2)).toEqual(['auth success', 'jwt error jwt: server uuid mismatch']),
     );
   });
@@ -81,10 +82,10 @@ describe('a completed backup', () => {
   ])('is in the list when the event is sent; successful: %s', async (is_successful, outcome) => {
     await start();
     const client = await attach(panel, 'asleep');
-    await until(() => expect(client.stats).toHaveLength(1));
+    await eventually(() => expect(client.stats).toHaveLength(1));
     panel.completeBackup('asleep', { is_successful, bytes: is_successful ? 7 : 0 });
     const isEvent = (text: string) => text.startsWith('{"event":"backup completed"');
-    await until(() => expect(client.frames.filter(isEvent)).toHaveLength(1));
+    await eventually(() => expect(client.frames.filter(isEvent)).toHaveLength(1));
     const { args } = JSON.parse(client.frames.find(isEvent) ?? '') as { args: string[] };
     expect(JSON.parse(args[0] ?? '')).toEqual({
       checksum_type: 'sha1',
@@ -104,17 +105,17 @@ describe('a completed backup', () => {
       client.frames
         .filter((text) => text.startsWith('{"event":"backup completed"'))
         .map((text) => text.includes('\\"is_successful\\":true'));
-    await until(() => expect(outcomes()).toContain(false));
-    await until(() => expect(outcomes()).toContain(true));
+    await eventually(() => expect(outcomes()).toContain(false));
+    await eventually(() => expect(outcomes()).toContain(true));
   });
 
   it('is hidden from a token without backup.read', async () => {
     await start({ tokenPermissions: ['websocket.connect'] });
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
     const { length } = client.stats;
     panel.completeBackup('survival', { is_successful: true, bytes: 7 });
-    await until(() => expect(client.stats.length).toBeGreaterThan(length + 2));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(length + 2));
     expect(client.frames.join('')).not.toContain('backup completed');
   });
 });
@@ -138,7 +139,7 @@ describe('the upgrade', () => {
     const { socket } = await credentials(panel, 'survival');
     expect(await refusedUpgrade(socket, panel.url)).toBe(400);
     second.socket.close(1000);
-    await until(() =>
+    await eventually(() =>
       expect(panel.record.sockets(UUID)).toMatchObject({ open: 1, maxOpen: 2, lastCloseCode: 1000 }),
     );
     await connect(panel, 'survival');
@@ -151,14 +152,14 @@ describe('the upgrade', () => {
     expect(await refusedUpgrade(socket, panel.url)).toBe(502);
     panel.failSockets({ kind: 'drop-upgrade', times: 1 });
     const dropped = new ConsoleClient(socket, panel.url);
-    await until(() => expect(dropped.closed?.code).toBe(1006));
+    await eventually(() => expect(dropped.closed?.code).toBe(1006));
     panel.failSockets({ kind: 'close-on-open', code: 4409, reason: 'server is suspended', times: 1 });
     const closed = new ConsoleClient(socket, panel.url);
-    await until(() => expect(closed.closed).toEqual({ code: 4409, reason: 'server is suspended' }));
+    await eventually(() => expect(closed.closed).toEqual({ code: 4409, reason: 'server is suspended' }));
     panel.failSockets({ kind: 'hang-upgrade', times: 1 });
     const hung = new ConsoleClient(socket, panel.url);
     const next = await attach(panel, 'survival');
-    await until(() => expect(next.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(next.stats.length).toBeGreaterThan(0));
     expect(hung.socket.readyState).toBe(hung.socket.CONNECTING);
   });
 });
@@ -169,43 +170,43 @@ describe('tokens', () => {
     const time = new TestTime(1);
     await start({ tokenLifetimeSeconds: 60, statsIntervalMs: 200, clock: time.clock() });
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.events).toContain('auth success'));
+    await eventually(() => expect(client.events).toContain('auth success'));
     time.speed = 200;
-    await until(() => expect(client.events.at(-1)).toBe('jwt error jwt: exp claim is invalid'));
+    await eventually(() => expect(client.events.at(-1)).toBe('jwt error jwt: exp claim is invalid'));
     time.speed = 1;
     expect(client.events).toContain('token expiring');
     expect(client.events).not.toContain('token expired');
     client.send('send stats');
     panel.set({ tokenLifetimeSeconds: 600 });
     client.send('auth', (await credentials(panel, 'survival')).token);
-    await until(() => expect(client.events.at(-1)).toBe('stats'));
+    await eventually(() => expect(client.events.at(-1)).toBe('stats'));
     expect(client.closed).toBeUndefined();
   });
 
   it('can be expired at once', async () => {
     await start();
     const client = await attach(panel, 'asleep');
-    await until(() => expect(client.stats).toHaveLength(1));
+    await eventually(() => expect(client.stats).toHaveLength(1));
     expect(panel.sockets({ kind: 'expire', server: 'asleep' })).toBe(1);
     client.send('send stats');
-    await until(() => expect(client.events.slice(3)).toEqual(['jwt error jwt: exp claim is invalid']));
+    await eventually(() => expect(client.events.slice(3)).toEqual(['jwt error jwt: exp claim is invalid']));
   });
 
   it('are rejected after a restart of the daemon, while new ones are accepted', async () => {
     await start();
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
     const { url } = panel;
     await panel.stopListening();
-    await until(() => expect(client.closed?.code).toBe(1006));
+    await eventually(() => expect(client.closed?.code).toBe(1006));
     await expect(fetch(url)).rejects.toThrow('fetch failed');
     await panel.startListening();
     expect(panel.url).toBe(url);
     const again = await connect(panel, 'survival');
     again.send('auth', client.token);
-    await until(() => expect(again.events[0]).toMatch(/^jwt error .*denylist/));
+    await eventually(() => expect(again.events[0]).toMatch(/^jwt error .*denylist/));
     again.send('auth', again.token);
-    await until(() => expect(again.events[1]).toBe('auth success'));
+    await eventually(() => expect(again.events[1]).toBe('auth success'));
   });
 
   it.each([
@@ -220,7 +221,7 @@ describe('tokens', () => {
     panel.failSockets({ ...fault, server: 'asleep', times: 1 });
     const client = await attach(panel, 'asleep');
     client.send('auth', client.token);
-    await until(() => expect(client.stats).toHaveLength(1));
+    await eventually(() => expect(client.stats).toHaveLength(1));
     expect(client.events).toEqual([...events, 'auth success', 'status offline', 'stats']);
   });
 });
@@ -229,9 +230,9 @@ describe('the power state', () => {
   it('goes through the states on `set state`, with zeros at the end', async () => {
     await start();
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
     client.send('set state', 'stop');
-    await until(() => expect(client.stats.at(-1)?.['state']).toBe('offline'));
+    await eventually(() => expect(client.stats.at(-1)?.['state']).toBe('offline'));
     expect(client.stats.at(-1)).toMatchObject({
       memory_bytes: 0,
       cpu_absolute: 0,
@@ -240,10 +241,10 @@ describe('the power state', () => {
       memory_limit_bytes: 4_509_715_660,
     });
     client.send('set state', 'start');
-    await until(() => expect(panel.server('survival').state).toBe('running'));
+    await eventually(() => expect(panel.server('survival').state).toBe('running'));
     client.send('set state', 'kill');
     const states = () => client.events.filter((event) => event.startsWith('status'));
-    await until(() => expect(states()).toHaveLength(7));
+    await eventually(() => expect(states()).toHaveLength(7));
     expect(states().slice(1)).toEqual([
       'status stopping',
       'status offline',
@@ -265,7 +266,7 @@ describe('the power state', () => {
     });
     const client = await attach(panel, 'shaky');
     const states = () => client.events.filter((event) => event.startsWith('status'));
-    await until(() => expect(states().length).toBeGreaterThan(8));
+    await eventually(() => expect(states().length).toBeGreaterThan(8));
     expect(states()).not.toContain('status stopping');
     expect(states().join()).toContain('status running,status offline,status starting,status running');
   });
@@ -276,21 +277,21 @@ describe('the console', () => {
     await start();
     const client = await attach(panel, 'survival');
     client.send('send command', 'say hi');
-    await until(() => expect(client.events).toContain('console output > say hi'));
+    await eventually(() => expect(client.events).toContain('console output > say hi'));
     client.send('send logs', null);
-    await until(() =>
+    await eventually(() =>
       expect(client.events.filter((event) => event === 'console output > say hi')).toHaveLength(2),
     );
     const asleep = await attach(panel, 'asleep');
     for (const event of ['send logs', 'send command', 'send stats']) asleep.send(event, null);
-    await until(() => expect(asleep.stats).toHaveLength(2));
+    await eventually(() => expect(asleep.stats).toHaveLength(2));
     expect(asleep.events.join()).not.toContain('console');
   });
 
   it('prints a flood of lines if the server is chatty', async () => {
     await start({ servers: [{ name: 'loud', profile: 'chatty', consoleLinesPerSecond: 5_000 }] });
     const client = await attach(panel, 'loud');
-    await until(() => expect(client.frames.length).toBeGreaterThan(500));
+    await eventually(() => expect(client.frames.length).toBeGreaterThan(500));
   });
 });
 
@@ -301,13 +302,13 @@ describe("a client's frames", () => {
     for (let index = 0; index < 4; index += 1) client.send('send logs');
     client.send('auth', client.token);
     client.send('auth', client.token);
-    await until(() => expect(client.frames).toHaveLength(5));
+    await eventually(() => expect(client.frames).toHaveLength(5));
     expect(client.events.filter((event) => event.startsWith('throttled'))).toEqual(['throttled auth']);
     expect(client.events).not.toContain('auth success');
     expect(panel.record.frames.filter(({ accepted }) => !accepted)).toHaveLength(2);
     expect(panel.record.counters.wouldHaveCrashed).toBe(0);
     for (let index = 0; index < 6; index += 1) client.send('send logs');
-    await until(() => expect(panel.record.counters.wouldHaveCrashed).toBe(1));
+    await eventually(() => expect(panel.record.counters.wouldHaveCrashed).toBe(1));
   });
 
   it('are dropped unread if they exceed 4,096 bytes', async () => {
@@ -315,7 +316,7 @@ describe("a client's frames", () => {
     const client = await attach(panel, 'asleep');
     client.send('send command', 'x'.repeat(5_000));
     client.send('send stats');
-    await until(() => expect(client.stats).toHaveLength(2));
+    await eventually(() => expect(client.stats).toHaveLength(2));
     expect(panel.record.counters.oversizeFrames).toBe(1);
     expect(panel.record.frames.map(({ event }) => event)).toEqual(['auth', '(unreadable)', 'send stats']);
   });
@@ -324,7 +325,7 @@ describe("a client's frames", () => {
     await start();
     const client = await connect(panel, 'survival');
     client.socket.ping();
-    await until(() => expect(client.pongs).toBe(1));
+    await eventually(() => expect(client.pongs).toBe(1));
     expect(panel.record.sockets(UUID).pings).toBe(1);
   });
 });
@@ -339,7 +340,7 @@ describe('a fault of open sockets', () => {
     panel.sockets({ kind: 'binary', base64: 'AAEC' });
     panel.sockets({ kind: 'garbage' });
     panel.sockets({ kind: 'oversize' });
-    await until(() => expect(client.frames).toHaveLength(6));
+    await eventually(() => expect(client.frames).toHaveLength(6));
     expect(client.frames.slice(0, 4)).toEqual([
       '{"event":"daemon error","args":["oh"]}',
       '{"event":"deleted"}',
@@ -354,10 +355,10 @@ describe('a fault of open sockets', () => {
     await start();
     const closed = await connect(panel, 'survival');
     panel.sockets({ kind: 'close', server: 'survival', code: 4400, reason: 'terminal' });
-    await until(() => expect(closed.closed).toEqual({ code: 4400, reason: 'terminal' }));
+    await eventually(() => expect(closed.closed).toEqual({ code: 4400, reason: 'terminal' }));
     const dropped = await connect(panel, 'survival');
     panel.sockets({ kind: 'drop' });
-    await until(() => expect(dropped.closed?.code).toBe(1006));
+    await eventually(() => expect(dropped.closed?.code).toBe(1006));
     expect(panel.record.sockets(UUID)).toMatchObject({ open: 0, opened: 2, lastCloseCode: undefined });
   });
 
@@ -365,7 +366,7 @@ describe('a fault of open sockets', () => {
     await start();
     const client = await attach(panel, 'survival');
     const other = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
     panel.failSockets({ kind: 'half-open-on-open', times: 1 });
     const dead = await attach(panel, 'asleep');
     dead.socket.ping();
@@ -374,7 +375,7 @@ describe('a fault of open sockets', () => {
     other.socket.terminate();
     const next = await attach(panel, 'survival');
     const before = client.frames.length;
-    await until(() => expect(next.stats.length).toBeGreaterThan(5));
+    await eventually(() => expect(next.stats.length).toBeGreaterThan(5));
     expect([client.pongs, client.closed, dead.frames.length, dead.pongs]).toEqual([0, undefined, 0, 0]);
     expect(client.frames.length - before).toBeLessThanOrEqual(1);
   });
@@ -385,10 +386,10 @@ describe('a fault of open sockets', () => {
     const client = await attach(panel, 'survival');
     client.send('send stats');
     client.send('send command', 'still here');
-    await until(() => expect(client.events).toContain('console output > still here'));
+    await eventually(() => expect(client.events).toContain('console output > still here'));
     expect(client.stats).toEqual([]);
     panel.clearFaults();
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
   });
 });
 
@@ -403,9 +404,9 @@ describe('the location of a server', () => {
     expect(new URL(after.socket).host).toBe(new URL(panel.secondNodeUrl).host);
     expect(client.closed).toBeUndefined();
     const moved = await attach(panel, 'survival');
-    await until(() => expect(moved.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(moved.stats.length).toBeGreaterThan(0));
     panel.move('survival');
-    await until(() => expect([client.closed?.code, moved.closed?.code]).toEqual([1006, 1006]));
+    await eventually(() => expect([client.closed?.code, moved.closed?.code]).toEqual([1006, 1006]));
   });
 
   it('can be advertised incorrectly', async () => {
@@ -417,9 +418,9 @@ describe('the location of a server', () => {
   it('is gone once it is deleted', async () => {
     await start();
     const client = await attach(panel, 'asleep');
-    await until(() => expect(client.stats).toHaveLength(1));
+    await eventually(() => expect(client.stats).toHaveLength(1));
     panel.deleteServer('asleep');
-    await until(() => expect(client.closed).toEqual({ code: 1001, reason: 'server deleted' }));
+    await eventually(() => expect(client.closed).toEqual({ code: 1001, reason: 'server deleted' }));
     expect(client.events.at(-1)).toBe('deleted null');
     expect(() => panel.server('asleep')).toThrow('no server "asleep"');
   });
@@ -427,13 +428,13 @@ describe('the location of a server', () => {
   it('is unavailable while it is suspended: the socket is closed, with 4409 if credentials are issued anyway', async () => {
     await start();
     const client = await attach(panel, 'survival');
-    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
     panel.suspend('survival');
-    await until(() => expect(client.closed?.code).toBe(1006));
+    await eventually(() => expect(client.closed?.code).toBe(1006));
     await expect(credentials(panel, 'survival')).rejects.toThrow('409');
     panel.set({ suspendedCredentials: 'issue' });
     const opened = await connect(panel, 'survival');
-    await until(() => expect(opened.closed?.code).toBe(4409));
+    await eventually(() => expect(opened.closed?.code).toBe(4409));
     panel.power('survival', 'start');
     expect(panel.server('survival').state).toBe('offline');
     panel.unsuspend('survival');
@@ -445,6 +446,6 @@ describe('the location of a server', () => {
 it('stats have the configured form', async () => {
   await start({ statsDiskIo: false });
   const client = await attach(panel, 'survival');
-  await until(() => expect(client.stats.length).toBeGreaterThan(0));
+  await eventually(() => expect(client.stats.length).toBeGreaterThan(0));
   expect(Object.keys(client.stats[0] ?? {})).not.toContain('disk_io');
 });

@@ -1,10 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import { Supervisor } from '../../../src/fleet/supervisor.ts';
+import { eventually } from '../../support/eventually.ts';
 import { FleetBench, named } from '../../support/fleet-bench.ts';
 
 const SERVERS = 1_000;
-const WAIT_OPTIONS = { timeout: 30_000, interval: 1 };
 const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_000 + index)));
 
 function largeFleet(): { bench: FleetBench; fleet: PanelFleet } {
@@ -22,7 +22,7 @@ describe('a large fleet', () => {
     fleet.start();
     expect(bench.gateway.calls.length).toBeLessThan(200);
     expect(fleet.records).toHaveLength(SERVERS);
-    await vi.waitFor(() => expect(bench.gateway.calls).toHaveLength(SERVERS), WAIT_OPTIONS);
+    await eventually(() => expect(bench.gateway.calls).toHaveLength(SERVERS));
     await bench.clock.advance(1_000);
     expect(new Set(conditions(fleet))).toEqual(new Set(['streaming']));
     await fleet.stop();

@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Passwords, WRONG_WINDOW_MS } from '../../../src/http/passwords.ts';
+import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const HASH = `$2y$10$${'a'.repeat(53)}`;
@@ -33,7 +34,7 @@ function checked() {
     passwords.check({ username, password }, users, client);
   /** Waits for the comparison with this index, and ends it. */
   const answer = async (index: number, same: boolean) => {
-    await vi.waitFor(() => expect(asked.length).toBeGreaterThan(index), { interval: 1 });
+    await eventually(() => expect(asked.length).toBeGreaterThan(index));
     asked[index]?.answer(same);
   };
   /** Checks a password that is wrong. */

@@ -136,7 +136,7 @@ describe('watching', () => {
     const look = async (times = 1) => {
       for (let time = 0; time < times; time++) {
         await clock.advance(LOOK_EVERY_MS);
-        await vi.waitFor(() => expect(clock.pending).toBe(1), 10_000);
+        await eventually(() => expect(clock.pending).toBe(1));
       }
     };
     await look();
