@@ -36,7 +36,7 @@ describe('doctor', () => {
     const { code, stdout, stderr } = await outcome(['--config', file]);
     expect(code).toBe(0);
     expect(stdout).toContain('\n  creative  ok       streaming, running\n');
-    expect(stdout).toMatch(/\nNo problems: 1 panel, 2 servers \(3 calls in \d+ s, version \S+\)\.\n$/);
+    expect(stdout).toMatch(/\nNo problems: 1 panel, 2 servers \(4 calls in \d+ s, version \S+\)\.\n$/);
     expect(stderr).toBe('');
     for (const line of (stdout + stderr).split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     expect(stdout + stderr).not.toContain('\u001b');
