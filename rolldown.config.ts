@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
+import { offeredProtocols } from './scripts/build/offered-protocols.ts';
 import { pageFiles } from './scripts/build/page-files.ts';
 import { thirdParty } from './scripts/build/third-party.ts';
 
@@ -10,7 +11,7 @@ const LEFT_OUT_FILE = fileURLToPath(new URL('scripts/build/left-out.ts', import.
 /** What the build makes of the packages that the query client takes in. */
 export const QUERY_PACKAGES = {
   resolve: { alias: Object.fromEntries(LEFT_OUT.map((name) => [name, LEFT_OUT_FILE])) },
-  // Protocols that aren't offered stay out as well, with what only they import.
+  plugins: [offeredProtocols()],
   treeshake: { moduleSideEffects: [{ test: /node_modules[/\\]gamedig[/\\]/, sideEffects: false }] },
 };
 
@@ -27,13 +28,13 @@ export default defineConfig([
       // The programs of threads.
       'parse-worker': 'src/config/parse-worker.ts',
       'bcrypt-worker': 'src/http/bcrypt-worker.ts',
-      'query-worker': 'src/query/library.ts',
+      'query-worker': 'src/query/worker.ts',
     },
     platform: 'node',
     tsconfig: 'tsconfig.json',
     ...QUERY_PACKAGES,
     transform: { target: 'node20.19' },
-    plugins: [packages],
+    plugins: [...QUERY_PACKAGES.plugins, packages],
     output: {
       dir: 'dist',
       cleanDir: true,

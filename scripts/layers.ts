@@ -29,7 +29,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'query',
     contains:
-      'queries game servers for their players: their types, the protocols, and the thread that runs gamedig',
+      'queries game servers for their players: their types, the protocols, and the thread that queries them',
     mayImport: ['domain', 'diagnosis', 'names', 'build-info.ts'],
   },
   {

@@ -1,5 +1,5 @@
-import { type Asked, GameClient } from '../../src/query/client.ts';
-import { LibraryThread } from '../../src/query/library-thread.ts';
+import { QueryThread } from '../../src/query/thread.ts';
+import { type Answer, questionOf, waysOf } from '../../src/query/ways.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
 
 /** The thread's program in the build; this module runs from `.bench/bench/query`. */
@@ -28,9 +28,9 @@ export interface AskerOptions {
 }
 
 export async function start({ type, ports, intervalSeconds, asks }: AskerOptions): Promise<AskerProgram> {
-  const client = new GameClient(new LibraryThread(PROGRAM));
+  const client = new QueryThread(PROGRAM);
   let [answers, failures] = [0, 0];
-  const count = (outcome: Asked) => {
+  const count = (outcome: Answer) => {
     if (outcome.players === 12) answers += 1;
     else failures += 1;
   };
@@ -38,10 +38,10 @@ export async function start({ type, ports, intervalSeconds, asks }: AskerOptions
   const ask = async () => {
     const port = ports[next % ports.length] ?? 0;
     next += 1;
-    if (asks)
-      count(
-        await client.query({ type, ip: '127.0.0.1', port, isQueryPort: true }, new AbortController().signal),
-      );
+    if (!asks) return;
+    const place = { host: '127.0.0.1', port, isQueryPort: true };
+    const ways = waysOf(type, [place.host], place, {}, () => false);
+    count(await client.query(questionOf(ways, undefined), new AbortController().signal));
   };
   return {
     measure: async ({ seconds }) => {

@@ -1,5 +1,5 @@
 // Replaces, in the build, packages that gamedig imports but that no query of the exporter uses: HTTP and telnet clients, and a
-// decompressor without limits. The exchange provides sockets and HTTP, and compressed responses are ignored.
+// decompressor without limits. The exporter's own network replaces them (src/query/network.ts), and compressed responses are ignored.
 
 /** Replaces got and seek-bzip. */
 export default function leftOut(): never {

@@ -18,7 +18,7 @@ import { SelfMetrics } from '../metrics/self.ts';
 import type { LookUp } from '../names/name-lookups.ts';
 import { systemNames } from '../names/system.ts';
 import type { RateLimit } from '../panel/rate-limit.ts';
-import type { QueryClient } from '../query/client.ts';
+import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { type ConfigChanges, PanelSet } from './panel-set.ts';

@@ -15,8 +15,8 @@ import { PanelApi } from '../panel/api.ts';
 import { Gateway, type PanelGatewayOptions } from '../panel/gateway.ts';
 import { type PinnedRate, RateLimit } from '../panel/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
-import { GameClient, type QueryClient } from '../query/client.ts';
-import { systemService } from '../query/services.ts';
+import { findService } from '../query/ask.ts';
+import { type QueryClient, QueryThread } from '../query/thread.ts';
 import { apiAccess, isSamePanel, socketAccess } from './panel-access.ts';
 
 /** What all panels share. */
@@ -204,9 +204,9 @@ function createPanelUnit(panel: PanelConfig, shared: PanelShared & Pick<QueryAcc
     openNodes: (apiKey) => new PanelApi({ ...apiOf(config), apiKey: () => apiKey.reveal(), telemetry }),
     socketLimit,
     queries: {
-      client: queryClient ?? new GameClient(),
+      client: queryClient ?? new QueryThread(),
       resolve,
-      findService: systemService,
+      findService,
       isTaken,
       panelUrl: panel.url,
     },

@@ -12,7 +12,7 @@ import type { ServerRecord } from '../fleet/server-record.ts';
 import { WHOLE } from '../fleet/shard.ts';
 import { SocketLimit } from '../fleet/socket-limit.ts';
 import { systemNames } from '../names/system.ts';
-import type { QueryClient } from '../query/client.ts';
+import type { QueryClient } from '../query/thread.ts';
 import { describePanel } from './describe.ts';
 import type { DoctorReport } from './report.ts';
 import { selectionOf } from './selection.ts';

@@ -7,10 +7,8 @@ import type { QuerySettings } from '../domain/query.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded } from '../domain/until-aborted.ts';
-import type { ResolveName } from '../names/name-lookups.ts';
 import { type AskOptions, askPlayers, queryPlace } from '../query/ask.ts';
-import { QUERY_FAILURES, type QueryClient, type Way } from '../query/client.ts';
-import type { FindService } from '../query/services.ts';
+import { QUERY_FAILURES, type Way } from '../query/ways.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** Concurrent queries of a panel. */
@@ -159,14 +157,7 @@ export function restsAfter(failures: number, intervalMs: number, longestMs: numb
 }
 
 /** What a panel's queries need. */
-export interface QueryAccess {
-  readonly resolve: ResolveName;
-  readonly findService?: FindService;
-  /** Of this panel alone, so that its games' responses can't delay those of others. */
-  readonly client: QueryClient;
-  /** Does a port of the server's address belong to another server of any panel, according to the server lists? */
-  readonly isTaken: (server: ServerTarget, port: number) => boolean;
-}
+export type QueryAccess = Omit<AskOptions, 'clock' | 'policy' | 'earliest'>;
 
 export interface QueryWatchOptions extends QueryAccess {
   readonly clock: Clock;
@@ -277,18 +268,11 @@ export class QueryWatch {
     learned: Learned,
     signal: AbortSignal,
   ): Promise<QueryEnd> {
-    const { clock, client, resolve, findService, panelUrl, isTaken } = this.#options;
+    const { clock, panelUrl } = this.#options;
     const run = record.starts;
     if (learned.run !== run) Object.assign(learned, { run, earliest: undefined } satisfies Learned);
-    const options: AskOptions = {
-      clock,
-      client,
-      policy: { panelUrl, queryHosts: this.#queryHosts },
-      isTaken,
-      resolve,
-      earliest: learned.earliest,
-      ...(findService !== undefined && { findService }),
-    };
+    const policy = { panelUrl, queryHosts: this.#queryHosts };
+    const options: AskOptions = { ...this.#options, policy, earliest: learned.earliest };
     const { way, problem: found, ...asked } = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';
     if (found === undefined) {

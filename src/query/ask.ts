@@ -1,9 +1,11 @@
+import dns, { type SrvRecord } from 'node:dns';
 import { isIP } from 'node:net';
 import { readTransportError } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Endpoint, parseEndpoint } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
+import type { QueryReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import {
   canonicalHost,
@@ -14,19 +16,11 @@ import {
 } from '../domain/special-addresses.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
-import {
-  type Asked,
-  inSeconds,
-  QUERY_DEADLINE_MS,
-  type QueryClient,
-  type QueryTarget,
-  type Way,
-} from './client.ts';
-import type { FindService } from './services.ts';
-import { serviceOf } from './types.ts';
+import type { QueryClient } from './thread.ts';
+import { type Answer, DEADLINE_MS, type Place, type Question, questionOf, type Way, waysOf } from './ways.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
-const QUERY_CUT_MS = QUERY_DEADLINE_MS + 500;
+const QUERY_CUT_MS = DEADLINE_MS + 500;
 
 /** Which addresses may be queried for a panel's servers. */
 export interface QueryPolicy {
@@ -38,16 +32,19 @@ export interface QueryPolicy {
 /** What queries depend on. */
 export interface AskOptions {
   readonly clock: Clock;
+  /** Of this panel alone, so that its games' responses can't delay those of others. */
   readonly client: QueryClient;
   readonly policy: QueryPolicy;
-  /** Does a port of the server's address belong to another server? */
-  readonly isTaken?: (server: ServerTarget, port: number) => boolean;
+  /** Does a port of the server's address belong to another server of any panel, according to the server lists? */
+  readonly isTaken: (server: ServerTarget, port: number) => boolean;
   readonly resolve: ResolveName;
-  /** Looks up where a service is; undefined if no services are looked up. */
-  readonly findService?: FindService;
+  readonly findService: (name: string) => Promise<Pick<SrvRecord, 'name' | 'port'> | undefined>;
   /** The earliest way that has led to a response in this run of the server. */
   readonly earliest?: Way | undefined;
 }
+
+/** The result of one query, and how long it took. */
+export type Asked = Answer & Pick<QueryReading, 'durationSeconds'>;
 
 /** Queries a server's game once for its players; never rejects, and ends in time. After an abort, the result is meaningless. */
 export async function askPlayers(
@@ -56,68 +53,58 @@ export async function askPlayers(
   signal: AbortSignal,
 ): Promise<Asked> {
   const { clock, client } = options;
-  const startedAt = clock.now();
-  const failed = (problem: Problem) => ({ problem, durationSeconds: inSeconds(clock.now() - startedAt) });
+  let startedAt = clock.now();
   const late = () => new Error('the deadline passed');
-  return bounded({ clock, signal }, QUERY_CUT_MS, late, async (scope) => {
+  const answer = await bounded({ clock, signal }, QUERY_CUT_MS, late, async (scope): Promise<Answer> => {
     try {
-      const target = await targetOf(server, options, scope);
-      return 'cause' in target ? failed(target) : await untilAborted(client.query(target, scope), scope);
+      const question = await questionFor(server, options, scope);
+      if ('cause' in question) return { problem: question };
+      startedAt = clock.now();
+      return await untilAborted(client.query(question, scope), scope);
     } catch (error) {
-      return failed(
-        scope.aborted
-          ? { cause: 'query_timed_out', detail: `no response within ${QUERY_DEADLINE_MS / 1_000} s` }
-          : { cause: 'unexpected', detail: readTransportError(error).message },
-      );
+      const { message } = readTransportError(error);
+      const detail = `no response within ${DEADLINE_MS / 1_000} s`;
+      if (scope.aborted) return { problem: { cause: 'query_no_answer', detail } };
+      return { problem: { cause: 'unexpected', detail: message } };
     }
   });
+  // To the microsecond: finer digits are noise.
+  return { ...answer, durationSeconds: Math.round((clock.now() - startedAt) * 1_000) / 1e6 };
 }
 
-/** What to query, or why nothing can be queried. */
-async function targetOf(
+/** What to ask, or why nothing can be queried. */
+async function questionFor(
   server: ServerTarget,
   { policy, resolve, isTaken, findService, earliest }: AskOptions,
   signal: AbortSignal,
-): Promise<QueryTarget | Problem> {
+): Promise<Question | Problem> {
   const place = queryPlace(server);
   if ('cause' in place) return place;
-  const { host: hostname, isQueryPort } = place;
-  const addressesOf = (host: string) =>
-    allowedAddresses(host, policy, async (name) =>
-      (await resolve(name, signal)).map(({ address }) => address),
-    );
   const type = server.query?.type ?? '';
-  let { port } = place;
-  let addresses = await addressesOf(hostname);
+  const addressesOf = (host: string) => allowedAddresses(host, policy, (name) => resolve(name, signal));
+  let addresses = await addressesOf(place.host);
   // As players' clients do it. A name that wasn't resolved in time leaves no time for this.
   const isUnknown = 'cause' in addresses && addresses.cause === 'query_dns' && !signal.aborted;
-  const service = isUnknown ? serviceOf(type) : undefined;
-  const found = service === undefined ? undefined : await findService?.(`${service}.${hostname}`, signal);
-  if (found !== undefined) {
-    port = found.port;
-    addresses = await addressesOf(found.host);
-  }
+  const service = `_minecraft._tcp.${place.host}`;
+  const found =
+    isUnknown && type === 'minecraft' ? await untilAborted(findService(service), signal) : undefined;
+  if (found !== undefined) addresses = await addressesOf(found.name);
   if ('cause' in addresses) return addresses;
-  const [ip = '', ...otherIps] = addresses;
-  return {
-    type,
-    ip,
-    hostname,
-    port,
-    isQueryPort,
-    earliest,
-    ...(otherIps.length > 0 && { otherIps }),
-    ...(!isQueryPort && { isTaken: (candidate) => isTaken?.(server, candidate) ?? false }),
-    // The server list's ports are those of the server list's address.
-    ...(found === undefined &&
-      !isQueryPort && { namedPort: server.namedPort, otherPorts: server.otherPorts }),
-  };
+  const isOthers = (port: number) => isTaken(server, port);
+  // The server list's ports are those of the server list's address.
+  const more = found === undefined ? server : {};
+  const ways = waysOf(type, addresses, { ...place, port: found?.port ?? place.port }, more, isOthers);
+  if (ways.length > 0) return questionOf(ways, earliest);
+  return { cause: 'query_no_answer', detail: 'not queried: its ports belong to other servers' };
 }
 
-/** Where a server is queried. */
-interface QueryPlace extends Required<Endpoint> {
-  /** The port was configured as the one that responds to queries; otherwise it is the one that players connect to. */
-  readonly isQueryPort: boolean;
+/** The name servers are asked directly, so this uses none of the threads for lookups. */
+const SERVICE_RESOLVER = new dns.promises.Resolver({ timeout: 2_000, tries: 1 });
+
+/** Where a service is, by its SRV record; undefined if there is none. */
+export async function findService(name: string, resolver = SERVICE_RESOLVER) {
+  const records = await resolver.resolveSrv(name).catch(() => []);
+  return records.toSorted((a, b) => a.priority - b.priority)[0];
 }
 
 /** Where a server is queried, from its configuration and its default allocation; or why it can't be. */
@@ -125,7 +112,7 @@ export function queryPlace({
   query,
   address,
   allocation = address,
-}: Pick<ServerTarget, 'query' | 'address' | 'allocation'>): QueryPlace | Problem {
+}: Pick<ServerTarget, 'query' | 'address' | 'allocation'>): Place | Problem {
   const configured = query?.address === undefined ? undefined : parseEndpoint(query.address);
   const listed = allocation === undefined ? undefined : parseEndpoint(allocation);
   const host = configured?.host ?? listed?.host ?? '';
@@ -151,20 +138,23 @@ const MAX_ADDRESSES = 4;
 export async function allowedAddresses(
   host: string,
   policy: QueryPolicy,
-  resolve: (name: string) => Promise<readonly string[]>,
+  resolve: (name: string) => ReturnType<ResolveName>,
 ): Promise<readonly string[] | Problem> {
-  const dns = (words: string): Problem => ({ cause: 'query_dns', detail: `"${printable(host)}"${words}` });
+  const unresolved = (words: string): Problem => ({
+    cause: 'query_dns',
+    detail: `"${printable(host)}"${words}`,
+  });
   const isNamed = (one: string) =>
     policy.queryHosts?.some((named) => canonicalHost(named) === canonicalHost(one)) === true;
   let addresses: readonly string[] = [host];
   try {
-    if (isIP(host) === 0) addresses = await resolve(host);
+    if (isIP(host) === 0) addresses = (await resolve(host)).map(({ address }) => address);
   } catch (error) {
     const { code } = readTransportError(error);
     // Without a code, waiting for the resolver was given up.
-    return dns(`: ${code === 'unknown' ? 'not resolved in time' : code}`);
+    return unresolved(`: ${code === 'unknown' ? 'not resolved in time' : code}`);
   }
-  if (addresses.length === 0) return dns(' has no address');
+  if (addresses.length === 0) return unresolved(' has no address');
   for (const address of isNamed(host) ? [] : addresses) {
     const words = isNamed(address) ? undefined : refusal(address, policy);
     if (words === undefined) continue;

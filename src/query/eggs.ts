@@ -1,4 +1,4 @@
-import { gameOf, QUERY_TYPES } from './types.ts';
+import { TYPES } from './types.ts';
 
 /** The type that stands for the type of the server's egg. */
 export const AUTO = 'auto';
@@ -51,8 +51,8 @@ const PROXIES =
   'alwaysauth bungeecord flamecord hexacord travertine velocity viaaas viaproxy waterdog waterdogpe waterfall';
 
 const TYPE_BY_GAME = new Map([
-  ...QUERY_TYPES.map((type) => [nameOf(gameOf(type)), type] as const),
-  ...QUERY_TYPES.map((type) => [type, type] as const),
+  ...[...TYPES].map(([type, { name }]) => [nameOf(name), type] as const),
+  ...[...TYPES.keys()].map((type) => [type, type] as const),
 ]);
 
 /** The query type of each known egg, by the first words of its name. */
@@ -85,17 +85,12 @@ function beginningOf(egg: string): string | undefined {
 
 /** The words of a name, which only separators part: TS3MusicBot is one, and Garry's another. */
 function wordsOf(name: string): readonly string[] {
-  return (
-    name
-      .toLowerCase()
-      .replaceAll(/['’]/g, '')
-      .match(/[a-z\d]+/g) ?? []
-  );
+  const plain = name.toLowerCase().replaceAll(/['’]/g, '');
+  return plain.match(/[a-z\d]+/g) ?? [];
 }
 
 /** The name of a game without what eggs add to it. */
 function nameOf(name: string): string {
-  return wordsOf(name)
-    .filter((word) => !/^(?:dedicated|servers?|proton|wine)$/.test(word))
-    .join('');
+  const words = wordsOf(name).filter((word) => !/^(?:dedicated|servers?|proton|wine)$/.test(word));
+  return words.join('');
 }

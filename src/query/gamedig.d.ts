@@ -11,23 +11,12 @@ declare module 'gamedig' {
     readonly name: string;
     readonly options: {
       readonly protocol: string;
-      /** The port that players connect to, by default. */
       readonly port?: number;
-      /** The port that responds to queries, by default. */
       readonly port_query?: number;
-      /** Alternatively, what is added to `port` to get it. */
       readonly port_query_offset?: number | readonly number[];
     };
   }
 
   export const games: Readonly<Record<string, Game>>;
-
-  type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
-  type Name =
-    | Words<'armagetron ase assettocorsa buildandshoot cs2d dayz doom3 eco eldewrito ffow fivem'>
-    | Words<'gamespy1 gamespy2 gamespy3 goldsrc gtasao hexen2 hytale jc2mp mafia2mp mafia2online'>
-    | Words<'mumbleping openttd quake1 quake2 rfactor samp satisfactory savage2 sdtd soldat starmade'>
-    | Words<'starsiege teamspeak2 teamspeak3 toxikk tribes1 unreal2 ut3 valve vcmp ventrilo'>;
-
-  export const protocols: Readonly<Record<Name, new () => Protocol>>;
+  export const protocols: Readonly<Record<string, new () => Protocol>>;
 }

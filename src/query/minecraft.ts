@@ -1,4 +1,5 @@
-import { type AskProtocol, Unreadable } from './protocol.ts';
+import type { AskProtocol } from './protocols.ts';
+import { QueryError } from './ways.ts';
 
 // Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and https://minecraft.wiki/w/RakNet.
 // The library's decoders read escaped texts and partial responses wrongly, and fail if a server hides its players.
@@ -8,36 +9,17 @@ const PROTOCOL_VERSION = 47;
 const STATUS = 1;
 
 /** For Java Edition, which responds with JSON. A server may leave its players out of it. */
-export const queryJava: AskProtocol = async (network, { ip, hostname = ip, port }) => {
+export const queryJava: AskProtocol = async (network, { hostname, port }) => {
   const name = Buffer.from(hostname);
-  const handshake = [
-    0,
-    ...varint(PROTOCOL_VERSION),
-    ...varint(name.length),
-    ...name,
-    port >> 8,
-    port & 0xff,
-    STATUS,
-  ];
+  const handshake = [0, PROTOCOL_VERSION, ...varint(name.length), ...name, port >> 8, port & 0xff, STATUS];
   const request = Buffer.from([...varint(handshake.length), ...handshake, 1, 0]);
-  let hasAnswer = false;
-  const text = await network
-    .withTcp(() =>
-      network.tcpSend(undefined, request, (bytes) => {
-        hasAnswer = true;
-        return statusIn(bytes);
-      }),
-    )
-    .catch((error: unknown) => {
-      if (hasAnswer || !(error instanceof Unreadable)) throw error;
-      throw new Unreadable('the connection was closed without a response, as with enable-status=false');
-    });
+  const text = await network.withTcp((connection) => network.tcpSend(connection, request, statusIn));
   const { players, version } = JSON.parse(text) as {
     readonly players?: { readonly online?: unknown; readonly max?: unknown };
     readonly version?: { readonly name?: unknown };
   };
   if (players !== undefined) return { players: players.online, maxPlayers: players.max };
-  if (typeof version?.name !== 'string') throw new Unreadable('the response is no status');
+  if (typeof version?.name !== 'string') throw new QueryError('the response is no status');
   return { isHidden: true };
 };
 
@@ -49,9 +31,9 @@ const KICK = 0xff;
  * contains §1, protocol, version, name, players and their limit between zeros; before, the last three between section signs.
  */
 export const queryJavaBefore17: AskProtocol = async (network) => {
-  const text = await network.withTcp(() =>
-    network.tcpSend(undefined, LEGACY_PING, (bytes) => {
-      if (bytes[0] !== KICK) throw new Unreadable();
+  const text = await network.withTcp((connection) =>
+    network.tcpSend(connection, LEGACY_PING, (bytes) => {
+      if (bytes[0] !== KICK) throw new QueryError();
       const end = bytes.length < 3 ? Number.POSITIVE_INFINITY : 3 + 2 * bytes.readUInt16BE(1);
       return bytes.length < end
         ? undefined
@@ -68,7 +50,7 @@ function statusIn(bytes: Buffer): string | undefined {
   if (packet === undefined) return undefined;
   // The first byte is the packet's type.
   const text = packet[0] === 0 ? prefixed(packet.subarray(1)) : undefined;
-  if (text === undefined) throw new Unreadable();
+  if (text === undefined) throw new QueryError();
   return text.toString('utf8');
 }
 
@@ -80,7 +62,7 @@ function prefixed(bytes: Buffer): Buffer | undefined {
     const end = index + 1 + length;
     if ((byte & 0x80) === 0) return end <= bytes.length ? bytes.subarray(index + 1, end) : undefined;
   }
-  if (bytes.length >= 3) throw new Unreadable('the response is too long');
+  if (bytes.length >= 3) throw new QueryError('the response is too long');
   return undefined;
 }
 
@@ -100,29 +82,17 @@ export const queryBedrock: AskProtocol = async (network) => {
     const isPong = datagram[0] === PONG && datagram.subarray(1, 9).equals(TIME);
     return isPong && datagram.subarray(MAGIC_AT, MAGIC_AT + 16).equals(MAGIC) ? datagram : undefined;
   });
-  const text = pong?.subarray(TEXT_AT).toString('utf8') ?? '';
+  const text = pong.subarray(TEXT_AT).toString('utf8');
   return countsIn(text.split(';'));
 };
 
-const NUMBER = /^-?\d{1,20}$/;
-const COUNT = /^\d{1,10}$/;
+/** Protocol, version, players, their limit, and in newer servers their number, in these fields of a status. */
+const COUNTS = /^-?\d{1,20};\d*[^;\d][^;]*;(\d{1,10});(-?\d{1,20})(?:;(?:-?\d{1,20})?)?$/;
 
-/**
- * The counts in a status: edition, name, protocol, version, players and their limit; newer servers add their number, and further
- * fields. The name may contain semicolons, escaped or not, so the counts are found by what is around them.
- */
+/** The counts in a status, which begins with edition and name. The name may contain semicolons, escaped or not. */
 function countsIn(fields: readonly string[]) {
-  const [found, ...others] = fields.flatMap((protocol, at) => {
-    const [version = '', players = '', maxPlayers = '', id = ''] = fields.slice(at + 1, at + 5);
-    const isStatus =
-      at >= 2 &&
-      NUMBER.test(protocol) &&
-      /\D/.test(version) &&
-      COUNT.test(players) &&
-      NUMBER.test(maxPlayers) &&
-      (id === '' || NUMBER.test(id));
-    return isStatus ? [{ players, maxPlayers }] : [];
-  });
-  if (found === undefined || others.length > 0) throw new Unreadable('the response contains no player count');
-  return found;
+  const windows = fields.map((_, at) => COUNTS.exec(fields.slice(at, at + 5).join(';')));
+  const [found, ...others] = windows.slice(2).filter((counts) => counts !== null);
+  if (found === undefined || others.length > 0) throw new QueryError('the response contains no player count');
+  return { players: found[1], maxPlayers: found[2] };
 }

@@ -1,4 +1,4 @@
-import { type AskProtocol, type Counts, Unreadable } from './protocol.ts';
+import type { AskProtocol, Counts } from './protocols.ts';
 
 const HEADER = '\xff\xff\xff\xff';
 const ANSWER = /^\xff{4}(status|info)Response\n([^\n]*)(.*)$/s;
@@ -8,15 +8,8 @@ const ANSWER = /^\xff{4}(status|info)Response\n([^\n]*)(.*)$/s;
  * in which bots have no ping.
  */
 export const queryQuake3: AskProtocol = async (network) => {
-  const ask = async (request: string, onSilence?: () => Counts) => {
-    const counts = await network.udpSend(
-      `${HEADER}${request}\n`,
-      (datagram) => countsIn(datagram.toString('latin1')),
-      onSilence,
-    );
-    if (counts === null) throw new Unreadable();
-    return counts;
-  };
+  const ask = (request: string, onSilence?: () => Counts) =>
+    network.udpSend(`${HEADER}${request}\n`, (datagram) => countsIn(datagram.toString('latin1')), onSilence);
   const counts = await ask('getinfo', () => ({}));
   return counts.bots === undefined ? ask('getstatus') : counts;
 };

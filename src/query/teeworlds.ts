@@ -1,4 +1,6 @@
-import { type AskProtocol, Unreadable } from './protocol.ts';
+import { randomBytes } from 'node:crypto';
+import type { AskProtocol } from './protocols.ts';
+import { QueryError } from './ways.ts';
 
 /**
  * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources (network.cpp, server.cpp) and from
@@ -16,7 +18,8 @@ const EXTENDED_HEADER_6 = Buffer.from('xe\0\0\0\0');
 const EXTENDED_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('iext')]);
 
 /** For servers of version 0.6 and DDNet; numbers are decimal texts. */
-export const queryTeeworlds6: AskProtocol = async (network, { token: [token = 0] }) => {
+export const queryTeeworlds6: AskProtocol = async (network) => {
+  const [token = 0] = randomBytes(1);
   const request = [GET_INFO, Buffer.from([token])];
   await network.udpSend(Buffer.concat([EXTENDED_HEADER_6, ...request]));
   const info = await network.udpSend(Buffer.concat([HEADER_6, ...request]), (datagram) => {
@@ -25,9 +28,9 @@ export const queryTeeworlds6: AskProtocol = async (network, { token: [token = 0]
   });
   // Token, version, name, map, in the longer response its checksum and size, game type, flags, players and their limit, then clients
   // and theirs.
-  const texts = info?.subarray(INFO.length).toString('latin1').split('\0') ?? [];
-  if (Number(texts[0]) !== token) throw new Unreadable();
-  const at = info?.indexOf(EXTENDED_INFO) === 0 ? 10 : 8;
+  const texts = info.subarray(INFO.length).toString('latin1').split('\0');
+  if (Number(texts[0]) !== token) throw new QueryError();
+  const at = info.indexOf(EXTENDED_INFO) === 0 ? 10 : 8;
   return { players: texts[at], maxPlayers: texts[at + 1] };
 };
 
@@ -42,8 +45,8 @@ const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 const TOKEN_REQUEST_BYTES = 512;
 
 /** For servers of version 0.7, which respond only to clients that have fetched a token from them. */
-export const queryTeeworlds7: AskProtocol = async (network, { token }) => {
-  const ours = Buffer.from(token);
+export const queryTeeworlds7: AskProtocol = async (network) => {
+  const ours = randomBytes(4);
   const tokenRequest = Buffer.concat(
     [Buffer.from([FLAG_CONTROL, 0, 0]), NO_TOKEN, Buffer.from([MESSAGE_TOKEN]), ours],
     HEADER_BYTES_7 + 1 + TOKEN_REQUEST_BYTES,
@@ -53,7 +56,6 @@ export const queryTeeworlds7: AskProtocol = async (network, { token }) => {
     if (!isToken || !datagram.subarray(3, HEADER_BYTES_7).equals(ours)) return undefined;
     return datagram.subarray(HEADER_BYTES_7 + 1, HEADER_BYTES_7 + 5);
   });
-  if (theirs === null) throw new Unreadable();
   const header = [Buffer.from([FLAG_CONNECTIONLESS]), theirs, ours];
   const info = await network.udpSend(Buffer.concat([...header, GET_INFO, Buffer.from([0])]), (datagram) =>
     datagram.subarray(1, 5).equals(ours) &&
@@ -61,7 +63,7 @@ export const queryTeeworlds7: AskProtocol = async (network, { token }) => {
       ? datagram
       : undefined,
   );
-  const bytes = info?.subarray(CONNECTIONLESS_HEADER_BYTES_7 + INFO.length) ?? Buffer.alloc(0);
+  const bytes = info.subarray(CONNECTIONLESS_HEADER_BYTES_7 + INFO.length);
   // The exporter's token, then version, name, host name, map and game type.
   let at = 1;
   for (let text = 0; text < 5; text += 1) at = bytes.indexOf(0, at) + 1 || bytes.length;

@@ -9,27 +9,15 @@ export const LIBRARY_PROTOCOLS = (
 
 /** The exporter's own protocols, by the names that the library has for them. */
 const OWN_PROTOCOLS = ['minecraftvanilla', 'minecraftbedrock', 'quake3', 'warsow', 'xonotic'];
+const SPOKEN = new Set([...LIBRARY_PROTOCOLS, ...OWN_PROTOCOLS]);
 
 /** Types whose protocol has another name, or several that may respond, the most likely first. */
 const SEVERAL: Readonly<Record<string, readonly string[]>> = {
-  a2s: ['valve'],
   hytale: ['hytale', 'valve'],
   mbe: ['minecraftbedrock', 'gamespy3'],
   minecraft: ['minecraftvanilla', 'minecraftlegacy', 'minecraftbedrock', 'gamespy3'],
   teeworlds: ['teeworlds7', 'teeworlds6'],
 };
-
-export interface QueryType {
-  readonly name: string;
-  readonly protocols: readonly string[];
-  /** The port that players connect to by default, and the one that then responds to queries. */
-  readonly usualPort?: number | undefined;
-  readonly fixedPort?: number | undefined;
-  /** Otherwise, what is added to the players' port. */
-  readonly offsets: readonly number[];
-}
-
-const SPOKEN = new Set([...LIBRARY_PROTOCOLS, ...OWN_PROTOCOLS]);
 
 /** Games in addition to the library's. */
 export const OWN_GAMES: Readonly<Record<string, Game>> = {
@@ -37,26 +25,19 @@ export const OWN_GAMES: Readonly<Record<string, Game>> = {
   teeworlds: { name: 'Teeworlds, DDNet', options: { protocol: 'teeworlds', port: 8303 } },
 };
 
-/** Every type that can be queried: the library's games with one of these protocols, and the exporter's own types. */
-export const TYPES: ReadonlyMap<string, QueryType> = new Map(
+/**
+ * Every type that can be queried, the library's games with one of these protocols and the exporter's own types: the port that players
+ * connect to by default and the one that then responds to queries, or what is otherwise added to the players' port.
+ */
+export const TYPES = new Map(
   Object.entries({ ...games, ...OWN_GAMES })
-    .map(([type, { name, options }]): [string, QueryType] => {
+    .map(([type, { name, options }]) => {
       const { protocol, port: usualPort, port_query: fixedPort, port_query_offset: offset = [] } = options;
       const protocols = SEVERAL[type] ?? (SPOKEN.has(protocol) ? [protocol] : []);
-      return [type, { name, protocols, usualPort, fixedPort, offsets: [offset].flat() }];
+      return [type, { name, protocols, usualPort, fixedPort, offsets: [offset].flat() }] as const;
     })
     .filter(([, { protocols }]) => protocols.length > 0),
 );
 
 /** Every type, in order. */
 export const QUERY_TYPES: readonly string[] = [...TYPES.keys()].sort();
-
-/** What the library calls the game of a type. */
-export function gameOf(type: string): string {
-  return TYPES.get(type)?.name ?? '';
-}
-
-/** The service (SRV) at which players' clients look up a name of a game of this type; undefined if they don't. */
-export function serviceOf(type: string): string | undefined {
-  return type === 'minecraft' ? '_minecraft._tcp' : undefined;
-}

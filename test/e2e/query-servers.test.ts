@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GameClient } from '../../src/query/client.ts';
+import { QueryThread } from '../../src/query/thread.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,6 +14,7 @@ import {
   startTeeworlds,
 } from '../support/game-servers.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
+import { questionFor } from '../support/query-here.ts';
 
 const SEATS = 7;
 
@@ -54,7 +55,7 @@ const UNUSUAL: Readonly<
 
 const running = new Map<string, GameServer>();
 const answerers: Answerer[] = [];
-const client = new GameClient();
+const client = new QueryThread();
 let panel: Simulator;
 let program: ServedProgram;
 
@@ -100,7 +101,10 @@ describe.each(NAMES)('%s', (name) => {
     if (server === undefined) return context.skip();
     const { type, port } = server;
     const query = () =>
-      client.query({ type, ip: LOOPBACK, port, isQueryPort: false }, new AbortController().signal);
+      client.query(
+        questionFor({ type, ip: LOOPBACK, port, isQueryPort: false }),
+        new AbortController().signal,
+      );
     // Servers count once a second, and notice lost players somewhat later.
     const expectPlayers = (players: number) =>
       eventually(async () => expect(await query()).toMatchObject({ players, playersMax: SEATS }));
@@ -123,7 +127,7 @@ it('ddnet-server reports more players than the usual response of version 0.6 can
   try {
     const target = { type: server.type, ip: LOOPBACK, port: server.port, isQueryPort: true };
     for (let player = 0; player < 20; player += 1) leaves.push(await server.join());
-    const query = () => client.query(target, new AbortController().signal);
+    const query = () => client.query(questionFor(target), new AbortController().signal);
     await eventually(async () => expect(await query()).toMatchObject({ players: 20, playersMax: 64 }));
   } finally {
     for (const leave of leaves) await leave();

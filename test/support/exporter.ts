@@ -8,7 +8,7 @@ import type { FleetReading } from '../../src/domain/reading.ts';
 import type { Shard } from '../../src/fleet/shard.ts';
 import type { ReloadOutcome } from '../../src/http/routes.ts';
 import type { LookUp } from '../../src/names/name-lookups.ts';
-import type { QueryClient } from '../../src/query/client.ts';
+import type { QueryClient } from '../../src/query/thread.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { formatIssues } from '../../src/yaml/issues.ts';
 import { collectingLogger, type LogLine } from './logger.ts';

@@ -1,19 +1,38 @@
 import { type Clock, SystemClock } from '../../src/domain/clock.ts';
-import { type Asked, GameClient, type QueryTarget } from '../../src/query/client.ts';
-import { runLibrary } from '../../src/query/library.ts';
+import type { Asked } from '../../src/query/ask.ts';
+import { type Question, questionOf, type Way, waysOf } from '../../src/query/ways.ts';
+import { answerTo } from '../../src/query/worker.ts';
 
-/** A client whose library runs in the test's own thread, on the test's clock. */
-export function clientHere(clock: Clock = new SystemClock()): GameClient {
-  return new GameClient({ run: runLibrary, stop: () => Promise.resolve() }, clock);
+/** What is queried. */
+export interface QueryTarget {
+  readonly type: string;
+  readonly ip: string;
+  readonly otherIps?: readonly string[];
+  readonly hostname?: string;
+  readonly port: number;
+  readonly isQueryPort: boolean;
+  readonly namedPort?: number;
+  readonly otherPorts?: readonly number[];
+  readonly isTaken?: (port: number) => boolean;
+  readonly earliest?: Way | undefined;
+}
+
+/** What to ask of a target. */
+export function questionFor(target: QueryTarget): Question {
+  const { type, ip, otherIps = [], hostname = ip, isTaken = () => false } = target;
+  const ways = waysOf(type, [ip, ...otherIps], { ...target, host: hostname }, target, isTaken);
+  return questionOf(ways, target.earliest);
 }
 
 /** Queries a game once, without a thread. */
-export function queryHere(
+export async function queryHere(
   target: QueryTarget,
-  clock?: Clock,
+  clock: Clock = new SystemClock(),
   signal = new AbortController().signal,
 ): Promise<Asked> {
-  return clientHere(clock).query(target, signal);
+  const startedAt = clock.now();
+  const answer = await answerTo(questionFor(target), { clock, decoding: () => {} }, signal);
+  return { ...answer, durationSeconds: (clock.now() - startedAt) / 1_000 };
 }
 
 /** The result without the place and the way, and without a number of bots of 0, which only some games tell. */

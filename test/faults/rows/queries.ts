@@ -1,5 +1,5 @@
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import type { Asked } from '../../../src/query/client.ts';
+import type { Answer } from '../../../src/query/ways.ts';
 import type { AllocationSpec } from '../../../src/simulator/schema.ts';
 
 /** A running game server that can't be queried. */
@@ -10,15 +10,12 @@ export interface QueryRow {
   readonly allocation?: AllocationSpec | null;
   readonly nodeAddress?: string;
   /** The outcome of the query, if there is one. */
-  readonly outcome?: Asked;
+  readonly outcome?: Answer;
   /** Its egg, from which its type follows. */
   readonly egg?: string;
 }
 
-const failed = (cause: CauseCode, detail: string): Asked => ({
-  problem: { cause, detail },
-  durationSeconds: 0.25,
-});
+const failed = (cause: CauseCode, detail: string): Answer => ({ problem: { cause, detail } });
 
 export const QUERY_ROWS: readonly QueryRow[] = [
   { name: 'a game that hangs', cause: 'query_no_answer', outcome: failed('query_no_answer', 'no response') },

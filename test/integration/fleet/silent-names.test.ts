@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { QueryClient } from '../../../src/query/client.ts';
+import type { QueryClient } from '../../../src/query/thread.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
@@ -130,9 +130,9 @@ describe('sixty game servers with names that a silent name server is responsible
   it("don't affect the players of another panel", async () => {
     const asked: string[] = [];
     const client: QueryClient = {
-      query: ({ hostname = '' }) => {
-        asked.push(hostname);
-        return Promise.resolve({ players: 12, playersMax: 40, durationSeconds: 0.05 });
+      query: ({ ways: [way] }) => {
+        asked.push(way?.hostname ?? '');
+        return Promise.resolve({ players: 12, playersMax: 40 });
       },
     };
     const queryOf = (panel: string) => (index: number) => [

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { QueryTarget } from '../../../src/query/client.ts';
+import { networkTo } from '../../../src/query/network.ts';
 import { startDeafPort } from '../../support/deaf-port.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -17,7 +17,7 @@ import {
   valveInfo,
 } from '../../support/game-answers.ts';
 import { activeResources, expectResources } from '../../support/leaks.ts';
-import { clientHere, countsOf, queryHere } from '../../support/query-here.ts';
+import { countsOf, type QueryTarget, queryHere } from '../../support/query-here.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 /** The deadline of 5 s passes in 100 ms. */
@@ -286,6 +286,32 @@ describe('a query', () => {
     expect(reached).toBe(false);
   });
 
+  it('opens no connection to another port than that of the server and of its query interface', async () => {
+    let reached = false;
+    await using other = await Answerer.tcp(() => {
+      reached = true;
+    });
+    const way = { protocol: 'openttd', ip: LOOPBACK, hostname: LOOPBACK, port: 1, queryPort: 2 };
+    const network = networkTo(way, new AbortController(), { clock, decoding: () => {} });
+    await expect(network.withTcp(() => Promise.resolve(), other.port)).rejects.toThrow("can't be read");
+    expect(reached).toBe(false);
+  });
+
+  it('sends nothing to ports of other servers', async () => {
+    let reached = false;
+    await using players = await Answerer.udp(() => {});
+    await using neighbor = await Answerer.udp(
+      () => {
+        reached = true;
+      },
+      LOOPBACK,
+      players.port + 1,
+    );
+    const isTaken = (port: number) => port === neighbor.port;
+    expect(await ask('valheim', players.port, { isQueryPort: false, isTaken })).toEqual(SILENT);
+    expect(reached).toBe(false);
+  });
+
   it('waits for a slow server instead of trying the next port', async () => {
     let asked = 0;
     await using server = await Answerer.udp(({ reply }) => {
@@ -317,16 +343,14 @@ describe('a query', () => {
     const server = await replying(valveInfo(1, 10));
     const target = { type: 'rust', ip: '::1', otherIps: [LOOPBACK], port: server.port, isQueryPort: true };
     expect(countsOf(await queryHere(target, clock))).toEqual(counted(1, 10));
-    const client = clientHere(clock);
-    const { signal } = new AbortController();
     await using silent = await Answerer.udp(() => {}, '::1', server.port);
-    const first = await client.query(target, signal);
-    const second = await client.query({ ...target, earliest: first.way }, signal);
+    const first = await queryHere(target, clock);
+    const second = await queryHere({ ...target, earliest: first.way }, clock);
     expect([silent.port, first.players, second.players]).toEqual([server.port, 1, 1]);
     expect(first.durationSeconds).toBeGreaterThan(2);
     expect(second.durationSeconds).toBeLessThan(2);
     await server[Symbol.asyncDispose]();
-    const { problem } = await client.query(target, signal);
+    const { problem } = await queryHere(target, clock);
     expect(problem?.detail).toMatch(
       /^::1, UDP port \d+: no response; 127\.0\.0\.1, UDP port \d+: nothing listens/,
     );

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { describe, expect, it } from 'vitest';
-import type { QueryTarget } from '../../../src/query/client.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import {
   Answerer,
@@ -24,7 +23,7 @@ import {
   TEAMSPEAK,
   TEEWORLDS,
 } from '../../support/game-families.ts';
-import { countsOf, queryHere } from '../../support/query-here.ts';
+import { countsOf, type QueryTarget, queryHere } from '../../support/query-here.ts';
 
 /** An address of this machine that no other test uses, for ports that can't be chosen. */
 const ELSEWHERE = '127.0.0.8';
@@ -283,7 +282,7 @@ describe('an unusual response is understood', () => {
     await using server = await Answerer.tcp(
       (connection) => void connection.once('data', () => connection.end()),
     );
-    const detail = expect.stringContaining('closed without a response, as with enable-status=false');
+    const detail = expect.stringContaining('closed without a complete response');
     expect(await ask('minecraft', server.port)).toMatchObject({
       problem: { cause: 'query_wrong_protocol', detail },
     });

@@ -1,8 +1,7 @@
+import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT } from '../../../src/build-info.ts';
-import { GameClient, type QueryTarget } from '../../../src/query/client.ts';
-import { LibraryThread } from '../../../src/query/library-thread.ts';
-import { FastClock } from '../../../src/simulator/fast-clock.ts';
+import { QueryThread } from '../../../src/query/thread.ts';
 import {
   Answerer,
   type Incoming,
@@ -12,10 +11,7 @@ import {
   uint8,
   valveInfo,
 } from '../../support/game-answers.ts';
-import { countsOf } from '../../support/query-here.ts';
-
-/** An address of this machine that no other test uses, for ports that can't be chosen. */
-const ELSEWHERE = '127.0.0.9';
+import { type QueryTarget, questionFor } from '../../support/query-here.ts';
 
 const MAX_GROWTH_BYTES = 192 * 1024 * 1024;
 
@@ -51,18 +47,24 @@ const answer = ({ reply }: Incoming) => reply(valveInfo(3, 10));
 /** A server whose response is this word. */
 const hostileWith = (word: string) => Answerer.udp(({ reply }) => reply(Buffer.from(word)));
 
-const THREE = { players: 3, playersMax: 10, durationSeconds: expect.any(Number) };
-const detail = expect.stringMatching(
-  /^127\.0\.0\.1, (?:UDP|TCP) port \d+: decoding the response takes too much/,
-);
-const TOO_MUCH = { problem: { cause: 'query_wrong_protocol', detail }, durationSeconds: expect.any(Number) };
+const THREE = { players: 3, playersMax: 10 };
+const TOO_MUCH = {
+  problem: {
+    cause: 'query_wrong_protocol',
+    detail: expect.stringMatching(
+      /^(?:127\.0\.0\.1, (?:UDP|TCP) port \d+: )?decoding the response takes too much/,
+    ),
+  },
+};
 
 /** Queries with a signal of its own. */
-const query = (target: QueryTarget) => thread.query(target, new AbortController().signal).then(countsOf);
-let thread: GameClient;
-
-/** A client whose deadline of 5 s no busy machine misses while its thread is replaced: a second takes three. */
-const patientClient = (library?: LibraryThread) => new GameClient(library, new FastClock(1 / 3));
+const query = (target: QueryTarget) =>
+  thread
+    .query(questionFor(target), new AbortController().signal)
+    .then(({ problem, players, playersMax }) =>
+      problem === undefined ? { players, playersMax } : { problem },
+    );
+let thread: QueryThread;
 
 afterEach(() => thread.stop());
 
@@ -84,7 +86,7 @@ describe('the thread that queries games', () => {
   it.each(['battlefield2', 'minecraft'])(
     'is replaced if a short response to a query of the type %s needs too much memory, and other queries get their responses',
     async (type) => {
-      thread = patientClient();
+      thread = new QueryThread();
       await using hostile = await Answerer.udp(expand);
       await using server = await Answerer.udp(answer);
       expect(await ask(server)).toEqual(THREE);
@@ -100,7 +102,7 @@ describe('the thread that queries games', () => {
   it.each([['slow'], ['loop'], ['fill'], ['fill', 'fill']])(
     'is replaced if a response makes a decoder %s, and another one %s',
     async (...words) => {
-      thread = patientClient(new LibraryThread(POISONED));
+      thread = new QueryThread(POISONED);
       const waiting: Incoming[] = [];
       let isPatient = true;
       await using server = await Answerer.udp((incoming) =>
@@ -117,71 +119,50 @@ describe('the thread that queries games', () => {
   );
 
   it('is replaced if a response of GameSpy has many thousand fields', async () => {
-    thread = patientClient();
+    thread = new QueryThread();
     await using hostile = await Answerer.udp(({ reply }) => reply(MANY_FIELDS));
     await using server = await Answerer.udp(answer);
     const outcomes = await Promise.all([ask(hostile, 'unrealtournament'), ask(server)]);
     expect(outcomes).toEqual([TOO_MUCH, THREE]);
   });
 
-  it('gets the calls again that came with the one that it was busy with', async () => {
-    const library = new LibraryThread(POISONED);
-    thread = patientClient(library);
-    const server = { ip: LOOPBACK, port: 27_015, token: Buffer.alloc(4) };
-    const run = (bytes: Buffer) =>
-      library.run('valve', server, [{ on: 'received', bytes }], new AbortController().signal);
-    const [hostile, good] = await Promise.all([run(Buffer.from('loop')), run(valveInfo(3, 10))]);
-    expect(hostile.unreadable).toMatch(/takes too much/);
-    expect(good.players).toMatchObject({ players: 3 });
-  });
-
   it('is replaced even if the hostile query has been withdrawn', async () => {
-    thread = patientClient(new LibraryThread(POISONED));
+    thread = new QueryThread(POISONED);
     const controller = new AbortController();
     await using hostile = await Answerer.udp(({ reply }) => {
       reply(Buffer.from('loop'));
-      // By then, the response is being decoded.
-      setTimeout(() => controller.abort(), 100);
+      controller.abort();
     });
     await using server = await Answerer.udp(answer);
     expect(await ask(server)).toEqual(THREE);
-    await thread.query(targetOf(hostile), controller.signal);
+    void thread.query(questionFor(targetOf(hostile)), controller.signal);
+    await once(controller.signal, 'abort');
     expect(await ask(server)).toEqual(THREE);
   });
 
-  it('opens no socket to the port of another server, whatever a protocol requests', async () => {
-    thread = new GameClient();
-    let reached = false;
-    const reach = () => {
-      reached = true;
-    };
-    await using players = await Answerer.udp(() => {});
-    await using neighbor = await Answerer.udp(reach, LOOPBACK, players.port + 1);
-    await using control = await Answerer.tcp(reach, ELSEWHERE, 10_011);
-    const target = {
-      ...targetOf(players),
-      isQueryPort: false,
-      isTaken: (port: number) => port === neighbor.port || port === control.port,
-    };
-    const words = expect.stringMatching('port 10011: belongs to another server');
-    expect([
-      await query({ ...target, type: 'valheim' }),
-      await query({ ...target, type: 'teamspeak3', ip: ELSEWHERE, port: 9987 }),
-    ]).toMatchObject([
-      { problem: { cause: 'query_no_answer' } },
-      { problem: { cause: 'query_no_answer', detail: words } },
-    ]);
-    expect(reached).toBe(false);
+  it('closes the connections of a query that is withdrawn', async () => {
+    thread = new QueryThread();
+    const controller = new AbortController();
+    const waiting: Incoming[] = [];
+    await using server = await Answerer.udp((incoming) => void waiting.push(incoming));
+    // Its time ends before that of the other query.
+    const asked = ask(server);
+    await using held = await Answerer.tcp((connection) => {
+      connection.once('data', () => controller.abort());
+      connection.once('close', () => waiting.forEach(answer));
+    });
+    void thread.query(questionFor({ ...targetOf(held), type: 'openttd' }), controller.signal);
+    expect(await asked).toEqual(THREE);
   });
 
   it("ends the queries if it can't start", async () => {
-    thread = new GameClient(new LibraryThread(new URL('nowhere.js', BUILT)));
+    thread = new QueryThread(new URL('nowhere.js', BUILT));
     await using server = await Answerer.udp(answer);
     await expect(ask(server)).rejects.toThrow('the thread for queries ended');
   });
 
   it('ends with its queries, even if it is stuck', async () => {
-    thread = patientClient(new LibraryThread(POISONED));
+    thread = new QueryThread(POISONED);
     let stopped: Promise<void> | undefined;
     await using hostile = await Answerer.udp(({ reply }) => {
       reply(Buffer.from('loop'));
@@ -189,19 +170,5 @@ describe('the thread that queries games', () => {
     });
     await expect(ask(hostile)).rejects.toThrow('the thread for queries ended');
     await stopped;
-  });
-
-  it('is replaced without forgetting which port responded', async () => {
-    thread = patientClient(new LibraryThread(POISONED));
-    await using players = await Answerer.udp(() => {});
-    await using server = await Answerer.udp(answer, LOOPBACK, players.port + 1);
-    await using hostile = await hostileWith('fill');
-    const target = { ...targetOf(players), type: 'valheim', isQueryPort: false };
-    const { way: earliest, ...first } = await thread.query(target, new AbortController().signal);
-    expect(server.port).toBe(players.port + 1);
-    await ask(hostile);
-    const second = await query({ ...target, earliest });
-    expect([countsOf(first), second]).toEqual([THREE, THREE]);
-    expect(second.durationSeconds).toBeLessThan(2);
   });
 });

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { expect, it } from 'vitest';
-import { serviceFinder } from '../../../src/query/services.ts';
+import { findService } from '../../../src/query/ask.ts';
 import { Answerer, LOOPBACK, pascal, uint8, uint16BE, uint32BE } from '../../support/game-answers.ts';
 
 const NAME = '_minecraft._tcp.play.example.com';
@@ -35,7 +35,7 @@ const nameServer = (...records: readonly Buffer[]) =>
 const find = (port: number) => {
   const resolver = new dns.Resolver({ timeout: 1_000, tries: 1 });
   resolver.setServers([`${LOOPBACK}:${port}`]);
-  return serviceFinder(resolver)(NAME, new AbortController().signal);
+  return findService(NAME, resolver);
 };
 
 it('a service is at the target of the record with the lowest priority', async () => {
@@ -43,7 +43,7 @@ it('a service is at the target of the record with the lowest priority', async ()
     service(10, 25_566, 'b.example.com'),
     service(5, 25_570, 'a.example.com'),
   );
-  expect(await find(server.port)).toEqual({ host: 'a.example.com', port: 25_570 });
+  expect(await find(server.port)).toMatchObject({ name: 'a.example.com', port: 25_570 });
 });
 
 it('a service without a record is unknown', async () => {

@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/domain/clock.ts';
 import type { QuerySettings } from '../../../src/domain/query.ts';
 import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { Asked, QueryTarget, Way } from '../../../src/query/client.ts';
-import type { FindService } from '../../../src/query/services.ts';
+import type { AskOptions } from '../../../src/query/ask.ts';
+import type { Answer, Question, Way } from '../../../src/query/ways.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -16,19 +17,22 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const INTERVAL = 30 * SECOND;
 const MINECRAFT: QuerySettings = { type: 'minecraft', intervalMs: INTERVAL };
-const WAY: Way = { protocol: 'minecraftvanilla', ip: '203.0.113.7', port: 25_565 };
-const TWELVE: Asked = { players: 12, playersMax: 40, durationSeconds: 0.05, way: WAY };
-const SILENT: Asked = {
-  problem: { cause: 'query_no_answer', detail: 'no response' },
-  durationSeconds: 5,
+const WAY: Way = {
+  protocol: 'minecraftvanilla',
+  ip: '203.0.113.7',
+  hostname: '203.0.113.7',
+  port: 25_565,
+  queryPort: 25_565,
 };
+const TWELVE: Answer = { players: 12, playersMax: 40, way: WAY };
+const SILENT: Answer = { problem: { cause: 'query_no_answer', detail: 'no response' } };
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
 let records: ServerRecord[];
-let queried: QueryTarget[];
-let services: FindService;
-let answer: (target: QueryTarget, signal: AbortSignal) => Promise<Asked>;
+let queried: Question[];
+let services: AskOptions['findService'];
+let answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
 let isListingPending: boolean;
 let taken: readonly number[];
 let resolved: string[];
@@ -58,14 +62,14 @@ beforeEach(() => {
       }));
     },
     client: {
-      query: (queryTarget: QueryTarget, signal: AbortSignal) => {
-        queried.push(queryTarget);
-        return answer(queryTarget, signal);
+      query: (question, signal) => {
+        queried.push(question);
+        return answer(question, signal);
       },
     },
     panelUrl: 'https://panel.example.com',
     records: () => records,
-    findService: (name, signal) => services(name, signal),
+    findService: (name) => services(name),
     isTaken: (_, port) => taken.includes(port),
     isListingPending: () => isListingPending,
   });
@@ -104,36 +108,35 @@ function shown(record: ServerRecord, at = clock.now()) {
   } = record.snapshot(at, clock);
   return duration === undefined ? undefined : { players, players_max, problem: query_problem, duration };
 }
+/** A client that responds after this time. */
+const after = (ms: number, found: Answer) => async (_: Question, signal: AbortSignal) => {
+  await sleep(clock, ms, signal);
+  return found;
+};
+const portsOf = ({ ways }: Question) => [...new Set(ways.map(({ port }) => port))];
 const warnings = () => log.lines.filter(({ level }) => level === 'warn');
 
 describe('a running server', () => {
   it('is queried with the ports that the server list gives to others, unless its query port is configured', async () => {
     taken = [25_566];
     watch.start();
-    const record = observe();
+    const record = observe({ otherPorts: [25_566, 25_567] });
     const query = { ...MINECRAFT, address: '203.0.113.7:25566' };
     const configured = observe({ id: 'b0000000', query });
     await passTime(INTERVAL, record);
     configured.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: clock.now() }), clock.now());
     await passTime(INTERVAL, record);
-    const isTaken = new Map(queried.map((target) => [target.isQueryPort, target.isTaken]));
-    expect([25_565, 25_566].map((port) => isTaken.get(false)?.(port))).toEqual([false, true]);
-    expect(isTaken.has(true)).toBe(true);
-    expect(isTaken.get(true)).toBeUndefined();
+    expect(queried.map(portsOf)).toEqual(expect.arrayContaining([[25_565, 25_567], [25_566]]));
   });
 
   it('is queried at its default allocation, and shows the response', async () => {
+    answer = after(50, TWELVE);
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
-    expect(queried[0]).toEqual({
-      type: 'minecraft',
-      ip: '203.0.113.7',
-      hostname: '203.0.113.7',
-      port: 25_565,
-      isQueryPort: false,
-      isTaken: expect.any(Function) as unknown,
-    });
+    expect(queried[0]?.ways.map(({ ip, port }) => `${ip} ${port}`)).toEqual(
+      Array.from({ length: 4 }, () => '203.0.113.7 25565'),
+    );
     expect(shown(record)).toMatchObject({ players: 12, players_max: 40, duration: 0.05 });
     expect(log.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
   });
@@ -142,9 +145,10 @@ describe('a running server', () => {
     watch.start();
     const record = observe({ query: { ...MINECRAFT, address: 'play.example.com:2457' } });
     await passTime(INTERVAL, record);
-    expect(queried).toEqual([
-      { type: 'minecraft', ip: '203.0.113.7', hostname: 'play.example.com', port: 2_457, isQueryPort: true },
+    expect(queried.map(({ ways }) => ways[0])).toEqual([
+      { ...WAY, hostname: 'play.example.com', port: 2_457, queryPort: 2_457 },
     ]);
+    expect(queried.map(portsOf)).toEqual([[2_457]]);
     await passTime(INTERVAL, record);
     expect(resolved).toEqual(['play.example.com', 'play.example.com']);
   });
@@ -157,11 +161,12 @@ describe('a running server', () => {
       record.stateHint(state, clock.now());
     record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: 1_000 }), clock.now());
     await passTime(INTERVAL, record);
-    expect(queried.map(({ earliest }) => earliest)).toEqual([undefined, WAY, undefined]);
+    expect(queried.map(({ ways }) => ways.length)).toEqual([4, 1, 4]);
+    expect(queried[1]?.ways).toEqual([WAY]);
   });
 
   it('has no player limit if its game reports none', async () => {
-    answer = () => Promise.resolve({ players: 3, durationSeconds: 0.1 });
+    answer = () => Promise.resolve({ players: 3 });
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
@@ -216,7 +221,7 @@ describe('nothing is queried or shown', () => {
   });
 
   it('from a response that arrives after the end of the run', async () => {
-    let finish: (outcome: Asked) => void = () => undefined;
+    let finish: (outcome: Answer) => void = () => undefined;
     answer = () => new Promise((ended) => (finish = ended));
     watch.start();
     const record = observe();
@@ -247,8 +252,7 @@ describe('a failed query', () => {
   it.each(['query_no_answer', 'query_refused', 'query_wrong_protocol', 'query_timed_out'] as const)(
     'is a problem of the server: %s',
     async (failure) => {
-      answer = () =>
-        Promise.resolve({ problem: { cause: failure, detail: 'some words' }, durationSeconds: 0.2 });
+      answer = after(200, { problem: { cause: failure, detail: 'some words' } });
       watch.start();
       const record = observe();
       await passTime(INTERVAL, record);
@@ -284,7 +288,7 @@ describe('a failed query', () => {
       record.target = { ...record.target, ...ports };
       watch.follow();
       await passTime(INTERVAL, record);
-      expect(queried).toMatchObject([ports]);
+      expect(queried.map(portsOf)).toEqual([expect.arrayContaining(Object.values(ports).flat())]);
     },
   );
 
@@ -358,15 +362,15 @@ describe('a failed query', () => {
       Promise.resolve(['2001:db8::7', '203.0.113.1', '203.0.113.2', '203.0.113.3', '203.0.113.4']);
     watch.start();
     await passTime(INTERVAL, observe({ address: 'play.example.com:25565' }));
-    const otherIps = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
-    expect(queried).toMatchObject([{ ip: '2001:db8::7', otherIps }]);
+    const ips = new Set(queried.flatMap(({ ways }) => ways.map(({ ip }) => ip)));
+    expect([...ips]).toEqual(['2001:db8::7', '203.0.113.1', '203.0.113.2', '203.0.113.3']);
   });
 
   it('is repeated where the service of its name is, if the name has no address', async () => {
     const asked: string[] = [];
     services = (name) => {
       asked.push(name);
-      return Promise.resolve({ host: 'node.example.com', port: 25_570 });
+      return Promise.resolve({ name: 'node.example.com', port: 25_570 });
     };
     resolve = (name) =>
       name === 'node.example.com' ? Promise.resolve(['203.0.113.9']) : Promise.reject(new Error('ENOTFOUND'));
@@ -374,8 +378,8 @@ describe('a failed query', () => {
     const record = observe({ address: 'play.example.com:25565', otherPorts: [25_566] });
     await passTime(INTERVAL, record);
     expect(asked).toEqual(['_minecraft._tcp.play.example.com']);
-    expect(queried).toMatchObject([{ ip: '203.0.113.9', port: 25_570, hostname: 'play.example.com' }]);
-    expect(queried[0]).not.toHaveProperty('otherPorts');
+    expect(queried[0]?.ways[0]).toMatchObject({ ip: '203.0.113.9', hostname: 'play.example.com' });
+    expect(queried.map(portsOf)).toEqual([[25_570]]);
     resolve = (name) =>
       name === 'node.example.com' ? Promise.resolve(['127.0.0.1']) : Promise.reject(new Error('ENOTFOUND'));
     await passTime(INTERVAL, record);
@@ -399,7 +403,7 @@ describe('a failed query', () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL + 6 * SECOND, record);
-    expect(shown(record)?.problem?.cause).toBe('query_timed_out');
+    expect(shown(record)?.problem).toEqual({ cause: 'query_no_answer', detail: 'no response within 5 s' });
   });
 
   it('is reported as unexpected if the exporter itself caused it', async () => {
@@ -437,7 +441,7 @@ describe('the server list', () => {
     watch.follow();
     expect(shown(record)).toBeUndefined();
     await passTime(INTERVAL, record);
-    expect(queried.at(-1)?.ip).toBe('203.0.113.8');
+    expect(queried.at(-1)?.ways[0]?.ip).toBe('203.0.113.8');
   });
 });
 
@@ -465,7 +469,7 @@ describe('a configuration change', () => {
     queried.length = 0;
     await passTime(MINUTE, record);
     expect(queried).toHaveLength(6);
-    expect(new Set(queried.map(({ type }) => type))).toEqual(new Set(['valheim']));
+    expect(new Set(queried.map(({ ways }) => ways[0]?.protocol))).toEqual(new Set(['valve']));
   });
 
   it('of other settings keeps the response', async () => {
@@ -501,7 +505,7 @@ it('nothing is queried while no server has a query', async () => {
 
 it('queries are withdrawn on a stop, and no timer is left', async () => {
   let aborted = 0;
-  answer = (_target, signal) =>
+  answer = (_question, signal) =>
     new Promise(() => signal.addEventListener('abort', () => (aborted += 1), { once: true }));
   watch.start();
   const record = observe();

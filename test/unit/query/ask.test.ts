@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allowedAddresses, type QueryPolicy, queryPlace } from '../../../src/query/ask.ts';
@@ -6,12 +7,14 @@ const PUBLIC: QueryPolicy = { panelUrl: 'https://panel.example.com' };
 const LOCAL: QueryPolicy = { panelUrl: 'http://127.0.0.1:8080' };
 const naming = (...queryHosts: string[]): QueryPolicy => ({ ...PUBLIC, queryHosts });
 
+const entry = (address: string) => ({ address, family: isIP(address) });
+
 /** A resolver that knows only these names. */
 const names = (known: Readonly<Record<string, readonly string[]>>) => (name: string) => {
   const addresses = known[name];
   return addresses === undefined
     ? Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }))
-    : Promise.resolve(addresses);
+    : Promise.resolve(addresses.map(entry));
 };
 
 const unused = names({});
@@ -130,7 +133,7 @@ describe('an address that must not be queried', () => {
     const asked: string[] = [];
     const resolve = (name: string) => {
       asked.push(name);
-      return Promise.resolve(['203.0.113.7']);
+      return Promise.resolve([entry('203.0.113.7')]);
     };
     await allowedAddresses('127.0.0.1', PUBLIC, resolve);
     await allowedAddresses('::1', PUBLIC, resolve);
@@ -159,7 +162,7 @@ it('a name is resolved once, and the result is one of the checked addresses', as
         let questions = 0;
         const answer = await allowedAddresses('play.example.com', PUBLIC, () => {
           questions += 1;
-          return Promise.resolve(questions === 1 ? found : ['127.0.0.1']);
+          return Promise.resolve((questions === 1 ? found : ['127.0.0.1']).map(entry));
         });
         expect(questions).toBe(1);
         if ('cause' in answer) expect(answer.cause).toBe('query_address_not_allowed');

@@ -1,23 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { queryBedrock } from '../../../src/query/minecraft.ts';
-import { replay } from '../../../src/query/protocol.ts';
+import type { Network } from '../../../src/query/network.ts';
+import type { Way } from '../../../src/query/ways.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { bedrockPong } from '../../support/game-answers.ts';
 
-const SERVER = { ip: '192.0.2.1', port: 19_132, token: Buffer.alloc(4) };
+const WAY: Way = {
+  protocol: 'minecraftbedrock',
+  ip: '192.0.2.1',
+  hostname: '192.0.2.1',
+  port: 19_132,
+  queryPort: 19_132,
+};
 
 /** What is read from a status with this name and these players, or from its first part. */
-async function countsOf(name: string, players: number | string = 3, length?: number) {
-  const { orders } = await replay(queryBedrock, SERVER, []);
-  const [ping] = orders;
-  if (ping?.do !== 'send') throw new Error('expected a datagram');
-  const bytes = bedrockPong(Buffer.from(ping.bytes), players, 20, name).subarray(0, length);
-  const step = await replay(queryBedrock, SERVER, [{ on: 'received', bytes }]);
-  return step.players ?? step.unreadable;
+function countsOf(name: string, players: number | string = 3, length?: number) {
+  const udpSend = (ping: Buffer, onDatagram: (datagram: Buffer) => unknown) =>
+    Promise.resolve(onDatagram(bedrockPong(ping, players, 20, name).subarray(0, length)));
+  return queryBedrock({ udpSend } as unknown as Network, WAY);
 }
 
-const THREE = { players: 3, playersMax: 20 };
+const THREE = { players: '3', maxPlayers: '20' };
 const UNKNOWN = 'the response contains no player count';
 
 describe('the players of a Bedrock server', () => {
@@ -46,11 +50,11 @@ describe('the players of a Bedrock server', () => {
   });
 
   it('are unknown if the name contains a status, too', async () => {
-    expect(await countsOf('a name;800;1.21.80;9;90')).toBe(UNKNOWN);
+    await expect(countsOf('a name;800;1.21.80;9;90')).rejects.toThrow(UNKNOWN);
   });
 
   it.each(['', '-1', 'x', '3.5', '99999999999'])('are unknown if their number is %j', async (players) => {
-    expect(await countsOf('a name', players)).toBe(UNKNOWN);
+    await expect(countsOf('a name', players)).rejects.toThrow(UNKNOWN);
   });
 
   it.each(['\\', ';', '1;', '\\;', '1;.;1;1;'])(

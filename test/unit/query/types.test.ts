@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
 import { describe, expect, it, vi } from 'vitest';
-import { OWN_PROTOCOLS, type QueryTarget, waysOf } from '../../../src/query/client.ts';
-import { LIBRARY } from '../../../src/query/library.ts';
+import { PROTOCOLS } from '../../../src/query/protocols.ts';
 import { LIBRARY_PROTOCOLS, QUERY_TYPES } from '../../../src/query/types.ts';
 import { expectSection } from '../../support/generated.ts';
+import { type QueryTarget, questionFor } from '../../support/query-here.ts';
 import {
   isOffered,
   LEFT_OUT,
@@ -26,6 +26,8 @@ function sourcesOf(protocol: string): readonly string[] {
 
 const IP = '192.0.2.1';
 
+const waysOf = (target: QueryTarget) => questionFor(target).ways;
+
 describe('the types that can be queried', () => {
   it("are the library's types with an offered protocol, and the exporter's own", () => {
     expect([...QUERY_TYPES]).toEqual(OFFERED.map(([type]) => type));
@@ -41,7 +43,7 @@ describe('the types that can be queried', () => {
         const ways = waysOf({ type, ip: IP, port: usual, isQueryPort: false });
         expect([type, ...new Set(ways.map((way) => way.port))]).toEqual([type, ...ports]);
         expect(ways.some((way) => way.protocol.startsWith(protocol))).toBe(true);
-        expect(ways.every(({ protocol }) => LIBRARY.has(protocol) || OWN_PROTOCOLS.has(protocol))).toBe(true);
+        expect(ways.every(({ protocol }) => PROTOCOLS.has(protocol))).toBe(true);
       }
     }
   });
