@@ -423,7 +423,7 @@ class ScriptedSocket {
   drop(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#listener.closed({ code: 1006, text: '', reason: 'closed', oversize: false });
+    this.#listener.closed({ code: 1006, text: '', oversize: false });
   }
 
   #authenticated(effect: Effect | undefined): void {

@@ -2,7 +2,6 @@ import { createApp } from '../../src/app/app.ts';
 import { openLog } from '../../src/app/log.ts';
 import { boundHeapGrowth } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { releaseFragments } from '../../src/session/release-fragments.ts';
 import { formatIssues } from '../../src/yaml/issues.ts';
 import { watchProcess } from './process-usage.ts';
 
@@ -10,7 +9,6 @@ export type ExporterProgram = Awaited<ReturnType<typeof start>>;
 
 /** The exporter as run by `serve`, except that it logs only warnings. */
 export async function start({ configFile }: { readonly configFile: string }) {
-  releaseFragments();
   const loaded = await loadConfig(configFile, {});
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
   const app = createApp({

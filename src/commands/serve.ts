@@ -7,7 +7,6 @@ import type { Config } from '../config/config.ts';
 import { loadConfig, loadInThread } from '../config/load.ts';
 import type { Shard } from '../fleet/shard.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
-import { releaseFragments } from '../session/release-fragments.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure, type LogFlags, logFormatOption, logLevelOption } from './command-line.ts';
 import {
@@ -87,7 +86,6 @@ async function runExporter(
   config: Config,
   webConfig: (WebConfigResult & { readonly ok: true }) | undefined,
 ): Promise<void> {
-  releaseFragments();
   const { log, droppedLines } = await openLog({
     level: flags['log.level'] ?? config.log.level,
     format: flags['log.format'] ?? config.log.format,

@@ -17,7 +17,6 @@ export const RECONNECT_REASONS = [
   'auth_timeout',
   'auth_refused',
   'silent',
-  'pong_timeout',
   'token_expired',
   'moved',
 ] as const;

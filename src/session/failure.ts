@@ -83,12 +83,12 @@ export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way
 
 /** The failure of a socket that the far end closed, or whose connection was lost. */
 export function closeFailure(
-  { code, text, reason }: { readonly code: number; readonly text: string; readonly reason: ReconnectReason },
+  { code, text }: { readonly code: number; readonly text: string },
   { closeCause }: Pick<SocketCodec, 'closeCause'>,
 ): Failure {
   const said = printable(text);
   const detail = `socket closed (code ${code})${said === '' ? '' : `: "${said}"`}`;
-  return { reason, problem: { cause: closeCause(code), detail } };
+  return { reason: 'closed', problem: { cause: closeCause(code), detail } };
 }
 
 /** The failure behind a `jwt error`; `claims` are those of the token that was sent. */

@@ -5,10 +5,10 @@ import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
-import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { RefusedUpgrade } from './failure.ts';
-import { Heartbeat, Outbox, type Pingable } from './socket-pacing.ts';
+import { FrameReader } from './frame-reader.ts';
+import { Outbox } from './socket-pacing.ts';
 import type { OpenTunnel } from './socket-proxy.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
@@ -61,6 +61,7 @@ export interface SocketOptions {
 export interface SocketListener {
   opened(): void;
   refused(problem: RefusedUpgrade): void;
+  /** The frame's bytes are valid only during the call. */
   message(frame: Buffer, isBinary: boolean): void;
   closed(closing: SocketClosing): void;
 }
@@ -73,21 +74,18 @@ export interface SocketClosing {
    * connection, why.
    */
   readonly text: string;
-  readonly reason: ReconnectReason;
   readonly oversize: boolean;
 }
 
-/** One console socket: sends frames at the far end's pace, pings, and reports its end exactly once. */
-export class ConsoleSocket implements Pingable {
+/** One console socket: sends frames at the far end's pace, and reports its end exactly once. */
+export class ConsoleSocket {
   readonly #listener: SocketListener;
   readonly #ws: WebSocket;
   readonly #clock: Clock;
   readonly #codec: SocketCodec;
-  readonly #heartbeat: Heartbeat;
   readonly #outbox: Outbox;
   #opened = false;
   #detached = false;
-  #lost = false;
   #error: (Error & { code?: string }) | undefined;
   #answer: Pick<RefusedUpgrade, 'status' | 'body'> = {};
   /** Why the token can't be sent. */
@@ -98,19 +96,10 @@ export class ConsoleSocket implements Pingable {
     this.#listener = listener;
     this.#clock = options.clock;
     this.#codec = options.codec;
-    this.#ws = connect(url, options);
+    const reader = new FrameReader((frame) => this.#onMessage(frame, false));
+    this.#ws = connect(url, options, reader);
     this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
-    this.#heartbeat = new Heartbeat(options.clock, this);
-    this.#listen();
-  }
-
-  ping(): void {
-    this.#ws.ping();
-  }
-
-  lost(): void {
-    this.#lost = true;
-    this.#ws.terminate();
+    this.#listen(reader);
   }
 
   /**
@@ -162,24 +151,17 @@ export class ConsoleSocket implements Pingable {
 
   #detach(): void {
     this.#detached = true;
-    this.#heartbeat.stop();
     this.#outbox.stop();
   }
 
-  #listen(): void {
+  #listen(reader: FrameReader): void {
     const ws = this.#ws;
     ws.on('open', () => {
       this.#opened = true;
-      if (this.#detached) return;
-      this.#heartbeat.start();
-      this.#listener.opened();
+      reader.opened();
+      if (!this.#detached) this.#listener.opened();
     });
-    ws.on('message', (data, isBinary) => {
-      if (this.#detached) return;
-      this.#heartbeat.received();
-      this.#listener.message(data as Buffer, isBinary);
-    });
-    ws.on('pong', () => this.#heartbeat.received());
+    ws.on('message', (data, isBinary) => this.#onMessage(data as Buffer, isBinary));
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
     // ws reports every failure here first and closes afterward; only the close event is passed on.
     ws.on('error', (error) => {
@@ -188,6 +170,10 @@ export class ConsoleSocket implements Pingable {
       if (this.#opened) ws.terminate();
     });
     ws.on('close', (code, reason) => this.#onClose(code, reason));
+  }
+
+  #onMessage(frame: Buffer, isBinary: boolean): void {
+    if (!this.#detached) this.#listener.message(frame, isBinary);
   }
 
   /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */
@@ -222,13 +208,12 @@ export class ConsoleSocket implements Pingable {
     this.#listener.closed({
       code,
       text: this.#unusable ?? broken ?? reason.toString('utf8'),
-      reason: this.#lost ? 'pong_timeout' : 'closed',
       oversize: sign === OVERSIZE,
     });
   }
 }
 
-function connect(url: string, options: SocketOptions): WebSocket {
+function connect(url: string, options: SocketOptions, reader: FrameReader): WebSocket {
   const open = options.tunnelFor?.(url);
   const closing = new AbortController();
   const ws = new WebSocket(url, {
@@ -242,7 +227,10 @@ function connect(url: string, options: SocketOptions): WebSocket {
     // else.
     skipUTF8Validation: true,
     ...options.tls(),
-    createConnection: open && connectionBy(open, closing.signal),
+    createConnection:
+      open === undefined
+        ? (node: ClientRequestArgs) => reader.connect(node, url.startsWith('wss:'))
+        : connectionBy(open, closing.signal),
     lookup: options.lookup,
   });
   if (open !== undefined) ws.once('close', () => closing.abort());

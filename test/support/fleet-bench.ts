@@ -245,7 +245,7 @@ export class FakeSocket {
   drops(): void {
     if (this.ended !== undefined) return;
     this.ended = 'terminated';
-    this.#listener.closed({ code: 1006, text: '', reason: 'closed', oversize: false });
+    this.#listener.closed({ code: 1006, text: '', oversize: false });
   }
 
   close(): Promise<void> {

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { SILENCE_MS } from '../../../src/session/machine-model.ts';
-import { PING_INTERVAL_MS } from '../../../src/session/socket-pacing.ts';
 import type { SocketFault } from '../../../src/simulator/schema.ts';
 import { blocked, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
@@ -328,7 +327,7 @@ const losses: readonly FaultRow[] = [
     arrange: ({ panel }) => void panel.sockets({ kind: 'half-open', server: TARGET }),
     during: STREAMING,
     shows: (_, scene) => expect(opened(scene)).toBe(2),
-    recoveryMs: Math.max(3 * SILENCE_MS, 2 * PING_INTERVAL_MS),
+    recoveryMs: 3 * SILENCE_MS,
   },
 ];
 

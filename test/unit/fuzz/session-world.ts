@@ -378,7 +378,7 @@ export class FakeSocket {
   closedByNode(code: number): void {
     if (this.#detached || !this.#opened) return;
     this.terminate();
-    this.#listener.closed({ code, text: 'closed', reason: 'closed', oversize: code === 1009 });
+    this.#listener.closed({ code, text: 'closed', oversize: code === 1009 });
   }
 
   #later(ms: number, run: () => void): void {

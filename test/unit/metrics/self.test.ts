@@ -64,13 +64,13 @@ describe('the counters', () => {
     main.message('stats');
     self.telemetry('second').message('stats');
     main.badMessage('oversize');
-    main.reconnect('pong_timeout');
+    main.reconnect('silent');
     await self.metrics();
     self.telemetry('main').message('stats');
     expect(await value('messages_total', { panel: 'main', event: 'stats' })).toBe(3);
     expect(await value('messages_total', { panel: 'second', event: 'stats' })).toBe(1);
     expect(await value('bad_messages_total', { panel: 'main', kind: 'oversize' })).toBe(1);
-    expect(await value('reconnects_total', { panel: 'main', reason: 'pong_timeout' })).toBe(1);
+    expect(await value('reconnects_total', { panel: 'main', reason: 'silent' })).toBe(1);
   });
 
   test.each(['made up', '', '__proto__', 'constructor', 'stats ', 'x'.repeat(10_000)])(

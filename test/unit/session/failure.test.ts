@@ -203,14 +203,9 @@ describe('closeFailure', () => {
       'socket closed (code 4409): "server is suspended"',
     ],
   ])('classifies %i "%s"', (code, text, cause, refusal, detail) => {
-    const failure = closeFailure({ code, text, reason: 'closed' }, NODE);
+    const failure = closeFailure({ code, text }, NODE);
     expect(failure).toEqual({ reason: 'closed', problem: { cause, detail } });
     expect(lastingRefusal(failure.problem)).toEqual(refusal);
-  });
-
-  it('keeps the reason that is counted for the reconnect', () => {
-    const closing = { code: 1006, text: '', reason: 'pong_timeout' } as const;
-    expect(closeFailure(closing, NODE).reason).toBe('pong_timeout');
   });
 });
 

@@ -177,10 +177,7 @@ class World {
         return {
           type: 'closed',
           epoch,
-          failure: closeFailure(
-            { code: at(CLOSE_CODES, pick), text: 'closed', reason: 'closed' },
-            PTERODACTYL.socket,
-          ),
+          failure: closeFailure({ code: at(CLOSE_CODES, pick), text: 'closed' }, PTERODACTYL.socket),
         };
       case 'jwt error': {
         const text = at(JWT_ERRORS, pick);

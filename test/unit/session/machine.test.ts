@@ -71,7 +71,7 @@ const ORIGIN: Failure = { reason: 'upgrade_refused', problem: { cause: 'origin',
 const closed = (code: number): MachineEvent => ({
   type: 'closed',
   epoch: 7,
-  failure: closeFailure({ code, text: '', reason: 'closed' }, NODE),
+  failure: closeFailure({ code, text: '' }, NODE),
 });
 const jwtError = (text: string) => ({
   type: 'jwtError' as const,

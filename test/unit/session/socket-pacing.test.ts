@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FRAME_INTERVAL_MS, Heartbeat, Outbox } from '../../../src/session/socket-pacing.ts';
+import { FRAME_INTERVAL_MS, Outbox } from '../../../src/session/socket-pacing.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;
@@ -97,66 +97,5 @@ describe('Outbox', () => {
       }),
       { numRuns: 30 },
     );
-  });
-});
-
-describe('Heartbeat', () => {
-  let said: string[];
-  let heartbeat: Heartbeat;
-
-  beforeEach(() => {
-    said = [];
-    heartbeat = new Heartbeat(clock, { ping: () => said.push('ping'), lost: () => said.push('lost') });
-  });
-
-  it('pings a quiet connection every 30 s while pings receive pongs', async () => {
-    heartbeat.start();
-    await clock.advance(29_999);
-    expect(said).toEqual([]);
-    for (let beat = 1; beat <= 4; beat += 1) {
-      await clock.advance(beat === 1 ? 1 : 30_000);
-      expect(said).toHaveLength(beat);
-      heartbeat.received();
-    }
-    expect(new Set(said)).toEqual(new Set(['ping']));
-  });
-
-  it('does not ping an active connection, but does 30 s after its last frame', async () => {
-    heartbeat.start();
-    for (let second = 0; second < 100; second += 1) {
-      await clock.advance(1_000);
-      heartbeat.received();
-    }
-    expect(said).toEqual([]);
-    await clock.advance(29_999);
-    expect(said).toEqual([]);
-    await clock.advance(1);
-    expect(said).toEqual(['ping']);
-  });
-
-  it('reports a loss once if nothing arrives within 30 s after a ping, and then stops', async () => {
-    heartbeat.start();
-    await clock.advance(60_000);
-    expect(said).toEqual(['ping', 'lost']);
-    expect(clock.pending).toBe(0);
-    await clock.advance(120_000);
-    expect(said).toEqual(['ping', 'lost']);
-  });
-
-  it('accepts a late pong', async () => {
-    heartbeat.start();
-    await clock.advance(59_999);
-    heartbeat.received();
-    await clock.advance(30_000);
-    expect(said).toEqual(['ping', 'ping']);
-  });
-
-  it('does nothing after a stop, even one before its start', async () => {
-    heartbeat.stop();
-    heartbeat.start();
-    heartbeat.stop();
-    expect(clock.pending).toBe(0);
-    await clock.advance(120_000);
-    expect(said).toEqual([]);
   });
 });

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { FrameReader } from '../../../src/session/frame-reader.ts';
+import { type Random, seededRandom } from '../../../src/simulator/random.ts';
+
+const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa];
+const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+
+interface Header {
+  readonly isFinal?: boolean;
+  readonly isMasked?: boolean;
+  readonly reserved?: number;
+}
+
+/** A frame on the wire (RFC 6455, section 5.2). */
+function frame(opcode: number, content: Buffer, header: Header = {}): Buffer {
+  const { isFinal = true, isMasked = false, reserved = 0 } = header;
+  const mask = isMasked ? 0x80 : 0;
+  const first = (isFinal ? 0x80 : 0) | reserved | opcode;
+  const { length } = content;
+  let head: Buffer;
+  if (length < 126) head = Buffer.from([first, mask | length]);
+  else if (length < 65_536) head = Buffer.from([first, mask | 126, length >> 8, length & 0xff]);
+  else {
+    head = Buffer.alloc(10);
+    head.set([first, mask | 127]);
+    head.writeBigUInt64BE(BigInt(length), 2);
+  }
+  return Buffer.concat([head, ...(isMasked ? [Buffer.alloc(4)] : []), content]);
+}
+
+/** What the far end sends, and in which pieces. */
+class Script {
+  readonly pieces: readonly Buffer[];
+  /** The first piece arrives with the end of the handshake. */
+  readonly isEarly: boolean;
+  /** How many turns of the event loop there are between two pieces. */
+  readonly turns: number;
+  readonly #random: Random;
+
+  constructor(seed: number, isGood: boolean) {
+    this.#random = seededRandom(seed);
+    const frames = Array.from({ length: 1 + this.#below(30) }, () => (isGood ? this.#good() : this.#any()));
+    this.pieces = this.#cut(Buffer.concat(frames));
+    this.isEarly = this.#below(5) === 0;
+    this.turns = 1 + this.#below(4);
+  }
+
+  #below(count: number): number {
+    return Math.floor(this.#random() * count);
+  }
+
+  #content(): Buffer {
+    const lengths = [200 + this.#below(100), this.#below(126), this.#below(5_000), this.#below(200_000)];
+    // Content may look like frames.
+    const looks = [Buffer.from([97 + this.#below(26)]), frame(TEXT, Buffer.from('no'))];
+    return Buffer.alloc(lengths[Math.min(3, this.#below(6))] ?? 0, looks[this.#below(2)]);
+  }
+
+  #good(): Buffer {
+    const kind = this.#below(10);
+    if (kind === 0) return frame(PING, Buffer.alloc(this.#below(126), 1));
+    if (kind === 1) return frame(PONG, Buffer.alloc(this.#below(126), 2));
+    return frame(TEXT, this.#content());
+  }
+
+  #any(): Buffer {
+    const kind = this.#below(40);
+    if (kind < 26) return this.#good();
+    if (kind < 28) return frame(BINARY, this.#content());
+    if (kind < 32) {
+      const parts = Array.from({ length: this.#below(4) }, () =>
+        frame(CONTINUATION, this.#content(), { isFinal: false }),
+      );
+      const between = this.#below(3) === 0 ? [frame(PING, Buffer.from('in'))] : [];
+      const begin = frame(this.#below(2) === 0 ? TEXT : BINARY, this.#content(), { isFinal: false });
+      return Buffer.concat([begin, ...between, ...parts, frame(CONTINUATION, this.#content())]);
+    }
+    const odd = [
+      () => frame(TEXT, this.#content(), { isMasked: true }),
+      () => frame(TEXT, this.#content(), { reserved: 0x40 }),
+      () => frame(3 + this.#below(5), this.#content()),
+      () => frame(CONTINUATION, this.#content()),
+      () => Buffer.concat([frame(TEXT, this.#content(), { isFinal: false }), frame(TEXT, this.#content())]),
+      // Lengths that no frame may have.
+      () => Buffer.from([0x81, 127, 0, 0, 0, 9, 0, 0, 0, 0]),
+      () => Buffer.from([0x81, 127, 0x80, 0, 0, 0, 0, 0, 0, 5]),
+      () => frame(CLOSE, Buffer.from([3, 232, 98, 121, 101])),
+    ];
+    return odd[kind - 32]?.() ?? this.#good();
+  }
+
+  #cut(bytes: Buffer): readonly Buffer[] {
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < bytes.length; ) {
+      const length = 1 + this.#below([5, 300, 5_000, 100_000][this.#below(4)] ?? 1);
+      pieces.push(bytes.subarray(at, at + length));
+      at += length;
+    }
+    return pieces;
+  }
+}
+
+let server: Server;
+let script: Script;
+
+beforeAll(async () => {
+  server = createServer();
+  server.on('upgrade', ({ headers }, socket) => void play(socket, headers['sec-websocket-key'] ?? ''));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(() => server.close());
+
+async function play(socket: Duplex, key: string): Promise<void> {
+  socket.on('error', () => undefined);
+  const accept = createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64');
+  const handshake = Buffer.from(
+    `HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+  );
+  const [first = Buffer.alloc(0), ...rest] = script.pieces;
+  const pieces = script.isEarly
+    ? [Buffer.concat([handshake, first]), ...rest]
+    : [handshake, ...script.pieces];
+  for (const piece of pieces) {
+    if (socket.destroyed) return;
+    socket.write(piece);
+    for (let turn = 0; turn < script.turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  socket.end();
+}
+
+const shown = (data: Buffer) => `${data.length} ${createHash('md5').update(data).digest('hex')}`;
+
+/** What a client reports of the script until its end, and how many messages didn't come from ws. */
+function events(isDirect: boolean): Promise<{ readonly log: readonly string[]; readonly direct: number }> {
+  return new Promise((resolve) => {
+    const log: string[] = [];
+    let direct = 0;
+    const reader = new FrameReader((content) => {
+      direct += 1;
+      log.push(`message false ${shown(content)}`);
+    });
+    const { port } = server.address() as AddressInfo;
+    const ws = new WebSocket(`ws://127.0.0.1:${port}/`, {
+      perMessageDeflate: false,
+      maxPayload: 1 << 20,
+      skipUTF8Validation: true,
+      ...(isDirect && { createConnection: (options: object) => reader.connect(options, false) }),
+    });
+    ws.once('open', () => reader.opened());
+    ws.on('message', (data, isBinary) => log.push(`message ${isBinary} ${shown(data as Buffer)}`));
+    ws.on('ping', (data) => log.push(`ping ${shown(data)}`));
+    ws.on('pong', (data) => log.push(`pong ${shown(data)}`));
+    ws.on('error', (error) => {
+      log.push(`error ${error.message}`);
+      ws.terminate();
+    });
+    ws.on('close', (code, reason) => {
+      log.push(`close ${code} ${reason.toString()}`);
+      resolve({ log, direct });
+    });
+  });
+}
+
+it.each([
+  ['good', true],
+  ['any', false],
+])('reports the same as ws alone: %s streams in any pieces', async (_name, isGood) => {
+  let direct = 0;
+  for (let seed = 1; seed <= 250; seed += 1) {
+    script = new Script(seed, isGood);
+    const expected = await events(false);
+    const found = await events(true);
+    expect(found.log, `seed ${seed}`).toEqual(expected.log);
+    direct += found.direct;
+  }
+  expect(direct, 'messages that ws did not read').toBeGreaterThan(50);
+});
