@@ -27,7 +27,7 @@ const AGAIN: readonly string[] = [
   '"jwt: created too far in past (denylist)" in response to auth',
   'sockets that are closed with 1011 as soon as they open',
   'a socket that is closed with 4409 because of a suspension',
-  'a half-open socket, detected by silence or by a ping',
+  'a half-open socket, detected by silence',
   'a server that is suspended and resumed, without credentials',
   'a server that crashes',
   'a refresh that is refused with 403, while the socket lives as long as its token',

@@ -323,7 +323,7 @@ const losses: readonly FaultRow[] = [
     recoveryMs: CONNECT_TIMEOUT_MS + AT_ONCE_MS,
   },
   {
-    name: 'a half-open socket, detected by silence or by a ping',
+    name: 'a half-open socket, detected by silence',
     arrange: ({ panel }) => void panel.sockets({ kind: 'half-open', server: TARGET }),
     during: STREAMING,
     shows: (_, scene) => expect(opened(scene)).toBe(2),
