@@ -43,7 +43,7 @@ export async function startCompressedFleet(options: CompressedFleetOptions): Pro
     ofPanel: WIDE_DEADLINES,
     ofServers: [`mode: ${options.mode ?? 'auto'}`],
   });
-  const { settings } = parseConfig(yaml, 'compressed fleet', {});
+  const { settings } = await parseConfig(yaml, 'compressed fleet', {});
   if (settings === undefined) throw new Error('the configuration of the compressed fleet is not valid');
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const app = createApp({

@@ -65,7 +65,7 @@ async function demo(flags: DemoFlags): Promise<void> {
         format: flags['log.format'] ?? 'auto',
       });
       const app = createApp({
-        config: configFor(panel),
+        config: await configFor(panel),
         listen: { host: LOOPBACK, port: flags.port },
         log,
         droppedLogLines: droppedLines,
@@ -93,8 +93,8 @@ async function startApp(app: App, port: number): Promise<string> {
   }
 }
 
-function configFor(panel: Simulator): Config {
-  const { settings } = parseConfig(simulatorConfig(panel), 'demo', {});
+async function configFor(panel: Simulator): Promise<Config> {
+  const { settings } = await parseConfig(simulatorConfig(panel), 'demo', {});
   if (settings === undefined) throw new Error("the demo's configuration is invalid");
   return withSecrets(settings);
 }

@@ -139,7 +139,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   const url = await readUrl(flags, asker);
   let answers: Answers = { url, key: await readKey(flags, sources) };
   for (;;) {
-    const panel = panelOf(flags, answers, targets);
+    const panel = await panelOf(flags, answers, targets);
     note(`Testing ${panel.url} …\n`);
     const seen = await look(panel, panel.listing?.type, signal);
     signal.throwIfAborted();
@@ -250,8 +250,8 @@ function scalar(text: string): string {
 }
 
 /** The panel as the exporter will read it from the configuration. */
-function panelOf(flags: InitFlags, answers: Answers, targets: Targets): PanelConfig {
-  const { settings, issues } = parseConfig(configText(flags, answers, targets, []), flags.config, {});
+async function panelOf(flags: InitFlags, answers: Answers, targets: Targets): Promise<PanelConfig> {
+  const { settings, issues } = await parseConfig(configText(flags, answers, targets, []), flags.config, {});
   if (settings === undefined) throw new CommandFailure(formatIssues(issues));
   const [panel] = withSecrets(settings).panels;
   if (panel === undefined) throw new Error('the generated configuration has no panel');

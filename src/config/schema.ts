@@ -13,10 +13,13 @@ import {
   namedFile,
   oneOf,
   optional,
+  problemOf,
   scalar,
   section,
   withExamples,
 } from '../yaml/scalars.ts';
+import { isTreeMap, type Tree } from '../yaml/document.ts';
+import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { discover, perServer } from './discover-schema.ts';
 import { ALWAYS, checkPanel, checkPanels, checkTls } from './rules.ts';
@@ -42,8 +45,9 @@ function inlineKeyProblem(text: string): string | undefined {
 /** A file with an API key, which is read again with each reload. */
 const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: string) =>
   namedFile({
-    nameProblem: ({ name, result }) => {
-      if (result?.ok === true || !isApiKey(name)) return undefined;
+    kind: API_KEY_FILE,
+    nameProblem: (name) => {
+      if (!isApiKey(name)) return undefined;
       KNOWN_SECRETS.add(name);
       return `this is a key, not a file: ${otherwise}`;
     },
@@ -51,12 +55,13 @@ const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: str
       const problem = keyProblem(apiKeyOfFile(content));
       return problem && `does not contain a valid API key: ${problem}`;
     },
-    read: (content, file) => ({ apiKey: apiKeyOfFile(content), apiKeySource: `file ${file}` }),
+    use: (content, file) => ({ apiKey: apiKeyOfFile(content), apiKeySource: `file ${file}` }),
   });
 
 /** A file in PEM, which is used like this. */
 const pemFile = (expected: string, useOf: (content: string) => SecureContextOptions) =>
   namedFile({
+    kind: TLS_FILE,
     problem: (content) => {
       try {
         createSecureContext(useOf(content));
@@ -257,8 +262,23 @@ const log = section('a map with level and format', {
   ),
 });
 
-/** The configuration file: types, defaults and descriptions. Its input is a tree of texts, its output the configuration. */
-export const configSchema = section('a map with panels', {
+/** The keys that a configuration of pterodactyl_exporter or pelican-exporter always has. */
+const THEIR_KEYS = ['host', 'api_key'];
+
+/** Why the whole file is something else; undefined if it may be a configuration. */
+function misfit(tree: Tree): string | undefined {
+  if (tree === null)
+    return 'the file is empty; create it with init, or copy config.example.yaml and fill in your panel';
+  const [map]: readonly unknown[] = Array.isArray(tree) ? tree : [tree];
+  if (!isTreeMap(map) || 'panels' in map) return undefined;
+  if (THEIR_KEYS.every((key) => key in map))
+    return 'this is a configuration of pterodactyl_exporter or pelican-exporter; docs/migration.md describes how to convert it';
+  return Object.keys(panel.in.shape).some((key) => key in map)
+    ? 'put these settings below `panels:`, as an entry that begins with `- `'
+    : undefined;
+}
+
+const settings = section('a map with panels', {
   panels: list(
     panel.meta({
       oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }],
@@ -274,6 +294,17 @@ export const configSchema = section('a map with panels', {
 })
   .superRefine(checkPanels, ALWAYS)
   .meta({ title: 'gameserver-exporter configuration' });
+
+/**
+ * The configuration file: types, defaults and descriptions. Its input is a tree of texts, its output the configuration, with the
+ * content of the files that it names.
+ */
+export const configSchema = z.preprocess((tree, context) => {
+  const problem = misfit(tree);
+  // Nothing else is reported then.
+  if (problem !== undefined) context.addIssue(problemOf(problem, 'key'));
+  return tree;
+}, settings);
 
 /** What the file contains, with defaults filled in and the files that it refers to read. */
 export type Settings = z.output<typeof configSchema>;

@@ -1,21 +1,18 @@
 import {
+  type Alias,
   type Document,
   isAlias,
-  isCollection,
   isMap,
   isNode,
-  isPair,
   isScalar,
   isSeq,
   LineCounter,
   parseDocument,
-  Scalar,
-  visit,
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { type Environment, expandVariables, hasVariables } from './variables.ts';
+import { type Environment, expandVariables } from './variables.ts';
 
 /** The way from the root to a value: keys and indices. */
 export type Path = readonly (string | number)[];
@@ -24,13 +21,11 @@ const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
 
 /** The path as written in messages: `panels[0].servers[1].labels.game`. */
 export function formatPath(path: Path): string {
-  return path.map(formatStep).join('');
-}
-
-function formatStep(step: string | number, index: number): string {
-  if (typeof step === 'number') return `[${step}]`;
-  if (!PLAIN_KEY.test(step)) return `[${JSON.stringify(step)}]`;
-  return index === 0 ? step : `.${step}`;
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    return PLAIN_KEY.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+  });
+  return steps.join('').replace(/^\./, '');
 }
 
 /** The content of a YAML file: maps, lists, and for each scalar a text, so that an id like `1e100000` stays unchanged, or null. */
@@ -66,8 +61,8 @@ export interface SettingProblem {
   readonly at: 'key' | 'value' | 'hidden value' | Position;
 }
 
-/** The most values of a file with aliases: a few times what ten thousand servers need. */
-const MAX_VALUES = 500_000;
+/** The most values that aliases may stand for: a few times what ten thousand servers need. */
+const MAX_ALIASED = 250_000;
 
 /** A YAML text as a tree of texts with expanded variables, and the places of its values. Never throws. */
 export class YamlDocument {
@@ -77,35 +72,25 @@ export class YamlDocument {
   readonly problems: SettingProblem[] = [];
   /** The paths of values that were found to be wrong: nothing more is reported about them. */
   readonly broken: Path[] = [];
+  /** The texts in the file that contain variables, by their paths. */
+  readonly templates = new Map<string, string>();
+  readonly #env: Environment;
   readonly #lines = new LineCounter();
   readonly #document: Document;
+  readonly #anchors = new Map<string, unknown>();
+  /** The number of aliases around the value that is being read, and of all values read in aliases. */
+  #aliases = 0;
+  #aliased = 0;
 
   constructor(text: string, env: Environment) {
+    this.#env = env;
     const { document, errors } = parseText(text, this.#lines);
     this.#document = document;
     for (const { offset, message } of errors) this.#report([], offset, message);
     if (errors.length > 0) return;
-    const anchors = new Set<string>();
-    visit(document, {
-      Node: (key, node, around) => {
-        if (isAlias(node)) {
-          if (anchors.has(node.source)) return undefined;
-          this.#fail(
-            [...around, node],
-            'refers to an anchor that is not defined before it; quote patterns that begin with `*`',
-          );
-          return new Scalar(null);
-        }
-        if (node.anchor !== undefined) anchors.add(node.anchor);
-        if (isMap(node)) this.#keepValidKeys(node, around);
-        if (isScalar(node) && key !== 'key') this.#expand(node, around, env);
-        return undefined;
-      },
-    });
-    const tree: Tree = document.toJS({ maxAliasCount: -1 });
-    const isTooLarge = anchors.size > 0 && countValues(tree) > MAX_VALUES;
-    if (isTooLarge) this.#report([], 0, 'the aliases contain themselves, or expand to too many values');
-    this.tree = isTooLarge ? undefined : tree;
+    const tree = this.#read(document.contents, []);
+    if (this.#aliased <= MAX_ALIASED) this.tree = tree;
+    else this.#report([], 0, 'the aliases expand to too many values');
   }
 
   /** The position of a value or its key; if there is none, that of the nearest value around it. */
@@ -118,19 +103,6 @@ export class YamlDocument {
     return isNode(node) || path.length === 0 ? this.#placeAt(node) : this.placeOf(around);
   }
 
-  /** The text as in the file, if it contains variables. */
-  templateOf(path: Path): string | undefined {
-    const node = path.reduce(
-      (around: unknown, step) => (isCollection(around) ? this.#target(around.get(step, true)) : undefined),
-      this.#document.contents,
-    );
-    return isScalar(node) && node.source !== undefined && hasVariables(node.source) ? node.source : undefined;
-  }
-
-  #target(node: unknown): unknown {
-    return isAlias(node) ? node.resolve(this.#document) : node;
-  }
-
   #placeAt(at: unknown): Position {
     const offset = isNode(at) ? at.range?.[0] : at;
     const { line, col } = this.#lines.linePos(typeof offset === 'number' ? offset : 0);
@@ -138,62 +110,73 @@ export class YamlDocument {
   }
 
   #report(path: Path, at: unknown, message: string): void {
-    this.problems.push({ path, message, at: this.#placeAt(at) });
+    // What an alias repeats was reported where it is.
+    if (this.#aliases === 0) this.problems.push({ path, message, at: this.#placeAt(at) });
   }
 
-  /** Reports the last of these nodes, which contain each other, as wrong. */
-  #fail(nodes: readonly unknown[], message: string): void {
-    const path = pathOf(nodes);
-    this.broken.push(path);
-    this.#report(path, nodes.at(-1), message);
+  #read(node: unknown, path: Path): Tree {
+    if (this.#aliases > 0) this.#aliased += 1;
+    if (this.#aliased > MAX_ALIASED) return null;
+    if (isAlias(node)) return this.#readAlias(node, path);
+    const tree = isMap(node)
+      ? this.#readMap(node, path)
+      : isSeq(node)
+        ? node.items.map((item, index) => this.#read(item, [...path, index]))
+        : this.#readScalar(node, path);
+    if (isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    return tree;
   }
 
-  #expand(scalar: Scalar, around: readonly unknown[], env: Environment): void {
-    if (scalar.value === '' && scalar.type === 'PLAIN') scalar.value = null;
-    if (typeof scalar.value !== 'string' || !scalar.value.includes('${')) return;
-    const { text, problems } = expandVariables(scalar.value, env);
-    scalar.value = text;
-    for (const problem of problems) this.#fail([...around, scalar], problem);
+  #readAlias(alias: Alias, path: Path): Tree {
+    const node = this.#anchors.get(alias.source);
+    if (node === undefined) {
+      this.#fail(path, alias, UNKNOWN_ANCHOR);
+      return null;
+    }
+    this.#aliases += 1;
+    const tree = this.#read(node, path);
+    this.#aliases -= 1;
+    return tree;
   }
 
-  /** Removes the entries of a map whose keys are not usable. Of two equal keys, the first counts. */
-  #keepValidKeys(map: YAMLMap, around: readonly unknown[]): void {
-    const known = new Set<unknown>();
-    const problemOf = (key: unknown) => {
+  /** Entries whose keys are not usable are left out. Of two equal keys, the first counts. */
+  #readMap({ items }: YAMLMap, path: Path): Tree {
+    const tree: Record<string, Tree> = {};
+    const problemOf = (key: unknown, name: string) => {
       if (!isScalar(key)) return 'expected a plain key, not an alias, a list or a map';
       if (key.value === '__proto__') return 'is not an allowed key';
-      return known.has(key.value) ? 'is a duplicate key; keep only one' : undefined;
+      return Object.hasOwn(tree, name) ? 'is a duplicate key; keep only one' : undefined;
     };
-    map.items = map.items.filter(({ key }) => {
-      const problem = problemOf(key);
+    for (const { key, value } of items) {
       const name = isScalar(key) ? KNOWN_SECRETS.redact(String(key.value)) : '';
-      if (problem !== undefined) this.#report([...pathOf([...around, map]), name], key ?? map, problem);
-      known.add(name);
+      const problem = problemOf(key, name);
+      if (problem !== undefined) this.#report([...path, name], key ?? value, problem);
+      else tree[name] = this.#read(value, [...path, name]);
       // Paths contain the name, so the library has to find it.
       if (isScalar(key)) key.value = name;
-      return problem === undefined;
-    });
+    }
+    return tree;
+  }
+
+  #readScalar(node: unknown, path: Path): string | null {
+    if (!isScalar(node) || (node.value === '' && node.type === 'PLAIN')) return null;
+    const source = String(node.value);
+    if (!source.includes('${')) return source;
+    const { text, problems, hasVariables } = expandVariables(source, this.#env);
+    if (hasVariables) this.templates.set(formatPath(path), source);
+    for (const problem of problems) this.#fail(path, node, problem);
+    return text;
+  }
+
+  /** Reports a value as wrong. */
+  #fail(path: Path, node: unknown, problem: string): void {
+    this.broken.push(path);
+    this.#report(path, node, problem);
   }
 }
 
-/** The path to the last of these nodes, each of which contains the next. */
-function pathOf(nodes: readonly unknown[]): Path {
-  return nodes.flatMap((node, index): Path => {
-    if (isPair(node)) return isScalar(node.key) ? [String(node.key.value)] : [];
-    return isSeq(node) && index + 1 < nodes.length ? [node.items.indexOf(nodes[index + 1])] : [];
-  });
-}
-
-/** The number of values, also of those behind each alias; more than the maximum if there is no end. */
-function countValues(tree: Tree, depth = 0): number {
-  if (depth > 100) return MAX_VALUES + 1;
-  let count = 1;
-  for (const inner of typeof tree === 'object' && tree !== null ? Object.values(tree) : []) {
-    count += countValues(inner, depth + 1);
-    if (count > MAX_VALUES) break;
-  }
-  return count;
-}
+const UNKNOWN_ANCHOR =
+  'refers to an anchor that is not defined before it; quote patterns that begin with `*`';
 
 /** One mistake causes many errors after it. */
 const MAX_SYNTAX_ERRORS = 10;

@@ -26,12 +26,11 @@ export interface ConfigIssue {
 
 /** The issues as lines of `file:line:column: path: message`, without a newline at the end. */
 export function formatIssues(issues: readonly ConfigIssue[]): string {
-  return issues.map(formatIssue).join('\n');
-}
-
-function formatIssue({ file, line, column, path, message }: ConfigIssue): string {
-  const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
-  return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+  const lines = issues.map(({ file, line, column, path, message }) => {
+    const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+    return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+  });
+  return lines.join('\n');
 }
 
 /** The part of a JSON schema through which paths are followed. */
@@ -40,86 +39,112 @@ export interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
 }
 
-/** Computed on demand, because most files have no problems. */
-const JSON_SCHEMAS = new WeakMap<z.ZodType, SchemaNode>();
+/** At most this many problems of a file are reported: each is searched for in the file, and people read only the first ones. */
+const MAX_PROBLEMS = 100;
+
+/** A file as text and as a tree, and what is expected of it. */
+export interface SettingsFile<Settings> {
+  readonly file: string;
+  readonly document: YamlDocument;
+  /** The document's tree, or what it stands for. */
+  readonly tree: Tree;
+  readonly schema: z.ZodType<Settings>;
+  /** Problems between settings. The tree may be one that the schema rejects; its misspelled keys are corrected. */
+  readonly rules?: (tree: Tree) => readonly SettingProblem[];
+}
+
+/** The settings, or everything that is wrong with them, and a function that gives other problems their place in the file. */
+export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
+  const { document, tree, schema, rules = () => [] } = checked;
+  // Only for files with problems, because it takes time.
+  let root: SchemaNode | undefined;
+  const knownAt: KnownAt = (path) => {
+    root ??= z.toJSONSchema(schema, { io: 'input' }) as SchemaNode;
+    return path.reduce<SchemaNode | undefined>(
+      (node, step) => (typeof step === 'number' ? node?.items : node?.properties?.[step]),
+      root,
+    );
+  };
+  const toIssue = (problem: SettingProblem) => issueOf(problem, checked, knownAt);
+  if (tree === undefined) return { settings: undefined, issues: document.problems.map(toIssue), toIssue };
+  const first = await schema.safeParseAsync(tree);
+  const unknown = unknownKeys(first.error).map((path) => correct(path, tree, knownAt));
+  const corrected = unknown.flatMap(({ meant }) => (meant === undefined ? [] : [meant]));
+  // What follows from a misspelled key isn't reported: the rules apply to the tree as it was probably meant.
+  const { data, error } = corrected.length === 0 ? first : await schema.safeParseAsync(tree);
+  const known = [...document.broken, ...corrected];
+  const isNew = ({ path }: SettingProblem) =>
+    !known.some((one) => one.every((step, index) => step === path[index]));
+  const others = [...problemsIn(error), ...rules(tree)].filter(isNew);
+  const problems = [...document.problems, ...unknown, ...others];
+  const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
+  const more = problems.length > MAX_PROBLEMS ? [{ path: [], message, at: 'key' } as const] : [];
+  const issues = [...more, ...problems.slice(0, MAX_PROBLEMS)]
+    .map(toIssue)
+    .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  return { settings: issues.length === 0 ? data : undefined, issues, toIssue };
+}
 
 /** What the schema contains at a path; undefined if that is up to the user. */
-function schemaAt(schema: z.ZodType, path: Path): SchemaNode | undefined {
-  const root = JSON_SCHEMAS.get(schema) ?? (z.toJSONSchema(schema, { io: 'input' }) as SchemaNode);
-  JSON_SCHEMAS.set(schema, root);
-  return path.reduce<SchemaNode | undefined>(
-    (node, step) => (typeof step === 'number' ? node?.items : node?.properties?.[step]),
-    root,
-  );
-}
+type KnownAt = (path: Path) => SchemaNode | undefined;
 
-/** The keys that the schema knows in the map at a path. */
-export function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
-  return Object.keys(schemaAt(schema, path)?.properties ?? {});
-}
-
-/** At most this many problems of a file are reported: each is searched for in the file, and people read only the first ones. */
-export const MAX_PROBLEMS = 100;
-
-/** The schema's settings, or its problems: one more than `MAX_PROBLEMS`, if there are so many. */
-export function applySchema<Settings>(tree: Tree, schema: z.ZodType<Settings>) {
-  const first = schema.safeParse(tree);
-  const replaced: Path[] = [];
-  const unknown = (first.error?.issues ?? [])
+function unknownKeys(error: z.ZodError | undefined): readonly Path[] {
+  return (error?.issues ?? [])
     .flatMap((issue) =>
       issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...pathOf(issue), key]) : [],
     )
-    .slice(0, MAX_PROBLEMS + 1)
-    .map((path): SettingProblem => {
-      const [around, key] = [path.slice(0, -1), String(path.at(-1))];
-      const known = knownKeys(schema, around);
-      const similar = mostSimilar(key, known);
-      const map = valueAt(tree, around);
-      if (similar !== undefined && isTreeMap(map) && map[similar] === undefined) {
-        map[similar] = map[key] ?? null;
-        replaced.push([...around, similar]);
-      }
-      const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
-      return { path, message: `unknown key, ${hint}`, at: 'key' };
-    });
-  // What follows from a misspelled key isn't reported: the rules apply to the tree as it was probably meant.
-  const { data: settings, error } = replaced.length === 0 ? first : schema.safeParse(tree);
-  const others = (error?.issues ?? []).filter(({ code }) => code !== 'unrecognized_keys');
-  const problems = others.slice(0, MAX_PROBLEMS + 1).map((issue): SettingProblem => {
-    const isKey = issue.code === 'invalid_key';
-    const message = (isKey ? issue.issues[0]?.message : undefined) ?? issue.message;
-    const at =
-      issue.code === 'custom' ? (issue.params as Pick<SettingProblem, 'at'> | undefined)?.at : undefined;
-    return { path: pathOf(issue), message, at: at ?? (isKey ? 'key' : 'value') };
+    .slice(0, MAX_PROBLEMS + 1);
+}
+
+/** The problem of an unknown key. The tree gets its value where it was probably meant to be, unless something is there. */
+function correct(path: Path, tree: Tree, knownAt: KnownAt) {
+  const [around, key] = [path.slice(0, -1), String(path.at(-1))];
+  const known = Object.keys(knownAt(around)?.properties ?? {});
+  const similar = mostSimilar(key, known);
+  const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
+  const problem: SettingProblem & { meant?: Path } = {
+    path,
+    message: `unknown key, ${hint}`,
+    at: 'key',
+  };
+  const map = valueAt(tree, around);
+  if (similar !== undefined && isTreeMap(map) && map[similar] === undefined) {
+    map[similar] = map[key] ?? null;
+    problem.meant = [...around, similar];
+  }
+  return problem;
+}
+
+function problemsIn(error: z.ZodError | undefined): readonly SettingProblem[] {
+  const issues = (error?.issues ?? []).filter(({ code }) => code !== 'unrecognized_keys');
+  return issues.slice(0, MAX_PROBLEMS + 1).map((issue): SettingProblem => {
+    const path = pathOf(issue);
+    if (issue.code === 'invalid_key')
+      return { path, message: issue.issues[0]?.message ?? issue.message, at: 'key' };
+    const params =
+      issue.code === 'custom' ? (issue.params as Partial<SettingProblem> | undefined) : undefined;
+    return { path, message: issue.message, at: params?.at ?? 'value' };
   });
-  return { settings, problems: [...unknown, ...problems], replaced };
 }
 
 function pathOf({ path }: z.core.$ZodIssue): Path {
   return path.filter((step) => typeof step !== 'symbol');
 }
 
-/** A configuration file as issues refer to it. */
-export interface IssueSource {
-  readonly file: string;
-  readonly document: YamlDocument;
-  readonly tree: Tree;
-  readonly schema: z.ZodType;
-}
-
 /** The problem with its position, and with the value unless that is hidden. */
-export function toIssue(
+function issueOf(
   { path, message, at }: SettingProblem,
-  { file, document, tree, schema }: IssueSource,
+  { file, document, tree }: Omit<SettingsFile<unknown>, 'schema'>,
+  knownAt: KnownAt,
 ): ConfigIssue {
   const value = at === 'value' ? valueAt(tree, path) : undefined;
   // A variable may contain a misplaced secret; the file's own text does not.
-  const got = typeof value === 'string' ? (document.templateOf(path) ?? value) : value;
+  const got = typeof value === 'string' ? (document.templates.get(formatPath(path)) ?? value) : value;
   const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
   return {
     file,
     ...(typeof at === 'object' ? at : document.placeOf(path, at === 'key' ? 'key' : 'value')),
-    path: formatPath(knownPart(path, schema)),
+    path: formatPath(shownPart(path, knownAt)),
     message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
   };
 }
@@ -131,14 +156,14 @@ const OWN_KEY = /^[a-z_]{1,24}$/;
  * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is the user's own, and may be a
  * secret with wrong indentation: line and column still locate it.
  */
-function knownPart(path: Path, schema: z.ZodType): Path {
+function shownPart(path: Path, knownAt: KnownAt): Path {
   const unknown = path.findIndex(
-    (step, index) => typeof step === 'string' && schemaAt(schema, path.slice(0, index + 1)) === undefined,
+    (step, index) => typeof step === 'string' && knownAt(path.slice(0, index + 1)) === undefined,
   );
   if (unknown === -1) return path;
   const [known, key] = [path.slice(0, unknown), String(path[unknown])];
-  const isMisspelling = OWN_KEY.test(key) && mostSimilar(key, knownKeys(schema, known)) !== undefined;
-  return isMisspelling ? [...known, key] : known;
+  const keys = Object.keys(knownAt(known)?.properties ?? {});
+  return OWN_KEY.test(key) && mostSimilar(key, keys) !== undefined ? [...known, key] : known;
 }
 
 /** With at most this many edits between them, one word was probably meant to be the other. */
@@ -146,16 +171,12 @@ const MAX_EDITS = 2;
 
 /** The known word that was probably meant; undefined if none is close. */
 export function mostSimilar(word: string, known: readonly string[]): string | undefined {
+  // `apiKey`, `api-key` and `API_KEY` differ in style, not in spelling.
+  const plainForm = (text: string) => text.slice(0, 40).toLowerCase().replaceAll(/[-_ ]/g, '');
   const plain = plainForm(word);
   const [nearest] = known
     .map((candidate) => ({ candidate, edits: leven(plain, plainForm(candidate)) }))
+    .filter(({ edits }) => edits <= MAX_EDITS && edits < plain.length)
     .toSorted((a, b) => a.edits - b.edits);
-  return nearest !== undefined && nearest.edits <= MAX_EDITS && nearest.edits < plain.length
-    ? nearest.candidate
-    : undefined;
-}
-
-/** `apiKey`, `api-key` and `API_KEY` differ in style, not in spelling. */
-function plainForm(word: string): string {
-  return word.slice(0, 40).toLowerCase().replaceAll(/[-_ ]/g, '');
+  return nearest?.candidate;
 }

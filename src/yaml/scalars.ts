@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { COUNT_PATTERN, parseCountLimit, parseSizeLimit, SIZE_PATTERN } from '../domain/limits.ts';
 import type { Path, SettingProblem, Tree } from './document.ts';
-import { NamedFile, unreadable } from './text-file.ts';
+import { type FileKind, type ReadFile, unreadable } from './text-file.ts';
 
 /** Longer values are truncated in messages. */
 const MAX_QUOTED = 120;
@@ -71,37 +72,39 @@ export function scalar<T = string>({
 }
 
 interface FileOptions<T> {
+  readonly kind: FileKind;
   /** What the file should contain, as the end of "expected …". */
   readonly expected?: string;
-  /** What is wrong with the file's name, whether or not the file can be read. */
-  readonly nameProblem?: (file: NamedFile) => string | undefined;
+  /** What is wrong with the file's name, if it can't be read. */
+  readonly nameProblem?: (name: string) => string | undefined;
   /** What is wrong with its content; follows the file's name. */
   readonly problem: (content: string) => string | undefined;
   /** By default, the content itself. */
-  readonly read?: (content: string, name: string) => T;
+  readonly use?: (content: string, name: string) => T;
 }
 
-/** A setting that names a file, and is what `read` makes of its content: of nothing, if the file isn't read. */
+/** How files that settings name are read while a schema is applied; they aren't read outside. */
+export const readings = new AsyncLocalStorage<ReadFile>();
+
+/** A setting that names a file, and is what `use` makes of its content: of nothing, if the file isn't read. */
 export function namedFile<T = string>({
+  kind,
   expected = 'a file path',
   nameProblem,
   problem,
-  read = (content) => content as T,
+  use = (content) => content as T,
 }: FileOptions<T>) {
-  const wrongWith = (file: NamedFile) => {
-    const wrong = nameProblem?.(file);
-    if (file.result === undefined || wrong !== undefined) return wrong;
-    const unusable = file.result.ok ? problem(file.result.content) : unreadable(file.result);
-    return unusable && `the file ${quote(file.name)} ${unusable}`;
-  };
   return z
     .unknown()
-    .transform((file, context): T => {
-      const named = file instanceof NamedFile ? file : undefined;
-      if (named === undefined) context.addIssue(problemOf(`expected ${expected}`));
-      const wrong = named && wrongWith(named);
+    .transform(async (value, context): Promise<T> => {
+      const name = typeof value === 'string' ? value : '';
+      if (name === '') context.addIssue(problemOf(`expected ${expected}`));
+      const file = name === '' ? undefined : await readings.getStore()?.(name, kind);
+      const unusable = file && (file.ok ? problem(file.content) : unreadable(file));
+      const wrong =
+        (file?.ok ? undefined : nameProblem?.(name)) ?? (unusable && `the file ${quote(name)} ${unusable}`);
       if (wrong !== undefined) context.addIssue(problemOf(wrong, 'hidden value'));
-      return read(named?.result?.ok === true ? named.result.content : '', named?.name ?? '');
+      return use(file?.ok ? file.content : '', name);
     })
     .meta({ type: 'string' });
 }

@@ -31,19 +31,8 @@ export type FileResult =
   | { readonly ok: true; readonly content: string }
   | ({ readonly ok: false } & ReadFailure);
 
-/** A file that a setting names, which takes the place of its name in the tree. */
-export class NamedFile {
-  /** The file's path as written in the configuration. */
-  readonly name: string;
-  readonly kind: FileKind;
-  /** Undefined if the file isn't read. */
-  result: FileResult | undefined;
-
-  constructor(name: string, kind: FileKind) {
-    this.name = name;
-    this.kind = kind;
-  }
-}
+/** Reads a file that a setting names; undefined if it isn't to be read. */
+export type ReadFile = (name: string, kind: FileKind) => Promise<FileResult | undefined>;
 
 const NO_SUCH_FILE = 'no such file';
 

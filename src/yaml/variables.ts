@@ -8,15 +8,13 @@ const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 /** A name in capitals was chosen by someone; anything else may be a secret. */
 const CONVENTIONAL_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
-export function hasVariables(text: string): boolean {
-  return text.match(REFERENCE)?.some((match) => match !== ESCAPED) === true;
-}
-
 /** Expands every `${VAR}` once; `$${` gives a literal `${`. No problem quotes the text. */
 export function expandVariables(text: string, env: Environment) {
   const problems = new Set<string>();
+  let hasVariables = false;
   const expanded = text.replaceAll(REFERENCE, (match: string, name = '', close = '') => {
     if (match === ESCAPED) return '${';
+    hasVariables = true;
     if (close === '' || !VARIABLE_NAME.test(name)) {
       problems.add('expected a variable such as ${PANEL_API_KEY}; write $${ for a literal ${');
       return '';
@@ -28,5 +26,5 @@ export function expandVariables(text: string, env: Environment) {
     }
     return value ?? '';
   });
-  return { text: expanded, problems: [...problems] };
+  return { text: expanded, problems: [...problems], hasVariables };
 }

@@ -1,14 +1,14 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
+import { formatPath } from '../../yaml/document.ts';
 import type { ConfigIssue } from '../../yaml/issues.ts';
 import {
   loadSettings,
-  openSettings,
+  parseSettings,
   type SecretFile,
   type SettingsFormat,
   secretFiles,
 } from '../../yaml/settings-file.ts';
-import { TLS_FILE } from '../../yaml/text-file.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
@@ -32,37 +32,34 @@ export type WebConfigResult = { readonly files: readonly string[] } & (
  */
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
   const advice = 'correct --web.config.file';
-  const {
-    settings: shape,
-    issues,
-    warnings,
-    references,
-    files,
-  } = await loadSettings(file, env, FORMAT, { advice });
-  if (shape === undefined) return { ok: false, files, issues };
-  const settings = resolveWebConfig(shape);
-  const keys = references.filter(({ path }) => path.endsWith('.key_file'));
+  const read = await loadSettings(file, env, FORMAT, { advice });
+  const { warnings, files } = read;
+  if (read.settings === undefined) return { ok: false, files, issues: read.issues };
+  const { document } = read;
+  const settings = resolveWebConfig(read.settings);
+  const path = ['tls_server_config', 'key_file'];
   const problem = settings.tls && problemOf(() => createSecureContext(settings.tls?.context));
   if (problem !== undefined) {
     const message = `can't be used with the certificate: ${problem}`;
-    return { ok: false, files, issues: keys.map((place) => ({ ...place, file, message })) };
+    return {
+      ok: false,
+      files,
+      issues: [{ file, ...document.placeOf(path), path: formatPath(path), message }],
+    };
   }
-  return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, keys) };
+  return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, document, [path]) };
 }
-
-const FILES = ['cert_file', 'key_file', 'client_ca_file'];
 
 const FORMAT: SettingsFormat<WebConfigShape> = {
   schema: webConfigSchema,
   rules: checkWebRules,
-  files: () => FILES.map((key) => ({ path: ['tls_server_config', key], kind: TLS_FILE })),
   prepare: (tree) => withoutBlanks(tree ?? {}),
   warnings: warningsOf,
 };
 
 /** Parses the text of a web configuration, without the files that it refers to; `file` is its name in the issues. */
 export function parseWebConfig(text: string, file: string, env: Environment) {
-  return openSettings(text, file, env, FORMAT).check();
+  return parseSettings(text, file, env, FORMAT);
 }
 
 /** Node's default list without static RSA, with which a key stolen later would decrypt earlier recordings. */

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { isTreeMap, type Tree } from '../../yaml/document.ts';
 import { namedFile, oneOf, scalar, section } from '../../yaml/scalars.ts';
+import { TLS_FILE } from '../../yaml/text-file.ts';
 
 /** Why OpenSSL rejects something; undefined if it doesn't. */
 export function problemOf(use: () => unknown): string | undefined {
@@ -15,11 +16,13 @@ export function problemOf(use: () => unknown): string | undefined {
 
 const certificateFile = (of: string) =>
   namedFile({
+    kind: TLS_FILE,
     expected: `a file with ${of}`,
     problem: (content) => problemOf(() => new X509Certificate(content)) && 'is not a certificate in PEM',
   });
 
 const keyFile = namedFile({
+  kind: TLS_FILE,
   expected: "a file with the certificate's private key",
   problem: (content) =>
     problemOf(() => createPrivateKey(content)) && 'is not a private key in PEM without a passphrase',

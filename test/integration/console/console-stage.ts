@@ -37,7 +37,7 @@ interface Opening extends Partial<ConsolePlan> {
 export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;
-  open(opening?: Opening, settings?: readonly string[]): ConsoleUnderTest;
+  open(opening?: Opening, settings?: readonly string[]): Promise<ConsoleUnderTest>;
   stop(): Promise<void>;
 }
 
@@ -52,8 +52,8 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
   return {
     panel,
     time,
-    open: (opening = {}, settings = []) => {
-      const made = openConsole(panel, time, { opening, settings });
+    open: async (opening = {}, settings = []) => {
+      const made = await openConsole(panel, time, { opening, settings });
       opened.push(made);
       return made;
     },
@@ -73,7 +73,7 @@ function linesOf(stream: PassThrough): readonly string[] {
   return lines;
 }
 
-function openConsole(
+async function openConsole(
   simulator: Simulator,
   time: TestTime,
   {
@@ -81,7 +81,7 @@ function openConsole(
     settings,
   }: { readonly opening: Opening; readonly settings: readonly string[] },
 ) {
-  const { settings: parsed, issues } = parseConfig(configFor(simulator, settings), 'test', {});
+  const { settings: parsed, issues } = await parseConfig(configFor(simulator, settings), 'test', {});
   const panel = parsed && withSecrets(parsed).panels[0];
   const [target] = panel?.servers ?? [];
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));

@@ -30,7 +30,7 @@ describe('a console', () => {
     await start({ servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 3 }] });
     await eventually(() => expect(stage.panel.server('survival').usage.uptimeMs).toBeGreaterThan(0));
     const commands = Array.from({ length: 12 }, (_, i) => `say ${i}`);
-    const opened = stage.open({ logs: true, send: commands });
+    const opened = await stage.open({ logs: true, send: commands });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(frames()).toEqual([
       ['send logs', null, true],
@@ -46,7 +46,7 @@ describe('a console', () => {
 
   it('sends all of 40 piped commands, which is more than nodes accept at once', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     const commands = Array.from({ length: 40 }, (_, i) => `say ${i}`);
     for (const command of commands) opened.type(command);
     opened.type(undefined);
@@ -58,7 +58,7 @@ describe('a console', () => {
 
   it('reads commands until the input ends, and waits for the output', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     for (const line of ['list', '', '  ', 'save-all']) opened.type(line);
     await opened.shows('> save-all');
     opened.type(undefined);
@@ -71,7 +71,7 @@ describe('a console', () => {
 
   it('shows messages of the node and changes of the state', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     await opened.shows('survival is running');
     sends('daemon message', 'Checking the disk');
     sends('install output', 'fetching');
@@ -88,7 +88,7 @@ describe('a console', () => {
 
   it('refreshes its token on the open socket without missing a line', async () => {
     await start({ tokenLifetimeSeconds: 80, servers: [{ name: 'survival', consoleLinesPerSecond: 1 }] });
-    const opened = stage.open({ for: 200_000 });
+    const opened = await stage.open({ for: 200_000 });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(sockets()).toMatchObject({ opened: 1, maxOpen: 1 });
     expect(tokensAsked()).toBeGreaterThanOrEqual(3);
@@ -98,7 +98,7 @@ describe('a console', () => {
 
   it('reconnects after a dropped connection, and warns that the last command may be lost', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     await opened.shows('survival is running');
     opened.type('list');
     await opened.shows('> list');
@@ -114,7 +114,7 @@ describe('a console', () => {
 
   it('keeps commands while disconnected, and gives up on them after five minutes', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     await opened.shows('survival is running');
     await stage.panel.stopListening();
     await opened.shows(/^not connected/);
@@ -129,7 +129,7 @@ describe('a console', () => {
 
   it('follows a server to another node', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     await opened.shows('survival is running');
     stage.panel.move('survival');
     await opened.shows('reconnected');
@@ -140,22 +140,22 @@ describe('a console', () => {
 
   it("ends when its time is over, and reports the commands that weren't sent", async () => {
     await start();
-    expect(await stage.open({ readsInput: true, for: 3_000 }).outcome).toEqual({ code: 0 });
-    const many = stage.open({ send: Array.from({ length: 60 }, () => 'list'), for: 3_000 });
+    expect(await (await stage.open({ readsInput: true, for: 3_000 })).outcome).toEqual({ code: 0 });
+    const many = await stage.open({ send: Array.from({ length: 60 }, () => 'list'), for: 3_000 });
     expect(await many.outcome).toEqual({ code: 1 });
     expect(many.notes).toContain('time is up, but not everything was done');
   });
 
   it('ends if the server is deleted or suspended', async () => {
     await start({ servers: [{ name: 'survival' }] });
-    const suspended = stage.open({ readsInput: true });
+    const suspended = await stage.open({ readsInput: true });
     await suspended.shows('survival is running');
     stage.panel.sockets({ kind: 'close', code: 4409, reason: 'server is suspended' });
     expect(await suspended.outcome).toEqual({
       code: 1,
       error: `survival: socket closed (code 4409): "server is suspended". ${CAUSES.suspended.remedy}`,
     });
-    const deleted = stage.open({ readsInput: true });
+    const deleted = await stage.open({ readsInput: true });
     await deleted.shows('survival is running');
     stage.panel.deleteServer('survival');
     expect(await deleted.outcome).toEqual({ code: 1, error: 'survival: the server was deleted' });
@@ -165,7 +165,7 @@ describe('a console', () => {
 describe('an interactive console', () => {
   it("reports commands that aren't sent, and continues", async () => {
     await start();
-    const opened = stage.open({ interactive: true, readsInput: true });
+    const opened = await stage.open({ interactive: true, readsInput: true });
     await opened.shows('survival is running');
     opened.type('x'.repeat(5_000));
     await opened.shows(
@@ -213,7 +213,7 @@ describe('a power action', () => {
     ['restart', 'offline', ['survival is running', 'restart completed: survival is running']],
   ] as const)('%s is awaited if the server is %s', async (action, from, notes) => {
     await start({ servers: [{ name: 'survival', profile: from === 'offline' ? 'offline' : 'idle' }] });
-    const opened = stage.open({ power: action });
+    const opened = await stage.open({ power: action });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.notes).toEqual(expect.arrayContaining([`${action} requested`, ...notes]));
     expect(opened.notes.at(-1)).toBe(notes.at(-1));
@@ -222,7 +222,7 @@ describe('a power action', () => {
 
   it("isn't sent if the server already has the requested state", async () => {
     await start();
-    const opened = stage.open({ power: 'start' });
+    const opened = await stage.open({ power: 'start' });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.notes).toContain('start not needed: survival is running');
     expect(frames()).toEqual([]);
@@ -231,7 +231,7 @@ describe('a power action', () => {
   it("isn't sent again if it is already in progress, and is awaited", async () => {
     await start({ stopMs: 30_000 });
     stage.panel.power('survival', 'stop');
-    const opened = stage.open({ power: 'stop' });
+    const opened = await stage.open({ power: 'stop' });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.notes.at(-1)).toBe('stop completed: survival is offline');
     expect(frames()).toEqual([]);
@@ -239,14 +239,14 @@ describe('a power action', () => {
 
   it('is sent before the commands', async () => {
     await start({ servers: [{ name: 'survival', profile: 'offline', consoleLinesPerSecond: 0 }] });
-    const opened = stage.open({ power: 'start', send: ['say hi'] });
+    const opened = await stage.open({ power: 'start', send: ['say hi'] });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.lines).toContain('> say hi');
   });
 
   it('is still awaited after a lost connection', async () => {
     await start({ stopMs: 30_000 });
-    const opened = stage.open({ power: 'stop' });
+    const opened = await stage.open({ power: 'stop' });
     await opened.shows('survival is stopping');
     stage.panel.sockets({ kind: 'drop' });
     expect(await opened.outcome).toEqual({ code: 0 });
@@ -257,7 +257,7 @@ describe('a power action', () => {
   it("fails if it isn't done within five minutes", async () => {
     await start({ stopMs: 3_600_000 });
     stage.time.speed = FAST;
-    expect(await stage.open({ power: 'stop' }).outcome).toEqual({
+    expect(await (await stage.open({ power: 'stop' })).outcome).toEqual({
       code: 1,
       error: 'stop not completed after 5 minutes: survival is stopping',
     });
@@ -265,14 +265,14 @@ describe('a power action', () => {
 
   it('is reported as unfinished when the time is over', async () => {
     await start({ stopMs: 3_600_000 });
-    const opened = stage.open({ power: 'stop', for: 3_000 });
+    const opened = await stage.open({ power: 'stop', for: 3_000 });
     expect(await opened.outcome).toEqual({ code: 1 });
     expect(opened.notes.at(-1)).toBe('time is up, but not everything was done');
   });
 
   it('fails at once if the node refuses it', async () => {
     await start({ stopMs: 3_600_000 });
-    const opened = stage.open({ power: 'stop' });
+    const opened = await stage.open({ power: 'stop' });
     await opened.shows('stop requested');
     await opened.shows('survival is stopping');
     sends('daemon error', 'another power action is being processed');
@@ -284,7 +284,7 @@ describe('a power action', () => {
 describe('a request of the console', () => {
   it('is rejected if it is a command to a server that is off', async () => {
     await start({ servers: [{ name: 'survival', profile: 'offline' }] });
-    const opened = stage.open({ send: ['list'] });
+    const opened = await stage.open({ send: ['list'] });
     expect(await opened.outcome).toEqual({ code: 1 });
     expect(opened.notes).toContain('"list" was not sent: the server is offline');
     expect(frames()).toEqual([]);
@@ -307,7 +307,7 @@ describe('a request of the console', () => {
     'is rejected if it is %s that the account may not send, and the permission is named',
     async (_what, plan, outcome, notes) => {
       await start({ tokenPermissions: ['websocket.connect'] });
-      const opened = stage.open(plan);
+      const opened = await stage.open(plan);
       expect(await opened.outcome).toEqual(outcome);
       expect(opened.notes).toEqual(expect.arrayContaining([...notes]));
       expect(frames()).toEqual([]);
@@ -316,7 +316,7 @@ describe('a request of the console', () => {
 
   it('is reported if the node drops it because there were too many', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     opened.type('list');
     await opened.shows('> list');
     sends('throttled', 'set state');
@@ -380,7 +380,8 @@ describe("a console that can't be opened", () => {
   ])('ends with an error and what to do if it %s', async (_why, bring, settings, words, cause) => {
     await start();
     bring();
-    const outcome = await stage.open({ send: ['list'] }, settings).outcome;
+    const { outcome: ended } = await stage.open({ send: ['list'] }, settings);
+    const outcome = await ended;
     expect(outcome.code).toBe(1);
     expect(outcome.error).toMatch(words);
     expect(outcome.error).toContain(CAUSES[cause].remedy);
@@ -393,7 +394,7 @@ describe('the output of a hostile server', () => {
 
   it('is written to a pipe without escape sequences', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     await opened.shows('survival is running');
     sends('console output', HOSTILE);
     await opened.shows('over');
@@ -402,7 +403,7 @@ describe('the output of a hostile server', () => {
 
   it('is written to a terminal with its colors only', async () => {
     await start();
-    const opened = stage.open({ readsInput: true, color: true });
+    const opened = await stage.open({ readsInput: true, color: true });
     await opened.shows('survival is running');
     sends('console output', HOSTILE);
     await opened.shows('over');
@@ -411,7 +412,7 @@ describe('the output of a hostile server', () => {
 
   it('never shows the key or a token, even if the server sends them', async () => {
     await start();
-    const opened = stage.open({ readsInput: true });
+    const opened = await stage.open({ readsInput: true });
     await opened.shows('survival is running');
     sends('console output', `the key is ${stage.panel.apiKey}!`);
     sends('daemon message', `the key is ${stage.panel.apiKey}!`);

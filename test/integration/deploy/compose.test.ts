@@ -177,8 +177,8 @@ describe('the compose file', () => {
 });
 
 describe('the configurations for compose', () => {
-  it.each(['config.yaml', 'demo.yaml'])('%s is valid for the exporter', (name) => {
-    const { issues } = parseConfig(readText(`${FOLDER}/${name}`), name, {});
+  it.each(['config.yaml', 'demo.yaml'])('%s is valid for the exporter', async (name) => {
+    const { issues } = await parseConfig(readText(`${FOLDER}/${name}`), name, {});
     expect(issues).toEqual([]);
   });
 

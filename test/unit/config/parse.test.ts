@@ -50,8 +50,8 @@ describe('a file with many problems', () => {
     ['equal ids', servers(() => '- { id: 1a7ce997 }')],
     ['equal keys', keys(200, () => 'log: {}')],
     ['variables that are not set', keys(200, (index) => `unknown_${index}: \${UNSET_${index}}`)],
-  ])('shows the first 100, and that there are more: %s', (_, text) => {
-    const { issues } = parse(text);
+  ])('shows the first 100, and that there are more: %s', async (_, text) => {
+    const { issues } = await parse(text);
     expect(issues).toHaveLength(101);
     const [first] = issues;
     expect(first && formatIssues([first])).toBe(
@@ -59,32 +59,32 @@ describe('a file with many problems', () => {
     );
   });
 
-  test('shows them all if there are 100', () => {
-    expect(parse(keys(100, (index) => `unknown_${index}: 1`)).issues).toHaveLength(100);
+  test('shows them all if there are 100', async () => {
+    expect((await parse(keys(100, (index) => `unknown_${index}: 1`))).issues).toHaveLength(100);
   });
 
   test.each([
     ['unknown', keys(40_000, (index) => `unknown_${index}: 1`)],
     ['misspelled', keys(40_000, (index) => `        nam${index}: 1`)],
-  ])('is read in seconds: 40,000 %s keys', (_, text) => {
+  ])('is read in seconds: 40,000 %s keys', async (_, text) => {
     const before = cpuMs();
-    parse(text);
+    await parse(text);
     expect(cpuMs() - before).toBeLessThan(4_000);
   });
 });
 
 describe('the example', () => {
-  test('is valid as shipped', () => {
-    expect(formatIssues(parse(EXAMPLE).issues)).toBe('');
-    expect(parse(EXAMPLE).settings?.panels).toHaveLength(1);
+  test('is valid as shipped', async () => {
+    expect(formatIssues((await parse(EXAMPLE)).issues)).toBe('');
+    expect((await parse(EXAMPLE)).settings?.panels).toHaveLength(1);
   });
 
-  test('is valid with every setting uncommented, and differs only in settings without a default', () => {
-    const { settings, issues } = parse(UNCOMMENTED);
+  test('is valid with every setting uncommented, and differs only in settings without a default', async () => {
+    const { settings, issues } = await parse(UNCOMMENTED);
     expect(formatIssues(issues)).toBe('');
     expect(settings?.panels).toHaveLength(2);
-    expect(settings?.log).toEqual(parse(EXAMPLE).settings?.log);
-    const [panel] = parse(EXAMPLE).settings?.panels ?? [];
+    expect(settings?.log).toEqual((await parse(EXAMPLE)).settings?.log);
+    const [panel] = (await parse(EXAMPLE)).settings?.panels ?? [];
     const defaults = Object.entries(panel ?? {}).filter(([, value]) => value !== undefined);
     // Settings with a default show it, so uncommenting one changes nothing.
     expect(settings?.panels[0]).toMatchObject({
@@ -113,15 +113,15 @@ function settingsOf(schema: SchemaNode): readonly string[] {
 describe('strings that YAML reads as another type', () => {
   test.each(['12345678', '00001234', '12345e67', '1234567e', '1e100000'.slice(0, 8)])(
     'an id of %s is preserved',
-    (id) => {
-      expect(parse(withServers(`- id: ${id}`)).settings?.panels[0]?.servers[0]?.id).toBe(id);
+    async (id) => {
+      expect((await parse(withServers(`- id: ${id}`))).settings?.panels[0]?.servers[0]?.id).toBe(id);
     },
   );
 
   test.each(['0123', '1e100000', '1.10', 'true', 'null', '0x1F', '2026-11-01'])(
     'a name of %s is preserved',
-    (name) => {
-      const { settings } = parse(
+    async (name) => {
+      const { settings } = await parse(
         withServers('- id: 1a7ce997', `  name: ${name}`, `  labels: { version: ${name} }`),
       );
       expect(settings?.panels[0]?.servers[0]).toMatchObject({ name, labels: { version: name } });
@@ -129,12 +129,12 @@ describe('strings that YAML reads as another type', () => {
   );
 });
 
-test('variables work in every kind of value', () => {
+test('variables work in every kind of value', async () => {
   const text = `${SMALL.replace('TopSecret1', '${KEY}')}log: { level: '\${LEVEL}' }\n`.replace(
     '    servers',
     '    allow_insecure: ${YES}\n    poll_interval: ${N}s\n    requests_per_minute: ${N}\n    servers',
   );
-  const { settings, issues } = parse(text, { KEY: 'k', LEVEL: 'warn', YES: 'true', N: '45' });
+  const { settings, issues } = await parse(text, { KEY: 'k', LEVEL: 'warn', YES: 'true', N: '45' });
   expect(formatIssues(issues)).toBe('');
   expect(settings).toMatchObject({
     panels: [
@@ -150,8 +150,8 @@ test('variables work in every kind of value', () => {
   });
 });
 
-test("aliases share an anchor's value", () => {
-  const { settings } = parse(
+test("aliases share an anchor's value", async () => {
+  const { settings } = await parse(
     withServers(
       '- id: 1a7ce997',
       '  labels: &common { game: minecraft }',
@@ -165,8 +165,8 @@ test("aliases share an anchor's value", () => {
   ]);
 });
 
-test('the value of a variable is not quoted, not even behind an alias', () => {
-  const { issues } = parse(
+test('the value of a variable is not quoted, not even behind an alias', async () => {
+  const { issues } = await parse(
     withServers(
       '- id: 1a7ce997',
       '  labels: &common { game: &name "${PANEL_API_KEY}" }',
@@ -182,36 +182,41 @@ c.yaml:11:17: panels[0].servers[1].expect: expected one of running, any, auto, g
   );
 });
 
-test('labels named like built-in properties are ordinary labels', () => {
-  const { settings } = parse(withServers('- id: 1a7ce997', '  labels: { constructor: a, toString: b }'));
+test('labels named like built-in properties are ordinary labels', async () => {
+  const { settings } = await parse(
+    withServers('- id: 1a7ce997', '  labels: { constructor: a, toString: b }'),
+  );
   expect(Object.entries(settings?.panels[0]?.servers[0]?.labels ?? {})).toEqual([
     ['constructor', 'a'],
     ['toString', 'b'],
   ]);
 });
 
-test('a panel can be listed twice with two keys, and a server on two panels', () => {
+test('a panel can be listed twice with two keys, and a server on two panels', async () => {
   const second = SMALL.replace('panels:\n', '').replace('main', 'second');
-  expect(formatIssues(parse(SMALL + second).issues)).toBe('');
+  expect(formatIssues((await parse(SMALL + second)).issues)).toBe('');
 });
 
-test('ten thousand servers are parsed', () => {
+test('ten thousand servers are parsed', async () => {
   const ids = Array.from({ length: 10_000 }, (_, index) => `- id: ${index.toString(16).padStart(8, '0')}`);
-  expect(parse(withServers(...ids)).settings?.panels[0]?.servers).toHaveLength(10_000);
+  expect((await parse(withServers(...ids))).settings?.panels[0]?.servers).toHaveLength(10_000);
 });
 
 describe('whatever the file contains', () => {
-  test.each(['LOG_TOKENS', 'LOG_STREAM'])('no debugging switch of the YAML library prints it: %s', (name) => {
-    vi.stubEnv(name, '1');
-    const printed = [vi.spyOn(console, 'log'), vi.spyOn(console, 'dir')].map((print) =>
-      print.mockReturnValue(),
-    );
-    const { env } = process;
-    expect(parse(SMALL).issues).toEqual([]);
-    expect(printed.map(({ mock }) => mock.calls)).toEqual([[], []]);
-    expect(process.env).toBe(env);
-    expect(process.env[name]).toBe('1');
-  });
+  test.each(['LOG_TOKENS', 'LOG_STREAM'])(
+    'no debugging switch of the YAML library prints it: %s',
+    async (name) => {
+      vi.stubEnv(name, '1');
+      const printed = [vi.spyOn(console, 'log'), vi.spyOn(console, 'dir')].map((print) =>
+        print.mockReturnValue(),
+      );
+      const { env } = process;
+      expect((await parse(SMALL)).issues).toEqual([]);
+      expect(printed.map(({ mock }) => mock.calls)).toEqual([[], []]);
+      expect(process.env).toBe(env);
+      expect(process.env[name]).toBe('1');
+    },
+  );
 
   const anyText = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -224,17 +229,17 @@ describe('whatever the file contains', () => {
 
   const anyTextRuns = fuzzRuns(200);
 
-  test('parsing gives a result or an issue, and never throws', { timeout: anyTextRuns.timeout }, () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        const { settings, issues } = parse(text);
+  test('parsing gives a result or an issue, and never throws', { timeout: anyTextRuns.timeout }, async () => {
+    await fc.assert(
+      fc.asyncProperty(anyText, async (text) => {
+        const { settings, issues } = await parse(text);
         expect(settings === undefined).toBe(issues.length > 0);
       }),
       { numRuns: anyTextRuns.numRuns },
     );
   });
 
-  test('an unknown key that may be a wrongly indented secret is identified only by its position', () => {
+  test('an unknown key that may be a wrongly indented secret is identified only by its position', async () => {
     const key = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0Ya';
     const texts = [
       SMALL.replace('api_key: TopSecret1', `api_key:\n    ${key}: `),
@@ -244,7 +249,7 @@ describe('whatever the file contains', () => {
       `${key}:\n  ${key}: 1\n${SMALL}`,
     ];
     for (const text of texts) {
-      const { issues } = parse(text);
+      const { issues } = await parse(text);
       expect(issues.length).toBeGreaterThan(0);
       expect(formatIssues(issues)).not.toContain(key);
       expect(issues.every(({ line = 0, column = 0 }) => line > 0 && column > 0)).toBe(true);
@@ -260,13 +265,13 @@ describe('whatever the file contains', () => {
     [`api_key${'_'.repeat(18)}`, 'c.yaml:4:5: panels[0]: unknown key, did you mean api_key?'],
   ])(
     'a misspelled key is named only in the form of a setting, and is not missing as well: %s',
-    (key, line) => {
-      expect(formatIssues(parse(SMALL.replace('api_key:', `${key}:`)).issues)).toBe(line);
+    async (key, line) => {
+      expect(formatIssues((await parse(SMALL.replace('api_key:', `${key}:`))).issues)).toBe(line);
     },
   );
 
-  test('a setting with a misspelled key is not reported as missing as well', () => {
-    expect(formatIssues(parse(SMALL.replace('url:', 'ulr:').replace('id:', 'idd:')).issues)).toBe(
+  test('a setting with a misspelled key is not reported as missing as well', async () => {
+    expect(formatIssues((await parse(SMALL.replace('url:', 'ulr:').replace('id:', 'idd:'))).issues)).toBe(
       `c.yaml:3:5: panels[0].ulr: unknown key, did you mean url?
 c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
     );
@@ -276,16 +281,16 @@ c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
     ['discovr: true', 'panels[0].discovr: unknown key, did you mean discover?'],
     ['discovr: { labels: { job: x } }', 'panels[0].discovr: unknown key, did you mean discover?'],
     ['severs: [{ id: 1a7ce997 }, { id: 1a7ce997 }]', 'panels[0].severs: unknown key, did you mean servers?'],
-  ])('nothing that follows from a misspelled key is reported beside it: %s', (setting, message) => {
+  ])('nothing that follows from a misspelled key is reported beside it: %s', async (setting, message) => {
     const [head = ''] = SMALL.split('    servers:');
-    expect(formatIssues(parse(`${head}    ${setting}\n`).issues)).toBe(`c.yaml:5:5: ${message}`);
+    expect(formatIssues((await parse(`${head}    ${setting}\n`)).issues)).toBe(`c.yaml:5:5: ${message}`);
   });
 
   const keyRuns = fuzzRuns(300);
 
   test('no unknown key with digits or capitals, that is long, or unlike every setting is printed', {
     timeout: keyRuns.timeout,
-  }, () => {
+  }, async () => {
     const settings = settingsOf(configJsonSchema());
     const letter = fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyz_'));
     const secretLike = fc.oneof(
@@ -305,11 +310,11 @@ c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
       (key: string) => SMALL.replace('- id: 1a7ce997', `- id: 1a7ce997\n        limits: { "${key}": x }`),
       (key: string) => `"${key}": { a: b }\n${SMALL}`,
     ];
-    fc.assert(
-      fc.property(secretLike, fc.constantFrom(...places), (key, place) => {
+    await fc.assert(
+      fc.asyncProperty(secretLike, fc.constantFrom(...places), async (key, place) => {
         // The names of built-in properties, such as __proto__, are no secrets.
         fc.pre(!(key in {}));
-        const { issues } = parse(place(key));
+        const { issues } = await parse(place(key));
         expect(issues.length).toBeGreaterThan(0);
         expect(formatIssues(issues)).not.toContain(key);
       }),
@@ -317,13 +322,13 @@ c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
     );
   });
 
-  test('a secret is never quoted, not even as the value of another setting', () => {
+  test('a secret is never quoted, not even as the value of another setting', async () => {
     const key = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0YaQeUoIiWrTyKxMnEc';
     const text = SMALL.replace('TopSecret1', '${KEY}').replace(
       '    servers',
       `    poll_interval: ${key}\n    origin: "${'x'.repeat(110)}${key}"\n    servers`,
     );
-    const { issues } = parse(text, { KEY: key });
+    const { issues } = await parse(text, { KEY: key });
     expect(issues.map(({ path }) => path)).toEqual(['panels[0].poll_interval', 'panels[0].origin']);
     expect(formatIssues(issues)).not.toContain(key.slice(0, 10));
     expect(issues[0]?.message).toContain('got "<secret>"');
@@ -331,18 +336,18 @@ c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
 
   const slipRuns = fuzzRuns(400);
 
-  test('no issue contains the key, wherever the file has a typo', { timeout: slipRuns.timeout }, () => {
+  test('no issue contains the key, wherever the file has a typo', { timeout: slipRuns.timeout }, async () => {
     const key = 'TopSecret1';
     const start = SMALL.indexOf(key);
     const outside = fc.nat(SMALL.length).filter((at) => at <= start || at >= start + key.length);
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         outside,
         fc.constantFrom('', ...Array.from('x:#-\'"[]{}!&*|>$ \n\t')),
         fc.nat(1),
-        (at, inserted, removed) => {
+        async (at, inserted, removed) => {
           const text = SMALL.slice(0, at) + inserted + SMALL.slice(at + (at === start ? 0 : removed));
-          expect(formatIssues(parse(text).issues)).not.toContain('Secret');
+          expect(formatIssues((await parse(text)).issues)).not.toContain('Secret');
         },
       ),
       { numRuns: slipRuns.numRuns },

@@ -102,11 +102,11 @@ describe('the egg', () => {
     expect(egg.config.stop).toBe('^SIGINT');
   });
 
-  it('is installed with the Node.js version of the image, and writes a valid configuration', () => {
+  it('is installed with the Node.js version of the image, and writes a valid configuration', async () => {
     expect(`docker.io/library/${container}`).toBe(/^ARG NODE_IMAGE=(.*)$/m.exec(readText('Dockerfile'))?.[1]);
     const [, yaml = ''] = /<<'CONFIG'\n([^]*?)\nCONFIG\n/.exec(script) ?? [];
     const environment = { PANEL_URL: 'https://panel.example.com', PANEL_API_KEY: 'ptlc_key' };
-    const { issues, settings } = parseConfig(yaml, 'config.yaml', environment);
+    const { issues, settings } = await parseConfig(yaml, 'config.yaml', environment);
     expect(issues).toEqual([]);
     expect(settings?.panels).toHaveLength(1);
     for (const name of Object.keys(environment)) expect(variables.has(name), name).toBe(true);

@@ -261,7 +261,7 @@ describe('the pods', () => {
     expect(readText('Dockerfile')).toMatch(/^USER 65532:65532$/m);
   });
 
-  it('mount the configuration where the program looks for it, and the key where the configuration expects it', () => {
+  it('mount the configuration where the program looks for it, and the key where the configuration expects it', async () => {
     const [generator] = kustomization('base').configMapGenerator ?? [];
     const volumes = new Map(pod.volumes.map((volume) => [volume.name, volume]));
     const mounts = new Map(container.volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
@@ -272,7 +272,7 @@ describe('the pods', () => {
     expect(readText('Dockerfile')).toContain(`WORKDIR ${mounts.get('config') ?? '?'}\n`);
     const text = readText(`${FOLDER}/base/config.yaml`);
     expect(text).toContain(`api_key_file: ${mounts.get('secret') ?? '?'}/panel-key`);
-    expect(parseConfig(text, 'config.yaml', {}).issues).toEqual([]);
+    expect((await parseConfig(text, 'config.yaml', {})).issues).toEqual([]);
   });
 
   it('have a longer grace period than the program needs to stop', () => {

@@ -77,9 +77,9 @@ const configurations = documents().flatMap((document) =>
     .map((block) => [document.path, block] as const),
 );
 
-it.each(configurations)('the configuration in %s is valid', (path, block) => {
+it.each(configurations)('the configuration in %s is valid', async (path, block) => {
   const env = Object.fromEntries([...block.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'x']));
-  expect(parseConfig(block, path, env).issues).toEqual([]);
+  expect((await parseConfig(block, path, env)).issues).toEqual([]);
 });
 
 it('the pages contain configurations', async () => {

@@ -99,8 +99,8 @@ describeFuzz({
   holds: 'a configuration is rejected with position and reason, or gives series that Prometheus accepts',
   runs: 300,
   input: fc.record({ yaml: fc.oneof(structured, mutated) }),
-  expectHeld: ({ yaml }) => {
-    const { settings, issues } = parseConfig(yaml, 'config.yaml', { PANEL_API_KEY: 'ptlc_y' });
+  expectHeld: async ({ yaml }) => {
+    const { settings, issues } = await parseConfig(yaml, 'config.yaml', { PANEL_API_KEY: 'ptlc_y' });
     if (settings === undefined) {
       expect(issues.length).toBeGreaterThan(0);
       for (const { line, message } of issues) {

@@ -16,7 +16,7 @@ describe('variables', () => {
     ['${NESTED}', '${A}'],
     ['a${EMPTY}b', 'ab'],
   ])('%j expands to %j', (text, expanded) => {
-    expect(expandVariables(text, env)).toEqual({ text: expanded, problems: [] });
+    expect(expandVariables(text, env)).toMatchObject({ text: expanded, problems: [] });
   });
 
   test.each(['${}', '${A', '${A-B}', '${A:-x}', '${1A}', '${ A }', '${constructor}', '${__proto__}', '${B}'])(

@@ -10,8 +10,8 @@ function parse(yaml: string, env: Record<string, string> = {}) {
 }
 
 /** The settings of a valid file, with these strings as certificate, key and authorities. */
-function settingsOf(yaml: string, env: Record<string, string> = {}) {
-  const { settings, issues } = parse(yaml, env);
+async function settingsOf(yaml: string, env: Record<string, string> = {}) {
+  const { settings, issues } = await parse(yaml, env);
   expect(formatIssues(issues)).toBe('');
   if (settings === undefined) throw new Error('no settings');
   const tls = settings.tls_server_config;
@@ -19,10 +19,10 @@ function settingsOf(yaml: string, env: Record<string, string> = {}) {
   return resolveWebConfig({ ...settings, tls_server_config: tls && { ...tls, ...files } });
 }
 
-test('blank settings are ignored', () => {
+test('blank settings are ignored', async () => {
   const yaml = 'http_server_config: { http2: , headers: { X-Frame-Options: "" } }\nrate_limit:';
-  expect(settingsOf(yaml)).toEqual({ users: new Map(), headers: {} });
-  expect(parse(yaml).warnings).toEqual([]);
+  expect(await settingsOf(yaml)).toEqual({ users: new Map(), headers: {} });
+  expect((await parse(yaml)).warnings).toEqual([]);
 });
 
 describe('a file that protects nothing is rejected', () => {
@@ -46,15 +46,15 @@ describe('a file that protects nothing is rejected', () => {
       'tls_server_config: { cert_file: c, key_file: k }\nbasic_auth_users:',
       NO_USERS,
     ],
-  ])('%s', (_, yaml, words) => {
-    const { settings, issues } = parse(yaml, { USERS: '' });
+  ])('%s', async (_, yaml, words) => {
+    const { settings, issues } = await parse(yaml, { USERS: '' });
     expect(formatIssues(issues)).toMatch(words);
     expect(settings).toBeUndefined();
   });
 });
 
-test('every supported setting is parsed', () => {
-  const settings = settingsOf(`
+test('every supported setting is parsed', async () => {
+  const settings = await settingsOf(`
 tls_server_config:
   cert_file: server.crt
   key_file: server.key
@@ -100,11 +100,13 @@ basic_auth_users:
   });
 });
 
-test('the example in the docs is valid', () => {
+test('the example in the docs is valid', async () => {
   const page = readFileSync('docs/web-config.md', 'utf8');
   const [, example = ''] = /```yaml\n([^`]+)```/.exec(page) ?? [];
-  expect(settingsOf(example)).toMatchObject({ tls: { clientCertificate: 'required', isVerified: true } });
-  expect(parse(example).warnings).toEqual([]);
+  expect(await settingsOf(example)).toMatchObject({
+    tls: { clientCertificate: 'required', isVerified: true },
+  });
+  expect((await parse(example)).warnings).toEqual([]);
 });
 
 test.each([
@@ -113,10 +115,10 @@ test.each([
   ['RequireAnyClientCert', 'required', false],
   ['RequireClientCert', 'required', false],
   ['VerifyClientCertIfGiven', 'optional', true],
-])('client_auth_type %s is parsed', (type, clientCertificate, isVerified) => {
+])('client_auth_type %s is parsed', async (type, clientCertificate, isVerified) => {
   const ca = isVerified ? ', client_ca_file: a' : '';
   const yaml = `tls_server_config: { cert_file: c, key_file: k, client_auth_type: ${type}${ca} }`;
-  expect(settingsOf(yaml).tls).toMatchObject({ clientCertificate, isVerified });
+  expect((await settingsOf(yaml)).tls).toMatchObject({ clientCertificate, isVerified });
 });
 
 const PAIR = 'cert_file: c, key_file: k';
@@ -195,8 +197,8 @@ test.each<[string, string[]]>([
       '1:21: basic_auth_users: expected a username without a colon, because clients send a colon between username and password',
     ],
   ],
-])('%s is rejected with its position', (yaml, expected) => {
-  const { settings, issues } = parse(yaml);
+])('%s is rejected with its position', async (yaml, expected) => {
+  const { settings, issues } = await parse(yaml);
   expect(settings).toBeUndefined();
   expect(
     formatIssues(issues)
@@ -219,8 +221,8 @@ describe('a setting that is not supported and would restrict clients is rejected
     ['cert', 'C', 'not supported: name a file with the certificate in cert_file'],
     ['key', 'K', 'not supported: name a file with the private key in key_file'],
     ['client_ca', 'A', 'not supported: name a file with it in client_ca_file'],
-  ])('%s', (key, value, message) => {
-    const { settings, issues } = parse(`tls_server_config: { ${PAIR}, ${key}: ${value} }`);
+  ])('%s', async (key, value, message) => {
+    const { settings, issues } = await parse(`tls_server_config: { ${PAIR}, ${key}: ${value} }`);
     expect(settings).toBeUndefined();
     expect(formatIssues(issues)).toBe(`web.yml:1:49: tls_server_config.${key}: ${message}`);
   });
@@ -238,8 +240,8 @@ test.each([
   'tls_server_config: { cert: a, key: "TopSecret ${NOT_SET}" }',
   'basic_auth_users: { alice: "${TopSecret}" }',
   'basic_auth_users: { alice: { TopSecret: a, TopSecret: b } }',
-])('%s is rejected without showing the secret', (yaml) => {
-  const { issues } = parse(yaml);
+])('%s is rejected without showing the secret', async (yaml) => {
+  const { issues } = await parse(yaml);
   expect(issues.length).toBeGreaterThan(0);
   expect(formatIssues(issues)).not.toContain('TopSecret');
 });
@@ -274,8 +276,8 @@ test.each([
     `tls_server_config: { ${PAIR}, client_auth_type: RequireAnyClientCert }`,
     '1:49: tls_server_config.client_auth_type: accepts any certificate, including self-signed ones; to verify certificates, use RequireAndVerifyClientCert',
   ],
-])('%s gives a warning', (yaml, warning) => {
-  const { settings, warnings } = parse(yaml);
+])('%s gives a warning', async (yaml, warning) => {
+  const { settings, warnings } = await parse(yaml);
   expect(settings).toBeDefined();
   expect(formatIssues(warnings)).toBe(`web.yml:${warning}`);
 });
