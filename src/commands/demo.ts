@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type App, createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
 import { type Config, withSecrets } from '../config/config.ts';
-import { parseConfig } from '../config/parse.ts';
+import { parseConfig } from '../config/load.ts';
 import { MAX_PORT } from '../domain/endpoint.ts';
 import { ListenError } from '../http/listen-address.ts';
 import type { Simulator } from '../simulator/api.ts';

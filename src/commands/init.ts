@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { type PanelConfig, withSecrets } from '../config/config.ts';
-import { parseConfig } from '../config/parse.ts';
+import { parseConfig } from '../config/load.ts';
 import { isClearText } from '../config/values.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';

@@ -1,20 +1,60 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import type { ConfigIssue } from '../yaml/issues.ts';
+import { YamlDocument } from '../yaml/document.ts';
+import { type ConfigIssue, checkSettings } from '../yaml/issues.ts';
+import { loadSettings, secretFiles } from '../yaml/settings-file.ts';
+import { API_KEY_FILE } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import { type Config, withSecrets } from './config.ts';
-import { readConfig } from './parse.ts';
+import { configSchema } from './schema.ts';
+
+/** Reads a configuration's text, without the files that it refers to; `file` is its name in the issues. */
+export async function parseConfig(text: string, file: string, env: Environment) {
+  const document = new YamlDocument(text, env);
+  const { settings, issues } = await checkSettings({
+    file,
+    document,
+    tree: document.tree,
+    schema: configSchema,
+  });
+  for (const [index, panel] of settings?.panels.entries() ?? [])
+    if (document.templates.has(`panels[${index}].api_key`)) panel.apiKeySource = 'variable';
+  return { document, settings, issues };
+}
+
+/** A configuration as plain data, which a thread can pass on, and the files that contain keys; or what is wrong with it. */
+type Read = Awaited<ReturnType<typeof readConfig>>;
+
+/**
+ * Reads the configuration and the files that it refers to, as plain data. `skipKeyFiles` skips the files with API keys, for a user
+ * who has a separate key and may not read them: those keys are then empty.
+ */
+export async function readConfig(file: string, env: Environment, skipKeyFiles = false) {
+  const { parsed, issues } = await loadSettings(file, (text) => parseConfig(text, file, env), {
+    advice: 'create it with init, copy config.example.yaml there, or name another file with --config',
+    skipped: skipKeyFiles ? API_KEY_FILE : undefined,
+  });
+  if (parsed?.settings === undefined)
+    return { settings: undefined, issues: parsed?.issues ?? issues ?? [], secretFiles: [] };
+  const { document, settings } = parsed;
+  const inline = settings.panels.findIndex(({ apiKeySource }) => apiKeySource === 'inline');
+  const own = { file, shown: file, place: `${file}: panels[${inline}].api_key` };
+  const named = settings.panels.flatMap((_, index) => [
+    ['panels', index, 'api_key_file'],
+    ['panels', index, 'nodes', 'api_key_file'],
+    ['panels', index, 'tls_config', 'key_file'],
+  ]);
+  const all = [...(inline === -1 ? [] : [own]), ...secretFiles(file, document, named)];
+  return { settings, issues: [], secretFiles: all };
+}
 
 /** A usable configuration, or everything that is wrong with it. */
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
 
-/**
- * Reads the configuration, the files that it refers to, and which files contain keys. Invalid input of any kind is returned as
- * issues.
- */
+/** Reads the configuration, the files that it refers to, and which files contain keys. Invalid input of any kind is returned as issues. */
 export async function loadConfig(...input: Parameters<typeof readConfig>) {
   return resultOf(await readConfig(...input));
 }
@@ -43,10 +83,8 @@ export async function loadInThread(file: string, env: Environment): Promise<Load
   }
 }
 
-type Read = Awaited<ReturnType<typeof readConfig>>;
-
-function resultOf({ settings, issues, secretFiles }: Read) {
+function resultOf({ settings, issues, secretFiles: files }: Read) {
   return settings === undefined
     ? ({ ok: false, issues } as const)
-    : ({ ok: true, config: withSecrets(settings), secretFiles } as const);
+    : ({ ok: true, config: withSecrets(settings), secretFiles: files } as const);
 }

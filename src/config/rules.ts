@@ -1,25 +1,18 @@
 import type { z } from 'zod';
 import { identityOf, isSameServer } from '../domain/server.ts';
-import { formatPath, isTreeMap, type Path } from '../yaml/document.ts';
+import { formatPath, type Path } from '../yaml/document.ts';
 import { problemOf } from '../yaml/scalars.ts';
 import { isClearText } from './values.ts';
 
 type Context = Pick<z.RefinementCtx, 'addIssue'>;
 
-/** Rules also apply if some settings are invalid, so that all problems are reported at once. Those settings are then missing. */
-export const ALWAYS = {
-  when: ({ value }: { readonly value: unknown }) => isTreeMap(value),
-};
-
 /** Reports a client certificate without its key, or the reverse. */
 export function checkTls(tls: object, context: Context): void {
-  const pair = ['cert_file', 'key_file'];
-  const missing = pair.find((key) => !(key in tls));
-  if (missing === undefined) return;
-  for (const key of pair.filter((one) => one in tls)) {
-    const message = `expected ${missing} as well: a client certificate needs both`;
-    context.addIssue(problemOf(message, 'key', [key]));
-  }
+  const [given, ...others] = ['cert_file', 'key_file'].filter((key) => key in tls);
+  if (given === undefined || others.length > 0) return;
+  const missing = given === 'key_file' ? 'cert_file' : 'key_file';
+  const message = `expected ${missing} as well: a client certificate needs both`;
+  context.addIssue(problemOf(message, 'key', [given]));
 }
 
 interface Server {
@@ -69,38 +62,34 @@ export function checkPanel(panel: Panel, context: Context): void {
 /** Reports panels with the same name, and servers that a panel lists twice. */
 export function checkPanels(config: { readonly panels?: readonly Panel[] }, context: Context): void {
   const panels = itemsIn(config.panels);
-  eachRepeated(
-    panels.map(({ name }) => name),
-    (index, before) => {
-      const message = sameName(['panels', before, 'name']);
-      context.addIssue(problemOf(message, 'value', ['panels', index, 'name']));
-    },
-  );
+  for (const [index, before] of repeatedIn(panels.map(({ name }) => name))) {
+    const message = sameName(['panels', before, 'name']);
+    context.addIssue(problemOf(message, 'value', ['panels', index, 'name']));
+  }
   for (const [index, { servers }] of panels.entries())
     checkServers(itemsIn(servers), ['panels', index, 'servers'], context);
 }
 
 function checkServers(servers: readonly Server[], path: Path, context: Context): void {
   const identities = servers.map(({ id }) => id && identityOf({ id }));
-  const repeated = new Set<number>();
-  eachRepeated(identities, (index, before) => {
-    repeated.add(index);
+  const repeated = repeatedIn(identities);
+  for (const [index, before] of repeated) {
     const place = formatPath([...path, before, 'id']);
     const [id = '', other = ''] = [servers[index]?.id, servers[before]?.id];
     const message = isSameServer({ id }, { id: other })
       ? `expected each server once (already listed at ${place})`
       : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`;
     context.addIssue(problemOf(message, 'value', [...path, index, 'id']));
-  });
+  }
   // The identity is also the default of a server's name.
   const names = servers.map(({ name }, index) => name ?? identities[index]);
   const namedAt = (index: number) => [...path, index, names[index] === identities[index] ? 'id' : 'name'];
-  eachRepeated(names, (index, before) => {
+  for (const [index, before] of repeatedIn(names)) {
     const setting = namedAt(index);
     // A server that is listed twice also has its default name twice: that is one mistake, not two.
     if (setting.at(-1) === 'name' || !repeated.has(index))
       context.addIssue(problemOf(sameName(namedAt(before)), 'value', setting));
-  });
+  }
 }
 
 function sameName(before: Path): string {
@@ -112,13 +101,14 @@ function itemsIn<Item extends object>(list: readonly Item[] | undefined): readon
   return Array.isArray(list) ? list.map((item: Item | null) => item ?? {}) : [];
 }
 
-/** Finds each key that occurred before. */
-function eachRepeated(keys: readonly (string | undefined)[], found: (index: number, before: number) => void) {
+/** The positions of keys that occurred before, and where each occurred first. */
+function repeatedIn(keys: readonly (string | undefined)[]): ReadonlyMap<number, number> {
   const first = new Map<string, number>();
+  const repeated = new Map<number, number>();
   for (const [index, key] of keys.entries()) {
-    if (key === undefined) continue;
-    const before = first.get(key);
-    if (before === undefined) first.set(key, index);
-    else found(index, before);
+    const before = key === undefined ? undefined : first.get(key);
+    if (before !== undefined) repeated.set(index, before);
+    else if (key !== undefined) first.set(key, index);
   }
+  return repeated;
 }

@@ -4,7 +4,9 @@ import { apiKeyOfFile, apiKeyProblem, isApiKey, keyTextProblem } from '../domain
 import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { isTreeMap, type Tree } from '../yaml/document.ts';
 import {
+  ALWAYS,
   byDefault,
   count,
   duration,
@@ -16,19 +18,18 @@ import {
   problemOf,
   scalar,
   section,
+  settings,
   withExamples,
 } from '../yaml/scalars.ts';
-import { isTreeMap, type Tree } from '../yaml/document.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
-import { discover, perServer } from './discover-schema.ts';
-import { ALWAYS, checkPanel, checkPanels, checkTls } from './rules.ts';
-import { name, server } from './server-schema.ts';
+import { checkPanel, checkPanels, checkTls } from './rules.ts';
+import { discover, name, perServer, server } from './server-schema.ts';
 import { isOrigin, normalizePanelUrl, panelUrlProblem, parseHost, proxyUrlProblem } from './values.ts';
 
 const hosts = (example: string) =>
   list(
-    scalar({ expected: 'a host name or an IP address without a port', read: parseHost }),
+    scalar('a host name or an IP address without a port', { read: parseHost }),
     `host names, such as [${example}]`,
     'host name',
   );
@@ -76,46 +77,39 @@ const certificateFile = () => pemFile('a PEM certificate', (cert) => ({ cert }))
 
 const privateKeyFile = () => pemFile('an unencrypted PEM private key', (key) => ({ key }));
 
-const tlsConfig = section('a map of TLS settings', {
-  ca_file: optional(certificateFile(), '/etc/ssl/panel-ca.pem').describe(
+const TLS_SHAPE = {
+  caFile: optional(certificateFile(), '/etc/ssl/panel-ca.pem').describe(
     "CA certificates (PEM) to trust instead of the public ones, for the panel, its nodes and an https proxy. A relative path is resolved from the configuration file's directory.",
   ),
-  cert_file: optional(certificateFile(), '/etc/ssl/exporter.pem').describe(
+  certFile: optional(certificateFile(), '/etc/ssl/exporter.pem').describe(
     'Client certificate (PEM) for the panel and its nodes. Requires key_file.',
   ),
-  key_file: optional(privateKeyFile(), '/etc/ssl/exporter.key').describe(
+  keyFile: optional(privateKeyFile(), '/etc/ssl/exporter.key').describe(
     "The client certificate's private key (PEM). Requires cert_file.",
   ),
-  server_name: optional(
-    scalar({ expected: 'a host name, such as panel.example.com', read: parseHost }),
-    'panel.example.com',
-  ).describe(
+  serverName: optional(scalar('a host name', { example: 'panel.example.com', read: parseHost })).describe(
     'The name expected in the panel certificate. Not used for sockets, because nodes have their own names. Default: the host of url.',
   ),
-  insecure_skip_verify: byDefault(false, flag()).describe(
+  insecureSkipVerify: byDefault(false, flag()).describe(
     'Skip verification of the certificates of the panel, its nodes and an https proxy. Anyone who can intercept the connection can then read the API key.',
   ),
-})
-  .superRefine(checkTls, ALWAYS)
-  .transform((tls) => ({
-    ca: tls.ca_file,
-    cert: tls.cert_file,
-    key: tls.key_file,
-    serverName: tls.server_name,
-    insecureSkipVerify: tls.insecure_skip_verify,
-  }));
+};
 
-const nodes = section('a map with api_key_file', {
-  api_key_file: withExamples(
+const tlsConfig = settings('a map of TLS settings', TLS_SHAPE, checkTls).transform(
+  ({ caFile: ca, certFile: cert, keyFile: key, ...rest }) => ({ ca, cert, key, ...rest }),
+);
+
+const nodes = settings('a map with api_key_file', {
+  apiKeyFile: withExamples(
     keyFile(keyTextProblem, 'save it in a file, and name that here'),
     '/run/secrets/panel-nodes-key',
   ).describe(
     "A file that contains only a key for the panel's application API that may read nodes (an administrator's client key works too). Such a key can read more than the exporter needs ([security](security.md)). A relative path is resolved from the configuration file's directory.",
   ),
-  interval: byDefault('5m', duration('1m', 'the application API has a rate limit')).describe(
+  intervalMs: byDefault('5m', duration('1m', 'the application API has a rate limit')).describe(
     'How often the nodes are read. At least 1m.',
   ),
-}).transform(({ api_key_file: { apiKey }, interval }) => ({ apiKey, intervalMs: interval }));
+}).transform(({ apiKeyFile: { apiKey }, intervalMs }) => ({ apiKey, intervalMs }));
 
 /**
  * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its response. With less, its
@@ -126,85 +120,79 @@ const SHORTEST_STALENESS = '20s';
 /** How the server list is read if it only adds facts about the configured servers. */
 const FACTS_LISTING: ListingSettings = { intervalMs: 5 * 60_000 };
 
-const panel = section('a panel, such as `- name: main`', {
+const PANEL_SHAPE = {
   name: withExamples(name('panel'), 'main').describe(
     'The panel name, used as the `panel` label. Must be unique.',
   ),
-  url: withExamples(
-    scalar({
-      expected: 'the base URL of the panel, such as https://panel.example.com',
-      problem: panelUrlProblem,
-      read: normalizePanelUrl,
-    }),
-    'https://panel.example.com',
-  ).describe('The base URL of the panel, as opened in a browser.'),
+  url: scalar('the base URL of the panel', {
+    example: 'https://panel.example.com',
+    problem: panelUrlProblem,
+    read: normalizePanelUrl,
+  }).describe('The base URL of the panel, as opened in a browser.'),
   origin: optional(
-    scalar({
-      expected: 'an origin without a trailing slash, such as https://panel.example.com',
+    scalar('an origin without a trailing slash', {
+      example: 'https://panel.example.com',
       read: (text) => (isOrigin(text) ? text : undefined),
     }),
-    'https://panel.example.com',
   ).describe(
     "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of url.",
   ),
-  api_key: optional(
-    scalar({
-      expected: 'a client API key, such as ${PANEL_API_KEY}',
+  apiKey: optional(
+    scalar('a client API key', {
+      example: '${PANEL_API_KEY}',
       problem: inlineKeyProblem,
       isSecret: true,
     }),
-    '${PANEL_API_KEY}',
   ).describe(
     'A client API key (not an application API key), preferably from an environment variable. Set either this or api_key_file.',
   ),
-  api_key_file: optional(keyFile(apiKeyProblem, 'use `api_key`'), '/run/secrets/panel-key').describe(
+  apiKeyFile: optional(keyFile(apiKeyProblem, 'use `api_key`'), '/run/secrets/panel-key').describe(
     "A file that contains only the client API key. A relative path is resolved from the configuration file's directory. Set either this or api_key.",
   ),
-  requests_per_minute: optional(count(), 120).describe(
+  requestsPerMinute: optional(count(), 120).describe(
     'The maximum number of API calls per minute. Default: 80 % of the limit that the panel reports.',
   ),
-  key_per_shard: byDefault(false, flag()).describe(
+  keyPerShard: byDefault(false, flag()).describe(
     "With --shard: whether each shard uses another account's API key. If not, the shards share one rate limit, and each uses its part of it.",
   ),
-  poll_interval: byDefault('30s', duration('20s', 'the panel caches its responses for that long')).describe(
+  pollIntervalMs: byDefault('30s', duration('20s', 'the panel caches its responses for that long')).describe(
     'How often a server without a console socket is polled. At least 20s, because the panel caches its responses for that long.',
   ),
-  staleness: byDefault(
+  stalenessMs: byDefault(
     '60s',
     duration(SHORTEST_STALENESS, 'an offline server is sampled every 15s'),
   ).describe(
     `The age of a server's last sample after which its series are dropped. At least ${SHORTEST_STALENESS}, because an offline server is sampled every 15s.`,
   ),
-  request_timeout: byDefault('25s', duration()).describe(
+  requestTimeoutMs: byDefault('25s', duration()).describe(
     'Timeout of an API call. Panels take up to 20s to detect that a node is down.',
   ),
-  connect_timeout: byDefault('10s', duration()).describe('Timeout for opening a connection.'),
-  auth_timeout: byDefault('12s', duration()).describe(
+  connectTimeoutMs: byDefault('10s', duration()).describe('Timeout for opening a connection.'),
+  authTimeoutMs: byDefault('12s', duration()).describe(
     "Timeout for a socket's authentication. With less than 10s, a node that throttles connections looks like one that rejects them.",
   ),
-  allow_insecure: byDefault(false, flag()).describe(
+  allowInsecure: byDefault(false, flag()).describe(
     'Allow http and ws to hosts other than this machine. This sends the API key in clear text.',
   ),
-  socket_hosts: optional(hosts('node1.example.com'), ['node1.example.com', 'node2.example.com']).describe(
+  socketHosts: optional(hosts('node1.example.com'), ['node1.example.com', 'node2.example.com']).describe(
     'The only hosts that sockets may be opened to. Default: any public host that the panel sends.',
   ),
-  query_hosts: optional(hosts('127.0.0.1'), ['127.0.0.1', 'games.local']).describe(
+  queryHosts: optional(hosts('127.0.0.1'), ['127.0.0.1', 'games.local']).describe(
     'Hosts at which games may be queried although they are, or resolve to, loopback, link-local or cloud metadata addresses. Default: none, or loopback and link-local addresses if the panel itself is at such an address.',
   ),
-  tls_config: optional(tlsConfig).describe('TLS settings for the panel and its nodes.'),
-  proxy_url: optional(
-    scalar({
-      expected: 'the URL of an http or https proxy, such as http://proxy.example.com:3128',
+  tlsConfig: optional(tlsConfig).describe('TLS settings for the panel and its nodes.'),
+  proxyUrl: optional(
+    scalar('the URL of an http or https proxy', {
+      example: 'http://proxy.example.com:3128',
       problem: proxyUrlProblem,
     }),
-    'http://proxy.example.com:3128',
   ).describe(
     'http or https proxy for API calls and sockets, with user:password@ if it requires them. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the environment, but no proxy for panels and nodes on this machine.',
   ),
   discover: withExamples(discover, true, { type: 'owner' }).describe(
     'Discover the servers that the panel lists, and follow changes: true for all of them, or a map that selects servers. Entries in servers override and extend the server list. Default: false.',
   ),
-  limits_from_listing: byDefault(true, flag()).describe(
+  limitsFromListing: byDefault(true, flag()).describe(
     'Read node, egg, limits and states such as suspended from the server list for the entries in servers. Limits of an entry take precedence. If the panel rejects the request for it, only these facts are missing. With discover, the list is read anyway.',
   ),
   backups: withExamples(
@@ -226,34 +214,18 @@ const panel = section('a panel, such as `- name: main`', {
     .array(server, { error: 'expected a list of servers' })
     .prefault([])
     .describe('The servers to monitor. May be omitted with discover.'),
-})
-  .superRefine(checkPanel, ALWAYS)
-  .transform(
-    ({ api_key: apiKey = '', api_key_file: key = { apiKey, apiKeySource: 'inline' }, ...panel }) => ({
-      name: panel.name,
-      url: panel.url,
-      origin: panel.origin ?? new URL(panel.url).origin,
-      ...key,
-      requestsPerMinute: panel.requests_per_minute,
-      keyPerShard: panel.key_per_shard,
-      pollIntervalMs: panel.poll_interval,
-      stalenessMs: panel.staleness,
-      requestTimeoutMs: panel.request_timeout,
-      connectTimeoutMs: panel.connect_timeout,
-      authTimeoutMs: panel.auth_timeout,
-      allowInsecure: panel.allow_insecure,
-      socketHosts: panel.socket_hosts,
-      queryHosts: panel.query_hosts,
-      tls: panel.tls_config,
-      /** May contain a username and a password: must not be logged as it is. */
-      proxyUrl: panel.proxy_url,
-      listing: panel.discover ?? (panel.limits_from_listing ? FACTS_LISTING : undefined),
-      backups: panel.backups,
-      schedules: panel.schedules,
-      nodes: panel.nodes,
-      servers: panel.servers.map((server): ServerTarget => ({ panel: panel.name, ...server })),
-    }),
-  );
+};
+
+const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE, checkPanel).transform(
+  ({ apiKey = '', apiKeyFile: key, tlsConfig: tls, discover: list, limitsFromListing, ...panel }) => ({
+    ...panel,
+    ...(key ?? { apiKey, apiKeySource: 'inline' }),
+    tls,
+    origin: panel.origin ?? new URL(panel.url).origin,
+    listing: list ?? (limitsFromListing ? FACTS_LISTING : undefined),
+    servers: panel.servers.map((server): ServerTarget => ({ panel: panel.name, ...server })),
+  }),
+);
 
 const log = section('a map with level and format', {
   level: byDefault('info', oneOf(LOG_LEVELS)).describe('The minimum severity of logged lines.'),
@@ -273,12 +245,12 @@ function misfit(tree: Tree): string | undefined {
   if (!isTreeMap(map) || 'panels' in map) return undefined;
   if (THEIR_KEYS.every((key) => key in map))
     return 'this is a configuration of pterodactyl_exporter or pelican-exporter; docs/migration.md describes how to convert it';
-  return Object.keys(panel.in.shape).some((key) => key in map)
+  return Object.keys(panel.in.in.shape).some((key) => key in map)
     ? 'put these settings below `panels:`, as an entry that begins with `- `'
     : undefined;
 }
 
-const settings = section('a map with panels', {
+const config = section('a map with panels', {
   panels: list(
     panel.meta({
       oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }],
@@ -304,7 +276,7 @@ export const configSchema = z.preprocess((tree, context) => {
   // Nothing else is reported then.
   if (problem !== undefined) context.addIssue(problemOf(problem, 'key'));
   return tree;
-}, settings);
+}, config);
 
 /** What the file contains, with defaults filled in and the files that it refers to read. */
 export type Settings = z.output<typeof configSchema>;

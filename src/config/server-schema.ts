@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net';
+import picomatch from 'picomatch';
 import { z } from 'zod';
+import { DEFAULT_MAX_SERVERS, LISTING_TYPES, type ListingSettings, MATCH_KEYS } from '../domain/discovery.ts';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
 import { EXPECTS, identityOf } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
@@ -7,12 +9,15 @@ import { QUERY_TYPES } from '../query/types.ts';
 import { mostSimilar } from '../yaml/issues.ts';
 import {
   byDefault,
+  count,
   countLimit,
   duration,
+  list,
   oneOf,
   optional,
   scalar,
   section,
+  settings,
   sizeLimit,
   withExamples,
 } from '../yaml/scalars.ts';
@@ -48,29 +53,27 @@ function addressProblem(text: string): string | undefined {
 }
 
 /** The keys of a query, both a server's own and a rule's. */
-export const queryShape = {
+const queryShape = {
   type: withExamples(
-    scalar({ expected: 'a query type such as minecraft', problem: typeProblem }),
+    scalar('a query type such as minecraft', { problem: typeProblem }),
     'minecraft',
   ).describe('The game or its query protocol: one of the [query types](query-types.md).'),
   address: optional(
-    scalar({
-      expected: 'a host name or an IP address, with or without a port, such as play.example.com:2457',
+    scalar('a host name or an IP address, with or without a port', {
+      example: 'play.example.com:2457',
       problem: addressProblem,
       read: readAddress,
     }),
-    'play.example.com:2457',
   ).describe(
     "The address to query: `host:port`, or a host, which uses the port of the default allocation. Default: the server's default allocation in the panel (its alias, or else its IP address, or else its node's address, and its port) and the server's other ports.",
   ),
-  interval: byDefault('30s', duration('10s', 'each query costs the game server some work')).describe(
+  intervalMs: byDefault('30s', duration('10s', 'each query costs the game server some work')).describe(
     'How often the game is queried while the server is running. At least 10s.',
   ),
 };
 
 /** The type of a rule for discovered servers. */
-export const ruleType = scalar({
-  expected: 'a query type such as minecraft, or auto',
+const ruleType = scalar('a query type such as minecraft, or auto', {
   problem: (text) => (text === AUTO ? undefined : typeProblem(text)),
 }).meta({
   description:
@@ -79,14 +82,11 @@ export const ruleType = scalar({
 });
 
 /** `query` of a server. */
-const query = section('a map, such as `query: { type: minecraft }`', queryShape).transform(
-  ({ interval, ...settings }) => ({ ...settings, intervalMs: interval }),
-);
+const query = settings('a map, such as `query: { type: minecraft }`', queryShape);
 
 /** The name of a panel or a server. */
 export const name = (of: string) =>
-  scalar({
-    expected: `a ${of} name of 1 to 200 printable characters`,
+  scalar(`a ${of} name of 1 to 200 printable characters`, {
     read: (text) => (isName(text) ? text : undefined),
     json: { type: ['string', 'number'] },
   });
@@ -97,9 +97,9 @@ const labelName = z.string().superRefine((text, context) => {
 });
 
 /** Labels that the user adds to a server's series. */
-export const labels = () =>
+const labels = () =>
   z
-    .record(labelName, scalar({ expected: 'a string', json: { type: ['string', 'number', 'boolean'] } }), {
+    .record(labelName, scalar('a string', { json: { type: ['string', 'number', 'boolean'] } }), {
       error: 'expected a map of labels, such as { game: minecraft }',
     })
     .prefault({})
@@ -111,31 +111,26 @@ export const labels = () =>
     });
 
 /** How a server's samples are collected. */
-export const mode = () =>
+const mode = () =>
   byDefault('auto', oneOf(['auto', 'socket', 'poll'])).describe(
     'How samples are collected: auto uses the console socket and falls back to polling, socket and poll use only that.',
   );
 
-const limits = section('a map of limits', {
-  memory: optional(sizeLimit(), '4GiB', 'unlimited').describe(
+const limits = settings('a map of limits', {
+  memoryBytes: optional(sizeLimit(), '4GiB', 'unlimited').describe(
     "The server's memory limit, for gameserver_memory_limit_bytes. Default: the limit that the panel sends.",
   ),
-  disk: optional(sizeLimit(), '20GiB', 'unlimited').describe(
+  diskBytes: optional(sizeLimit(), '20GiB', 'unlimited').describe(
     "The server's disk limit, for gameserver_disk_limit_bytes.",
   ),
-  cpu_cores: optional(countLimit(), 1.5, 'unlimited').describe(
+  cpuCores: optional(countLimit(), 1.5, 'unlimited').describe(
     "The server's CPU limit in cores (150 % in the panel is 1.5), for gameserver_cpu_limit_cores.",
   ),
-}).transform(({ memory, disk, cpu_cores: cpuCores }) => ({
-  memoryBytes: memory,
-  diskBytes: disk,
-  cpuCores,
-}));
+});
 
 /** One entry of a panel's `servers`. */
 export const server = section('a server, such as `- id: 1a7ce997`', {
-  id: scalar({
-    expected: "a server's id: its full UUID, or the 8-character short identifier (hexadecimal digits)",
+  id: scalar("a server's id: its full UUID, or the 8-character short identifier (hexadecimal digits)", {
     read: (text) => (new RegExp(SERVER_ID_PATTERN).test(text) ? text : undefined),
     // A short identifier may be all digits, which YAML reads as a number.
     json: { type: ['string', 'number'], pattern: SERVER_ID_PATTERN },
@@ -159,3 +154,116 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   }).describe('Query the game for its players ([more](players.md)). Default: not queried.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel, for the limit metrics.'),
 }).transform((entry) => ({ ...entry, uuid: uuidOf(entry.id), name: entry.name ?? identityOf(entry) }));
+
+const MAX_GLOB = 200;
+const GLOB = `a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;
+
+/** Why a text isn't a glob. Unbalanced brackets would be taken literally, or match nothing. */
+function globProblem(text: string): string | undefined {
+  if (text.trim() === '' || text.length > MAX_GLOB) return `expected ${GLOB}`;
+  try {
+    picomatch.makeRe(text, { debug: true, strictBrackets: true });
+    return undefined;
+  } catch {
+    return 'expected a glob with balanced brackets; escape a literal bracket with a backslash';
+  }
+}
+
+const globs = (what: string, example: string) =>
+  optional(
+    list(
+      scalar(GLOB, { problem: globProblem, json: { type: ['string', 'number'] } }),
+      `globs, such as ["${example}"]`,
+      'glob',
+    ),
+    [example],
+  ).describe(`Case-insensitive globs for ${what}. One of them must match.`);
+
+const match = () =>
+  section(`a map with globs for ${MATCH_KEYS.join(', ')}`, {
+    name: globs("the server's name", 'survival-*'),
+    id: globs("the server's UUID or short identifier", 'd3aac109'),
+    node: globs("the name of the server's node", 'fra-*'),
+    egg: globs("the name of the server's egg", 'Paper*'),
+  });
+
+const ruleMatch = match().meta({
+  description: 'The servers that the rule applies to. All given keys must match.',
+});
+
+const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
+  match: ruleMatch,
+  state: byDefault('running', oneOf(EXPECTS)).describe(
+    'Whether these servers should always run (running), are allowed to be off (any), or are expected to run once they have been seen running, until somebody stops them (auto).',
+  ),
+});
+
+const queryRule = settings("a rule, such as `- { match: { egg: ['Paper*'] }, type: minecraft }`", {
+  match: ruleMatch,
+  ...queryShape,
+  type: ruleType,
+}).transform(({ match: servers, ...query }) => ({ match: servers, query }));
+
+/** A section that can also be a switch: true is the section with all its defaults, false is none. */
+function orSwitch<T extends z.ZodType>(map: T) {
+  return z
+    .preprocess(
+      // Scalars are texts here, as everywhere in the file's tree.
+      (value) => (value === 'true' ? {} : value === 'false' ? undefined : value),
+      map.optional(),
+    )
+    .meta({ type: ['object', 'boolean'] });
+}
+
+/** `discover` of a panel: true, or which of the servers in its server list are monitored. */
+export const discover = orSwitch(
+  settings('true, false or a map such as { type: owner }', {
+    type: optional(oneOf(LISTING_TYPES), 'owner').describe(
+      "Which servers to list. owner: those that the key's account owns. admin: those that it can access only as an administrator. admin-all: every server of the panel (requires an administrator's key). Default: those that the account owns or was given access to.",
+    ),
+    intervalMs: byDefault('5m', duration('1m', 'reading it takes one call per hundred servers')).describe(
+      'How often the server list is read, which takes one call per hundred servers. At least 1m.',
+    ),
+    maxServers: byDefault(DEFAULT_MAX_SERVERS, count()).describe(
+      'The maximum number of discovered servers, not counting entries in servers. Servers that are already monitored stay, new ones are admitted in the order of their UUIDs, and the others are reported in the log, on the status page and by a metric.',
+    ),
+    include: match().prefault({}).describe('Monitor only servers that match all given keys.'),
+    exclude: match()
+      .prefault({})
+      .describe('Exclude servers that match any given key. Entries in servers are monitored anyway.'),
+    expect: z
+      .array(expectRule, { error: 'expected a list of rules, such as [{ match: { name: ["prod-*"] } }]' })
+      .prefault([])
+      .describe(
+        'Which servers should always run. The first matching rule applies. Servers that match no rule get auto.',
+      ),
+    query: z
+      .preprocess(
+        (value) => (value === AUTO ? [{ match: {}, type: AUTO }] : value),
+        z
+          .array(queryRule, {
+            error:
+              'expected auto or a list of rules, such as [{ match: { egg: ["Paper*"] }, type: minecraft }]',
+          })
+          .prefault([]),
+      )
+      .meta({
+        type: ['array', 'string'],
+        default: [],
+        description:
+          'Which of these servers are queried for their players ([more](players.md)): auto, all whose egg belongs to a known game, or rules. The first matching rule applies. Servers that match no rule are not queried. Entries in servers have their own query.',
+      }),
+    labels: withExamples(labels(), { team: 'games' }).describe(
+      'Additional labels on every series of these servers. Entries in servers have their own labels.',
+    ),
+    mode: mode(),
+  }).transform(({ type, intervalMs, ...rules }): ListingSettings => ({ type, intervalMs, discover: rules })),
+);
+
+/** A list of every server that takes a call for each: true, or how often it is read. */
+export const perServer = (description: string) =>
+  orSwitch(
+    settings('true, false or a map such as { interval: 1h }', {
+      intervalMs: byDefault('1h', duration('10m', 'each server takes one call')).describe(description),
+    }),
+  );

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { COUNT_PATTERN, parseCountLimit, parseSizeLimit, SIZE_PATTERN } from '../domain/limits.ts';
-import type { Path, SettingProblem, Tree } from './document.ts';
+import { isTreeMap, type Path, type SettingProblem, type Tree } from './document.ts';
 import { type FileKind, type ReadFile, unreadable } from './text-file.ts';
 
 /** Longer values are truncated in messages. */
@@ -37,9 +37,9 @@ export function problemOf(message: string, at: SettingProblem['at'] = 'value', p
 }
 
 interface ScalarOptions<T> {
-  /** What the file should contain, as the end of "expected …". */
-  readonly expected: string;
-  /** A more precise message than `expected`, if there is one. */
+  /** What the file could contain. */
+  readonly example?: string;
+  /** A more precise message than what was expected, if there is one. */
   readonly problem?: (text: string) => string | undefined;
   /** The parsed value; undefined if the text is invalid. By default, the text itself. */
   readonly read?: (text: string) => T | undefined;
@@ -50,13 +50,9 @@ interface ScalarOptions<T> {
 }
 
 /** A setting that is a text in the file and the result of `read` in the program. Rules see an invalid one as undefined. */
-export function scalar<T = string>({
-  expected,
-  problem,
-  read = (text) => text as T,
-  json = {},
-  isSecret = false,
-}: ScalarOptions<T>) {
+export function scalar<T = string>(expected: string, options: ScalarOptions<T> = {}) {
+  const { example, problem, read = (text) => text as T, json = {}, isSecret = false } = options;
+  const kind = example === undefined ? expected : `${expected}, such as ${example}`;
   return z
     .unknown()
     .transform((text, context): T => {
@@ -65,10 +61,10 @@ export function scalar<T = string>({
       const wrong = typeof text === 'string' ? problem?.(text) : undefined;
       const value = wrong === undefined && typeof text === 'string' ? read(text) : undefined;
       const at = isSecret ? 'hidden value' : 'value';
-      if (value === undefined) context.addIssue(problemOf(wrong ?? `expected ${expected}`, at));
+      if (value === undefined) context.addIssue(problemOf(wrong ?? `expected ${kind}`, at));
       return value as T;
     })
-    .meta({ type: 'string', ...json });
+    .meta({ type: 'string', ...json, ...(example !== undefined && { examples: [example] }) });
 }
 
 interface FileOptions<T> {
@@ -129,6 +125,32 @@ export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
   return z.strictObject(shape, { error: `expected ${expected}` });
 }
 
+/** Rules also apply if some settings are invalid, so that all problems are reported at once. Those settings are then missing. */
+export const ALWAYS = { when: ({ value }: { readonly value: unknown }) => isTreeMap(value) };
+
+/**
+ * A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in the file. The rule sees the names
+ * in the file.
+ */
+export function settings<T extends z.ZodRawShape>(expected: string, shape: T, rule: Rule = () => undefined) {
+  const names = new Map(Object.keys(shape).map((name) => [keyOf(name), name]));
+  const types = Object.fromEntries(Object.entries(shape).map(([name, type]) => [keyOf(name), type]));
+  return section(expected, types)
+    .superRefine((values, context) => rule(values as never, context), ALWAYS)
+    .transform((values) => {
+      const renamed = Object.entries(values).map(([key, value]) => [names.get(key), value]);
+      return Object.fromEntries(renamed) as { [Name in keyof T]: z.output<T[Name]> };
+    });
+}
+
+/** Adds problems between settings, of which some may be missing or invalid. */
+type Rule = (values: never, context: Pick<z.RefinementCtx, 'addIssue'>) => void;
+
+function keyOf(name: string): string {
+  const plain = name.replace(/(?:Ms|Bytes)$/, '');
+  return plain.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** A list with at least one item. */
 export function list<T extends z.ZodType>(item: T, expected: string, atLeast: string) {
   return z
@@ -142,28 +164,19 @@ function orVariable(...alternatives: readonly JsonSchema[]): JsonSchema {
 }
 
 export function oneOf<const T extends string>(words: readonly T[]) {
-  return scalar({
-    expected: `one of ${words.join(', ')}`,
-    read: (text) => words.find((word) => word === text),
-    json: orVariable({ enum: words }),
-  });
+  const read = (text: string) => words.find((word) => word === text);
+  return scalar(`one of ${words.join(', ')}`, { read, json: orVariable({ enum: words }) });
 }
 
 export function flag() {
-  return scalar({
-    expected: 'true or false',
-    read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
-    json: orVariable({ type: 'boolean' }),
-  });
+  const read = (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined);
+  return scalar('true or false', { read, json: orVariable({ type: 'boolean' }) });
 }
 
 /** A whole number above 0. */
 export function count() {
-  return scalar({
-    expected: 'a positive integer',
-    read: (text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
-    json: orVariable({ type: 'integer', minimum: 1 }),
-  });
+  const read = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined);
+  return scalar('a positive integer', { read, json: orVariable({ type: 'integer', minimum: 1 }) });
 }
 
 const MAX_DURATION_MS = 86_400_000;
@@ -172,15 +185,13 @@ const MAX_DURATION_MS = 86_400_000;
 export function duration(atLeast = '1ms', because?: string) {
   const minimumMs = parseDuration(atLeast) ?? 0;
   const range = because === undefined ? 'above 0' : `of at least ${atLeast} (${because})`;
-  return scalar({
-    expected: 'a duration such as 30s or 1m30s',
+  return scalar('a duration such as 30s or 1m30s', {
     problem: (text) => {
-      const durationMs = parseDuration(text);
-      if (durationMs === undefined) return undefined;
+      const durationMs = parseDuration(text) ?? minimumMs;
       if (durationMs < minimumMs) return `expected a duration ${range}`;
-      if (durationMs > MAX_DURATION_MS)
-        return `expected a duration of at most ${formatDuration(MAX_DURATION_MS)}`;
-      return undefined;
+      return durationMs > MAX_DURATION_MS
+        ? `expected a duration of at most ${formatDuration(MAX_DURATION_MS)}`
+        : undefined;
     },
     read: parseDuration,
     json: orVariable({ type: 'string', pattern: DURATION_PATTERN }),
@@ -189,22 +200,13 @@ export function duration(atLeast = '1ms', because?: string) {
 
 /** Bytes, or `unlimited`. */
 export function sizeLimit() {
-  return scalar({
-    expected: 'a size such as 4GiB or 512MiB, or unlimited',
-    read: parseSizeLimit,
-    json: orVariable({ type: 'string', pattern: SIZE_PATTERN }, { const: 'unlimited' }),
-  });
+  const json = orVariable({ type: 'string', pattern: SIZE_PATTERN }, { const: 'unlimited' });
+  return scalar('a size such as 4GiB or 512MiB, or unlimited', { read: parseSizeLimit, json });
 }
 
 /** A number above 0, or `unlimited`. */
 export function countLimit() {
-  return scalar({
-    expected: 'a number of cores such as 1.5, or unlimited',
-    read: parseCountLimit,
-    json: orVariable(
-      { type: 'number', exclusiveMinimum: 0 },
-      { type: 'string', pattern: COUNT_PATTERN },
-      { const: 'unlimited' },
-    ),
-  });
+  const text = { type: 'string', pattern: COUNT_PATTERN };
+  const json = orVariable({ type: 'number', exclusiveMinimum: 0 }, text, { const: 'unlimited' });
+  return scalar('a number of cores such as 1.5, or unlimited', { read: parseCountLimit, json });
 }

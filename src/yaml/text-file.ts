@@ -20,16 +20,10 @@ export const TLS_FILE: FileKind = {
 /** The configuration or the web configuration: several times what a hundred thousand servers need. */
 export const CONFIGURATION_FILE: FileKind = { maxKibibytes: 16_384, content: 'only settings in YAML in it' };
 
-/** Why a file can't be read, and what to do if that is known. */
-interface ReadFailure {
-  readonly problem: string;
-  readonly remedy?: string;
-}
-
-/** The result of reading a file. */
+/** A file's content, or why it can't be read. */
 export type FileResult =
   | { readonly ok: true; readonly content: string }
-  | ({ readonly ok: false } & ReadFailure);
+  | { readonly ok: false; readonly problem: string };
 
 /** Reads a file that a setting names; undefined if it isn't to be read. */
 export type ReadFile = (name: string, kind: FileKind) => Promise<FileResult | undefined>;
@@ -37,9 +31,8 @@ export type ReadFile = (name: string, kind: FileKind) => Promise<FileResult | un
 const NO_SUCH_FILE = 'no such file';
 
 /** Completes a message that begins with the file's name; the advice is for a file that doesn't exist. */
-export function unreadable({ problem, remedy }: ReadFailure, advice?: string): string {
-  const action = problem === NO_SUCH_FILE ? advice : remedy;
-  return `can't be read: ${problem}${action === undefined ? '' : `; ${action}`}`;
+export function unreadable({ problem }: FileResult & { readonly ok: false }, advice?: string): string {
+  return `can't be read: ${problem}${problem === NO_SUCH_FILE && advice !== undefined ? `; ${advice}` : ''}`;
 }
 
 /**
@@ -62,13 +55,14 @@ export async function readText(
       // A copy, because the next piece may overwrite this one.
       read.push(Buffer.from(piece));
       rest -= read.at(-1)?.length ?? 0;
-      if (rest < 0) return { ok: false, problem: `larger than ${sizeOf(maxKibibytes)}, expected ${content}` };
+      const size = maxKibibytes < 1_024 ? `${maxKibibytes} KiB` : `${maxKibibytes / 1_024} MiB`;
+      if (rest < 0) return { ok: false, problem: `larger than ${size}, expected ${content}` };
     }
     // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
   } catch (error) {
     const code = codeOf(error);
-    return { ok: false, ...(FAILURES[code] ?? { problem: code }) };
+    return { ok: false, problem: PROBLEMS[code] ?? code };
   }
 }
 
@@ -99,26 +93,19 @@ async function* piecesOf(file: string): AsyncGenerator<Uint8Array, void, undefin
   }
 }
 
-function sizeOf(kibibytes: number): string {
-  return kibibytes < 1_024 ? `${kibibytes} KiB` : `${kibibytes / 1_024} MiB`;
-}
-
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-const DENIED = { problem: 'permission denied', remedy: 'let the user that runs this program read it' };
+const DENIED = 'permission denied; let the user that runs this program read it';
 
 /** By the codes of Node.js. */
-const FAILURES: Readonly<Record<string, ReadFailure>> = {
-  ENOENT: { problem: NO_SUCH_FILE },
-  ENOTDIR: { problem: NO_SUCH_FILE },
-  EISDIR: { problem: 'it is a directory' },
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: NO_SUCH_FILE,
+  ENOTDIR: NO_SUCH_FILE,
+  EISDIR: 'it is a directory',
   EACCES: DENIED,
   EPERM: DENIED,
-  EAGAIN: {
-    problem: `no end of its data within ${PIPE_WAIT_MS / 1_000} s`,
-    remedy: 'close the other end of the pipe, or name an ordinary file',
-  },
-  ERR_ENCODING_INVALID_ENCODED_DATA: { problem: 'not UTF-8 text', remedy: 'save it as UTF-8' },
+  EAGAIN: `no end of its data within ${PIPE_WAIT_MS / 1_000} s; close the other end of the pipe, or name an ordinary file`,
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'not UTF-8 text; save it as UTF-8',
 };

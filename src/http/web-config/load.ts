@@ -1,14 +1,8 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
-import { formatPath } from '../../yaml/document.ts';
-import type { ConfigIssue } from '../../yaml/issues.ts';
-import {
-  loadSettings,
-  parseSettings,
-  type SecretFile,
-  type SettingsFormat,
-  secretFiles,
-} from '../../yaml/settings-file.ts';
+import { formatPath, YamlDocument } from '../../yaml/document.ts';
+import { type ConfigIssue, checkSettings } from '../../yaml/issues.ts';
+import { loadSettings, type SecretFile, secretFiles } from '../../yaml/settings-file.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
@@ -32,11 +26,12 @@ export type WebConfigResult = { readonly files: readonly string[] } & (
  */
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
   const advice = 'correct --web.config.file';
-  const read = await loadSettings(file, env, FORMAT, { advice });
-  const { warnings, files } = read;
-  if (read.settings === undefined) return { ok: false, files, issues: read.issues };
-  const { document } = read;
-  const settings = resolveWebConfig(read.settings);
+  const loaded = await loadSettings(file, (text) => parseWebConfig(text, file, env), { advice });
+  const { parsed, files } = loaded;
+  if (parsed?.settings === undefined)
+    return { ok: false, files, issues: parsed?.issues ?? loaded.issues ?? [] };
+  const { document, warnings } = parsed;
+  const settings = resolveWebConfig(parsed.settings);
   const path = ['tls_server_config', 'key_file'];
   const problem = settings.tls && problemOf(() => createSecureContext(settings.tls?.context));
   if (problem !== undefined) {
@@ -50,16 +45,14 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
   return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, document, [path]) };
 }
 
-const FORMAT: SettingsFormat<WebConfigShape> = {
-  schema: webConfigSchema,
-  rules: checkWebRules,
-  prepare: (tree) => withoutBlanks(tree ?? {}),
-  warnings: warningsOf,
-};
-
 /** Parses the text of a web configuration, without the files that it refers to; `file` is its name in the issues. */
-export function parseWebConfig(text: string, file: string, env: Environment) {
-  return parseSettings(text, file, env, FORMAT);
+export async function parseWebConfig(text: string, file: string, env: Environment) {
+  const document = new YamlDocument(text, env);
+  const tree = document.tree === undefined ? undefined : withoutBlanks(document.tree ?? {});
+  const checked = { file, document, tree, schema: webConfigSchema, rules: checkWebRules };
+  const { settings, issues, toIssue } = await checkSettings(checked);
+  const warnings = settings === undefined ? [] : warningsOf(settings);
+  return { document, settings, issues, warnings: warnings.map(toIssue) };
 }
 
 /** Node's default list without static RSA, with which a key stolen later would decrypt earlier recordings. */

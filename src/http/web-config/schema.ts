@@ -57,8 +57,7 @@ const tls = section('a map of TLS settings', {
 /** The bytes that Node.js allows in a header's value. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const headerValue = () =>
-  scalar({
-    expected: "a header's value",
+  scalar("a header's value", {
     read: (text) => (HEADER_VALUE.test(text) ? text : undefined),
   }).optional();
 
@@ -82,8 +81,7 @@ export const webConfigSchema = section('a map with tls_server_config, basic_auth
   basic_auth_users: z
     .record(
       z.string(),
-      scalar({
-        expected: 'the bcrypt hash of a password, such as `htpasswd -nBC 10 ""` prints after the colon',
+      scalar('the bcrypt hash of a password, such as `htpasswd -nBC 10 ""` prints after the colon', {
         read: (text) => (BCRYPT_HASH.test(text) ? text : undefined),
         isSecret: true,
       }),

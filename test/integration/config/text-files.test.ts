@@ -75,8 +75,7 @@ describe('a file that a user named', () => {
     onTestFinished(() => silent.close());
     expect(await readTextFile(file, API_KEY_FILE)).toEqual({
       ok: false,
-      problem: 'no end of its data within 5 s',
-      remedy: 'close the other end of the pipe, or name an ordinary file',
+      problem: 'no end of its data within 5 s; close the other end of the pipe, or name an ordinary file',
     });
   });
 });

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { socketAccess } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
 import { withSecrets } from '../../../src/config/config.ts';
-import { parseConfig } from '../../../src/config/parse.ts';
+import { parseConfig } from '../../../src/config/load.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import { Screen } from '../../../src/console/screen.ts';
 import { systemNames } from '../../../src/names/system.ts';

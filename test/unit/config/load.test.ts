@@ -294,7 +294,10 @@ test('a directory is not a configuration', async () => {
 });
 
 test('a file that may not be read has its own remedy instead', () => {
-  const failure = { problem: 'permission denied', remedy: 'let the user that runs this program read it' };
+  const failure = {
+    ok: false,
+    problem: 'permission denied; let the user that runs this program read it',
+  } as const;
   expect(unreadable(failure, 'create it with init')).toBe(
     "can't be read: permission denied; let the user that runs this program read it",
   );

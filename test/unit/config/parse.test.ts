@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { parseConfig } from '../../../src/config/parse.ts';
+import { parseConfig } from '../../../src/config/load.ts';
 import { formatIssues, mostSimilar, type SchemaNode } from '../../../src/yaml/issues.ts';
 import { configJsonSchema } from '../../support/config-schema.ts';
 import { cpuMs } from '../../support/cpu-time.ts';

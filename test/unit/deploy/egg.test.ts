@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { serveCommand } from '../../../src/commands/serve.ts';
-import { parseConfig } from '../../../src/config/parse.ts';
+import { parseConfig } from '../../../src/config/load.ts';
 import { readText } from '../../support/deploy-files.ts';
 
 /** Names that the panels reserve (`EggVariable::RESERVED_ENV_NAMES` of Pterodactyl and of Pelican). */

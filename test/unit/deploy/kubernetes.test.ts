@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseShard } from '../../../src/commands/serve-flags.ts';
-import { parseConfig } from '../../../src/config/parse.ts';
+import { parseConfig } from '../../../src/config/load.ts';
 import { isInRepository, readManifest, readText, readYaml } from '../../support/deploy-files.ts';
 
 const LOCAL_ADDRESSES = ['169.254.0.1', '169.254.255.255', 'fe80::1', 'febf::1'];

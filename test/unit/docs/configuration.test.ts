@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { serveCommand } from '../../../src/commands/serve.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import { parseConfig } from '../../../src/config/parse.ts';
+import { loadConfig, parseConfig } from '../../../src/config/load.ts';
 import { renderConfigReference } from '../../support/config-reference.ts';
 import { configJsonSchema } from '../../support/config-schema.ts';
 import { documents, fencedBlocks } from '../../support/documents.ts';
