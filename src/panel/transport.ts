@@ -32,9 +32,6 @@ export interface ConnectionOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** As many as the budget has calls in flight. */
-const CONNECTIONS = 8;
-
 /** The largest body that any endpoint may send. */
 export const MAX_BODY_BYTES = 4 * MIB;
 
@@ -83,7 +80,8 @@ export class Connections {
 function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined): Dispatcher {
   const { baseUrl, clock, connectTimeoutMs, lookup, requestTimeoutMs, tls } = options;
   const common = {
-    connections: CONNECTIONS,
+    // As many as there are calls: how many are in flight, of which polls of dead nodes may hang, is the lane's decision.
+    connections: null,
     headersTimeout: requestTimeoutMs,
     bodyTimeout: requestTimeoutMs,
     maxResponseSize: MAX_BODY_BYTES,

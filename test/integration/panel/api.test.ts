@@ -389,6 +389,17 @@ describe('a call without a response', () => {
     await call;
   });
 
+  it("isn't delayed by calls that hang, however many", async () => {
+    const server = await serve((response, request) => {
+      if (request.url?.includes('/ab/') === true) json(200, CREDENTIALS)(response, request);
+    });
+    const { api } = apiOf(server.url);
+    const hanging = Array.from({ length: 40 }, () => failureOf(api.resources('dead', never())));
+    await api.credentials('ab', never());
+    await api.close();
+    await Promise.all(hanging);
+  });
+
   it('ends when the API is closed', async () => {
     const server = await serve(() => {});
     const { api } = apiOf(server.url);
