@@ -1,7 +1,7 @@
 // Inserts the address of the repository in which a release is made, and the digest of its image: `node
 // scripts/release/name-repository.mjs https://github.com owner/name sha256:…`. npm publishes a package with provenance only
 // if the package contains its repository, and a fork's release must not link to another repository's image or runbooks.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const [server, repository, digest, ...rest] = process.argv.slice(2);
 if (
@@ -39,7 +39,21 @@ edit('package.json', (text) => {
   return `${JSON.stringify(named, null, 2)}\n`;
 });
 
-edit('README.md', (text) => replace('README.md', text, [[/^git clone \S+ /m, `git clone ${address} `]]));
+// The documentation has two variants where a checkout can't have what a release has: a published package and image.
+const PAGES = [
+  'README.md',
+  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? `docs/${name}` : [])),
+];
+for (const file of PAGES) {
+  edit(file, (text) =>
+    text
+      .replaceAll(/^ *<!-- checkout -->\n[^]*?^ *<!-- release\n([^]*?)^ *-->\n/gm, '$1')
+      .replaceAll('IMAGE', `${image}:${version}`),
+  );
+}
+edit('docs/install.md', (text) =>
+  replace('docs/install.md', text, [[/^ {2}gameserver-exporter$/m, `  ${image}:${version}`]]),
+);
 
 const OVERLAYS = ['one', 'many'].map((name) => `deploy/kubernetes/overlays/${name}/kustomization.yaml`);
 for (const file of OVERLAYS) {

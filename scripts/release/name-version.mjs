@@ -10,8 +10,8 @@ const FILES = [
   'deploy/pterodactyl/egg-gameserver-exporter.json',
 ];
 
-/** The package, its tarball or the image, with a version. */
-const VERSION = /(\bgameserver-exporter[-@:]|\bnewTag: )\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?/g;
+/** The package, its tarball, the deployment files or the image, with a version. */
+const VERSION = /(\bgameserver-exporter(?:-deploy)?[-@:]|\bnewTag: )\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?/g;
 
 const { npm_new_version: version } = process.env;
 if (!version) {

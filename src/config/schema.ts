@@ -79,19 +79,19 @@ const privateKeyFile = () => pemFile('an unencrypted PEM private key', (key) => 
 
 const TLS_SHAPE = {
   caFile: optional(certificateFile(), '/etc/ssl/panel-ca.pem').describe(
-    "CA certificates (PEM) to trust instead of the public ones, for the panel, its nodes and an https proxy. A relative path is resolved from the configuration file's directory.",
+    'CA certificates (PEM) to trust instead of the public ones, for the panel, its nodes and an https proxy.',
   ),
   certFile: optional(certificateFile(), '/etc/ssl/exporter.pem').describe(
-    'Client certificate (PEM) for the panel and its nodes. Requires key_file.',
+    'Client certificate (PEM) for the panel and its nodes. Requires `key_file`.',
   ),
   keyFile: optional(privateKeyFile(), '/etc/ssl/exporter.key').describe(
-    "The client certificate's private key (PEM). Requires cert_file.",
+    "The client certificate's private key (PEM). Requires `cert_file`.",
   ),
   serverName: optional(scalar('a host name', { example: 'panel.example.com', read: parseHost })).describe(
-    'The name expected in the panel certificate. Not used for sockets, because nodes have their own names. Default: the host of url.',
+    'The name expected in the panel certificate. Not used for nodes. Default: the host of `url`.',
   ),
   insecureSkipVerify: byDefault(false, flag()).describe(
-    'Skip verification of the certificates of the panel, its nodes and an https proxy. Anyone who can intercept the connection can then read the API key.',
+    "Don't verify these certificates. Anyone who can intercept the connection can then read the API key.",
   ),
 };
 
@@ -104,7 +104,7 @@ const nodes = settings('a map with api_key_file', {
     keyFile(keyTextProblem, 'save it in a file, and name that here'),
     '/run/secrets/panel-nodes-key',
   ).describe(
-    "A file that contains only a key for the panel's application API that may read nodes (an administrator's client key works too). Such a key can read more than the exporter needs ([security](security.md)). A relative path is resolved from the configuration file's directory.",
+    "A file that contains only a key for the panel's application API that may read nodes. Such a key can read more than the exporter needs ([security](security.md#a-key-for-nodes)).",
   ),
   intervalMs: byDefault('5m', duration('1m', 'the application API has a rate limit')).describe(
     'How often the nodes are read. At least 1m.',
@@ -135,7 +135,7 @@ const PANEL_SHAPE = {
       read: (text) => (isOrigin(text) ? text : undefined),
     }),
   ).describe(
-    "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of url.",
+    "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of `url`.",
   ),
   apiKey: optional(
     scalar('a client API key', {
@@ -144,25 +144,25 @@ const PANEL_SHAPE = {
       isSecret: true,
     }),
   ).describe(
-    'A client API key (not an application API key), preferably from an environment variable. Set either this or api_key_file.',
+    'A client API key (not an application API key), preferably from an environment variable. Set either this or `api_key_file`.',
   ),
   apiKeyFile: optional(keyFile(apiKeyProblem, 'use `api_key`'), '/run/secrets/panel-key').describe(
-    "A file that contains only the client API key. A relative path is resolved from the configuration file's directory. Set either this or api_key.",
+    'A file that contains only the client API key.',
   ),
   requestsPerMinute: optional(count(), 120).describe(
     'The maximum number of API calls per minute. Default: 80 % of the limit that the panel reports.',
   ),
   keyPerShard: byDefault(false, flag()).describe(
-    "With --shard: whether each shard uses another account's API key. If not, the shards share one rate limit, and each uses its part of it.",
+    "With `--shard`: whether each shard uses another account's API key. If not, the shards divide one rate limit.",
   ),
   pollIntervalMs: byDefault('30s', duration('20s', 'the panel caches its responses for that long')).describe(
-    'How often a server without a console socket is polled. At least 20s, because the panel caches its responses for that long.',
+    'How often a server without a console socket is polled. At least 20s: the panel caches its responses for that long.',
   ),
   stalenessMs: byDefault(
     '60s',
     duration(SHORTEST_STALENESS, 'an offline server is sampled every 15s'),
   ).describe(
-    `The age of a server's last sample after which its series are dropped. At least ${SHORTEST_STALENESS}, because an offline server is sampled every 15s.`,
+    `The age of a server's last sample after which its series are dropped. At least ${SHORTEST_STALENESS}: an offline server is sampled every 15s.`,
   ),
   requestTimeoutMs: byDefault('25s', duration()).describe(
     'Timeout of an API call. Panels take up to 20s to detect that a node is down.',
@@ -178,7 +178,7 @@ const PANEL_SHAPE = {
     'The only hosts that sockets may be opened to. Default: any public host that the panel sends.',
   ),
   queryHosts: optional(hosts('127.0.0.1'), ['127.0.0.1', 'games.local']).describe(
-    'Hosts at which games may be queried although they are, or resolve to, loopback, link-local or cloud metadata addresses. Default: none, or loopback and link-local addresses if the panel itself is at such an address.',
+    'Hosts at which games may be queried although they are at loopback, link-local or cloud metadata addresses. Default: none, or loopback and link-local addresses if the panel is at one.',
   ),
   tlsConfig: optional(tlsConfig).describe('TLS settings for the panel and its nodes.'),
   proxyUrl: optional(
@@ -187,33 +187,35 @@ const PANEL_SHAPE = {
       problem: proxyUrlProblem,
     }),
   ).describe(
-    'http or https proxy for API calls and sockets, with user:password@ if it requires them. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the environment, but no proxy for panels and nodes on this machine.',
+    'http or https proxy for API calls and sockets, with `user:password@` if it requires them. Default: from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), but none for this machine.',
   ),
   discover: withExamples(discover, true, { type: 'owner' }).describe(
-    'Discover the servers that the panel lists, and follow changes: true for all of them, or a map that selects servers. Entries in servers override and extend the server list. Default: false.',
+    'Monitor the servers that the panel lists, and follow changes: all of them, or those that a map selects. Entries in `servers` take precedence. Default: false.',
   ),
   limitsFromListing: byDefault(true, flag()).describe(
-    'Read node, egg, limits and states such as suspended from the server list for the entries in servers. Limits of an entry take precedence. If the panel rejects the request for it, only these facts are missing. With discover, the list is read anyway.',
+    'Read node, egg, limits and states such as suspended of the entries in `servers` from the server list. With `discover`, it is read anyway.',
   ),
   backups: withExamples(
     perServer(
-      "How often each server's backups are read. At least 10m. They are also read when the console socket reports that a backup has finished.",
+      "How often each server's backups are read, in addition to the end of each backup. At least 10m.",
     ),
     true,
     { interval: '1h' },
-  ).describe("Read each server's backups: true for every hour, or a map with an interval. Default: false."),
+  ).describe(
+    "Read each server's backups: every hour, or at an interval. Requires the permission `backup.read`. Default: false.",
+  ),
   schedules: withExamples(perServer("How often each server's schedules are read. At least 10m."), true, {
     interval: '1h',
   }).describe(
-    "Read each server's schedules, to alert when the panel no longer runs them: true for every hour, or a map with an interval. The account needs permission to see them (`schedule.read`). Default: false.",
+    "Read each server's schedules, to alert when the panel no longer runs them: every hour, or at an interval. Requires the permission `schedule.read`. Default: false.",
   ),
   nodes: optional(nodes, { api_key_file: '/run/secrets/panel-nodes-key' }).describe(
-    "Read the capacity, allocation and maintenance mode of the panel's nodes from its application API, with a key of its own. Default: not read.",
+    "Read the capacity, allocation and maintenance mode of the panel's nodes, with a key of its own. Default: not read.",
   ),
   servers: z
     .array(server, { error: 'expected a list of servers' })
     .prefault([])
-    .describe('The servers to monitor. May be omitted with discover.'),
+    .describe('The servers to monitor. May be omitted with `discover`.'),
 };
 
 const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE, checkPanel).transform(
@@ -229,9 +231,7 @@ const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE, checkPane
 
 const log = section('a map with level and format', {
   level: byDefault('info', oneOf(LOG_LEVELS)).describe('The minimum severity of logged lines.'),
-  format: byDefault('auto', oneOf(LOG_FORMATS)).describe(
-    'The log format: auto is pretty in a terminal and json otherwise.',
-  ),
+  format: byDefault('auto', oneOf(LOG_FORMATS)).describe('auto is pretty in a terminal and json otherwise.'),
 });
 
 /** The keys that a configuration of pterodactyl_exporter or pelican-exporter always has. */

@@ -65,7 +65,7 @@ const queryShape = {
       read: readAddress,
     }),
   ).describe(
-    "The address to query: `host:port`, or a host, which uses the port of the default allocation. Default: the server's default allocation in the panel (its alias, or else its IP address, or else its node's address, and its port) and the server's other ports.",
+    "`host:port`, or a host, which uses the allocations' ports. Default: the server's [default allocation](players.md#addresses), and its other ports.",
   ),
   intervalMs: byDefault('30s', duration('10s', 'each query costs the game server some work')).describe(
     'How often the game is queried while the server is running. At least 10s.',
@@ -77,7 +77,7 @@ const ruleType = scalar('a query type such as minecraft, or auto', {
   problem: (text) => (text === AUTO ? undefined : typeProblem(text)),
 }).meta({
   description:
-    "The game or its query protocol: one of the [query types](query-types.md), or auto: the type that belongs to the server's egg, if it is [known](players.md#eggs).",
+    "The game or its query protocol: one of the [query types](query-types.md), or auto: the type that belongs to the server's [egg](players.md#eggs).",
   examples: ['minecraft', 'auto'],
 });
 
@@ -113,18 +113,14 @@ const labels = () =>
 /** How a server's samples are collected. */
 const mode = () =>
   byDefault('auto', oneOf(['auto', 'socket', 'poll'])).describe(
-    'How samples are collected: auto uses the console socket and falls back to polling, socket and poll use only that.',
+    'auto: console socket, or polling while it fails. socket, poll: only that.',
   );
 
 const limits = settings('a map of limits', {
-  memoryBytes: optional(sizeLimit(), '4GiB', 'unlimited').describe(
-    "The server's memory limit, for gameserver_memory_limit_bytes. Default: the limit that the panel sends.",
-  ),
-  diskBytes: optional(sizeLimit(), '20GiB', 'unlimited').describe(
-    "The server's disk limit, for gameserver_disk_limit_bytes.",
-  ),
+  memoryBytes: optional(sizeLimit(), '4GiB', 'unlimited').describe('The memory limit.'),
+  diskBytes: optional(sizeLimit(), '20GiB', 'unlimited').describe('The disk limit.'),
   cpuCores: optional(countLimit(), 1.5, 'unlimited').describe(
-    "The server's CPU limit in cores (150 % in the panel is 1.5), for gameserver_cpu_limit_cores.",
+    'The CPU limit in cores: 150 % in the panel is 1.5.',
   ),
 });
 
@@ -146,13 +142,13 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
     'Additional labels on every series of the server.',
   ),
   expect: byDefault('running', oneOf(EXPECTS)).describe(
-    'Whether alerts fire when the server is off. running: it should always run. any: it is allowed to be off. auto: it is expected to run once it has been seen running, until somebody stops it.',
+    'Whether alerts fire when the server is off. running: always. any: never. auto: once it has been seen running, until somebody stops it.',
   ),
   mode: mode(),
   query: optional(query, {
     type: 'minecraft',
-  }).describe('Query the game for its players ([more](players.md)). Default: not queried.'),
-  limits: limits.prefault({}).describe('Limits that override those from the panel, for the limit metrics.'),
+  }).describe('Query the game for its [players](players.md). Default: not queried.'),
+  limits: limits.prefault({}).describe('Limits that override those from the panel.'),
 }).transform((entry) => ({ ...entry, uuid: uuidOf(entry.id), name: entry.name ?? identityOf(entry) }));
 
 const MAX_GLOB = 200;
@@ -193,9 +189,7 @@ const ruleMatch = match().meta({
 
 const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   match: ruleMatch,
-  state: byDefault('running', oneOf(EXPECTS)).describe(
-    'Whether these servers should always run (running), are allowed to be off (any), or are expected to run once they have been seen running, until somebody stops them (auto).',
-  ),
+  state: byDefault('running', oneOf(EXPECTS)).describe('As `expect` of a server in `servers`.'),
 });
 
 const queryRule = settings("a rule, such as `- { match: { egg: ['Paper*'] }, type: minecraft }`", {
@@ -219,24 +213,22 @@ function orSwitch<T extends z.ZodType>(map: T) {
 export const discover = orSwitch(
   settings('true, false or a map such as { type: owner }', {
     type: optional(oneOf(LISTING_TYPES), 'owner').describe(
-      "Which servers to list. owner: those that the key's account owns. admin: those that it can access only as an administrator. admin-all: every server of the panel (requires an administrator's key). Default: those that the account owns or was given access to.",
+      "owner: servers that the key's account owns. admin: servers of other users, which the account sees only because it is an administrator's. admin-all: every server of the panel, for an administrator's key. Default: those that the account owns or was invited to.",
     ),
     intervalMs: byDefault('5m', duration('1m', 'reading it takes one call per hundred servers')).describe(
-      'How often the server list is read, which takes one call per hundred servers. At least 1m.',
+      'How often the server list is read: one call per hundred servers. At least 1m.',
     ),
     maxServers: byDefault(DEFAULT_MAX_SERVERS, count()).describe(
-      'The maximum number of discovered servers, not counting entries in servers. Servers that are already monitored stay, new ones are admitted in the order of their UUIDs, and the others are reported in the log, on the status page and by a metric.',
+      'The maximum number of discovered servers, not counting entries in `servers`. Those beyond it are reported.',
     ),
     include: match().prefault({}).describe('Monitor only servers that match all given keys.'),
     exclude: match()
       .prefault({})
-      .describe('Exclude servers that match any given key. Entries in servers are monitored anyway.'),
+      .describe('Exclude servers that match any given key, except entries in `servers`.'),
     expect: z
       .array(expectRule, { error: 'expected a list of rules, such as [{ match: { name: ["prod-*"] } }]' })
       .prefault([])
-      .describe(
-        'Which servers should always run. The first matching rule applies. Servers that match no rule get auto.',
-      ),
+      .describe('Which servers should always run. The first matching rule applies, otherwise auto.'),
     query: z
       .preprocess(
         (value) => (value === AUTO ? [{ match: {}, type: AUTO }] : value),
@@ -251,10 +243,10 @@ export const discover = orSwitch(
         type: ['array', 'string'],
         default: [],
         description:
-          'Which of these servers are queried for their players ([more](players.md)): auto, all whose egg belongs to a known game, or rules. The first matching rule applies. Servers that match no rule are not queried. Entries in servers have their own query.',
+          'How [player counts](players.md) are queried: `auto` (every server whose egg is a known game) or a list of rules, of which the first that matches applies.',
       }),
     labels: withExamples(labels(), { team: 'games' }).describe(
-      'Additional labels on every series of these servers. Entries in servers have their own labels.',
+      'Additional labels on every series of these servers.',
     ),
     mode: mode(),
   }).transform(({ type, intervalMs, ...rules }): ListingSettings => ({ type, intervalMs, discover: rules })),

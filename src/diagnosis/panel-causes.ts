@@ -2,7 +2,7 @@ import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/api-keys.ts';
 import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
 import { type CauseFacts, causes, DOWN, LIMITED, PASSING, REFUSAL, WRONG } from './cause-table.ts';
 
-const PROXY_TOO = 'If this machine needs a proxy, set proxy_url or HTTPS_PROXY.';
+const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';
 
 const NTP = 'Enable time synchronization (NTP)';
 
@@ -22,7 +22,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     connection_cut: [
       'panel closed the connection',
       'The panel, or a proxy or firewall in front of it, closed the connection without a response. It may require a client certificate.',
-      'Check the web server and the firewall. If a client certificate is required, set tls_config.cert_file and key_file.',
+      'Check the web server and the firewall. If a client certificate is required, set `tls_config.cert_file` and `key_file`.',
     ],
     timeout: [
       'panel timed out',
@@ -32,12 +32,12 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     proxy: [
       'proxy to the panel failed',
       "The proxy is down, requires a username and password, or rejects the panel's address.",
-      "Correct proxy_url (or HTTPS_PROXY), with user:password@ if required. Allow the panel's address in the proxy, or list its host in NO_PROXY if it needs no proxy.",
+      "Correct `proxy_url` (or `HTTPS_PROXY`), with `user:password@` if required. Allow the panel's address in the proxy, or list its host in `NO_PROXY` if it needs no proxy.",
     ],
     tls_unknown_ca: [
       'panel certificate from an unknown CA',
       "The panel's certificate is self-signed or issued by a CA that this machine doesn't trust, or the web server doesn't send an intermediate certificate.",
-      "Set tls_config.ca_file to the CA's certificate. Alternatively, let the web server send its full certificate chain.",
+      "Set `tls_config.ca_file` to the CA's certificate. Alternatively, let the web server send its full certificate chain.",
     ],
     tls_expired: [
       'panel certificate expired',
@@ -52,47 +52,47 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     tls_wrong_name: [
       'panel certificate name mismatch',
       "The panel's certificate is not valid for the host in `url`.",
-      "Use the certificate's name in `url`, or set tls_config.server_name to it.",
+      "Use the certificate's name in `url`, or set `tls_config.server_name` to it.",
     ],
     tls_client_certificate: [
       'client certificate rejected by the panel',
       'The panel requires a client certificate, or rejects the one that was sent.',
-      'Set tls_config.cert_file and key_file to a certificate that it accepts.',
+      'Set `tls_config.cert_file` and `key_file` to a certificate that it accepts.',
     ],
     tls_plain_port: [
       'panel port speaks http, not https',
       "The port in `url` doesn't use TLS.",
-      "Use http:// in `url`, or the port of the panel's https. For http to another machine, also set allow_insecure: true.",
+      "Use `http://` in `url`, or the port of the panel's https. For http to another machine, also set `allow_insecure: true`.",
     ],
     tls: [
       'TLS handshake with the panel failed',
       'The exporter and the panel could not agree on a TLS version or a client certificate.',
-      'Check the TLS settings of the web server. If it requires a client certificate, set tls_config.cert_file and key_file.',
+      'Check the TLS settings of the web server. If it requires a client certificate, set `tls_config.cert_file` and `key_file`.',
     ],
     https_needed: [
       'panel requires https',
       'The port in `url` speaks https, not http, or the panel redirects to https.',
-      'Use https:// in `url`.',
+      'Use `https://` in `url`.',
     ],
     redirect: [
       'panel redirects',
       '`url` is an old address of the panel, or a login page is in front of it.',
-      "Set `url` to the panel's address as a browser shows it once it is open. If a login page is in front of the panel, exempt /api/client from the login.",
+      "Set `url` to the panel's address as a browser shows it once it is open. If a login page is in front of the panel, exempt `/api/client` from the login.",
     ],
     login_page: [
       'login page in front of the panel',
       'A login (single sign-on, basic auth) is in front of the panel, or `url` is the address of something else.',
-      'Exempt /api/client from the login. Alternatively, set `url` to an address of the panel without a login.',
+      'Exempt `/api/client` from the login. Alternatively, set `url` to an address of the panel without a login.',
     ],
     challenge_page: [
       'blocked by a firewall or bot check',
       'A firewall or bot check in front of the panel rejects requests by programs.',
-      "Exempt this machine's address, or /api/client/*, from the check.",
+      "Exempt this machine's address, or `/api/client/*`, from the check.",
     ],
     not_a_panel: [
       'not a panel',
       '`url` is not the base address of a panel, or something in front of the panel responds instead.',
-      "Set `url` to the panel's base address, without /api or another path.",
+      "Set `url` to the panel's base address, without `/api` or another path.",
     ],
     unsupported_panel: [
       "Calagopus has another API and isn't supported",
@@ -107,61 +107,61 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     panel_error: [
       'panel error (500)',
       'The panel failed with an internal error, or its database or Redis is down.',
-      "Check the panel's log (storage/logs) at this time. Check its database and Redis.",
+      "Check the panel's log (`storage/logs`) at this time. Check its database and Redis.",
     ],
     bad_answer: [
       'invalid response from the panel',
       "Something between this machine and the panel changes its responses, or the exporter doesn't know this kind of panel.",
-      'Request the same address with curl, and compare the responses.',
+      'Request the URL in the details with curl, here and on another machine. Compare the responses.',
     ],
   }),
   ...causes(PASSING, {
     rate_limited: [
       'rate limit exceeded',
       'The limit applies to the account: browser tabs and other programs that use the same account share it.',
-      "Give the exporter its own account, or lower requests_per_minute. Alternatively, raise the panel's limit.",
+      "Give the exporter its own account, or lower `requests_per_minute`. Alternatively, raise the panel's limit.",
     ],
     limit_unknown: [
       'rate limit unknown',
-      "The panel, or a proxy in front of it, doesn't send the X-RateLimit-Limit header.",
-      'Set requests_per_minute if the panel allows more than 60 calls per minute.',
+      "The panel, or a proxy in front of it, doesn't send the header `X-RateLimit-Limit`.",
+      'Set `requests_per_minute` if the panel allows more than 60 calls per minute.',
     ],
     pinned_too_high: [
       'requests_per_minute too high',
-      'The configured requests_per_minute is higher than the rate that the panel allows.',
-      "Lower requests_per_minute, or remove it to use 80 % of the panel's limit.",
+      'The configured `requests_per_minute` is higher than the rate that the panel allows.',
+      "Lower `requests_per_minute`, or remove it to use 80 % of the panel's limit.",
     ],
     budget_too_small: [
       'API budget too small',
-      "The panel's rate limit, or requests_per_minute, allows fewer calls than the servers need.",
-      "Raise the panel's rate limit, or requests_per_minute if it is lower. Alternatively, move some servers to a second panels entry with another account's key, or run shards with their own keys (key_per_shard).",
+      "The panel's rate limit, or `requests_per_minute`, allows fewer calls than the servers need.",
+      "Raise the panel's rate limit, or `requests_per_minute` if it is lower. Alternatively, move some servers to a second entry of `panels` with another account's key, or run shards with their own keys (`key_per_shard`).",
     ],
     listing_too_long: [
       'server list too long',
-      'The panel lists more servers than discover.max_servers allows, or more per page than requested.',
-      'Raise discover.max_servers if the machine has enough memory. Otherwise, narrow discover.include, or run shards. If these are not your servers, find out what responds in place of the panel.',
+      'The panel lists more servers than `discover.max_servers` allows, or more per page than requested.',
+      'Raise `discover.max_servers` if the machine has enough memory. Otherwise, narrow `discover.include`, or run shards. If these are not your servers, find out what responds in place of the panel.',
     ],
     same_identifier: [
       'duplicate server identifiers',
-      "The panel lists servers whose UUIDs begin with the same 8 characters. Series are identified by these, so at most one of the servers is monitored. Panels don't create such UUIDs, but an import or a change in the database can.",
-      'Add the UUID of the server to monitor to servers. Monitor the others through a panels entry with another name, or exclude them with discover.exclude.',
+      'The panel lists servers whose UUIDs begin with the same 8 characters. Series are identified by these, so at most one of the servers is monitored. Only an import or a change in the database creates such UUIDs.',
+      'Add the UUID of the server to monitor to `servers`. Monitor the others through an entry of `panels` with another name, or exclude them with `discover.exclude`.',
     ],
   }),
   ...causes(LIMITED, {
     nothing_listed: [
       'no servers listed',
-      "The key's account sees no servers, or none of the type that discover selects.",
-      "Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. If the account is an administrator's, discover: { type: admin-all } monitors every server of the panel.",
+      "The key's account sees no servers, or none of the type that `discover` selects.",
+      "Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. If the account is an administrator's, `discover: { type: admin-all }` monitors every server of the panel.",
     ],
     all_excluded: [
       'all servers excluded',
-      'The panel lists servers, but the rules of discover exclude all of them.',
-      'Check discover.include and discover.exclude. A pattern without * must be equal to the whole name, id, node or egg.',
+      'The panel lists servers, but the rules of `discover` exclude all of them.',
+      'Check `discover.include` and `discover.exclude`. A pattern without `*` must be equal to the whole name, id, node or egg.',
     ],
     listing_refused: [
       'server list rejected',
-      'The panel accepts the key, but rejects requests for the list of servers (/api/client), which discover needs.',
-      'List the servers under servers instead of using discover. Alternatively, use the key of an account that may list its servers.',
+      'The panel accepts the key, but rejects requests for the list of servers (`/api/client`), which `discover` needs.',
+      'List the servers under `servers` instead of using `discover`. Alternatively, use the key of an account that may list its servers.',
     ],
   }),
 };
@@ -172,7 +172,7 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     key_refused: [
       'API key rejected',
       'The key is wrong or was deleted.',
-      'Create a client API key in the panel (account → API credentials). Put it into api_key or api_key_file.',
+      'Create a client API key in the panel (account → API credentials). Put it into `api_key` or `api_key_file`.',
     ],
     key_address: [
       'API key not allowed from this address',
@@ -193,8 +193,8 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
   ...causes(REFUSAL, {
     key_console_permission: [
       'no console permission on any server',
-      "The key's account lacks the websocket.connect permission on every server.",
-      'Grant the account the websocket.connect permission on the servers. To do so, open each server → Users → the account, and save. Until then, they are polled, and one of them is retried every five minutes.',
+      "The key's account lacks the permission `websocket.connect` on every server.",
+      'In the panel, open each server → Users → the account, and save. This grants `websocket.connect`. Until then, the servers are polled, and one of them is retried every five minutes.',
     ],
   }),
 };

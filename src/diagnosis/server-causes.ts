@@ -3,7 +3,7 @@ import { type CauseFacts, causes, LIMITED, PASSING, QUIET, REFUSAL, STATE } from
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';
 const GRANT =
-  "Grant the key's account the websocket.connect permission on the server. In the panel, open the server → Users → the account, and save: Pterodactyl doesn't show this permission, but adds it whenever a user is saved.";
+  "In the panel, open the server → Users → the key's account, and save. This grants `websocket.connect`, which Pterodactyl doesn't show, but adds whenever a user is saved.";
 
 /** Causes that concern one server. */
 export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[number], CauseFacts>> = {
@@ -11,7 +11,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     suspended: [
       'server suspended',
       'The server is suspended in the panel.',
-      'Unsuspend the server in the panel. If it is meant to stay suspended, set expect: any for it, or exclude it (discover.exclude).',
+      'Unsuspend the server in the panel. If it is meant to stay suspended, set `expect: any` for it, or exclude it (`discover.exclude`).',
     ],
     installing: [
       'server installing',
@@ -36,7 +36,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     forbidden: ['access denied (403)', "The key's account lacks a permission on the server.", GRANT],
     no_console_permission: [
       'no console permission',
-      "The key's account lacks the websocket.connect permission on the server.",
+      "The key's account lacks the permission `websocket.connect` on the server.",
       GRANT,
     ],
     token_wrong_server: [
@@ -79,17 +79,17 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     query_no_answer: [
       'no response to queries',
       "The server is running, but its game didn't respond: it is still loading or hangs, the query type or port is wrong, queries are disabled, or a firewall drops them.",
-      "Try to join the game. If players can join, check that query.type matches the game, compare query.address with the game's query port, enable queries in the game's settings, and allow this machine in the firewall.",
+      "Try to join the game. If players can join, check that `query.type` matches the game, compare `query.address` with the game's query port, enable queries in the game's settings, and allow this machine in the firewall.",
     ],
     query_refused: [
       'query port closed',
       'Nothing listens on the queried port: the game is still loading, or its query port is a different one.',
-      "Compare the queried port with the game's query port. The queried port is the one in query.address, or that of the server's default allocation.",
+      "Compare the queried port with the game's query port. The queried port is the one in `query.address`, or that of the server's default allocation.",
     ],
     query_wrong_protocol: [
       'wrong query protocol',
-      "Whatever responds on the queried port doesn't use the protocol of query.type.",
-      "Check that query.type matches the game. Then compare query.address with the game's query port. A Java server with enable-status=false in server.properties responds to no query.",
+      "Whatever responds on the queried port doesn't use the protocol of `query.type`.",
+      "Check that `query.type` matches the game. Then compare `query.address` with the game's query port. A Java server with `enable-status=false` in server.properties responds to no query.",
     ],
     query_timed_out: [
       'query timed out',
@@ -98,25 +98,25 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     ],
     query_dns: [
       'game server name not resolved',
-      "The host name in query.address, or the alias of the server's default allocation, can't be resolved.",
+      "The host name in `query.address`, or the alias of the server's default allocation, can't be resolved.",
       'Correct the name, or fix DNS on this machine.',
     ],
     query_address_missing: [
       'no address to query',
       "The server's default allocation is unknown, or it has no usable address (0.0.0.0 or ::, without an alias, and no address of the node).",
-      'Set query.address, or give the allocation an alias in the panel.',
+      'Set `query.address`, or give the allocation an alias in the panel.',
     ],
     query_address_not_allowed: [
       'query address not allowed',
       'The address is a loopback, link-local or cloud metadata address and the panel is on another machine, or it is a multicast or reserved address.',
-      "Correct the server's default allocation or query.address. If the game really is at that address, add the host to query_hosts.",
+      "Correct the server's default allocation or `query.address`. If the game really is at that address, add the host to `query_hosts`.",
     ],
   }),
   ...causes(QUIET, {
     query_never_answered: [
       'never answered a query',
       "The query type follows from the server's egg, and the game hasn't responded since the exporter started: it may not support queries, or they are disabled.",
-      'If the game supports queries, enable them in its settings. If the type or port is another one, set query.type and query.address.',
+      'If the game supports queries, enable them in its settings. If the type or port is another one, set `query.type` and `query.address`.',
     ],
   }),
 };
@@ -127,7 +127,7 @@ export const EXPORTER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.exporter)[
     descriptors: [
       'out of file descriptors',
       'The limit on open files is too low: each console socket takes a file descriptor, and some are reserved for scrapes and API calls.',
-      'Raise the limit on open files (ulimit -n, LimitNOFILE= in a systemd unit).',
+      'Raise the limit on open files (`ulimit -n`, or `LimitNOFILE=` in a unit).',
     ],
   }),
   ...causes(PASSING, {

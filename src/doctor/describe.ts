@@ -42,7 +42,7 @@ function limitProblems(budget: BudgetReading): readonly Problem[] {
   const { isPinned, knownLimitPerMinute: known } = budget;
   const used = rounded(budget.limitPerMinute);
   if (isPinned && used > (known ?? used)) {
-    const detail = `requests_per_minute is ${used}, but the panel allows ${known}`;
+    const detail = `\`requests_per_minute\` is ${used}, but the panel allows ${known}`;
     return [{ cause: 'pinned_too_high', detail }];
   }
   const detail = `the panel reports no rate limit: using at most ${used} calls per minute`;

@@ -148,7 +148,7 @@ const OF_LIMIT: ReadonlySet<CauseCode> = new Set([
 /** The rate limit that the panel reports, and how much of it is used. */
 export function limitWords(known: number | undefined, perMinute: number, isPinned: boolean): string {
   const allowed = rounded(perMinute);
-  if (isPinned) return `${allowed} calls per minute, set by requests_per_minute`;
+  if (isPinned) return `${allowed} calls per minute, set by \`requests_per_minute\``;
   return known === undefined
     ? `the panel reports no rate limit: using at most ${allowed} calls per minute`
     : `${known} calls per minute, of which the exporter uses at most ${allowed}`;

@@ -44,7 +44,7 @@ export const TROUBLES = {
   },
   down: {
     title: 'off, but expected to run',
-    action: 'Check its console, then start it. If it is allowed to be off, set expect: any.',
+    action: 'Check its console, then start it. If it is allowed to be off, set `expect: any`.',
     severity: 'error',
   },
   crash_loop: { title: 'crash loop', action: 'Check its console for the cause.', severity: 'warning' },

@@ -153,7 +153,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   #problemsOf(needs: Needs): readonly Problem[] {
     const { servers, budget, socketLimit } = this.#options;
     const { isPinned, limitPerMinute: perMinute } = budget();
-    const source = isPinned ? 'requests_per_minute' : 'the API budget';
+    const source = isPinned ? '`requests_per_minute`' : 'the API budget';
     return [
       descriptorProblem(needs, socketLimit),
       budgetProblem(needs, servers().length, { perMinute, source }),

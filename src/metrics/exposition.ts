@@ -2,7 +2,14 @@ import type { Clock } from '../domain/clock.ts';
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
-import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES, SERVER_PREFIX } from './families.ts';
+import {
+  type Family,
+  PANEL_FAMILIES,
+  panelViewOf,
+  SERVER_FAMILIES,
+  SERVER_PREFIX,
+  type Stability,
+} from './families.ts';
 import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
 import type { SelfMetrics } from './self.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
@@ -55,15 +62,15 @@ export function renderCompatibilityTable(): string {
 }
 
 function row(
-  { name, type, stability, help }: { name: string; type: string; stability: string; help: string },
+  { name, stability, help }: { name: string; stability: Stability; help: string },
   labels: readonly string[],
 ): string[] {
-  return [code(name), type, labels.map(code).join(', '), stability, help];
+  return [code(name), labels.map(code).join(', '), stability === 'stable' ? help : `(${stability}) ${help}`];
 }
 
 function table(
   rows: readonly string[][],
-  header: readonly string[] = ['metric', 'type', 'labels', 'stability', 'meaning'],
+  header: readonly string[] = ['metric', 'labels', 'meaning'],
 ): string {
   return [header, header.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)

@@ -90,7 +90,7 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
     name: 'gameserver_info',
     type: 'gauge',
     stability: 'stable',
-    help: 'Node, egg and UUID of the server, where known, and whether it is a proxy, whose players are on other servers; always 1.',
+    help: 'Node, egg and UUID of the server, if known; proxy="true" for a proxy, whose players are on other servers. Always 1.',
     labels: ['node', 'egg', 'uuid', 'proxy'],
     read: ({ target, node }) => [[[node, target.egg, target.uuid, target.isProxy && 'true'], 1]],
   },
@@ -133,17 +133,13 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
     'counter',
     'Bytes written to disk since the server started; absent if the panel does not report them.',
   ),
-  measure(
-    'start_time_seconds',
-    'gauge',
-    'Time at which the server started, as a Unix timestamp in seconds; absent while it is off.',
-  ),
+  measure('start_time_seconds', 'gauge', 'When the server started; absent while it is off.'),
   measure('cpu_usage_peak_cores', 'gauge', 'Highest one-second CPU usage in the last 60 s, in cores.'),
   measure('memory_usage_peak_bytes', 'gauge', 'Highest one-second memory usage in the last 60 s, in bytes.'),
   measure(
     'state_changed_timestamp_seconds',
     'gauge',
-    'Time since which the exporter has seen the server in its current state, as a Unix timestamp in seconds; absent without a fresh sample.',
+    'When the server entered its current state, as seen by the exporter; absent without a fresh sample.',
   ),
   measure('starts_total', 'counter', 'Server starts seen by the exporter.'),
   {
@@ -157,7 +153,7 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'last_stop_timestamp_seconds',
     'gauge',
-    'Time of the last stop that the exporter has seen, as a Unix timestamp in seconds; absent until there was one.',
+    'When the exporter last saw the server stop; absent until there was a stop.',
   ),
   measure(
     'last_exit_code',
@@ -215,12 +211,12 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'backup_last_success_timestamp_seconds',
     'gauge',
-    'Time at which the newest successful backup was completed, as a Unix timestamp in seconds; absent if there is none.',
+    'When the newest successful backup was completed; absent if there is none.',
   ),
   measure(
     'backup_last_failure_timestamp_seconds',
     'gauge',
-    'Time at which the newest failed backup ended, as a Unix timestamp in seconds; absent if the panel lists none.',
+    'When the newest failed backup ended; absent if the panel lists none.',
   ),
   measure(
     'backup_last_size_bytes',
@@ -229,23 +225,21 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   ),
   ofSchedules(
     'schedule_last_run_timestamp_seconds',
-    "Time at which the server's schedule last ran to its end, as a Unix timestamp in seconds; absent if it never did.",
+    'When the schedule last ran to its end; absent if it never did.',
     ({ lastRunUnixMs }) => inSeconds(lastRunUnixMs),
   ),
   ofSchedules(
     'schedule_next_run_timestamp_seconds',
-    'Time at which the panel is to run the schedule next, as a Unix timestamp in seconds; absent if it is inactive or has no tasks.',
+    'Next scheduled run; absent if the schedule is inactive or has no tasks.',
     ({ nextRunUnixMs }) => inSeconds(nextRunUnixMs),
   ),
-  ofSchedules(
-    'schedule_processing',
-    'Whether the panel has started the schedule, and its last task has not ended.',
-    ({ isProcessing }) => flag(isProcessing),
+  ofSchedules('schedule_processing', '1 while the schedule is running, otherwise 0.', ({ isProcessing }) =>
+    flag(isProcessing),
   ),
   measure(
     'schedules_last_read_timestamp_seconds',
     'gauge',
-    'Time at which the schedules of the server were last read, as a Unix timestamp in seconds; absent if they are not collected or not permitted.',
+    'When the schedules of the server were last read; absent if they are not collected or not permitted.',
   ),
   measure(
     'players',
@@ -267,7 +261,7 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure(
     'last_sample_timestamp_seconds',
     'gauge',
-    'Time of the newest sample, as a Unix timestamp in seconds; absent before the first one.',
+    'Time of the newest sample; absent before the first one.',
   ),
 ];
 
@@ -345,7 +339,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   ),
   capacity(
     'memory_overallocation_ratio',
-    'How much more than its memory may be allocated on the node, as a ratio; +Inf if any amount.',
+    'Allowed memory overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
     (node) => node.memoryOverallocation,
   ),
   capacity(
@@ -360,7 +354,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   ),
   capacity(
     'disk_overallocation_ratio',
-    'How much more than its disk space may be allocated on the node, as a ratio; +Inf if any amount.',
+    'Allowed disk overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
     (node) => node.diskOverallocation,
   ),
   capacity('maintenance', 'Whether the node is in maintenance mode.', (node) =>

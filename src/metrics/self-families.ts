@@ -104,7 +104,7 @@ export const SELF_FAMILIES = {
     name: 'gameserver_exporter_config_last_reload_success_timestamp_seconds',
     type: 'gauge',
     stability: 'stable',
-    help: 'Time of the last successful load of the configuration, as a Unix timestamp in seconds.',
+    help: 'When the configuration was last loaded successfully.',
     labels: [],
   },
   requiredDescriptors: {
@@ -202,7 +202,7 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
   ),
   panelGauge(
     'discovery_last_success_timestamp_seconds',
-    "Time at which all pages of the panel's server list were last read, as a Unix timestamp in seconds.",
+    "When all pages of the panel's server list were last read.",
     ({ discovery }) =>
       discovery?.succeededUnixMs === undefined ? undefined : Math.round(discovery.succeededUnixMs) / 1_000,
   ),

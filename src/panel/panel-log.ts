@@ -75,7 +75,7 @@ export class PanelLog {
     const seconds = Math.ceil(lengthMs / 1_000);
     const words =
       scope === 'account'
-        ? `no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower requests_per_minute.`
+        ? `no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower \`requests_per_minute\`.`
         : `no calls for ${scope} for ${seconds} s. Only these are limited, by the panel or by a proxy in front of it.`;
     const level = isRepeated || scope.startsWith('tokens of ') ? 'debug' : 'warn';
     log[level](

@@ -64,11 +64,14 @@ export class ProxyPool extends Pool {
       untilAborted(super.connect({ ...options, signal: scope }), scope),
     ).catch((error: unknown) => {
       const { kind, code, message } = readTransportError(error);
-      const hint = kind.startsWith('tls') ? 'tls_config.ca_file' : 'that an HTTP proxy listens there';
+      const hint = kind.startsWith('tls') ? '`tls_config.ca_file`' : 'that an HTTP proxy listens there';
       // Node.js 24 appends its own advice, which would displace ours.
       const [said] = message.split('; if the root CA');
       const reason = message.includes(code) ? message : `${said} (${code})`;
-      throw proxyError(`the proxy ${origin} can't be used: ${reason}: check ${setting} and ${hint}`, error);
+      throw proxyError(
+        `the proxy ${origin} can't be used: ${reason}: check \`${setting}\` and ${hint}`,
+        error,
+      );
     });
     if (answer.statusCode === 200) return answer;
     answer.socket.destroy();
@@ -78,7 +81,7 @@ export class ProxyPool extends Pool {
 
 /** The error for a proxy that responded to a request for `target` with an error of its own. */
 export function proxyRefused({ origin, setting }: Proxy, target: string, status: number): CodedError {
-  const login = `set its username and password in ${setting}`;
+  const login = `set its username and password in \`${setting}\``;
   const advice = status === 401 || status === 407 ? login : 'check what the proxy allows and can reach';
   return proxyError(`the proxy ${origin} rejected ${printable(target)} (${status}): ${advice}`);
 }

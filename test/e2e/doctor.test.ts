@@ -48,7 +48,7 @@ describe('doctor', () => {
     const file = await configFile(configFor(panel));
     const { code, stdout } = await outcome(['--config', file]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^1\. Set `origin` to APP_URL/);
+    expect(stdout).toMatch(/^1\. Set `origin` to `APP_URL`/);
     expect(stdout.replaceAll(/\n +/g, ' ')).toContain(
       'Where:         panel main, node node-1, servers survival, creative: Origin rejected by the node',
     );

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withDiscordAddress } from '../support/alertmanager.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { repositoryPath } from '../support/deploy-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -60,7 +61,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
 
   it('in Discord has title, problem, time and action; a list is truncated, and names are no Markdown', async () => {
     const inbox = await open(httpInbox());
-    await notify('discord', (config) => config.replaceAll(/https:\/\/discord\.com\S+/g, urlOf(inbox)));
+    await notify('discord', (config) => withDiscordAddress(config, urlOf(inbox)));
     const [page] = embedsIn(await message(inbox, 'is stopped'));
     expect(page).toMatchObject({ title: PAGE.annotations.summary, description: `${TEXT}\n${LINKS}` });
     const [list] = embedsIn(await message(inbox, '12 firing'));

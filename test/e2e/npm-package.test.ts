@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -66,6 +66,20 @@ describe('the npm package, installed into an empty folder', () => {
     );
     expect(installed.packed).toContain('dist/cli.js');
     expect(installed.packed.filter((path) => /\.ts$|\.test\.|\.map$/.test(path))).toEqual([]);
+  });
+
+  it('has no links in its documentation to files that it lacks', async () => {
+    const root = join(installed.folder, 'node_modules/gameserver-exporter');
+    const pages = installed.packed.filter((path) => path.endsWith('.md'));
+    const links = await Promise.all(
+      pages.map(async (page) => {
+        const text = await readFile(join(root, page), 'utf8');
+        const targets = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+        return targets.map((target) => join(page, '..', target));
+      }),
+    );
+    expect(links.flat().length).toBeGreaterThan(100);
+    expect(links.flat().filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
   it('brings no packages, no install scripts and no native modules', async () => {

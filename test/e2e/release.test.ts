@@ -91,9 +91,18 @@ describe('a release made in a repository', () => {
     });
   });
 
-  it('has a README that clones the repository', async () => {
-    const { stdout } = await at('tar', ['-xzOf', join(release, PACKAGE), 'package/README.md']);
-    expect(stdout).toContain('git clone https://github.com/Some-Host/exporter gameserver-exporter\n');
+  it('has documentation that uses its package and image, and links to the repository for what it lacks', async () => {
+    const pageOf = async (page: string) =>
+      (await at('tar', ['-xzOf', join(release, PACKAGE), `package/${page}`])).stdout;
+    const readme = await pageOf('README.md');
+    expect(readme).toContain(`\nnpx gameserver-exporter@${version} demo\n`);
+    expect(readme).toContain(`(${LINKS}/deploy/systemd/gameserver-exporter.service)`);
+    expect(readme).toContain('(docs/install.md)');
+    const guide = await pageOf('docs/install.md');
+    expect(guide).toContain(`\nThe image is \`${IMAGE}:${version}\`.\n`);
+    expect(guide).toContain(`\n  ${IMAGE}:${version}\n`);
+    for (const text of [readme, guide])
+      expect(text).not.toMatch(/git clone|npm run package|docker build|<!-- (?:checkout|release)/);
   });
 
   it('has a package with the documentation that its README and messages refer to', async () => {

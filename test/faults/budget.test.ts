@@ -36,7 +36,7 @@ it.each([name])('%s', async () => {
     {
       cause,
       detail: expect.stringMatching(
-        /^40 servers need 5\.2 API calls per minute, but requests_per_minute allows 2: sockets reconnect late/,
+        /^40 servers need 5\.2 API calls per minute, but `requests_per_minute` allows 2: sockets reconnect late/,
       ) as string,
       remedy: CAUSES[cause].remedy,
     },

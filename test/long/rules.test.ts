@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { withDiscordAddress } from '../support/alertmanager.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { repositoryPath } from '../support/deploy-files.ts';
 
@@ -46,7 +50,14 @@ describe.skipIf(!hasAmtool)('amtool', { timeout: MAX_WAIT_MS }, () => {
   const files = readdirSync(repositoryPath('deploy/alertmanager')).filter((name) => name.endsWith('.yml'));
 
   it.each(files)('accepts %s', async (name) => {
-    const file = repositoryPath(`deploy/alertmanager/${name}`);
+    const folder = await mkdtemp(join(tmpdir(), 'amtool-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await cp(repositoryPath('deploy/alertmanager/templates'), join(folder, 'templates'), { recursive: true });
+    const file = join(folder, name);
+    await writeFile(
+      file,
+      withDiscordAddress(await readFile(repositoryPath(`deploy/alertmanager/${name}`), 'utf8')),
+    );
     expect(await run('amtool', 'check-config', file)).toContain('SUCCESS');
   });
 });

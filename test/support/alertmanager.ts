@@ -10,6 +10,14 @@ import { launch } from './process.ts';
 
 const SHIPPED = new URL('../../deploy/alertmanager/webhook.yml', import.meta.url);
 
+/** The configuration for Discord as Debian's Alertmanager 0.25 accepts it: with the address itself, not in a file. */
+export function withDiscordAddress(
+  shipped: string,
+  address = 'https://discord.com/api/webhooks/1/a',
+): string {
+  return shipped.replaceAll(/webhook_url_file: \S+/g, `webhook_url: ${address}`);
+}
+
 type Labels = Readonly<Record<string, string>>;
 
 /** One alert in a notification. */

@@ -9,7 +9,6 @@ interface Node {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
-  readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly pattern?: string;
@@ -71,9 +70,8 @@ function tableOf({ properties = {}, required = [] }: Node, path: string): string
     linked(typeOf(node), sectionsOf(node, path === '' ? key : `${path}.${key}`)[0]),
     defaultOf(node, required.includes(key)),
     node.description ?? '',
-    (node.examples ?? []).map(code).join(', '),
   ]);
-  return [['key', 'type', 'default', 'meaning', 'example'], ['---', '---', '---', '---', '---'], ...rows]
+  return [['key', 'type', 'default', 'meaning'], ['---', '---', '---', '---'], ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
     .join('');
 }

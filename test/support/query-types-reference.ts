@@ -47,20 +47,38 @@ export const OFFERED: readonly (readonly [string, Game])[] = Object.entries({ ..
   .filter(([type, { options }]) => type in OWN_GAMES || isOffered(options.protocol))
   .sort(byType);
 
-/** The offered types, as Markdown. */
+/** The type that a game's name suggests. */
+const suggestedType = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/**
+ * The games that can be queried, as Markdown: a line for each initial. A game's type is its name in lower case, without spaces and
+ * punctuation, unless it follows in parentheses, as does a query port that isn't the players' port.
+ */
 export function renderQueryTypes(): string {
-  const rows = OFFERED.map(
-    ([type, { name, options }]) =>
-      `| \`${type}\` | ${name} | ${options.port ?? '–'} | ${queryPort(options)} |`,
-  );
-  return ['| type | game | players connect to | query port |', '|---|---|---|---|', ...rows].join('\n');
+  const entries = OFFERED.map(([type, { name, options }]) => {
+    const notes = [type === suggestedType(name) ? [] : `\`${type}\``, queryPort(options) ?? []].flat();
+    return { initial: initialOf(name), text: notes.length === 0 ? name : `${name} (${notes.join(', ')})` };
+  });
+  const initials = [...new Set(entries.map(({ initial }) => initial))].toSorted();
+  return initials
+    .map((initial) => {
+      const games = entries.filter((entry) => entry.initial === initial).map(({ text }) => text);
+      return `**${initial}**: ${games.toSorted((a, b) => a.localeCompare(b, 'en')).join(', ')}.\n`;
+    })
+    .join('\n');
 }
 
-function queryPort({ port, port_query, port_query_offset }: Game['options']): string {
-  if (port_query !== undefined) return `${port_query}`;
-  if (port_query_offset === undefined) return `${port ?? '–'}`;
-  const offsets = typeof port_query_offset === 'number' ? [port_query_offset] : port_query_offset;
-  return offsets.map((offset) => `port ${offset < 0 ? '−' : '+'} ${Math.abs(offset)}`).join(', ');
+const initialOf = (name: string) => (/^\d/.test(name) ? '0–9' : name.charAt(0).toUpperCase());
+
+/** The port that responds to queries; undefined if it is the one that players connect to. */
+function queryPort({ port, port_query, port_query_offset: offset }: Game['options']): string | undefined {
+  if (port_query !== undefined && port_query !== port)
+    return port === undefined ? `${port_query}` : `${port} → ${port_query}`;
+  if (offset === undefined) return undefined;
+  return [offset]
+    .flat()
+    .map((one) => `${one < 0 ? '−' : '+'}${Math.abs(one)}`)
+    .join(' or ');
 }
 
 /** The library's types that aren't offered, as Markdown. */

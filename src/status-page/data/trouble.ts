@@ -122,12 +122,12 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => TitleAndAction>
 function offWords(facts: TroubleFacts): TitleAndAction {
   const { expected_running: expected, last_stop: stop } = facts;
   if (expected !== 1) {
-    const action = 'Start it if it should be running, or set expect: any if it is allowed to be off.';
+    const action = 'Start it if it should be running, or set `expect: any` if it is allowed to be off.';
     return { title: STOP_TITLES.unknown, action };
   }
   if (isDiskFull(facts)) return TROUBLES.stopped_disk_full;
   const why = stop === undefined ? 'The exporter did not see it stop' : sentence(STOP_TITLES[stop.reason]);
-  const action = `${why}. Start it, or set expect: any if it is allowed to be off.`;
+  const action = `${why}. Start it, or set \`expect: any\` if it is allowed to be off.`;
   return { title: TROUBLES.down.title, action };
 }
 

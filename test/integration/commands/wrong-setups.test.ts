@@ -139,7 +139,7 @@ const SETUPS: readonly WrongSetup[] = [
       const { url, key } = of(await simulated());
       return { url: `${url}/panel`, key };
     },
-    fix: /Set `url` to the panel's base address, without \/api or another path\./,
+    fix: /Set `url` to the panel's base address, without `\/api` or another path\./,
   },
   {
     name: 'address-of-a-page',
@@ -162,7 +162,7 @@ const SETUPS: readonly WrongSetup[] = [
       const { url, key } = of(await simulated());
       return { url: url.replace('http:', 'https:'), key };
     },
-    fix: /Use http:\/\/ in `url`, or the port of the panel's https\./,
+    fix: /Use `http:\/\/` in `url`, or the port of the panel's https\./,
   },
   {
     name: 'http-for-https',
@@ -170,7 +170,7 @@ const SETUPS: readonly WrongSetup[] = [
       const { url, key } = of(await simulated({ tls: await authority.issue(HERE) }));
       return { url: url.replace('https:', 'http:'), key };
     },
-    fix: /Use https:\/\/ in `url`\./,
+    fix: /Use `https:\/\/` in `url`\./,
   },
   {
     name: 'calagopus',
@@ -185,17 +185,17 @@ const SETUPS: readonly WrongSetup[] = [
   {
     name: 'challenge-page',
     arrange: () => refusing({ status: 403, body: page('Just a moment...'), headers: HTML }),
-    fix: /Exempt this machine's address, or \/api\/client\/\*, from the check\./,
+    fix: /Exempt this machine's address, or `\/api\/client\/\*`, from the check\./,
   },
   {
     name: 'login-page',
     arrange: () => refusing({ status: 200, body: page('Sign in'), headers: HTML }),
-    fix: /Exempt \/api\/client from the login\./,
+    fix: /Exempt `\/api\/client` from the login\./,
   },
   {
     name: 'no-console-permission',
     arrange: () => refusing({ status: 403, endpoint: 'websocket' }),
-    fix: /Grant the key's account the websocket\.connect permission on the server\./,
+    fix: /In the panel, open the server → Users → the key's account, and save\./,
   },
   {
     name: 'expired-node-certificate',
@@ -210,7 +210,7 @@ const SETUPS: readonly WrongSetup[] = [
   {
     name: 'wrong-origin',
     arrange: async () => of(await simulated({ expectedOrigin: 'https://games.example.com' })),
-    fix: /Set `origin` to APP_URL from the panel's \.env, without a trailing slash\./,
+    fix: /Set `origin` to `APP_URL` from the panel's \.env, without a trailing slash\./,
   },
   {
     name: 'listing-refused',
@@ -218,7 +218,7 @@ const SETUPS: readonly WrongSetup[] = [
       ...(await refusing({ status: 403, endpoint: 'listing' })),
       lines: ['discover: true'],
     }),
-    fix: /List the servers under servers instead of using discover\./,
+    fix: /List the servers under `servers` instead of using `discover`\./,
   },
 ];
 

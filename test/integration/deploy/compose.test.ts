@@ -20,7 +20,6 @@ const run = promisify(execFile);
 const FOLDER = 'deploy/compose';
 
 const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
-const hasAmtool = await ensureDebianPackage('prometheus-alertmanager', 'amtool');
 
 const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine only');
 
@@ -35,6 +34,7 @@ const serviceSchema = z.strictObject({
   cap_drop: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),
   profiles: z.array(z.string()).optional(),
+  entrypoint: z.tuple([z.literal('/bin/sh'), z.literal('-c'), z.string(), z.string()]).optional(),
   command: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).optional(),
   healthcheck: z.strictObject({ disable: z.boolean() }).optional(),
@@ -217,10 +217,28 @@ describe('the configurations for compose', () => {
     },
   );
 
-  it.skipIf(!hasAmtool)("Alertmanager's one is valid, according to amtool", async () => {
-    const [flag = ''] = services.get('alertmanager')?.command ?? [];
-    const file = mountedFrom('alertmanager', flag.replace('--config.file=', '')) ?? '';
-    const { stdout } = await run('amtool', ['check-config', repositoryPath(file)]);
-    expect(stdout).toContain('SUCCESS');
+  it.each([
+    ['nobody', undefined, 'alertmanager.yml'],
+    ['nobody with an empty file', '', 'alertmanager.yml'],
+    ['Discord', 'https://discord.com/api/webhooks/1/a', 'discord.yml'],
+  ])('Alertmanager notifies %s: with the webhook %j, it starts with %s', async (_, address, name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'notify-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await mkdir(join(folder, 'notify'));
+    if (address !== undefined) await writeFile(join(folder, 'notify/discord-webhook'), address);
+    const { entrypoint: [shell, flag, script, own] = [], command = [] } = services.get('alertmanager') ?? {};
+    const here = (script ?? '')
+      .replaceAll('$$', '$')
+      .replaceAll('/etc/alertmanager', folder)
+      .replace('/bin/alertmanager', 'echo');
+    const { stdout } = await run(shell ?? '', [flag ?? '', here, own ?? '', ...command]);
+    expect(stdout.trim().split(' ')).toEqual([`--config.file=${folder}/${name}`, ...command]);
+    expect(isInRepository(mountedFrom('alertmanager', `/etc/alertmanager/${name}`) ?? 'nowhere')).toBe(true);
+  });
+
+  it('the address for Discord is beside the compose file, and out of the repository', () => {
+    const [, file = ''] = /webhook_url_file: (\S+)/.exec(readText('deploy/alertmanager/discord.yml')) ?? [];
+    expect(mountedFrom('alertmanager', file)).toBe(`${FOLDER}/notify/discord-webhook`);
+    expect(readText(`${FOLDER}/notify/.gitignore`)).toBe('*\n!.gitignore\n');
   });
 });

@@ -64,22 +64,22 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
   {
     what: 'is down',
     arrange: async () => `http://me:${PASSWORD}@127.0.0.1:1`,
-    words: /the proxy http:\/\/127\.0\.0\.1:1 can't be used: connect ECONNREFUSED .*: check SETTING and/,
+    words: /the proxy http:\/\/127\.0\.0\.1:1 can't be used: connect ECONNREFUSED .*: check `SETTING` and/,
   },
   {
     what: "has a name that can't be resolved",
     arrange: async () => `http://me:${PASSWORD}@proxy.invalid:3128`,
-    words: /the proxy http:\/\/proxy\.invalid:3128 can't be used: .*\w+ proxy\.invalid: check SETTING and/,
+    words: /the proxy http:\/\/proxy\.invalid:3128 can't be used: .*\w+ proxy\.invalid: check `SETTING` and/,
   },
   {
     what: 'requires a user name and password',
     arrange: async () => (await stage.proxy({ user })).url,
-    words: /the proxy \S+ rejected \S+ \(407\): set its username and password in SETTING/,
+    words: /the proxy \S+ rejected \S+ \(407\): set its username and password in `SETTING`/,
   },
   {
     what: 'rejects the user name and password',
     arrange: async () => as(`you:${PASSWORD}`, (await stage.proxy({ user })).url),
-    words: /the proxy \S+ rejected \S+ \((?:401|407)\): set its username and password in SETTING/,
+    words: /the proxy \S+ rejected \S+ \((?:401|407)\): set its username and password in `SETTING`/,
   },
   {
     what: 'refuses the tunnel',
@@ -89,7 +89,7 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
   {
     what: 'hangs up',
     arrange: async () => as(`me:${PASSWORD}`, (await plainPort('')).url),
-    words: /the proxy \S+ can't be used: .*: check SETTING and/,
+    words: /the proxy \S+ can't be used: .*: check `SETTING` and/,
   },
   {
     what: 'has a certificate of an unknown CA',
@@ -97,12 +97,12 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
       const certificate = await unknown.issue('IP:127.0.0.1');
       return as(`me:${PASSWORD}`, (await stage.proxy({ certificate })).url);
     },
-    words: /the proxy https:\S+ can't be used: .*: check SETTING and tls_config\.ca_file/,
+    words: /the proxy https:\S+ can't be used: .*: check `SETTING` and `tls_config\.ca_file`/,
   },
   {
     what: "doesn't speak TLS",
     arrange: async () => as(`me:${PASSWORD}`, (await plainPort(BAD_REQUEST)).url.replace('http:', 'https:')),
-    words: /the proxy https:\S+ can't be used: the port doesn't use TLS \(\w+\): check SETTING and/,
+    words: /the proxy https:\S+ can't be used: the port doesn't use TLS \(\w+\): check `SETTING` and/,
   },
 ];
 
@@ -139,7 +139,7 @@ describe.skipIf(!hasProxy)('a proxy for plain calls that requires a user name an
     const exporter = await stage.exporter(panel, [`proxy_url: ${proxy.url}`, 'allow_insecure: true']);
     await expectLine(
       exporter,
-      /"cause":"proxy".*the proxy \S+ rejected \S+ \(407\): set its username and password in proxy_url/,
+      /"cause":"proxy".*the proxy \S+ rejected \S+ \(407\): set its username and password in `proxy_url`/,
     );
     await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     expect(panel.calls()).toBe(0);
@@ -151,8 +151,8 @@ const CERTIFICATE_TROUBLES = [
   {
     what: 'comes from an unknown CA',
     issue: () => unknown.issue(NAMES),
-    panel: /TLS with panel\.test:\d+ failed: .*\(UNABLE_TO_\w+\).*Set tls_config\.ca_file/,
-    node: /"cause":"node_tls_unknown_ca".*Set tls_config\.ca_file/,
+    panel: /TLS with panel\.test:\d+ failed: .*\(UNABLE_TO_\w+\).*Set `tls_config\.ca_file`/,
+    node: /"cause":"node_tls_unknown_ca".*Set `tls_config\.ca_file`/,
   },
   {
     what: 'has expired',
@@ -163,7 +163,8 @@ const CERTIFICATE_TROUBLES = [
   {
     what: "is for another name, even the proxy's own",
     issue: () => authority.issue('DNS:elsewhere.test,DNS:localhost'),
-    panel: /TLS with panel\.test:\d+ failed: .*\(ERR_TLS_CERT_ALTNAME_INVALID\).*set tls_config\.server_name/,
+    panel:
+      /TLS with panel\.test:\d+ failed: .*\(ERR_TLS_CERT_ALTNAME_INVALID\).*set `tls_config\.server_name`/,
     node: /"cause":"node_tls_wrong_name".*correct the node's FQDN/,
   },
 ];
@@ -199,7 +200,7 @@ describe.skipIf(!hasProxy)('a missing client certificate behind a proxy', () => 
     const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
     const line = await expectLine(
       exporter,
-      /TLS with panel\.test:\d+ failed: .*tls_config\.cert_file and key_file/,
+      /TLS with panel\.test:\d+ failed: .*`tls_config\.cert_file` and `key_file`/,
     );
     expect(line).not.toContain('the proxy');
   });
@@ -214,7 +215,7 @@ describe('a proxy that accepts a tunnel and never responds', () => {
     const exporter = await stage.exporter(panel, [trust, 'connect_timeout: 10s']);
     await expectLine(
       exporter,
-      /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check HTTPS_PROXY/,
+      /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check `HTTPS_PROXY`/,
     );
     await exporter.eventually(() => expect(proxy.open.total).toBeGreaterThan(6));
     await exporter.eventually(() => expect(proxy.open.size).toBeLessThan(3));
@@ -238,7 +239,7 @@ describe('a proxy that accepts a tunnel and never responds', () => {
     const exporter = await stage.exporter(panel, settings);
     await expectLine(
       exporter,
-      /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check proxy_url/,
+      /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check `proxy_url`/,
     );
   });
 });

@@ -61,7 +61,7 @@ describe('ca_file', () => {
     const exporter = await stage.exporter(panel, settings());
     await expectRefused(
       exporter,
-      /TLS with 127\.0\.0\.1:\d+ failed: .*\(UNABLE_TO_\w+\).*Set tls_config\.ca_file/,
+      /TLS with 127\.0\.0\.1:\d+ failed: .*\(UNABLE_TO_\w+\).*Set `tls_config\.ca_file`/,
     );
     expect(panel.calls()).toBe(0);
   });
@@ -96,7 +96,10 @@ describe('cert_file and key_file', () => {
   it('are named in the error if they are missing', async () => {
     const panel = await strictPanel();
     const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
-    await expectRefused(exporter, /TLS with 127\.0\.0\.1:\d+ failed: .*tls_config\.cert_file and key_file/);
+    await expectRefused(
+      exporter,
+      /TLS with 127\.0\.0\.1:\d+ failed: .*`tls_config\.cert_file` and `key_file`/,
+    );
     expect(panel.calls()).toBe(0);
   });
 
@@ -107,7 +110,7 @@ describe('cert_file and key_file', () => {
     const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
     await expectLine(
       exporter,
-      /"cause":"node_tls_client_certificate".*Set tls_config\.cert_file and key_file/,
+      /"cause":"node_tls_client_certificate".*Set `tls_config\.cert_file` and `key_file`/,
     );
     await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
     expect(socketsOpened(node)).toBe(0);
@@ -153,7 +156,7 @@ describe('server_name', () => {
     const exporter = await stage.exporter(panel, [tlsConfig(settings)]);
     await expectRefused(
       exporter,
-      /"cause":"tls_wrong_name".*ERR_TLS_CERT_ALTNAME_INVALID.*set tls_config\.server_name/,
+      /"cause":"tls_wrong_name".*ERR_TLS_CERT_ALTNAME_INVALID.*set `tls_config\.server_name`/,
     );
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { CAUSES_BY_SCOPE } from '../../../src/domain/problem.ts';
-import { causeLinks, RUNBOOK_CAUSES, renderCauses } from '../../support/cause-tables.ts';
+import { renderCauses } from '../../support/cause-tables.ts';
 import { documents } from '../../support/documents.ts';
 import { expectSection } from '../../support/generated.ts';
 
@@ -9,11 +9,6 @@ const CODES: ReadonlySet<string> = new Set(Object.keys(CAUSES));
 
 it('the troubleshooting page lists every cause', () => {
   expectSection('docs/troubleshooting.md', 'causes', renderCauses());
-});
-
-it.each(Object.entries(RUNBOOK_CAUSES))('the runbook %s links to the causes of its alert', (file, causes) => {
-  expect(causes.length).toBeGreaterThan(3);
-  expectSection(`docs/runbooks/${file}`, 'causes', causeLinks(causes));
 });
 
 /** Codes that a page shows as causes: after the word cause, as the value of a label, and in columns headed cause. */

@@ -5,8 +5,8 @@ import { documents } from '../../support/documents.ts';
 
 const { version } = readManifest();
 
-/** The package, its tarball or the image, with a version. */
-const NAMED = /(?:\bgameserver-exporter[-@:]|\bnewTag: )(\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?)/g;
+/** The package, its tarball, the deployment files or the image, with a version. */
+const NAMED = /(?:\bgameserver-exporter(?:-deploy)?[-@:]|\bnewTag: )(\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?)/g;
 
 const deployed = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.(?:ya?ml|json)$/.test(name))

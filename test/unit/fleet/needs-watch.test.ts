@@ -106,7 +106,7 @@ it('warns about what is missing instead, once, and reports when it is no longer 
   expect(watch.problems).toEqual([]);
   expect(lines()).toEqual([
     expect.stringMatching(
-      /^warn panel main: API budget too small: 3 servers need 60\.4 API calls per minute, but requests_per_minute allows 48: /,
+      /^warn panel main: API budget too small: 3 servers need 60\.4 API calls per minute, but `requests_per_minute` allows 48: /,
     ),
     'info panel main: 3 servers, each with its own console socket; using up to 48 calls per minute',
   ]);

@@ -119,7 +119,7 @@ describe('a fleet', () => {
       {
         cause: 'budget_too_small',
         detail: expect.stringMatching(
-          /^10 servers need 1\.25 API calls per minute, but requests_per_minute allows 0\.5: /,
+          /^10 servers need 1\.25 API calls per minute, but `requests_per_minute` allows 0\.5: /,
         ) as unknown,
       },
     ]);

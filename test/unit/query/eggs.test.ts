@@ -3,7 +3,6 @@ import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
 import { isProxy, TYPE_BY_NAME, typeOfEgg } from '../../../src/query/eggs.ts';
 import { QUERY_TYPES, TYPES } from '../../../src/query/types.ts';
-import { expectSection } from '../../support/generated.ts';
 
 /** Names of public eggs, with their types and whether they have a variable for a query port. */
 const PUBLIC = readFileSync(new URL('../../fixtures/eggs.tsv', import.meta.url), 'utf8')
@@ -87,13 +86,5 @@ describe('the query type of an egg', () => {
 
   it('is one that can be queried', () => {
     for (const type of TYPE_BY_NAME.values()) expect([...QUERY_TYPES, 'none']).toContain(type);
-  });
-
-  it('is in the docs', () => {
-    const types = [...new Set(TYPE_BY_NAME.values())].filter((type) => type !== 'none');
-    const namesOf = (type: string) =>
-      [...TYPE_BY_NAME].filter(([, one]) => one === type).map(([name]) => name);
-    const rows = types.map((type) => `| \`${type}\` | ${namesOf(type).join(', ')} |`);
-    expectSection('docs/players.md', 'eggs', ['| type | names of eggs |', '|---|---|', ...rows].join('\n'));
   });
 });

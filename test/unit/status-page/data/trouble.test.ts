@@ -77,12 +77,12 @@ describe('the trouble in a row', () => {
     [
       { attention: 'off' },
       'off, but expected to run',
-      'The exporter did not see it stop. Start it, or set expect: any if it is allowed to be off.',
+      'The exporter did not see it stop. Start it, or set `expect: any` if it is allowed to be off.',
     ],
     [
       { attention: 'off', last_stop: stop('requested') },
       'off, but expected to run',
-      'Stopped on request. Start it, or set expect: any if it is allowed to be off.',
+      'Stopped on request. Start it, or set `expect: any` if it is allowed to be off.',
     ],
     [
       { attention: 'off', disk_usage_bytes: 95, disk_limit_bytes: 100 },
@@ -97,7 +97,7 @@ describe('the trouble in a row', () => {
     [
       { attention: 'off', expected_running: undefined, last_stop: stop('unknown') },
       'stopped, reason unknown',
-      'Start it if it should be running, or set expect: any if it is allowed to be off.',
+      'Start it if it should be running, or set `expect: any` if it is allowed to be off.',
     ],
     [{ attention: 'no_data' }, 'no data', 'Check the server and its node in the panel.'],
     [{ attention: 'cpu_saturated' }, 'CPU at its limit', 'Raise its CPU limit, or reduce its load.'],
