@@ -64,7 +64,7 @@ it('a process with few file descriptors responds to every scrape, monitors every
   );
   const line = await program.printed(/^.*"cause":"descriptors".*$/m);
   const said =
-    /limit of 100 open files leaves room for (\d+) console sockets; (\d+) servers have none.*required limit: (\d+)\..*ulimit -n, LimitNOFILE=/.exec(
+    /limit of 100 open files leaves room for (\d+) console sockets; (\d+) servers have none.*required limit: (\d+)\..*`ulimit -n`/.exec(
       line[0],
     );
   const [sockets = 0, others = 0, wanted = 0] = (said ?? []).slice(1).map(Number);

@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)('problems', () => {
   it('show in the row why a server that should run is off', async () => {
     await untilUrgent();
     expect(await row('forgotten').locator('td.trouble').textContent()).toBe(
-      'off, but expected to runThe exporter did not see it stop. Start it, or set expect: any if it is allowed to be off.',
+      'off, but expected to runThe exporter did not see it stop. Start it, or set `expect: any` if it is allowed to be off.',
     );
     expect(await row('forgotten').locator('svg.strip title').textContent()).toMatch(
       /^Last two hours: down \d+ min, no data/,

@@ -332,14 +332,14 @@ describe("a console that can't be opened", () => {
       'lacks a permission on the panel',
       () => stage.panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 403 }),
       [],
-      /^survival: GET .* returned 403: .*\. .*websocket\.connect permission on the server\. .* The API key is from a test\.$/,
+      /^survival: GET .* returned 403: .*\. .*grants `websocket\.connect`.* The API key is from a test\.$/,
       'no_console_permission',
     ],
     [
       'lacks a permission on the node',
       () => stage.panel.set({ tokenPermissions: ['control.start'] }),
       [],
-      /^survival: the node rejected the token: "jwt: missing connect permission"\. .*websocket\.connect permission on the server\. .* The API key/,
+      /^survival: the node rejected the token: "jwt: missing connect permission"\. .*grants `websocket\.connect`.* The API key/,
       'no_console_permission',
     ],
     [

@@ -62,7 +62,7 @@ describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
       const proxy = await stage.proxy();
       setProxyVariables({ HTTPS_PROXY: proxy.url, NO_PROXY: 'node.test' });
       const exporter = await stage.exporter(panel, [trust]);
-      await expectLine(exporter, /node\.test.+ resolves to 127\.0\.0\.1.*add the host to socket_hosts/);
+      await expectLine(exporter, /node\.test.+ resolves to 127\.0\.0\.1.*add the host to `socket_hosts`/);
       expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
     } finally {
       names.end();

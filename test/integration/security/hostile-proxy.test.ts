@@ -11,7 +11,7 @@ import { expectLine, Stage, setProxyVariables, tlsOf } from '../outbound/stage.t
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const wordsFor = (setting: string) =>
-  new RegExp(`the proxy \\S+ can't be used: .*: check ${setting} and that an HTTP proxy listens there`);
+  new RegExp(`the proxy \\S+ can't be used: .*: check .${setting}. and that an HTTP proxy listens there`);
 
 const REFUSED = /can't be used: (?!it did not respond)/;
 /** The parser skips it, so only the timeout ends it. */

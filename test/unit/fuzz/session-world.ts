@@ -114,7 +114,7 @@ export class SessionWorld {
   readonly live = new Set<FakeSocket>();
   readonly #record = new ServerRecord(target(), { socket: 60_000, poll: 75_000 });
   /** When the last credential calls ended, or started. */
-  readonly #tokenCalls: number[] = [];
+  readonly #tokenCalls: { at: number }[] = [];
   readonly #credentialCalls: number[] = [];
   /** The session tries its node's sockets. */
   #isTrying = false;
@@ -181,18 +181,18 @@ export class SessionWorld {
       panel: {
         credentials: async (_server, _ask, signal) => {
           for (;;) {
-            const [oldest] = this.#tokenCalls;
-            const waitMs =
-              this.#tokenCalls.length < TOKEN_CALLS ? 0 : (oldest ?? 0) + 60_000 - this.clock.now();
-            if (waitMs <= 0) break;
-            await sleep(this.clock, waitMs, signal);
+            const now = this.clock.now();
+            const recent = this.#tokenCalls.filter(({ at }) => at > now - 60_000);
+            const oldest = recent.at(-TOKEN_CALLS);
+            if (oldest === undefined) break;
+            await sleep(this.clock, oldest.at + 60_000 - now, signal);
           }
-          const at = this.#tokenCalls.push(this.clock.now()) - 1;
+          const call = { at: this.clock.now() };
+          this.#tokenCalls.push(call);
           try {
             return await this.#credentials(signal);
           } finally {
-            this.#tokenCalls[Math.min(at, this.#tokenCalls.length - 1)] = this.clock.now();
-            this.#tokenCalls.splice(0, this.#tokenCalls.length - TOKEN_CALLS);
+            call.at = this.clock.now();
           }
         },
         resources: (_server, _ask, signal) => this.#resources(signal),

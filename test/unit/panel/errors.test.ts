@@ -95,7 +95,7 @@ describe('refusalError', () => {
       /api_key_file/,
     ],
     [refuse(403, envelope('No.'), { apiKey: 'ptla_abc' }), '"No."', /Create a client API key/],
-    [refuse(403, envelope('No.')), '"No."', /websocket\.connect permission/],
+    [refuse(403, envelope('No.')), '"No."', /`websocket\.connect`/],
     [refuse(403, PAGE), '"502 Bad Gateway"', /Exempt this machine's address/],
     [refuse(404, PAGE), '"502 Bad Gateway"', /Set `url` to the panel's base address/],
     [

@@ -94,8 +94,8 @@ describe('an invalid proxy address', () => {
 
 describe('a proxy that responds with an error of its own', () => {
   it.each([
-    [407, 'set its username and password in https_proxy'],
-    [401, 'set its username and password in https_proxy'],
+    [407, 'set its username and password in `https_proxy`'],
+    [401, 'set its username and password in `https_proxy`'],
     [403, 'check what the proxy allows and can reach'],
     [503, 'check what the proxy allows and can reach'],
   ])('%i is named with its setting, and without its password', (status, advice) => {
