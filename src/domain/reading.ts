@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { FieldName } from './fields.ts';
 import type { Problem } from './problem.ts';
 import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
 
@@ -150,52 +151,6 @@ export interface QueryReading {
 export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming', 'refreshing'] as const;
 export type SocketState = (typeof SOCKET_STATES)[number];
 
-/**
- * The numbers of a server. Each is the metric `gameserver_<name>`, whose unit, type and meaning are in the table of families, and
- * has the same name in `/api/v1` and on the page.
- */
-export type MeasureName =
-  | 'memory_usage_bytes'
-  | 'memory_limit_bytes'
-  | 'cpu_usage_cores'
-  | 'cpu_seconds_total'
-  | 'cpu_limit_cores'
-  | 'disk_usage_bytes'
-  | 'disk_limit_bytes'
-  | 'network_receive_bytes_total'
-  | 'network_transmit_bytes_total'
-  | 'disk_read_bytes_total'
-  | 'disk_written_bytes_total'
-  | 'start_time_seconds'
-  | 'cpu_usage_peak_cores'
-  | 'memory_usage_peak_bytes'
-  | 'state_changed_timestamp_seconds'
-  | 'starts_total'
-  | 'last_stop_timestamp_seconds'
-  | 'last_exit_code'
-  | 'automatic_restart_aborted'
-  | 'running_seconds_total'
-  | 'observed_seconds_total'
-  | 'cpu_saturated_seconds_total'
-  | 'memory_saturated_seconds_total'
-  | 'console_lines_total'
-  | 'expected_running'
-  | 'collection_up'
-  | 'collection_streaming'
-  | 'backups'
-  | 'backup_last_success_timestamp_seconds'
-  | 'backup_last_failure_timestamp_seconds'
-  | 'backup_last_size_bytes'
-  | 'schedules_last_read_timestamp_seconds'
-  | 'players'
-  | 'bots'
-  | 'players_max'
-  | 'query_up'
-  | 'query_duration_seconds'
-  | 'last_sample_timestamp_seconds';
-
-export type Measures = Readonly<Record<MeasureName, number | undefined>>;
-
 /** A stop as metrics and pages show it. */
 export interface ShownStop {
   /** Unix time. */
@@ -209,7 +164,7 @@ export interface ShownStop {
  * One server at one instant: the only form in which metrics, JSON and pages read it. It contains what is fresh, with limits
  * resolved and in the metrics' units; what is unknown, unlimited or stale is undefined. Times are Unix times in seconds.
  */
-export interface Snapshot extends Measures {
+export interface Snapshot extends Readonly<Record<FieldName, number | undefined>> {
   /** The instant. */
   readonly timestamp_seconds: number;
   readonly target: ServerTarget;
@@ -225,13 +180,6 @@ export interface Snapshot extends Measures {
   readonly query_problem: Problem | undefined;
   /** The source of the newest sample, even of a stale one. */
   readonly source: SampleSource | undefined;
-  readonly sample_age_seconds: number | undefined;
-  /** Over the last 5 to 10 seconds, or between two polls. */
-  readonly network_receive_bytes_per_second: number | undefined;
-  readonly network_transmit_bytes_per_second: number | undefined;
-  /** The share of the last ten minutes at the CPU limit; undefined without a limit. */
-  readonly cpu_saturated_share: number | undefined;
-  readonly uptime_milliseconds: number | undefined;
   /** Empty if they aren't read. */
   readonly schedules: readonly ScheduleReading[];
   readonly stops: StopCounts;

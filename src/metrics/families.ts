@@ -1,6 +1,6 @@
+import { FIELD_ENTRIES, type FieldName } from '../domain/fields.ts';
 import type { Problem } from '../domain/problem.ts';
 import {
-  type MeasureName,
   NO_STOPS,
   type NodeCapacity,
   type NodeReading,
@@ -51,17 +51,6 @@ const NO_STOP_ROWS = stopRows(NO_STOPS);
 /** What the name of every family about a server begins with. */
 export const SERVER_PREFIX = 'gameserver_';
 
-/** A family with one value per server: a number of the snapshot, under its own name. */
-function measure(name: MeasureName, type: Family<Snapshot>['type'], help: string): Family<Snapshot> {
-  return {
-    name: `${SERVER_PREFIX}${name}`,
-    type,
-    stability: 'stable',
-    help,
-    read: (snapshot) => snapshot[name],
-  };
-}
-
 /** A family with one series for each schedule; its name isn't unique, so its number is a label as well. */
 function ofSchedules(
   name: string,
@@ -84,186 +73,80 @@ function ofSchedules(
 
 const inSeconds = (unixMs: number | undefined) => unixMs && unixMs / 1_000;
 
+/** The families with labels of their own, by the number whose family they precede. */
+const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>> = {
+  memory_usage_bytes: [
+    {
+      name: 'gameserver_info',
+      type: 'gauge',
+      stability: 'stable',
+      help: 'Node, egg and UUID of the server, if known; proxy="true" for a proxy, whose players are on other servers. Always 1.',
+      labels: ['node', 'egg', 'uuid', 'proxy'],
+      read: ({ target, node }) => [[[node, target.egg, target.uuid, target.isProxy && 'true'], 1]],
+    },
+    {
+      name: 'gameserver_state',
+      type: 'gauge',
+      stability: 'stable',
+      help: 'Power state of the server: 1 for the current state, 0 for the others; unknown without a fresh sample.',
+      labels: ['state'],
+      read: ({ state }) => STATE_ROWS.get(state),
+    },
+  ],
+  last_stop_timestamp_seconds: [
+    {
+      name: 'gameserver_stops_total',
+      type: 'counter',
+      stability: 'stable',
+      help: 'Server stops seen by the exporter, by reason.',
+      labels: ['reason'],
+      read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
+    },
+  ],
+  backups: [
+    {
+      name: 'gameserver_blocked',
+      type: 'gauge',
+      stability: 'stable',
+      help: 'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
+      labels: ['reason'],
+      // A monitored server isn't blocked, whatever the server list shows. The same applies to a server whose panel or API key is the
+      // problem.
+      read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
+    },
+  ],
+  schedules_last_read_timestamp_seconds: [
+    ofSchedules(
+      'schedule_last_run_timestamp_seconds',
+      'When the schedule last ran to its end; absent if it never did.',
+      ({ lastRunUnixMs }) => inSeconds(lastRunUnixMs),
+    ),
+    ofSchedules(
+      'schedule_next_run_timestamp_seconds',
+      'Next scheduled run; absent if the schedule is inactive or has no tasks.',
+      ({ nextRunUnixMs }) => inSeconds(nextRunUnixMs),
+    ),
+    ofSchedules('schedule_processing', '1 while the schedule is running, otherwise 0.', ({ isProcessing }) =>
+      flag(isProcessing),
+    ),
+  ],
+};
+
 /** Every family that is about a server, in the order in which they are exposed. */
-export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
-  {
-    name: 'gameserver_info',
-    type: 'gauge',
+export const SERVER_FAMILIES: readonly Family<Snapshot>[] = FIELD_ENTRIES.flatMap(([name, { help }]) =>
+  (LABELED[name] ?? []).concat(help === undefined ? [] : numberFamily(name, help)),
+);
+
+/** A family with one value per server: a number of the snapshot, under its own name. */
+function numberFamily(name: FieldName, help: string): Family<Snapshot> {
+  return {
+    name: `${SERVER_PREFIX}${name}`,
+    type: name.endsWith('_total') ? 'counter' : 'gauge',
     stability: 'stable',
-    help: 'Node, egg and UUID of the server, if known; proxy="true" for a proxy, whose players are on other servers. Always 1.',
-    labels: ['node', 'egg', 'uuid', 'proxy'],
-    read: ({ target, node }) => [[[node, target.egg, target.uuid, target.isProxy && 'true'], 1]],
-  },
-  {
-    name: 'gameserver_state',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Power state of the server: 1 for the current state, 0 for the others; unknown without a fresh sample.',
-    labels: ['state'],
-    read: ({ state }) => STATE_ROWS.get(state),
-  },
-  measure('memory_usage_bytes', 'gauge', 'Memory in use, in bytes.'),
-  measure('memory_limit_bytes', 'gauge', 'Memory limit, in bytes; absent if unlimited or unknown.'),
-  measure('cpu_usage_cores', 'gauge', 'CPU in use, in cores.'),
-  measure(
-    'cpu_seconds_total',
-    'counter',
-    'CPU time used while the exporter monitored the server, in seconds; absent without a fresh sample.',
-  ),
-  measure('cpu_limit_cores', 'gauge', 'CPU limit, in cores; absent if unlimited or unknown.'),
-  measure('disk_usage_bytes', 'gauge', 'Disk space in use, in bytes.'),
-  measure('disk_limit_bytes', 'gauge', 'Disk space limit, in bytes; absent if unlimited or unknown.'),
-  measure(
-    'network_receive_bytes_total',
-    'counter',
-    'Bytes received over the network since the server started, as reported by the panel.',
-  ),
-  measure(
-    'network_transmit_bytes_total',
-    'counter',
-    'Bytes sent over the network since the server started, as reported by the panel.',
-  ),
-  measure(
-    'disk_read_bytes_total',
-    'counter',
-    'Bytes read from disk since the server started; absent if the panel does not report them.',
-  ),
-  measure(
-    'disk_written_bytes_total',
-    'counter',
-    'Bytes written to disk since the server started; absent if the panel does not report them.',
-  ),
-  measure('start_time_seconds', 'gauge', 'When the server started; absent while it is off.'),
-  measure('cpu_usage_peak_cores', 'gauge', 'Highest one-second CPU usage in the last 60 s, in cores.'),
-  measure('memory_usage_peak_bytes', 'gauge', 'Highest one-second memory usage in the last 60 s, in bytes.'),
-  measure(
-    'state_changed_timestamp_seconds',
-    'gauge',
-    'When the server entered its current state, as seen by the exporter; absent without a fresh sample.',
-  ),
-  measure('starts_total', 'counter', 'Server starts seen by the exporter.'),
-  {
-    name: 'gameserver_stops_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Server stops seen by the exporter, by reason.',
-    labels: ['reason'],
-    read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
-  },
-  measure(
-    'last_stop_timestamp_seconds',
-    'gauge',
-    'When the exporter last saw the server stop; absent until there was a stop.',
-  ),
-  measure(
-    'last_exit_code',
-    'gauge',
-    'Exit code that the node last reported when the server stopped by itself; absent until known.',
-  ),
-  measure(
-    'automatic_restart_aborted',
-    'gauge',
-    'Whether the node gave up restarting the server; 1 until the server starts again.',
-  ),
-  measure('running_seconds_total', 'counter', 'Seconds for which the exporter saw the server running.'),
-  measure(
-    'observed_seconds_total',
-    'counter',
-    'Seconds for which the exporter monitored the server in any state, excluding gaps longer than 60 s.',
-  ),
-  measure(
-    'cpu_saturated_seconds_total',
-    'counter',
-    'Seconds with CPU usage of at least 95 % of the limit; absent without a limit.',
-  ),
-  measure(
-    'memory_saturated_seconds_total',
-    'counter',
-    'Seconds with memory usage of at least 95 % of the limit; absent without a limit.',
-  ),
-  measure('console_lines_total', 'counter', 'Console lines received from the server.'),
-  measure(
-    'expected_running',
-    'gauge',
-    'Whether the server is expected to run (1) or is allowed to be in any state (0); absent while unknown.',
-  ),
-  measure('collection_up', 'gauge', 'Whether the exporter has a fresh sample of the server.'),
-  measure(
-    'collection_streaming',
-    'gauge',
-    'Whether samples come from the console WebSocket (1), or from polling or not at all (0).',
-  ),
-  {
-    name: 'gameserver_blocked',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
-    labels: ['reason'],
-    // A monitored server isn't blocked, whatever the server list shows. The same applies to a server whose panel or API key is the
-    // problem.
-    read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
-  },
-  measure(
-    'backups',
-    'gauge',
-    'Successful backups of the server; absent if backups are not collected or not permitted.',
-  ),
-  measure(
-    'backup_last_success_timestamp_seconds',
-    'gauge',
-    'When the newest successful backup was completed; absent if there is none.',
-  ),
-  measure(
-    'backup_last_failure_timestamp_seconds',
-    'gauge',
-    'When the newest failed backup ended; absent if the panel lists none.',
-  ),
-  measure(
-    'backup_last_size_bytes',
-    'gauge',
-    'Size of the newest successful backup, in bytes; absent if there is none.',
-  ),
-  ofSchedules(
-    'schedule_last_run_timestamp_seconds',
-    'When the schedule last ran to its end; absent if it never did.',
-    ({ lastRunUnixMs }) => inSeconds(lastRunUnixMs),
-  ),
-  ofSchedules(
-    'schedule_next_run_timestamp_seconds',
-    'Next scheduled run; absent if the schedule is inactive or has no tasks.',
-    ({ nextRunUnixMs }) => inSeconds(nextRunUnixMs),
-  ),
-  ofSchedules('schedule_processing', '1 while the schedule is running, otherwise 0.', ({ isProcessing }) =>
-    flag(isProcessing),
-  ),
-  measure(
-    'schedules_last_read_timestamp_seconds',
-    'gauge',
-    'When the schedules of the server were last read; absent if they are not collected or not permitted.',
-  ),
-  measure(
-    'players',
-    'gauge',
-    'People on the server, as reported by the game; absent if it is not queried or not running, does not respond, or hides them.',
-  ),
-  measure('bots', 'gauge', 'Bots on the server; absent if the game does not tell them apart from people.'),
-  measure(
-    'players_max',
-    'gauge',
-    'Maximum number of players, as reported by the game; absent if it reports no limit.',
-  ),
-  measure(
-    'query_up',
-    'gauge',
-    'Whether the game responded to the last query; absent if it is not queried or not running.',
-  ),
-  measure('query_duration_seconds', 'gauge', 'Duration of the last query, successful or not, in seconds.'),
-  measure(
-    'last_sample_timestamp_seconds',
-    'gauge',
-    'Time of the newest sample; absent before the first one.',
-  ),
-];
+    help,
+    read: (snapshot) => snapshot[name],
+  };
+}
 
 /** What the metrics show of a panel at one instant. */
 export interface PanelView {
