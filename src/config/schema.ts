@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { apiKeyOfFile, apiKeyProblem, isApiKey, keyTextProblem } from '../domain/api-keys.ts';
 import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import type { ServerTarget } from '../domain/server.ts';
+import { DAEMONS, type ServerTarget } from '../domain/server.ts';
 import { isTreeMap, type Tree } from '../yaml/document.ts';
 import {
   ALWAYS,
@@ -195,6 +195,9 @@ const PANEL_SHAPE = {
   limitsFromListing: byDefault(true, flag()).describe(
     'Read node, egg, limits and states such as suspended of the entries in `servers` from the server list. With `discover`, it is read anyway.',
   ),
+  daemon: optional(oneOf(DAEMONS), 'wings').describe(
+    'With `limits_from_listing: false` on Hydrodactyl: the daemon of the nodes, which its paths contain. Default: from the server list.',
+  ),
   backups: withExamples(
     perServer(
       "How often each server's backups are read, in addition to the end of each backup. At least 10m.",
@@ -219,13 +222,27 @@ const PANEL_SHAPE = {
 };
 
 const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE, checkPanel).transform(
-  ({ apiKey = '', apiKeyFile: key, tlsConfig: tls, discover: list, limitsFromListing, ...panel }) => ({
+  ({
+    apiKey = '',
+    apiKeyFile: key,
+    tlsConfig: tls,
+    discover: list,
+    limitsFromListing,
+    daemon,
+    ...panel
+  }) => ({
     ...panel,
     ...(key ?? { apiKey, apiKeySource: 'inline' }),
     tls,
     origin: panel.origin ?? new URL(panel.url).origin,
     listing: list ?? (limitsFromListing ? FACTS_LISTING : undefined),
-    servers: panel.servers.map((server): ServerTarget => ({ panel: panel.name, ...server })),
+    servers: panel.servers.map(
+      (server): ServerTarget => ({
+        ...server,
+        panel: panel.name,
+        daemon: server.daemon ?? daemon,
+      }),
+    ),
   }),
 );
 

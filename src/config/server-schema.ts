@@ -3,7 +3,7 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import { DEFAULT_MAX_SERVERS, LISTING_TYPES, type ListingSettings, MATCH_KEYS } from '../domain/discovery.ts';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
-import { EXPECTS, identityOf } from '../domain/server.ts';
+import { DAEMONS, EXPECTS, identityOf } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import { QUERY_TYPES } from '../query/types.ts';
 import { mostSimilar } from '../yaml/issues.ts';
@@ -148,6 +148,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   query: optional(query, {
     type: 'minecraft',
   }).describe('Query the game for its [players](players.md). Default: not queried.'),
+  daemon: optional(oneOf(DAEMONS), 'wings').describe('As `daemon` of the panel, for this server.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel.'),
 }).transform((entry) => ({ ...entry, uuid: uuidOf(entry.id), name: entry.name ?? identityOf(entry) }));
 

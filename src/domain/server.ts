@@ -62,6 +62,9 @@ export function countExpectations(servers: readonly Pick<ServerTarget, 'expect'>
     .join(', ');
 }
 
+/** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
+export const DAEMONS = ['wings', 'elytra'] as const;
+
 /** One game server as described to the exporter: its identity and what is expected of it. */
 export interface ServerTarget {
   /** The name of its panel. */
@@ -78,7 +81,7 @@ export interface ServerTarget {
   readonly uuid?: string;
   readonly node?: string;
   readonly egg?: string;
-  /** Its daemon according to the server list, if the panel's paths name it. */
+  /** Its daemon according to the server list or the configuration, if the panel's paths name it. */
   readonly daemon?: string;
   /** `host:port` where players reach it according to the server list; IPv6 in brackets. */
   readonly address?: string;

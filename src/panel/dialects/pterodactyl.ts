@@ -1,9 +1,10 @@
 import { hasPrefix } from '../../domain/api-keys.ts';
 import { printable } from '../../domain/printable.ts';
+import { DAEMONS } from '../../domain/server.ts';
 import type { ApiEndpoint } from '../../domain/telemetry.ts';
 import type { ErrorBody, ListingQuery, PanelRequest } from '../dialect.ts';
 import { asFields, asText, type Fields, parseJson } from './pterodactyl/fields.ts';
-import { DAEMONS, decodeListingPage } from './pterodactyl/listing.ts';
+import { decodeListingPage } from './pterodactyl/listing.ts';
 import {
   BACKUPS_PER_PAGE,
   decodeAccount,

@@ -185,7 +185,8 @@ panels:
     url: https://panel.example.com
     api_key: key
     limits_from_listing: false
-    servers: [{ id: d3aac109 }]
+    daemon: wings
+    servers: [{ id: d3aac109 }, { id: 1a7ce997, daemon: elytra }]
 `);
   expect(panels[0]).toMatchObject({
     servers: [],
@@ -222,6 +223,7 @@ panels:
   expect(panels[2]?.listing).toEqual({ intervalMs: 300_000 });
   expect(panels[2]?.backups).toBeUndefined();
   expect(panels[3]?.listing).toBeUndefined();
+  expect(panels[3]?.servers.map(({ daemon }) => daemon)).toEqual(['wings', 'elytra']);
 });
 
 test.each(['d3aac109', 'D3AAC109', 'd3aac109-259b-452e-8b4e-cecc464142ca'])(

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { formatEndpoint, MAX_PORT } from '../../../domain/endpoint.ts';
 import { printable } from '../../../domain/printable.ts';
-import { type Limit, type Limits, MIB, SHORT_ID_LENGTH } from '../../../domain/server.ts';
+import { DAEMONS, type Limit, type Limits, MIB, SHORT_ID_LENGTH } from '../../../domain/server.ts';
 import { addresses, contains } from '../../../domain/special-addresses.ts';
 import type { ListedServer, ListingPage } from '../../dialect.ts';
 import { asFields, asText, attributesOf, entriesOf, type Fields, limit, valueIn } from './fields.ts';
@@ -62,9 +62,6 @@ export function decodeListingPage(body: unknown, perPage: number): ListingPage {
   const { usable: servers, ...page } = entriesOf(body, perPage, decodeServer);
   return { servers, ...page };
 }
-
-/** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
-export const DAEMONS = ['wings', 'elytra'] as const;
 
 /** Longer than any id of a panel. */
 const MAX_ID = 64;
