@@ -76,6 +76,8 @@ export function createApp(options: AppOptions): App {
     revision: REVISION,
     shard,
     fleet: { panels: () => supervisor.panels(), servers: () => supervisor.servers() },
+    externalUrl: options.externalUrl?.href.replace(/\/$/, ''),
+    panelUrl: (panel) => panels.publicUrlOf(panel)?.replace(/\/$/, ''),
     descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });

@@ -43,7 +43,7 @@ export function webConfigOption(): Option {
 export function externalUrlOption(): Option {
   return new Option(
     '--web.external-url <url>',
-    'URL at which the exporter is reachable (POST /-/reload accepts its host)',
+    'URL at which people open the status page: alerts link to it, and POST /-/reload accepts its host',
   ).argParser((text: string) => {
     if (URL.canParse(text)) {
       const url = new URL(text);

@@ -12,6 +12,7 @@ const MAX_NAME_LENGTH = 200;
 /** Labels that the exporter sets itself, and those set by Prometheus and the shipped rules. */
 export const TAKEN_LABELS: readonly string[] = [
   'panel',
+  'panel_url',
   'server',
   'server_id',
   'state',

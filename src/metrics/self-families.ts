@@ -35,6 +35,20 @@ export const SELF_FAMILIES = {
     help: 'Number of shards that the servers are divided into; 1 without sharding.',
     labels: [],
   },
+  webInfo: {
+    name: 'gameserver_exporter_web_info',
+    type: 'gauge',
+    stability: 'stable',
+    help: 'Address of the status page (--web.external-url), for links in alerts; always 1, absent if it is not set.',
+    labels: ['external_url'],
+  },
+  panelInfo: {
+    name: 'gameserver_exporter_panel_info',
+    type: 'gauge',
+    stability: 'stable',
+    help: 'Address of the panel, which tells panels with the same name apart; always 1.',
+    labels: ['panel', 'panel_url'],
+  },
   sockets: {
     name: 'gameserver_exporter_sockets',
     type: 'gauge',

@@ -126,8 +126,12 @@ interface SelfMetricsOptions {
   readonly revision: string;
   /** The index of this exporter's shard and the number of shards; absent without sharding. */
   readonly shard?: { readonly index: number; readonly total: number };
+  /** The address at which people open the status page; no metric if absent. */
+  readonly externalUrl?: string | undefined;
   /** Read at every scrape only. */
   readonly fleet: FleetReading;
+  /** The address of a panel without secrets; undefined if the panel isn't configured any more. */
+  readonly panelUrl?: (panel: string) => string | undefined;
   /** The open file limit that a socket to every server requires, and that of the process, infinite if unknown; no metrics if absent. */
   readonly descriptors?: () => { readonly required: number; readonly allowed: number };
   /** Log lines dropped since the start; 0 if absent. */
@@ -146,6 +150,8 @@ export class SelfMetrics {
   readonly #buildInfo = this.#gauge(SELF_FAMILIES.buildInfo);
   readonly #shardOrdinal = this.#gauge(SELF_FAMILIES.shardOrdinal);
   readonly #totalShards = this.#gauge(SELF_FAMILIES.totalShards);
+  readonly #webInfo = this.#gauge(SELF_FAMILIES.webInfo);
+  readonly #panelInfo = this.#gauge(SELF_FAMILIES.panelInfo);
   readonly #sockets = this.#gauge(SELF_FAMILIES.sockets);
   readonly #servers = this.#gauge(SELF_FAMILIES.servers);
   readonly #reconnects = this.#counter(SELF_FAMILIES.reconnects);
@@ -197,10 +203,11 @@ export class SelfMetrics {
   }
 
   #setBuild(): void {
-    const { version, revision, shard } = this.#options;
+    const { version, revision, shard, externalUrl } = this.#options;
     this.#buildInfo.set({ version, revision, nodeversion: process.version }, 1);
     this.#shardOrdinal.set(shard?.index ?? 0);
     this.#totalShards.set(shard?.total ?? 1);
+    if (externalUrl !== undefined) this.#webInfo.set({ external_url: externalUrl }, 1);
   }
 
   #setReload(): void {
@@ -239,6 +246,11 @@ export class SelfMetrics {
   }
 
   #setPanels(panels: readonly PanelReading[]): void {
+    this.#panelInfo.reset();
+    for (const { name: panel } of panels) {
+      const url = this.#options.panelUrl?.(panel);
+      if (url !== undefined) this.#panelInfo.set({ panel, panel_url: url }, 1);
+    }
     for (const { gauge, read } of this.#panelGauges) {
       gauge.reset();
       for (const panel of panels) {

@@ -195,6 +195,19 @@ test('the required and allowed file descriptors are shown, but no unknown limit'
   expect(await shown()).toEqual([396, undefined]);
 });
 
+test('the addresses of the status page and of each panel are shown, if known', async () => {
+  panels = [panelReading(), panelReading({ name: 'other' })];
+  expect(await value('web_info')).toBeUndefined();
+  const fleet = { panels: () => panels, servers: () => servers };
+  const panelUrl = (panel: string) => (panel === 'main' ? 'https://panel.example.com' : undefined);
+  const externalUrl = 'https://games.example.com';
+  self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet, externalUrl, panelUrl });
+  expect(await value('web_info', { external_url: externalUrl })).toBe(1);
+  expect(await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' })).toBe(1);
+  panels = [];
+  expect(await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' })).toBeUndefined();
+});
+
 test('the last reload of the configuration is shown', async () => {
   const success = 'config_last_reload_successful';
   const time = 'config_last_reload_success_timestamp_seconds';
