@@ -205,7 +205,9 @@ test('the addresses of the status page and of each panel are shown, if known', a
   expect(await value('web_info', { external_url: externalUrl })).toBe(1);
   expect(await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' })).toBe(1);
   panels = [];
-  expect(await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' })).toBeUndefined();
+  expect(
+    await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' }),
+  ).toBeUndefined();
 });
 
 test('the last reload of the configuration is shown', async () => {
