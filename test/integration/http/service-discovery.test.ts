@@ -3,7 +3,7 @@ import { SystemClock } from '../../../src/domain/clock.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
-import { configFor, fastClock, startExporter } from '../../support/exporter.ts';
+import { fastClock, startExporter } from '../../support/exporter.ts';
 import { uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { fleetReading, serverReading } from '../../support/readings.ts';
@@ -33,9 +33,9 @@ async function discoveryOf(yaml: string): Promise<string> {
   return `${exporter.url}/api/v1/sd`;
 }
 
-/** A configuration for discovered servers; `settings` are further lines of the panel's entry. */
-function discovering(panel: Simulator, settings: readonly string[] = ['discover: { interval: 1m }']): string {
-  const lines = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, ...settings];
+/** A configuration for discovered servers. */
+function discovering(panel: Simulator): string {
+  const lines = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, 'discover: { interval: 1m }'];
   return ['panels:', '  - name: main', ...lines.map((line) => `    ${line}`)].join('\n');
 }
 
@@ -55,57 +55,9 @@ const SERVERS = [
     allocation: { ip: '203.0.113.7', alias: 'play.example.com', port: 25_565 },
   },
   { name: 'plain', node: 'fra-1', allocation: { ip: '203.0.113.7', port: 25_566 } },
-  { name: 'six', allocation: { ip: '2001:db8::7', port: 1 } },
-  { name: 'wordy', allocation: { ip: '203.0.113.8', alias: 'the big machine', port: 65_535 } },
-  { name: 'x-everywhere', allocation: { ip: '0.0.0.0', port: 25_565 } },
-  { name: 'x-metadata', allocation: { ip: '100.100.100.200', port: 80 } },
-  { name: 'x-multicast', allocation: { ip: 'ff02::1', port: 80 } },
-  { name: 'x-broadcast', allocation: { ip: '255.255.255.255', port: 80 } },
-  { name: 'x-none', allocation: null },
-  { name: 'x-port', allocation: { ip: '203.0.113.7', port: 65_536 } },
-  { name: 'x-words', allocation: { ip: 'here?', alias: 'there:1/', port: 25_565 } },
 ];
 
 describe('the targets for the monitored servers', () => {
-  it('are the default allocations, with labels for what is known of each server', async () => {
-    const panel = await panelWith({ servers: SERVERS });
-    const url = await discoveryOf(discovering(panel, ['discover: { labels: { team: games } }']));
-    await untilTargets(url, [
-      'play.example.com:25565',
-      '203.0.113.7:25566',
-      '[2001:db8::7]:1',
-      '203.0.113.8:65535',
-    ]);
-    const { uuid, identifier } = panel.server('aliased');
-    expect((await groupsAt(url))[0]?.labels).toEqual({
-      __meta_gameserver_panel: 'main',
-      __meta_gameserver_server: 'aliased',
-      __meta_gameserver_server_id: identifier,
-      __meta_gameserver_uuid: uuid,
-      __meta_gameserver_node: 'node-1',
-      __meta_gameserver_egg: 'Paper',
-      __meta_gameserver_label_team: 'games',
-    });
-  });
-
-  it('have the labels and the order of the configuration for the servers in it', async () => {
-    const panel = await panelWith({ servers: SERVERS });
-    const settings = [
-      'limits_from_listing: true',
-      'servers:',
-      `  - { id: ${panel.server('plain').uuid}, name: mine, labels: { game: minecraft } }`,
-      `  - { id: "${panel.server('aliased').identifier}" }`,
-      `  - { id: "${panel.server('x-none').identifier}" }`,
-    ];
-    const url = await discoveryOf(discovering(panel, settings));
-    await untilTargets(url, ['203.0.113.7:25566', 'play.example.com:25565']);
-    expect((await groupsAt(url))[0]?.labels).toMatchObject({
-      __meta_gameserver_server: 'mine',
-      __meta_gameserver_server_id: panel.server('plain').identifier,
-      __meta_gameserver_label_game: 'minecraft',
-    });
-  });
-
   it('follow the server list', async () => {
     const panel = await panelWith({ servers: SERVERS.slice(0, 1) });
     const url = await discoveryOf(discovering(panel));
@@ -116,26 +68,20 @@ describe('the targets for the monitored servers', () => {
     const { identifier } = panel.server('another');
     expect((await groupsAt(url))[0]?.labels).toMatchObject({ __meta_gameserver_server_id: identifier });
   });
-
-  it('are empty without a server list', async () => {
-    const panel = await panelWith({ servers: SERVERS });
-    const yaml = configFor(panel, ['limits_from_listing: false']);
-    expect(await groupsAt(await discoveryOf(yaml))).toEqual([]);
-  });
 });
 
 describe('the response', () => {
   it('is valid JSON for Prometheus, plain and compressed, without the key', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const url = await discoveryOf(discovering(panel));
-    await eventually(async () => expect(await groupsAt(url)).toHaveLength(4));
+    await eventually(async () => expect(await groupsAt(url)).toHaveLength(2));
     for (const encoding of ['identity', 'gzip']) {
       const response = await fetch(url, { headers: { 'Accept-Encoding': encoding } });
       expect(response.headers.get('content-type')).toBe('application/json');
       expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
       const text = await response.text();
       expect(text).not.toContain(panel.apiKey);
-      expect(JSON.parse(text)).toHaveLength(4);
+      expect(JSON.parse(text)).toHaveLength(2);
     }
   });
 
@@ -148,7 +94,7 @@ describe('the response', () => {
     expect(await response.text()).toBe("Not ready yet: the panels' server lists have not been read.\n");
     panel.clearFaults();
     await eventually(async () => expect((await fetch(url)).status).toBe(200));
-    await eventually(async () => expect(await groupsAt(url)).toHaveLength(4));
+    await eventually(async () => expect(await groupsAt(url)).toHaveLength(2));
   });
 
   it('leaves the event loop free while 10,000 servers are written', async () => {

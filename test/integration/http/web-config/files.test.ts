@@ -94,11 +94,6 @@ describe('loading', () => {
       '1:33: tls_server_config.cert_file: the file "server.crt" is not a certificate in PEM',
     ],
     [
-      'a key instead of the certificate',
-      () => ({ ...pair(first), 'server.crt': first.key }),
-      '1:33: tls_server_config.cert_file: the file "server.crt" is not a certificate in PEM',
-    ],
-    [
       'no key',
       () => ({ ...pair(first), 'server.key': 'x' }),
       '1:55: tls_server_config.key_file: the file "server.key" is not a private key in PEM without a passphrase',
@@ -189,11 +184,8 @@ describe('watching', () => {
   });
 
   test.each([
-    ['is not YAML', 'basic_auth_users: a: b', /invalid YAML/],
-    ['has an unknown key', 'nothing: 1', /:1:1: unknown key/],
     ['is emptied', '', /an empty web configuration protects nothing/],
     ['has lost its users', TLS, /disabling authentication \(no basic_auth_users\) requires a restart/],
-    ['has lost its TLS', usersOf(NEW), /turning TLS or client certificates on or off requires a restart/],
     [
       'suddenly requires client certificates',
       TLS.replace('}', ', client_auth_type: RequireAnyClientCert }') + usersOf(OLD),
