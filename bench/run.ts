@@ -25,7 +25,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   visitors,
 ];
 
-const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--profiles FOLDER]
+const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--renewals | --no-renewals] [--profiles FOLDER]
 
 ${BENCHMARKS.map(({ name, title }) => `  ${name.padEnd(14)} ${title}`).join('\n')}
 
@@ -33,6 +33,8 @@ ${BENCHMARKS.map(({ name, title }) => `  ${name.padEnd(14)} ${title}`).join('\n'
   --seconds         duration of each run
   --runs            number of runs; medians are shown
   --tls, --no-tls   ingest: only with TLS, only without (default: both)
+  --renewals, --no-renewals
+                    ingest: only with renewals of tokens, only without (default: both)
   --profiles        ingest: folder for CPU profiles of the exporter`;
 
 const WRONG_USAGE = 2;
@@ -56,12 +58,13 @@ function parseCommandLine(args: readonly string[]): CommandLine | 'help' {
       seconds: { type: 'string' },
       runs: { type: 'string' },
       tls: { type: 'boolean' },
+      renewals: { type: 'boolean' },
       profiles: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help === true) return 'help';
-  const { servers, seconds, runs, tls, profiles } = values;
+  const { servers, seconds, runs, tls, renewals, profiles } = values;
   return {
     benchmarks: positionals.length === 0 ? BENCHMARKS : positionals.map(findBenchmark),
     options: {
@@ -69,6 +72,7 @@ function parseCommandLine(args: readonly string[]): CommandLine | 'help' {
       ...(seconds !== undefined && { seconds: wholeNumber('--seconds', seconds) }),
       ...(runs !== undefined && { runs: wholeNumber('--runs', runs) }),
       ...(tls !== undefined && { tls }),
+      ...(renewals !== undefined && { renewals }),
       ...(profiles !== undefined && { profiles }),
     },
   };

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** The resource usage of a process during a measurement. */
@@ -12,8 +11,6 @@ export interface ProcessUsage {
   readonly rssMb: number;
   /** The maximum since the process started. */
   readonly peakRssMb: number;
-  /** The delay with which the event loop served a timer. */
-  readonly loopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
 }
 
 export interface UsageWindow {
@@ -22,35 +19,28 @@ export interface UsageWindow {
   readonly profile?: string;
 }
 
-const LOOP_RESOLUTION_MS = 5;
 const RSS_INTERVAL_MS = 250;
 const PROFILE_INTERVAL_US = 250;
 
 /** Measures this process for a while. */
 export async function watchProcess({ seconds, profile }: UsageWindow): Promise<ProcessUsage> {
   const stopProfile = profile === undefined ? undefined : await startProfile(profile);
-  const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   let rss = process.memoryUsage.rss();
   const rssTimer = setInterval(() => {
     rss = Math.max(rss, process.memoryUsage.rss());
   }, RSS_INTERVAL_MS);
-  loop.enable();
   const startedAt = performance.now();
   const before = process.cpuUsage();
   await delay(seconds * 1_000);
   const { user, system } = process.cpuUsage(before);
   const elapsedMs = performance.now() - startedAt;
-  loop.disable();
   clearInterval(rssTimer);
   await stopProfile?.();
-  // The histogram measures from one timer to the next, so a loop without delay has the resolution as its value.
-  const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOP_RESOLUTION_MS);
   return {
     seconds: elapsedMs / 1_000,
     cpuPercent: (user + system) / 10 / elapsedMs,
     rssMb: rss / 1e6,
     peakRssMb: (process.resourceUsage().maxRSS * 1_024) / 1e6,
-    loopDelayMs: { p50: late(loop.percentile(50)), p99: late(loop.percentile(99)), max: late(loop.max) },
   };
 }
 

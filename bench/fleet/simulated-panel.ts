@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { steadyServers } from '../../src/simulator/profiles.ts';
 import type { GameState } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { watchProcess } from './process-usage.ts';
@@ -7,6 +8,10 @@ export interface PanelOptions {
   readonly servers: number;
   /** Unlimited by default, as far as clients here are concerned. */
   readonly rateLimitPerMinute?: number;
+  /** Ten minutes by default. */
+  readonly tokenLifetimeSeconds?: number;
+  /** Of each server; none by default. */
+  readonly consoleLinesPerSecond?: number;
   /** PEM certificate and key; without them, connections are unencrypted. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -39,9 +44,11 @@ const NO_LIMIT_PER_MINUTE = 1_000_000_000;
 const DRAIN_DEADLINE_MS = 60_000;
 
 /** The panel: running servers that send one `stats` frame per second each, to every authenticated socket. */
-export async function start({ servers, tls, rateLimitPerMinute }: PanelOptions) {
+export async function start(options: PanelOptions) {
+  const { servers, tls, rateLimitPerMinute, tokenLifetimeSeconds, consoleLinesPerSecond = 0 } = options;
   const panel = await startSimulator({
-    servers,
+    servers: steadyServers(servers).map((server) => ({ ...server, consoleLinesPerSecond })),
+    ...(tokenLifetimeSeconds !== undefined && { tokenLifetimeSeconds }),
     rateLimitPerMinute: rateLimitPerMinute ?? NO_LIMIT_PER_MINUTE,
     websocketLimitPerMinute: rateLimitPerMinute === undefined ? 0 : 5,
     ...(tls !== undefined && { tls }),

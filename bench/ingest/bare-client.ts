@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
+import { connect as connectPlain, type NetConnectOpts } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
 import { MAX_FRAME_BYTES } from '../../src/session/socket.ts';
 import { type ProcessUsage, type UsageWindow, watchProcess } from '../fleet/process-usage.ts';
@@ -18,21 +20,41 @@ interface Credentials {
   readonly socket: string;
 }
 
+interface BareClientOptions {
+  readonly addressFile: string;
+  /** Tokens live ten minutes, and are renewed like the exporter's. */
+  readonly renewals: boolean;
+  /** Reads no frame: only the bytes of the sockets are counted. */
+  readonly counts: boolean;
+}
+
+const TOKEN_LIVES_MS = 600_000;
+
 /**
  * The baseline: the minimum work needed to get these samples with these libraries. It opens sockets like the exporter,
- * authenticates, parses each frame and its payload, and keeps the last one. It has no pings, deadlines, refreshes, checks,
- * counts or metrics.
+ * authenticates, renews tokens, parses each frame and its payload, and keeps the last one. It has no deadlines, checks, counts or
+ * metrics.
  */
-export async function start({ addressFile }: { readonly addressFile: string }) {
+export async function start({ addressFile, renewals, counts }: BareClientOptions) {
   const address = JSON.parse(await readFile(addressFile, 'utf8')) as PanelAddress;
   const { servers } = address;
   const latest: unknown[] = servers.map(() => undefined);
   const receivedAt = new Float64Array(servers.length);
-  let frames = 0;
   const fetchCredentials = credentialsClient(address);
 
+  /** Sends a new token once this share of the current one's life has passed. */
+  const renewAfter = (share: number, ws: WebSocket, uuid: string): void => {
+    if (!renewals) return;
+    setTimeout(() => {
+      void fetchCredentials(uuid).then(({ token }) => {
+        ws.send(authOf(token));
+        renewAfter(0.75 + 0.15 * Math.random(), ws, uuid);
+      });
+    }, share * TOKEN_LIVES_MS);
+  };
   const open = async (index: number, uuid: string): Promise<void> => {
     const { token, socket } = await fetchCredentials(uuid);
+    const counter = counts ? new ByteCounter(socket.startsWith('wss:')) : undefined;
     const ws = new WebSocket(socket, {
       origin: address.url,
       perMessageDeflate: false,
@@ -40,29 +62,29 @@ export async function start({ addressFile }: { readonly addressFile: string }) {
       followRedirects: false,
       skipUTF8Validation: true,
       rejectUnauthorized: false,
+      ...(counter !== undefined && { createConnection: (to: object) => counter.connect(to) }),
     });
     await new Promise<void>((resolve, reject) => {
       ws.on('error', reject);
-      ws.on('open', () => ws.send(JSON.stringify({ event: 'auth', args: [token] })));
+      ws.on('open', () => {
+        ws.send(authOf(token));
+        counter?.opened(resolve);
+      });
       ws.on('message', (data: Buffer) => {
         const { event, args } = JSON.parse(data.toString()) as { event: string; args: [string] };
         if (event === 'stats') {
           latest[index] = JSON.parse(args[0]);
           receivedAt[index] = performance.now();
-          frames += 1;
         } else if (event === 'auth success') resolve();
       });
     });
+    renewAfter(0.1 + 0.8 * Math.random(), ws, uuid);
   };
 
   const streaming = inTurn(servers.entries(), ([index, { uuid }]) => open(index, uuid));
   return {
     streaming: () => streaming,
-    watch: async (window: UsageWindow): Promise<ProcessUsage & { readonly framesPerSecond: number }> => {
-      const before = frames;
-      const usage = await watchProcess(window);
-      return { ...usage, framesPerSecond: (frames - before) / usage.seconds };
-    },
+    watch: (window: UsageWindow): Promise<ProcessUsage> => watchProcess(window),
     lateness: (): Lateness => {
       const now = performance.now();
       return lateness(
@@ -70,6 +92,42 @@ export async function start({ addressFile }: { readonly addressFile: string }) {
       );
     },
   };
+}
+
+const authOf = (token: string): string => JSON.stringify({ event: 'auth', args: [token] });
+
+/** All sockets read into it. */
+const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** What Node itself takes to receive the same: after the handshake, a socket's bytes are counted and dropped. */
+class ByteCounter {
+  readonly #isSecure: boolean;
+  #bytes = 0;
+  #arrived: (() => void) | undefined;
+
+  constructor(isSecure: boolean) {
+    this.#isSecure = isSecure;
+  }
+
+  /** The option `createConnection` of ws. */
+  connect(options: object) {
+    const callback = (size: number, buffer: Uint8Array): boolean => {
+      if (this.#arrived === undefined) socket.push(Buffer.from(buffer.subarray(0, size)));
+      else this.#arrived();
+      this.#bytes += size;
+      return true;
+    };
+    const own = { ...options, path: undefined, onread: { buffer: BUFFER, callback } };
+    const socket = this.#isSecure
+      ? connectTls(own as ConnectionOptions)
+      : connectPlain(own as unknown as NetConnectOpts);
+    return socket;
+  }
+
+  /** The handshake is over; calls `arrived` with every read from now on. */
+  opened(arrived: () => void): void {
+    this.#arrived = arrived;
+  }
 }
 
 function credentialsClient({ url, apiKey }: PanelAddress): (uuid: string) => Promise<Credentials> {

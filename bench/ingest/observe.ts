@@ -8,140 +8,116 @@ import type { BareClientProgram } from './bare-client.ts';
 import { addLateness, type Lateness, lateness } from './lateness.ts';
 import { scrapeExporter } from './scraped.ts';
 
-/** The measurements of one client that ran alone. */
+/** What is measured at the same time: the exporter, the bare client, and one that only counts the bytes of its sockets. */
+export const CLIENTS = ['exporter', 'bare client', 'counter'] as const;
+export type Client = (typeof CLIENTS)[number];
+
+/** The measurements of one client. */
 export interface Observation {
   readonly usage: ProcessUsage;
   readonly panelUsage: ProcessUsage;
-  readonly framesPerSecond: number;
-  readonly lateness: Lateness;
+  /** Absent where nothing is read from the frames. */
+  readonly lateness?: Lateness;
   /** Durations of scrapes in milliseconds while frames arrived; for the exporter only. */
   readonly scrapesMs: readonly number[];
 }
 
-/** The measurements of both clients in one run. */
-export interface Run {
-  readonly exporter: Observation;
-  readonly bareClient: Observation;
-  /** The usage of each: measured concurrently if the machine is large enough, or otherwise separately. */
-  readonly compared: Compared;
-}
+/** The measurements of all clients in one run; the counter's are absent in large fleets. */
+export type Run = Readonly<Partial<Record<Client, Observation>>>;
 
-interface Compared {
-  readonly exporter: ProcessUsage;
-  readonly bareClient: ProcessUsage;
-}
-
+/** A client with its own panel; all panels send the same. */
 export interface Observed {
-  /** Each client has its own panel; both panels send the same. */
-  readonly panels: {
-    readonly exporter: ProgramProcess<PanelProgram>;
-    readonly bareClient: ProgramProcess<PanelProgram>;
-  };
-  readonly servers: number;
-  readonly seconds: number;
-  readonly configFile: string;
-  readonly addressFile: string;
+  readonly client: Client;
+  readonly panel: ProgramProcess<PanelProgram>;
+  /** The exporter's configuration, or the panel's address. */
+  readonly file: string;
 }
 
-type Exporter = ProgramProcess<ExporterProgram>;
-type BareClient = ProgramProcess<BareClientProgram>;
+interface RunOptions {
+  readonly servers: number;
+  readonly renewals: boolean;
+  readonly seconds: number;
+  /** The file for a CPU profile of the exporter. */
+  readonly profile: string | undefined;
+}
 
-/** Time after the last socket streams, for collecting the garbage from connecting and compiling hot code. */
-const SETTLE_MS = 5_000;
+/** A client in its own process, while it streams all servers. */
+interface Running {
+  watch(profile?: string): Promise<ProcessUsage>;
+  /** Its newest samples' ages, at a random instant. */
+  look?(): Promise<{ readonly lateness: Lateness; readonly tookMs?: number }>;
+  stop(): Promise<void>;
+}
 
-/** The largest fleet for which both clients run concurrently: with TLS, twice as many sockets would keep two cores busy. */
-export const MAX_CONCURRENT = 10_000;
+/**
+ * Milliseconds from the start of the last client to the measurement: hot code is compiled, the garbage of connecting is
+ * collected, and tokens are renewed as often as later on.
+ */
+const WARM_AFTER_MS = 75_000;
 
 /** The number of random instants at which samples' ages are measured. */
 const INSTANTS = 20;
 
-/** Measures both concurrently, then the exporter alone, then another bare client alone. */
-export async function observeRun(observed: Observed, profile?: string): Promise<Run> {
-  const { panels, servers, configFile } = observed;
-  const exporter: Exporter = new ProgramProcess('exporter', { configFile });
+/** Starts all clients, and measures them at the same time once they are warm. */
+export async function observeRun(observed: readonly Observed[], options: RunOptions): Promise<Run> {
+  const { seconds, profile } = options;
+  const running: (readonly [Observed, Running])[] = [];
   try {
+    for (const one of observed) running.push([one, await start(one, options)]);
+    await delay(WARM_AFTER_MS);
+    const entries = await Promise.all(
+      running.map(async ([{ client, panel }, program]): Promise<[Client, Observation]> => {
+        const [usage, panelUsage] = await Promise.all([
+          program.watch(client === 'exporter' ? profile : undefined),
+          panel.ask('watch', { seconds }),
+        ]);
+        return [client, { usage, panelUsage, ...(await lookOften(program)) }];
+      }),
+    );
+    return Object.fromEntries(entries);
+  } finally {
+    await Promise.all(running.map(([, program]) => program.stop()));
+    await Promise.all(observed.map(({ panel }) => panel.ask('drained', undefined)));
+  }
+}
+
+async function start({ client, file }: Observed, options: RunOptions): Promise<Running> {
+  const { servers, renewals, seconds } = options;
+  if (client === 'exporter') {
+    const exporter = new ProgramProcess<ExporterProgram>('exporter', { configFile: file });
     await exporter.start();
-    const together = servers <= MAX_CONCURRENT ? await observeTogether(exporter, observed) : undefined;
-    await allStreaming(await exporter.ask('url', undefined), servers);
-    await delay(SETTLE_MS);
-    const exporterAlone = await observeExporter(exporter, observed, profile);
-    await exporter.stop();
-    await panels.exporter.ask('drained', undefined);
-    const bareClientAlone = await withBareClient(observed, async (bareClient) => {
-      await delay(SETTLE_MS);
-      return observeBareClient(bareClient, observed);
-    });
-    const compared = together ?? { exporter: exporterAlone.usage, bareClient: bareClientAlone.usage };
-    return { exporter: exporterAlone, bareClient: bareClientAlone, compared };
-  } finally {
-    await exporter.stop();
-    await panels.exporter.ask('drained', undefined);
+    const url = await exporter.ask('url', undefined);
+    await allStreaming(url, servers);
+    return {
+      watch: (profile) => exporter.ask('watch', { seconds, ...(profile !== undefined && { profile }) }),
+      look: () => scrapeExporter(url, servers),
+      stop: () => exporter.stop(),
+    };
   }
-}
-
-function observeTogether(exporter: Exporter, observed: Observed): Promise<Compared> {
-  const { servers, seconds } = observed;
-  return withBareClient(observed, async (bareClient) => {
-    await allStreaming(await exporter.ask('url', undefined), servers);
-    await delay(SETTLE_MS);
-    const both = [exporter.ask('watch', { seconds }), bareClient.ask('watch', { seconds })] as const;
-    const [ours, theirs] = await Promise.all(both);
-    return { exporter: ours, bareClient: theirs };
+  const counts = client === 'counter';
+  const bareClient = new ProgramProcess<BareClientProgram>('bare-client', {
+    addressFile: file,
+    renewals,
+    counts,
   });
+  await bareClient.start();
+  await bareClient.ask('streaming', undefined);
+  return {
+    watch: () => bareClient.ask('watch', { seconds }),
+    ...(!counts && { look: async () => ({ lateness: await bareClient.ask('lateness', undefined) }) }),
+    stop: () => bareClient.stop(),
+  };
 }
 
-/** Runs a new bare client; calls the function once all its sockets stream, and stops the client afterwards. */
-async function withBareClient<Result>(
-  { panels, addressFile }: Observed,
-  observe: (client: BareClient) => Promise<Result>,
-): Promise<Result> {
-  const client: BareClient = new ProgramProcess('bare-client', { addressFile });
-  try {
-    await client.start();
-    await client.ask('streaming', undefined);
-    return await observe(client);
-  } finally {
-    await client.stop();
-    await panels.bareClient.ask('drained', undefined);
-  }
-}
-
-/** Measures it without scrapes, then scrapes it at random instants. */
-async function observeExporter(
-  exporter: Exporter,
-  { panels, servers, seconds }: Observed,
-  profile: string | undefined,
-): Promise<Observation> {
-  const url = await exporter.ask('url', undefined);
-  const before = await scrapeExporter(url, servers);
-  const [usage, panelUsage] = await Promise.all([
-    exporter.ask('watch', { seconds, ...(profile !== undefined && { profile }) }),
-    panels.exporter.ask('watch', { seconds }),
-  ]);
-  const after = await scrapeExporter(url, servers);
+async function lookOften({ look }: Running): Promise<Pick<Observation, 'lateness' | 'scrapesMs'>> {
+  if (look === undefined) return { scrapesMs: [] };
   const scrapesMs: number[] = [];
   let late = lateness([]);
   for (let instant = 0; instant < INSTANTS; instant += 1) {
     await randomPause();
-    const scraped = await scrapeExporter(url, servers);
-    scrapesMs.push(scraped.tookMs);
-    late = addLateness(late, scraped.lateness);
+    const seen = await look();
+    if (seen.tookMs !== undefined) scrapesMs.push(seen.tookMs);
+    late = addLateness(late, seen.lateness);
   }
-  const frames = after.statsFrames - before.statsFrames;
-  const framesPerSecond = (frames * 1_000) / (after.newestSampleUnixMs - before.newestSampleUnixMs);
-  const { peakRssMb } = await exporter.ask('watch', { seconds: 0 });
-  return { usage: { ...usage, peakRssMb }, panelUsage, framesPerSecond, lateness: late, scrapesMs };
-}
-
-async function observeBareClient(client: BareClient, { panels, seconds }: Observed): Promise<Observation> {
-  const [usage, panelUsage] = await Promise.all([
-    client.ask('watch', { seconds }),
-    panels.bareClient.ask('watch', { seconds }),
-  ]);
-  let late = lateness([]);
-  for (let instant = 0; instant < INSTANTS; instant += 1) {
-    await randomPause();
-    late = addLateness(late, await client.ask('lateness', undefined));
-  }
-  return { usage, panelUsage, framesPerSecond: usage.framesPerSecond, lateness: late, scrapesMs: [] };
+  return { lateness: late, scrapesMs };
 }

@@ -3,16 +3,12 @@ import { type Lateness, lateness } from './lateness.ts';
 
 /** What one scrape of the exporter shows about its ingest. */
 export interface Scraped {
-  /** The time of the newest sample, which is when it was rendered, within the panel's 50 ms between two bursts. */
-  readonly newestSampleUnixMs: number;
   /** From the request to the last byte of the compressed response. */
   readonly tookMs: number;
-  readonly statsFrames: number;
   readonly lateness: Lateness;
 }
 
 const SAMPLED = 'gameserver_last_sample_timestamp_seconds{';
-const STATS_FRAMES = /^gameserver_exporter_messages_total\{[^}]*event="stats"[^}]*\} (\d+)/m;
 
 /**
  * Scrapes the exporter. A sample's age is measured at the time of the request, which is the timestamp that Prometheus gives
@@ -21,21 +17,14 @@ const STATS_FRAMES = /^gameserver_exporter_messages_total\{[^}]*event="stats"[^}
 export async function scrapeExporter(url: string, servers: number): Promise<Scraped> {
   const { text, askedUnixMs, tookMs } = await getExposition(url);
   const agesMs: number[] = [];
-  let newestSampleUnixMs = 0;
   for (let from = text.indexOf(SAMPLED); from !== -1; ) {
     const end = text.indexOf('\n', from);
     const line = text.slice(from, end);
     const sampledUnixMs = Number(line.slice(line.lastIndexOf(' ') + 1)) * 1_000;
-    newestSampleUnixMs = Math.max(newestSampleUnixMs, sampledUnixMs);
     agesMs.push(Math.max(0, askedUnixMs - sampledUnixMs));
     from = text.startsWith(SAMPLED, end + 1) ? end + 1 : -1;
   }
   // A server without a sample counts as infinitely late.
   while (agesMs.length < servers) agesMs.push(Infinity);
-  return {
-    newestSampleUnixMs,
-    tookMs,
-    statsFrames: Number(STATS_FRAMES.exec(text)?.[1] ?? 0),
-    lateness: lateness(agesMs),
-  };
+  return { tookMs, lateness: lateness(agesMs) };
 }

@@ -8,6 +8,8 @@ export interface BenchmarkOptions {
   readonly runs?: number;
   /** Only TLS, only plain, or both if undefined. */
   readonly tls?: boolean;
+  /** Only with renewals of tokens, only without, or both if undefined. */
+  readonly renewals?: boolean;
   /** The folder for CPU profiles; without it, none are taken. */
   readonly profiles?: string;
   /** Reports what is currently being done. */
