@@ -45,9 +45,9 @@ const DRAIN_DEADLINE_MS = 60_000;
 
 /** The panel: running servers that send one `stats` frame per second each, to every authenticated socket. */
 export async function start(options: PanelOptions) {
-  const { servers, tls, rateLimitPerMinute, tokenLifetimeSeconds, consoleLinesPerSecond = 0 } = options;
+  const { servers, tls, rateLimitPerMinute, tokenLifetimeSeconds, consoleLinesPerSecond } = options;
   const panel = await startSimulator({
-    servers: steadyServers(servers).map((server) => ({ ...server, consoleLinesPerSecond })),
+    servers: steadyServers(servers, consoleLinesPerSecond),
     ...(tokenLifetimeSeconds !== undefined && { tokenLifetimeSeconds }),
     rateLimitPerMinute: rateLimitPerMinute ?? NO_LIMIT_PER_MINUTE,
     websocketLimitPerMinute: rateLimitPerMinute === undefined ? 0 : 5,

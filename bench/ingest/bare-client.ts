@@ -24,8 +24,8 @@ interface BareClientOptions {
   readonly addressFile: string;
   /** Tokens live ten minutes, and are renewed like the exporter's. */
   readonly renewals: boolean;
-  /** Reads no frame: only the bytes of the sockets are counted. */
-  readonly counts: boolean;
+  /** What the sockets receive is read and dropped. */
+  readonly drops: boolean;
 }
 
 const TOKEN_LIVES_MS = 600_000;
@@ -35,7 +35,7 @@ const TOKEN_LIVES_MS = 600_000;
  * authenticates, renews tokens, parses each frame and its payload, and keeps the last one. It has no deadlines, checks, counts or
  * metrics.
  */
-export async function start({ addressFile, renewals, counts }: BareClientOptions) {
+export async function start({ addressFile, renewals, drops }: BareClientOptions) {
   const address = JSON.parse(await readFile(addressFile, 'utf8')) as PanelAddress;
   const { servers } = address;
   const latest: unknown[] = servers.map(() => undefined);
@@ -44,17 +44,16 @@ export async function start({ addressFile, renewals, counts }: BareClientOptions
 
   /** Sends a new token once this share of the current one's life has passed. */
   const renewAfter = (share: number, ws: WebSocket, uuid: string): void => {
-    if (!renewals) return;
-    setTimeout(() => {
-      void fetchCredentials(uuid).then(({ token }) => {
-        ws.send(authOf(token));
-        renewAfter(0.75 + 0.15 * Math.random(), ws, uuid);
-      });
-    }, share * TOKEN_LIVES_MS);
+    if (renewals) setTimeout(() => void renew(ws, uuid), share * TOKEN_LIVES_MS);
+  };
+  const renew = async (ws: WebSocket, uuid: string): Promise<void> => {
+    const { token } = await fetchCredentials(uuid);
+    ws.send(authOf(token));
+    renewAfter(0.75 + 0.15 * Math.random(), ws, uuid);
   };
   const open = async (index: number, uuid: string): Promise<void> => {
     const { token, socket } = await fetchCredentials(uuid);
-    const counter = counts ? new ByteCounter(socket.startsWith('wss:')) : undefined;
+    const reader = drops ? new DroppingReader(socket.startsWith('wss:')) : undefined;
     const ws = new WebSocket(socket, {
       origin: address.url,
       perMessageDeflate: false,
@@ -62,13 +61,16 @@ export async function start({ addressFile, renewals, counts }: BareClientOptions
       followRedirects: false,
       skipUTF8Validation: true,
       rejectUnauthorized: false,
-      ...(counter !== undefined && { createConnection: (to: object) => counter.connect(to) }),
+      ...(reader !== undefined && { createConnection: (to: object) => reader.connect(to) }),
     });
     await new Promise<void>((resolve, reject) => {
       ws.on('error', reject);
       ws.on('open', () => {
         ws.send(authOf(token));
-        counter?.opened(resolve);
+        if (reader !== undefined) {
+          reader.opened();
+          resolve();
+        }
       });
       ws.on('message', (data: Buffer) => {
         const { event, args } = JSON.parse(data.toString()) as { event: string; args: [string] };
@@ -99,11 +101,10 @@ const authOf = (token: string): string => JSON.stringify({ event: 'auth', args: 
 /** All sockets read into it. */
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** What Node itself takes to receive the same: after the handshake, a socket's bytes are counted and dropped. */
-class ByteCounter {
+/** What Node itself takes to receive the same: after the handshake, what a socket reads is dropped. */
+class DroppingReader {
   readonly #isSecure: boolean;
-  #bytes = 0;
-  #arrived: (() => void) | undefined;
+  #isOpen = false;
 
   constructor(isSecure: boolean) {
     this.#isSecure = isSecure;
@@ -112,9 +113,7 @@ class ByteCounter {
   /** The option `createConnection` of ws. */
   connect(options: object) {
     const callback = (size: number, buffer: Uint8Array): boolean => {
-      if (this.#arrived === undefined) socket.push(Buffer.from(buffer.subarray(0, size)));
-      else this.#arrived();
-      this.#bytes += size;
+      if (!this.#isOpen) socket.push(Buffer.from(buffer.subarray(0, size)));
       return true;
     };
     const own = { ...options, path: undefined, onread: { buffer: BUFFER, callback } };
@@ -124,9 +123,9 @@ class ByteCounter {
     return socket;
   }
 
-  /** The handshake is over; calls `arrived` with every read from now on. */
-  opened(arrived: () => void): void {
-    this.#arrived = arrived;
+  /** The handshake is over. */
+  opened(): void {
+    this.#isOpen = true;
   }
 }
 

@@ -8,8 +8,8 @@ import type { BareClientProgram } from './bare-client.ts';
 import { addLateness, type Lateness, lateness } from './lateness.ts';
 import { scrapeExporter } from './scraped.ts';
 
-/** What is measured at the same time: the exporter, the bare client, and one that only counts the bytes of its sockets. */
-export const CLIENTS = ['exporter', 'bare client', 'counter'] as const;
+/** What is measured at the same time: the exporter, the bare client, and one that only reads its sockets. */
+export const CLIENTS = ['exporter', 'bare client', 'reader'] as const;
 export type Client = (typeof CLIENTS)[number];
 
 /** The measurements of one client. */
@@ -22,7 +22,7 @@ export interface Observation {
   readonly scrapesMs: readonly number[];
 }
 
-/** The measurements of all clients in one run; the counter's are absent in large fleets. */
+/** The measurements of all clients in one run; the reader's are absent in large fleets. */
 export type Run = Readonly<Partial<Record<Client, Observation>>>;
 
 /** A client with its own panel; all panels send the same. */
@@ -43,10 +43,10 @@ interface RunOptions {
 
 /** A client in its own process, while it streams all servers. */
 interface Running {
-  watch(profile?: string): Promise<ProcessUsage>;
+  readonly watch: (profile?: string) => Promise<ProcessUsage>;
   /** Its newest samples' ages, at a random instant. */
-  look?(): Promise<{ readonly lateness: Lateness; readonly tookMs?: number }>;
-  stop(): Promise<void>;
+  readonly look?: () => Promise<{ readonly lateness: Lateness; readonly tookMs?: number }>;
+  readonly stop: () => Promise<void>;
 }
 
 /**
@@ -94,17 +94,17 @@ async function start({ client, file }: Observed, options: RunOptions): Promise<R
       stop: () => exporter.stop(),
     };
   }
-  const counts = client === 'counter';
+  const drops = client === 'reader';
   const bareClient = new ProgramProcess<BareClientProgram>('bare-client', {
     addressFile: file,
     renewals,
-    counts,
+    drops,
   });
   await bareClient.start();
   await bareClient.ask('streaming', undefined);
   return {
     watch: () => bareClient.ask('watch', { seconds }),
-    ...(!counts && { look: async () => ({ lateness: await bareClient.ask('lateness', undefined) }) }),
+    ...(!drops && { look: async () => ({ lateness: await bareClient.ask('lateness', undefined) }) }),
     stop: () => bareClient.stop(),
   };
 }

@@ -10,7 +10,7 @@ const TARGET_SERVERS = 10_000;
 
 export function reportIngest(all: readonly ScenarioRuns[], seconds: number): BenchmarkResult {
   return {
-    method: `The exporter, a bare ws + JSON.parse client, and (in fleets up to 3,000) a client that only counts bytes, which is Node's own
+    method: `The exporter, a bare ws + JSON.parse client, and (in fleets up to 3,000) a client that only reads, which is Node's own
 part: each in its own process, with its own simulated panel in another, all at the same time, so that other load on the machine affects them alike.
 Both renew tokens at random from 75 to 90 % of their ten minutes, the first ones from 10 %; without renewals, tokens live a day. Every run starts new
 processes; it measures from 75 s after the last client streams. CPU is user + system time over ${seconds} s without scrapes, in percent of one core;

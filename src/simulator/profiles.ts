@@ -161,11 +161,11 @@ export function mixedServers(count: number): ServerSpec[] {
   return [...DEMO_SERVERS.slice(0, count), ...more];
 }
 
-/** Any number of identical servers, all running and without console output; used if the options contain a number. */
-export function steadyServers(count: number): ServerSpec[] {
+/** Any number of identical servers, all running, by default without console output; used if the options contain a number. */
+export function steadyServers(count: number, consoleLinesPerSecond = 0): ServerSpec[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `server-${index + 1}`,
     profile: 'steady',
-    consoleLinesPerSecond: 0,
+    consoleLinesPerSecond,
   }));
 }
