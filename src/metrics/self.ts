@@ -10,6 +10,7 @@ import {
   RECONNECT_REASONS,
   type ReconnectReason,
 } from '../domain/telemetry.ts';
+import { collectEventLoopDelays, NEVER_MS } from './event-loop-delay.ts';
 import { PANEL_GAUGES, SELF_FAMILIES, type SelfFamily } from './self-families.ts';
 
 /** Events that a panel's daemon is known to send: first those of its protocol, then those seen in the field. */
@@ -169,8 +170,9 @@ export class SelfMetrics {
 
   constructor(options: SelfMetricsOptions) {
     this.#options = options;
-    collectDefaultMetrics({ register: this.#registry });
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: NEVER_MS });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
+    collectEventLoopDelays(this.#registry);
   }
 
   /** Counts what happens to one panel's collection; returns the same object for the same name. */

@@ -41,6 +41,21 @@ test('process metrics are included, except gauges that are named like counters',
   expect(misnamed).toEqual([]);
 });
 
+test('delays of the event loop are 0 before the first, and don’t contain the time between two looks', async () => {
+  const delays = async () =>
+    new Map(
+      parseExposition(await self.metrics())
+        .filter(({ name }) => name.startsWith('nodejs_eventloop_lag_'))
+        .map(({ name, series: [first] }) => [name, first?.value]),
+    );
+  const first = await delays();
+  expect(first.size).toBe(8);
+  expect(first.get('nodejs_eventloop_lag_min_seconds')).toBe(0);
+  const seen = async () => (await delays()).get('nodejs_eventloop_lag_max_seconds');
+  // Two looks are needed for a delay.
+  await expect.poll(seen, { interval: 600 }).toSatisfy((seconds: number) => seconds > 0 && seconds < 0.25);
+});
+
 describe('the counters', () => {
   test('are 0 from the first scrape', async () => {
     const events = [...KNOWN_EVENTS, 'other'].map((event) => ({ panel: 'main', event }));
