@@ -19,7 +19,8 @@ export async function parseConfig(text: string, file: string, env: Environment) 
     schema: configSchema,
   });
   for (const [index, panel] of settings?.panels.entries() ?? [])
-    if (document.templates.has(`panels[${index}].api_key`)) panel.apiKeySource = 'variable';
+    if (panel.apiKeySource === 'inline' && document.sourceOf(['panels', index, 'api_key']) !== panel.apiKey)
+      panel.apiKeySource = 'variable';
   return { document, settings, issues };
 }
 

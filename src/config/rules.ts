@@ -1,6 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { identityOf, isSameServer } from '../domain/server.ts';
-import { formatPath, type Path } from '../yaml/document.ts';
+import type { Path } from '../yaml/document.ts';
 import { problemOf } from '../yaml/scalars.ts';
 import { isClearText } from './values.ts';
 
@@ -8,11 +8,9 @@ type Context = Pick<z.RefinementCtx, 'addIssue'>;
 
 /** Reports a client certificate without its key, or the reverse. */
 export function checkTls(tls: object, context: Context): void {
-  const [given, ...others] = ['cert_file', 'key_file'].filter((key) => key in tls);
-  if (given === undefined || others.length > 0) return;
-  const missing = given === 'key_file' ? 'cert_file' : 'key_file';
-  const message = `expected ${missing} as well: a client certificate needs both`;
-  context.addIssue(problemOf(message, 'key', [given]));
+  const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
+  if (given in tls === other in tls) return;
+  context.addIssue(problemOf(`expected ${other} as well: a client certificate needs both`, 'key', [given]));
 }
 
 interface Server {
@@ -74,7 +72,7 @@ function checkServers(servers: readonly Server[], path: Path, context: Context):
   const identities = servers.map(({ id }) => id && identityOf({ id }));
   const repeated = repeatedIn(identities);
   for (const [index, before] of repeated) {
-    const place = formatPath([...path, before, 'id']);
+    const place = z.core.toDotPath([...path, before, 'id']);
     const [id = '', other = ''] = [servers[index]?.id, servers[before]?.id];
     const message = isSameServer({ id }, { id: other })
       ? `expected each server once (already listed at ${place})`
@@ -93,7 +91,7 @@ function checkServers(servers: readonly Server[], path: Path, context: Context):
 }
 
 function sameName(before: Path): string {
-  return `expected a unique name (already used by ${formatPath(before)})`;
+  return `expected a unique name (already used by ${z.core.toDotPath(before)})`;
 }
 
 /** What is in a list; nothing, if the setting is something else. */

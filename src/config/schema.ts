@@ -59,14 +59,13 @@ const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: str
     use: (content, file) => ({ apiKey: apiKeyOfFile(content), apiKeySource: `file ${file}` }),
   });
 
-/** A file in PEM, which is used like this. */
+/** A file in PEM, which TLS can use like this. */
 const pemFile = (expected: string, useOf: (content: string) => SecureContextOptions) =>
   namedFile({
     kind: TLS_FILE,
     problem: (content) => {
       try {
-        createSecureContext(useOf(content));
-        return undefined;
+        return void createSecureContext(useOf(content));
       } catch {
         return `does not contain ${expected}`;
       }
@@ -75,8 +74,6 @@ const pemFile = (expected: string, useOf: (content: string) => SecureContextOpti
 
 const certificateFile = () => pemFile('a PEM certificate', (cert) => ({ cert }));
 
-const privateKeyFile = () => pemFile('an unencrypted PEM private key', (key) => ({ key }));
-
 const TLS_SHAPE = {
   caFile: optional(certificateFile(), '/etc/ssl/panel-ca.pem').describe(
     'CA certificates (PEM) to trust instead of the public ones, for the panel, its nodes and an https proxy.',
@@ -84,9 +81,10 @@ const TLS_SHAPE = {
   certFile: optional(certificateFile(), '/etc/ssl/exporter.pem').describe(
     'Client certificate (PEM) for the panel and its nodes. Requires `key_file`.',
   ),
-  keyFile: optional(privateKeyFile(), '/etc/ssl/exporter.key').describe(
-    "The client certificate's private key (PEM). Requires `cert_file`.",
-  ),
+  keyFile: optional(
+    pemFile('an unencrypted PEM private key', (key) => ({ key })),
+    '/etc/ssl/exporter.key',
+  ).describe("The client certificate's private key (PEM). Requires `cert_file`."),
   serverName: optional(scalar('a host name', { example: 'panel.example.com', read: parseHost })).describe(
     'The name expected in the panel certificate. Not used for nodes. Default: the host of `url`.',
   ),

@@ -51,6 +51,7 @@ export function labelNameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** This machine, as `URL.hostname` writes it. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/;
 const API_PATH = /\/api(?:\/client)?$/;
@@ -59,16 +60,11 @@ const PAGE_PATH = new RegExp(
   String.raw`(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/(?:${UUID}|${SHORT_ID})(?:/.*)?$`,
 );
 
-/** Is the host, as `URL.hostname` writes it, this machine? */
-function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
-}
-
 /** Would requests to this panel cross a network in clear text? False if the text isn't a panel's address. */
 export function isClearText(text: string): boolean {
   if (panelUrlProblem(text) !== undefined) return false;
   const { protocol, hostname } = new URL(text);
-  return protocol === 'http:' && !isLoopback(hostname);
+  return protocol === 'http:' && !LOOPBACK.test(hostname);
 }
 
 function parseHttpUrl(text: string): URL | undefined {
@@ -86,8 +82,7 @@ export function panelUrlProblem(text: string): string | undefined {
     return 'expected the base URL of the panel, without /api or /api/client';
   }
   const [page] = PAGE_PATH.exec(withoutTrailingSlashes(url.pathname)) ?? [];
-  if (page !== undefined) return `expected the base URL of the panel, without ${page}`;
-  return undefined;
+  return page && `expected the base URL of the panel, without ${page}`;
 }
 
 /** The address in canonical form, without a trailing slash; a path is kept. */

@@ -2,6 +2,7 @@ import {
   type Alias,
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -17,30 +18,23 @@ import { type Environment, expandVariables } from './variables.ts';
 /** The way from the root to a value: keys and indices. */
 export type Path = readonly (string | number)[];
 
-const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
-
-/** The path as written in messages: `panels[0].servers[1].labels.game`. */
-export function formatPath(path: Path): string {
-  const steps = path.map((step) => {
-    if (typeof step === 'number') return `[${step}]`;
-    return PLAIN_KEY.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
-  });
-  return steps.join('').replace(/^\./, '');
-}
-
 /** The content of a YAML file: maps, lists, and for each scalar a text, so that an id like `1e100000` stays unchanged, or null. */
 export type Tree = unknown;
+
+/** Stands for a value that was found to be wrong: nothing more is reported about it. */
+export const BROKEN = Symbol('broken');
 
 export function isTreeMap(tree: Tree): tree is Record<string, Tree> {
   return typeof tree === 'object' && tree !== null && Object.getPrototypeOf(tree) === Object.prototype;
 }
 
-/** The value at a path; undefined if the file has none. */
+/** The value at a path, or the broken one around it; undefined if the file has none. */
 export function valueAt(tree: Tree, path: Path): Tree {
-  const inside = (value: Tree, step: string | number) =>
-    (isTreeMap(value) || Array.isArray(value)) && Object.hasOwn(value, step)
-      ? (value as Record<string | number, Tree>)[step]
-      : undefined;
+  const inside = (value: Tree, step: string | number) => {
+    if (value === BROKEN) return BROKEN;
+    const isAround = isTreeMap(value) || Array.isArray(value);
+    return isAround && Object.hasOwn(value, step) ? (value as Record<string, Tree>)[step] : undefined;
+  };
   return path.reduce(inside, tree);
 }
 
@@ -70,16 +64,13 @@ export class YamlDocument {
   readonly tree: Tree;
   /** Problems with the YAML itself, independent of its meaning. */
   readonly problems: SettingProblem[] = [];
-  /** The paths of values that were found to be wrong: nothing more is reported about them. */
-  readonly broken: Path[] = [];
-  /** The texts in the file that contain variables, by their paths. */
-  readonly templates = new Map<string, string>();
   readonly #env: Environment;
   readonly #lines = new LineCounter();
   readonly #document: Document;
-  readonly #anchors = new Map<string, unknown>();
-  /** The number of aliases around the value that is being read, and of all values read in aliases. */
-  #aliases = 0;
+  /** What each anchor stands for, and of how many values it consists; undefined while it is being read. */
+  readonly #anchors = new Map<string, { readonly tree: Tree; readonly size: number } | undefined>();
+  /** The number of values read, and how many of them aliases stand for. */
+  #size = 0;
   #aliased = 0;
 
   constructor(text: string, env: Environment) {
@@ -103,40 +94,51 @@ export class YamlDocument {
     return isNode(node) || path.length === 0 ? this.#placeAt(node) : this.placeOf(around);
   }
 
+  /** The text of a value in the file, where variables aren't expanded; undefined if the path leads to none. */
+  sourceOf(path: Path): string | undefined {
+    const resolved = (node: unknown) => (isAlias(node) ? node.resolve(this.#document) : node);
+    const inside = (node: unknown, step: string | number) =>
+      resolved(isCollection(node) ? node.get(step, true) : undefined);
+    const node = path.reduce(inside, resolved(this.#document.contents));
+    return isScalar(node) ? String(node.value) : undefined;
+  }
+
   #placeAt(at: unknown): Position {
     const offset = isNode(at) ? at.range?.[0] : at;
     const { line, col } = this.#lines.linePos(typeof offset === 'number' ? offset : 0);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   }
 
-  #report(path: Path, at: unknown, message: string): void {
-    // What an alias repeats was reported where it is.
-    if (this.#aliases === 0) this.problems.push({ path, message, at: this.#placeAt(at) });
+  /** Reports a value as wrong, and stands for it in the tree. */
+  #report(path: Path, at: unknown, message: string): typeof BROKEN {
+    this.problems.push({ path, message, at: this.#placeAt(at) });
+    return BROKEN;
   }
 
   #read(node: unknown, path: Path): Tree {
-    if (this.#aliases > 0) this.#aliased += 1;
-    if (this.#aliased > MAX_ALIASED) return null;
     if (isAlias(node)) return this.#readAlias(node, path);
+    const before = this.#size;
+    const anchor = isNode(node) ? node.anchor : undefined;
+    if (anchor !== undefined) this.#anchors.set(anchor, undefined);
+    this.#size += 1;
     const tree = isMap(node)
       ? this.#readMap(node, path)
       : isSeq(node)
         ? node.items.map((item, index) => this.#read(item, [...path, index]))
         : this.#readScalar(node, path);
-    if (isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (anchor !== undefined) this.#anchors.set(anchor, { tree, size: this.#size - before });
     return tree;
   }
 
   #readAlias(alias: Alias, path: Path): Tree {
-    const node = this.#anchors.get(alias.source);
-    if (node === undefined) {
-      this.#fail(path, alias, UNKNOWN_ANCHOR);
-      return null;
+    const anchor = this.#anchors.get(alias.source);
+    if (anchor === undefined) {
+      const isInside = this.#anchors.has(alias.source);
+      return this.#report(path, alias, isInside ? 'is an alias that contains itself' : UNKNOWN_ANCHOR);
     }
-    this.#aliases += 1;
-    const tree = this.#read(node, path);
-    this.#aliases -= 1;
-    return tree;
+    this.#size += anchor.size;
+    this.#aliased += anchor.size;
+    return anchor.tree;
   }
 
   /** Entries whose keys are not usable are left out. Of two equal keys, the first counts. */
@@ -158,20 +160,11 @@ export class YamlDocument {
     return tree;
   }
 
-  #readScalar(node: unknown, path: Path): string | null {
+  #readScalar(node: unknown, path: Path): Tree {
     if (!isScalar(node) || (node.value === '' && node.type === 'PLAIN')) return null;
-    const source = String(node.value);
-    if (!source.includes('${')) return source;
-    const { text, problems, hasVariables } = expandVariables(source, this.#env);
-    if (hasVariables) this.templates.set(formatPath(path), source);
-    for (const problem of problems) this.#fail(path, node, problem);
-    return text;
-  }
-
-  /** Reports a value as wrong. */
-  #fail(path: Path, node: unknown, problem: string): void {
-    this.broken.push(path);
-    this.#report(path, node, problem);
+    const { text, problems } = expandVariables(String(node.value), this.#env);
+    for (const problem of problems) this.#report(path, node, problem);
+    return problems.length > 0 ? BROKEN : text;
   }
 }
 

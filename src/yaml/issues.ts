@@ -2,7 +2,7 @@ import leven from 'leven';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import {
-  formatPath,
+  BROKEN,
   isTreeMap,
   type Path,
   type SettingProblem,
@@ -49,7 +49,7 @@ export interface SettingsFile<Settings> {
   /** The document's tree, or what it stands for. */
   readonly tree: Tree;
   readonly schema: z.ZodType<Settings>;
-  /** Problems between settings. The tree may be one that the schema rejects; its misspelled keys are corrected. */
+  /** Problems between settings. The tree may be one that the schema rejects. */
   readonly rules?: (tree: Tree) => readonly SettingProblem[];
 }
 
@@ -68,14 +68,10 @@ export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
   const toIssue = (problem: SettingProblem) => issueOf(problem, checked, knownAt);
   if (tree === undefined) return { settings: undefined, issues: document.problems.map(toIssue), toIssue };
   const first = await schema.safeParseAsync(tree);
-  const unknown = unknownKeys(first.error).map((path) => correct(path, tree, knownAt));
-  const corrected = unknown.flatMap(({ meant }) => (meant === undefined ? [] : [meant]));
-  // What follows from a misspelled key isn't reported: the rules apply to the tree as it was probably meant.
-  const { data, error } = corrected.length === 0 ? first : await schema.safeParseAsync(tree);
-  const known = [...document.broken, ...corrected];
-  const isNew = ({ path }: SettingProblem) =>
-    !known.some((one) => one.every((step, index) => step === path[index]));
-  const others = [...problemsIn(error), ...rules(tree)].filter(isNew);
+  const unknown = unknownKeys(first.error).map((path) => unknownKey(path, tree, knownAt));
+  // Misspelled keys are corrected by now, so that nothing that follows from them is reported.
+  const { data, error } = unknown.length === 0 ? first : await schema.safeParseAsync(tree);
+  const others = [...problemsIn(error), ...rules(tree)].filter(({ path }) => valueAt(tree, path) !== BROKEN);
   const problems = [...document.problems, ...unknown, ...others];
   const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
   const more = problems.length > MAX_PROBLEMS ? [{ path: [], message, at: 'key' } as const] : [];
@@ -96,23 +92,15 @@ function unknownKeys(error: z.ZodError | undefined): readonly Path[] {
     .slice(0, MAX_PROBLEMS + 1);
 }
 
-/** The problem of an unknown key. The tree gets its value where it was probably meant to be, unless something is there. */
-function correct(path: Path, tree: Tree, knownAt: KnownAt) {
+/** The problem of an unknown key. The key that was probably meant gets a broken value, unless it has another one. */
+function unknownKey(path: Path, tree: Tree, knownAt: KnownAt): SettingProblem {
   const [around, key] = [path.slice(0, -1), String(path.at(-1))];
   const known = Object.keys(knownAt(around)?.properties ?? {});
   const similar = mostSimilar(key, known);
-  const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
-  const problem: SettingProblem & { meant?: Path } = {
-    path,
-    message: `unknown key, ${hint}`,
-    at: 'key',
-  };
   const map = valueAt(tree, around);
-  if (similar !== undefined && isTreeMap(map) && map[similar] === undefined) {
-    map[similar] = map[key] ?? null;
-    problem.meant = [...around, similar];
-  }
-  return problem;
+  if (similar !== undefined && isTreeMap(map)) map[similar] ??= BROKEN;
+  const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
+  return { path, message: `unknown key, ${hint}`, at: 'key' };
 }
 
 function problemsIn(error: z.ZodError | undefined): readonly SettingProblem[] {
@@ -139,12 +127,12 @@ function issueOf(
 ): ConfigIssue {
   const value = at === 'value' ? valueAt(tree, path) : undefined;
   // A variable may contain a misplaced secret; the file's own text does not.
-  const got = typeof value === 'string' ? (document.templates.get(formatPath(path)) ?? value) : value;
+  const got = typeof value === 'string' ? document.sourceOf(path) : value;
   const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
   return {
     file,
     ...(typeof at === 'object' ? at : document.placeOf(path, at === 'key' ? 'key' : 'value')),
-    path: formatPath(shownPart(path, knownAt)),
+    path: z.core.toDotPath(shownPart(path, knownAt)),
     message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
   };
 }

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { formatPath, type Path, valueAt, type YamlDocument } from './document.ts';
+import { type Path, valueAt, type YamlDocument } from './document.ts';
 import { readings } from './scalars.ts';
 import { CONFIGURATION_FILE, type FileKind, type ReadFile, readTextFile, unreadable } from './text-file.ts';
 
@@ -41,7 +42,7 @@ export interface SecretFile {
 export function secretFiles(file: string, document: YamlDocument, paths: readonly Path[]) {
   return paths.flatMap((path): readonly SecretFile[] => {
     const [shown, { line, column }] = [valueAt(document.tree, path), document.placeOf(path)];
-    const place = `${file}:${line}:${column}: ${formatPath(path)}`;
+    const place = `${file}:${line}:${column}: ${z.core.toDotPath(path)}`;
     return typeof shown === 'string' ? [{ file: pathFrom(file, shown), shown, place }] : [];
   });
 }

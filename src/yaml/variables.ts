@@ -11,10 +11,8 @@ const CONVENTIONAL_NAME = /^[A-Z_][A-Z0-9_]*$/;
 /** Expands every `${VAR}` once; `$${` gives a literal `${`. No problem quotes the text. */
 export function expandVariables(text: string, env: Environment) {
   const problems = new Set<string>();
-  let hasVariables = false;
   const expanded = text.replaceAll(REFERENCE, (match: string, name = '', close = '') => {
     if (match === ESCAPED) return '${';
-    hasVariables = true;
     if (close === '' || !VARIABLE_NAME.test(name)) {
       problems.add('expected a variable such as ${PANEL_API_KEY}; write $${ for a literal ${');
       return '';
@@ -26,5 +24,5 @@ export function expandVariables(text: string, env: Environment) {
     }
     return value ?? '';
   });
-  return { text: expanded, problems: [...problems], hasVariables };
+  return { text: expanded, problems: [...problems] };
 }

@@ -1,6 +1,7 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
+import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
-import { formatPath, YamlDocument } from '../../yaml/document.ts';
+import { YamlDocument } from '../../yaml/document.ts';
 import { type ConfigIssue, checkSettings } from '../../yaml/issues.ts';
 import { loadSettings, type SecretFile, secretFiles } from '../../yaml/settings-file.ts';
 import type { Environment } from '../../yaml/variables.ts';
@@ -39,7 +40,7 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
     return {
       ok: false,
       files,
-      issues: [{ file, ...document.placeOf(path), path: formatPath(path), message }],
+      issues: [{ file, ...document.placeOf(path), path: z.core.toDotPath(path), message }],
     };
   }
   return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, document, [path]) };

@@ -183,12 +183,12 @@ test.each<[string, string[]]>([
   ],
   [
     'http_server_config: { headers: { X-Frame-Options: DENY } }',
-    ['1:51: http_server_config.headers.X-Frame-Options: expected one of deny, sameorigin, got "DENY"'],
+    ['1:51: http_server_config.headers["X-Frame-Options"]: expected one of deny, sameorigin, got "DENY"'],
   ],
   [
     'http_server_config: { headers: { X-XSS-Protection: "1\\r\\nSet-Cookie: a" } }',
     [
-      '1:52: http_server_config.headers.X-XSS-Protection: expected a header\'s value, got "1\\r\\nSet-Cookie: a"',
+      '1:52: http_server_config.headers["X-XSS-Protection"]: expected a header\'s value, got "1\\r\\nSet-Cookie: a"',
     ],
   ],
   [
@@ -262,7 +262,7 @@ test.each([
   ],
   [
     'http_server_config: { headers: { X-Frame-Options: sameorigin } }',
-    '1:34: http_server_config.headers.X-Frame-Options: has no effect: the exporter never allows its pages in frames',
+    '1:34: http_server_config.headers["X-Frame-Options"]: has no effect: the exporter never allows its pages in frames',
   ],
   [
     `tls_server_config: { ${PAIR}, min_version: TLS10 }`,
