@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { ServerIdentity } from '../fleet/discovery.ts';
+import type { ServerIdentity } from '../fleet/discovered-targets.ts';
 import type { TargetChanges } from '../fleet/members.ts';
 import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';

@@ -70,10 +70,9 @@ async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig
   const api = panelApi(panel, clock);
   const { signal } = new AbortController();
   const read = async (query: ListingQuery) => (await api.listing({ ...query, ...type }, signal)).value;
-  const { servers, failure } = await walkListing(read);
+  const { servers, complete, problem } = await walkListing(read);
   await api.close();
-  if (failure !== undefined)
-    throw new CommandFailure(`panel ${name}: ${(failure.error as Error).message}`, { cause: failure.error });
+  if (!complete) throw new CommandFailure(`panel ${name}: ${problem?.message}`, { cause: problem });
   const others = servers.filter(({ uuid }) => !panel.servers.some((one) => hasId(one, uuid)));
   const discovered = others.map((server) => target(name, server.uuid, server.name));
   return { ...panel, servers: [...panel.servers, ...discovered] };

@@ -265,15 +265,13 @@ async function look(panel: PanelConfig, type: ListingType | undefined, signal: A
   const api = panelApi(panel, new SystemClock());
   let limitPerMinute: number | undefined;
   try {
-    const { servers, failure } = await walkListing(
-      async (query) => {
-        const answer = await api.listing(type === undefined ? query : { ...query, type }, signal);
-        limitPerMinute = answer.limitPerMinute ?? limitPerMinute;
-        return answer.value;
-      },
-      { signal },
-    );
-    const problem = failure && problemOfBlamed('panel', problemOf(failure.error));
+    const walk = await walkListing(async (query) => {
+      const answer = await api.listing(type === undefined ? query : { ...query, type }, signal);
+      limitPerMinute = answer.limitPerMinute ?? limitPerMinute;
+      return answer.value;
+    }, signal);
+    const { servers, complete } = walk;
+    const problem = complete ? undefined : problemOfBlamed('panel', problemOf(walk.problem));
     // Without the account, only a name is missing.
     const account = problem ? undefined : await api.account(signal).catch(() => undefined);
     return { servers, problem, account: account?.value, limitPerMinute };

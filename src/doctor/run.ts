@@ -6,7 +6,7 @@ import { QUIET_LOG } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
-import type { ServerIdentity } from '../fleet/discovery.ts';
+import type { ServerIdentity } from '../fleet/discovered-targets.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
 import { WHOLE } from '../fleet/shard.ts';

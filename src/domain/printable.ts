@@ -26,5 +26,6 @@ export function printable(text: string): string {
   const redacted = KNOWN_SECRETS.redact(line);
   if (isWhole && redacted.length <= MAX_LENGTH) return redacted;
   const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).slice(0, MAX_LENGTH - 1);
-  return `${cut.replace(/[\ud800-\udbff]$/, '')}…`;
+  // In V8, a substring keeps the whole string alive, which may have megabytes.
+  return Buffer.from(`${cut.replace(/[\ud800-\udbff]$/, '')}…`, 'utf16le').toString('utf16le');
 }

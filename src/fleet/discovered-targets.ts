@@ -3,17 +3,11 @@ import { type DiscoverRules, MATCH_KEYS, type MatchKey, type ServerGlobs } from 
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
-import {
-  type BlockedReason,
-  type Complete,
-  type Expect,
-  identityOf,
-  type Limits,
-  type ServerTarget,
-} from '../domain/server.ts';
+import { type BlockedReason, type Expect, identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
+import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
-import { admit, type Census } from './census.ts';
+import { byUuid } from './listing-state.ts';
 
 /** What the rules decide about one listed server. */
 interface DiscoveryVerdict {
@@ -26,10 +20,15 @@ interface DiscoveryVerdict {
 }
 
 /** The rules for discovered servers, with the globs compiled. */
-export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode'> {
+export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode' | 'maxServers'> {
   readonly panel: string;
   judge(server: ListedServer): DiscoveryVerdict;
+  /** Do the rules include the server, and is it monitored here? */
+  selects(server: ListedServer): boolean;
 }
+
+/** What tells one server from all others. */
+export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
 
 /** The servers of a panel to monitor. */
 export interface MergedTargets {
@@ -38,49 +37,54 @@ export interface MergedTargets {
   readonly discovered: number;
   /** Listed servers that can't be monitored because another server of the panel has the same 8-character identifier. */
   readonly ambiguous: readonly ListedServer[];
+  /** Listed servers that aren't monitored because there are too many, in the order of their UUIDs. */
+  readonly leftOut: readonly ListedServer[];
 }
 
 /**
  * Merges the configured servers, completed from the server list, with the listed servers that the rules add; without rules none is
- * added. No identifier occurs twice, since it distinguishes the series: among servers that share one, the configured one wins,
- * then one that is already monitored, then the first by UUID.
+ * added. Above `maxServers`, the first by UUID are added. No identifier occurs twice, since it distinguishes the series: among
+ * servers that share one, the configured one wins, then the first by UUID.
  */
 export function mergeTargets(
   configured: readonly ServerTarget[],
-  census: Census,
+  listed: readonly ListedServer[],
   rules: CompiledRules | undefined,
-  isObserved: (uuid: string) => boolean = () => false,
 ): MergedTargets {
-  const listed = byIdentity(census);
-  const taken = new Map(configured.map((target) => [identityOf(target), target]));
+  const twinsOf = byIdentity(listed);
+  const owners = new Map(configured.map((target) => [identityOf(target), target]));
   const own = configured.map((target) => {
-    const server = listingOf(target, listed.get(identityOf(target)));
-    return server === undefined ? target : described(target, server, rules !== undefined);
+    const server = listingOf(target, twinsOf.get(identityOf(target)));
+    if (server === undefined) return target;
+    const isRenamed = rules !== undefined && isUnnamed(target);
+    return targetOf(server, isRenamed ? { ...target, name: server.name } : target);
   });
   const added: ServerTarget[] = [];
   const ambiguous: ListedServer[] = [];
-  for (const [identity, twins] of listed) {
-    const owner = taken.get(identity);
+  const leftOut: ListedServer[] = [];
+  for (const [identity, twins] of twinsOf) {
+    const owner = owners.get(identity);
     if (owner !== undefined && owner.uuid === undefined) {
       // The panel responds for one of the servers with this short id, and it is unknown for which.
       if (twins.length > 1) ambiguous.push(...twins);
       continue;
     }
     if (rules === undefined) continue;
-    const wanted = twins.filter((server) => server.uuid !== owner?.uuid && rules.judge(server).included);
-    const [first, ...others] = wanted.length > 1 ? ranked(wanted, isObserved) : wanted;
+    const [first, ...others] = twins.filter((server) => server.uuid !== owner?.uuid && rules.selects(server));
     if (first === undefined) continue;
-    if (owner === undefined) added.push(discovered(first, rules.judge(first), rules));
-    else ambiguous.push(first);
     ambiguous.push(...others);
+    if (owner !== undefined) ambiguous.push(first);
+    else if (added.length < rules.maxServers) added.push(discovered(first, rules));
+    else leftOut.push(first);
   }
   added.sort(byName);
-  return { targets: [...own, ...added], discovered: added.length, ambiguous };
+  return { targets: [...own, ...added], discovered: added.length, ambiguous, leftOut };
 }
 
-function byIdentity(census: Census): ReadonlyMap<string, readonly ListedServer[]> {
+/** In the order of their UUIDs. */
+function byIdentity(listed: readonly ListedServer[]): ReadonlyMap<string, readonly ListedServer[]> {
   const servers = new Map<string, ListedServer[]>();
-  for (const { server } of census.values()) {
+  for (const server of [...listed].sort(byUuid)) {
     const identity = identityOf({ id: server.uuid });
     const twins = servers.get(identity);
     if (twins === undefined) servers.set(identity, [server]);
@@ -95,22 +99,31 @@ function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []):
   return twins.length === 1 ? twins[0] : undefined;
 }
 
-/** Sorted by precedence; independent of the order of the server list. */
-function ranked(
-  servers: readonly ListedServer[],
-  isObserved: (uuid: string) => boolean,
-): readonly ListedServer[] {
-  const { admitted, leftOut } = admit(servers, isObserved, 1);
-  return [...admitted, ...leftOut];
-}
-
-/** The problem of servers that can't be told apart; undefined if there are none. */
-export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | undefined {
-  if (ambiguous.length === 0) return undefined;
-  const names = ambiguous.slice(0, NAMES_SHOWN).map(({ name, uuid }) => `${name} (${uuid})`);
-  const servers = ambiguous.length === 1 ? 'server' : 'servers';
-  const detail = `${ambiguous.length} ${servers} not monitored, because another UUID begins with the same 8 characters; first: ${names.join(', ')}`;
-  return { cause: 'same_identifier', detail };
+/** Why servers of the server list that should be monitored are not; `forgotten` counts those that aren't even remembered. */
+export function mergeProblems(
+  { ambiguous, leftOut }: MergedTargets,
+  counts: { readonly maxServers: number; readonly forgotten: number; readonly surplusEntries: number },
+): readonly Problem[] {
+  const namesOf = (servers: readonly ListedServer[], toName: (server: ListedServer) => string) =>
+    servers.slice(0, NAMES_SHOWN).map(toName).join(', ');
+  const tooMany: string[] = [];
+  if (leftOut.length > 0)
+    tooMany.push(
+      `${leftOut.length + counts.forgotten} servers left out (max_servers: ${counts.maxServers}); first: ${namesOf(leftOut, ({ name }) => name)}`,
+    );
+  if (counts.surplusEntries > 0)
+    tooMany.push(
+      `${counts.surplusEntries} entries left out on pages with more than the requested ${LISTING_PAGE_SIZE}`,
+    );
+  const problems: Problem[] = [];
+  if (tooMany.length > 0) problems.push({ cause: 'listing_too_long', detail: tooMany.join('; ') });
+  if (ambiguous.length > 0) {
+    const names = namesOf(ambiguous, ({ name, uuid }) => `${name} (${uuid})`);
+    const servers = ambiguous.length === 1 ? 'server' : 'servers';
+    const detail = `${ambiguous.length} ${servers} not monitored, because another UUID begins with the same 8 characters; first: ${names}`;
+    problems.push({ cause: 'same_identifier', detail });
+  }
+  return problems;
 }
 
 /** The configured servers that are missing from a server list with these UUIDs. */
@@ -123,8 +136,11 @@ export function unlistedIn(
 }
 
 /** Which configured servers are missing from a server list that was read completely; undefined if none are. */
-export function unlistedWords(configured: readonly ServerTarget[], census: Census): string | undefined {
-  const unlisted = unlistedIn(configured, census.keys());
+export function unlistedWords(
+  configured: readonly ServerTarget[],
+  uuids: Iterable<string>,
+): string | undefined {
+  const unlisted = unlistedIn(configured, uuids);
   if (unlisted.length === 0) return undefined;
   const names = unlisted.slice(0, NAMES_SHOWN).map(({ name }) => name);
   return `the server list of the key's account lacks ${unlisted.length} of ${configured.length} servers, so only their configured limits are known; first: ${names.join(', ')}`;
@@ -135,47 +151,40 @@ export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === identityOf(target);
 }
 
-function described(target: ServerTarget, listed: ListedServer, renames: boolean): Complete<ServerTarget> {
-  const { panel, id, labels, expect, mode, limits, query } = target;
-  const fromListing = limitsOf(listed);
+/** A listed server as it is monitored: what the configuration or the rules determine takes precedence over the server list. */
+function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
+  const { uuid, node, egg = '', address, allocation, namedPort, otherPorts } = server;
+  const { memoryBytes: listed, ...limits } = server.limits;
+  // The node grants somewhat more memory than the panel lists, so its own figure takes precedence over a number, but not over "unlimited".
+  const isNumber = typeof listed === 'number';
   return {
-    panel,
-    id,
-    name: renames && isUnnamed(target) ? listed.name : target.name,
-    labels,
-    expect,
-    mode,
+    ...own,
     limits: {
-      ...fromListing,
-      memoryBytes: limits.memoryBytes ?? fromListing.memoryBytes,
-      diskBytes: limits.diskBytes ?? fromListing.diskBytes,
-      cpuCores: limits.cpuCores ?? fromListing.cpuCores,
+      ...limits,
+      memoryBytes: own.limits.memoryBytes ?? (isNumber ? undefined : listed),
+      diskBytes: own.limits.diskBytes ?? limits.diskBytes,
+      cpuCores: own.limits.cpuCores ?? limits.cpuCores,
+      listedMemoryBytes: isNumber ? listed : undefined,
     },
-    query,
-    isDiscovered: undefined,
-    ...factsOf(listed),
+    uuid,
+    node,
+    egg: server.egg,
+    daemon: server.daemon ?? own.daemon,
+    address,
+    allocation,
+    namedPort,
+    otherPorts,
+    blocked: blockedByListing(server),
+    isProxy: isProxy(egg) || undefined,
+    withoutBackups: server.withoutBackups || undefined,
   };
 }
 
-function discovered(
-  server: ListedServer,
-  { expect, query }: DiscoveryVerdict,
-  { panel, labels, mode }: CompiledRules,
-): Complete<ServerTarget> {
-  const { uuid, name } = server;
-  const limits = limitsOf(server);
-  return {
-    panel,
-    id: uuid,
-    name,
-    labels,
-    expect,
-    mode,
-    limits,
-    query: queryOf(query, server),
-    isDiscovered: true,
-    ...factsOf(server),
-  };
+function discovered(server: ListedServer, { panel, labels, mode, judge }: CompiledRules): ServerTarget {
+  const { uuid: id, name } = server;
+  const { expect, query } = judge(server);
+  const own = { panel, id, name, labels, expect, mode, limits: {}, query: queryOf(query, server) };
+  return targetOf(server, { ...own, isDiscovered: true });
 }
 
 /** The query of a rule for this server; undefined if its type depends on an egg whose game isn't known. */
@@ -188,57 +197,6 @@ export function queryOf(
   return type === undefined ? undefined : { ...query, type, isGuess: true };
 }
 
-function factsOf(
-  server: ListedServer,
-): Complete<
-  Pick<
-    ServerTarget,
-    | 'uuid'
-    | 'node'
-    | 'egg'
-    | 'daemon'
-    | 'address'
-    | 'allocation'
-    | 'namedPort'
-    | 'otherPorts'
-    | 'blocked'
-    | 'isProxy'
-    | 'withoutBackups'
-  >
-> {
-  const { uuid, node, egg, daemon, address, allocation, namedPort, otherPorts, withoutBackups } = server;
-  return {
-    uuid,
-    node,
-    egg,
-    daemon,
-    address,
-    allocation,
-    namedPort,
-    otherPorts,
-    blocked: blockedByListing(server),
-    isProxy: isProxy(egg ?? '') ? true : undefined,
-    withoutBackups: withoutBackups ? true : undefined,
-  };
-}
-
-/**
- * The node grants somewhat more memory than the panel lists, so the node's own figure takes precedence over a number, but not
- * over "unlimited".
- */
-function limitsOf({ limits }: ListedServer): Complete<Limits> {
-  const { memoryBytes, diskBytes, cpuCores, swapBytes, ioWeight } = limits;
-  const isNumber = typeof memoryBytes === 'number';
-  return {
-    memoryBytes: isNumber ? undefined : memoryBytes,
-    diskBytes,
-    cpuCores,
-    swapBytes,
-    ioWeight,
-    listedMemoryBytes: isNumber ? memoryBytes : undefined,
-  };
-}
-
 /** Why a server can't be monitored, according to its flags in the server list. */
 export function blockedByListing(server: ListedServer): BlockedReason | undefined {
   if (server.suspended) return 'suspended';
@@ -246,11 +204,6 @@ export function blockedByListing(server: ListedServer): BlockedReason | undefine
   if (server.restoring) return 'restoring';
   if (server.installing) return 'installing';
   return server.underMaintenance ? 'maintenance' : undefined;
-}
-
-/** The server as it is monitored if the server list isn't current: its own calls show whether it is blocked. */
-export function unblocked(target: ServerTarget): ServerTarget {
-  return { ...target, blocked: undefined };
 }
 
 function byName(one: ServerTarget, other: ServerTarget): number {
@@ -261,23 +214,34 @@ function byName(one: ServerTarget, other: ServerTarget): number {
 type ServerTest = (server: ListedServer) => boolean;
 
 /** Compiles a panel's rules, so that each listed server can be matched against them. */
-export function compileRules(panel: string, rules: DiscoverRules): CompiledRules {
+export function compileRules(
+  panel: string,
+  rules: DiscoverRules,
+  isOurs: (server: ServerIdentity) => boolean = () => true,
+): CompiledRules {
   const included = testsOf(rules.include);
   const excluded = testsOf(rules.exclude);
   const expectations = rules.expect.map(({ match, state }) => ({ tests: testsOf(match), state }));
   const queries = (rules.query ?? []).map(({ match, query }) => ({ tests: testsOf(match), query }));
+  const includes = (server: ListedServer) =>
+    included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server));
   const judge = (server: ListedServer): DiscoveryVerdict => {
     const isFor = ({ tests }: { readonly tests: readonly ServerTest[] }) =>
       tests.every((fits) => fits(server));
     const rule = expectations.findIndex(isFor);
     return {
-      included: included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server)),
+      included: includes(server),
       expect: expectations[rule]?.state ?? 'auto',
       rule,
       query: queries.find(isFor)?.query,
     };
   };
-  return { panel, labels: rules.labels, mode: rules.mode, judge };
+  return {
+    ...rules,
+    panel,
+    judge,
+    selects: (server) => includes(server) && isOurs({ panel, id: server.uuid, ...server }),
+  };
 }
 
 // Names are not paths: a star also matches slashes and a leading dot.

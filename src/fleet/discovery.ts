@@ -1,139 +1,141 @@
+import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ListingSettings, ListingType } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
+import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
-import { PanelError } from '../panel/errors.ts';
-import { type ListingWalk, walkListing } from '../panel/listing.ts';
-import { Admission, afterWalk, type Census, hasDoubts, reduced, surplusProblem } from './census.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+import { PanelError, problemOf } from '../panel/errors.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
 import {
-  ambiguityProblem,
+  type KeepServers,
+  LISTING_PAGE_SIZE,
+  type ListingWalk,
+  type ReadListingPage,
+  walkListing,
+} from '../panel/listing.ts';
+import {
   type CompiledRules,
   compileRules,
   isUnnamed,
   type MergedTargets,
+  mergeProblems,
   mergeTargets,
-  unblocked,
+  type ServerIdentity,
   unlistedIn,
   unlistedWords,
 } from './discovered-targets.ts';
 import { ListedPorts } from './listed-ports.ts';
-import {
-  ListingLog,
-  type ListingPace,
-  type ListingStanding,
-  NEVER_READ,
-  paceOf,
-  pagesOf,
-  standingAfter,
-} from './listing-standing.ts';
+import { afterWalk, firstServers, hasDoubts, type ListingState, NEVER_READ } from './listing-state.ts';
+import { ProblemLog } from './problem-log.ts';
 
 /** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
 
-/** How many unmonitored servers are remembered when discovery is off: one of them may be added to the configuration. */
-const FACTS_REMEMBERED = 1_000;
+/** How many other servers are remembered at least: one of them may be added to the configuration. */
+const OTHERS_REMEMBERED = 1_000;
 
 /** The deadline of calls that nothing should overtake. */
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
-/** A walk stops after this many failed pages and leaves the rest for later. */
-const FAILURES_TO_GIVE_UP = 2;
+/** How old a server list that fails may be, unless it is read less often, before blocked servers are tried with their own calls. */
+const BELIEVED_MS = 300_000;
 
-/** What tells one server from all others. */
-export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
+/** The maximum share of the budget for the server list: a long one is read less often. */
+const LISTING_SHARE = 0.1;
+
+/**
+ * Calls a minute for a server list that only adds facts about configured servers, unless their own pages need more: an account may
+ * see thousands of other servers.
+ */
+const FACTS_CALLS_PER_MINUTE = 1;
+
+/** Delay before repeating a walk that failed or that missed a known server. */
+const REPEAT_MS = 60_000;
 
 /** What discovery depends on. */
 export interface DiscoveryOptions {
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Reads a page by a deadline in monotonic milliseconds. */
-  readonly listing: (query: ListingQuery, deadline: number, signal: AbortSignal) => Promise<ListingPage>;
-  /** Does the panel respond and accept the API key? */
-  readonly isPanelUp: () => boolean;
-  /** Calls a minute that the panel's budget allows. */
-  readonly callsPerMinute: () => number;
+  readonly gateway: Pick<PanelGateway, 'listing' | 'health' | 'budget'>;
   /** Identities of the servers whose own calls return 404. */
   readonly notFound: () => ReadonlySet<string>;
   /** Is the server monitored here? Other servers belong to other shards. */
   readonly isOurs: (server: ServerIdentity) => boolean;
-  /** Called with the servers to monitor, whenever they may have changed. */
-  readonly found: (targets: readonly ServerTarget[]) => void;
-  /** The whole server list was read, and its targets were passed to `found`. */
-  readonly allRead: () => void;
+  /** Called with the servers to monitor, whenever they may have changed, and whether a complete walk has just shown them. */
+  readonly found: (targets: readonly ServerTarget[], isComplete: boolean) => void;
 }
 
 /** Reads a panel's server list periodically and determines which servers to monitor. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #walks: Repeat;
-  readonly #log: ListingLog;
+  readonly #problemLog: ProblemLog;
   #settings: ListingSettings | undefined;
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
-  #census: Census = new Map();
-  /** Of a census that may be older. */
-  #ports: { readonly census: Census; readonly listed: ListedPorts } | undefined;
+  #state = NEVER_READ;
+  /** Of a state that may be older. */
+  #ports: { readonly state: ListingState; readonly listed: ListedPorts } | undefined;
   /**
    * Servers that were removed from the configuration when discovery began: the server list has yet to show whether they are
    * discovered.
    */
   #undecided: readonly ServerTarget[] = [];
-  #merged: MergedTargets = { targets: [], discovered: 0, ambiguous: [] };
+  #merged: MergedTargets = { targets: [], discovered: 0, ambiguous: [], leftOut: [] };
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
   /** The account is an administrator's, as far as that was needed to describe the configured servers. */
   #isAdmins: boolean | undefined;
-  #standing: ListingStanding = NEVER_READ;
   #cancelPatience: Cancel = () => {};
   #isRunning = false;
+  /** The last walk had a problem that was logged. */
+  #isFailing = false;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
     this.#walks = new Repeat(options.clock);
-    this.#log = new ListingLog(options.panel, options.log);
-  }
-
-  /** The servers to monitor, as far as they are known yet. */
-  get targets(): readonly ServerTarget[] {
-    return this.#merged.targets;
+    this.#problemLog = new ProblemLog(options.panel, options.log, {
+      nothing_listed: 'servers are discovered again',
+      all_excluded: 'servers are discovered again',
+      listing_too_long: 'no servers are left out any more',
+      same_identifier: 'no duplicate server identifiers any more',
+    });
   }
 
   /** The servers of the server list, as far as they are known and remembered. */
   get listed(): readonly ListedServer[] {
-    return [...this.#census.values()].map(({ server }) => server);
+    return [...this.#state.known.values()].map(({ entry }) => entry);
   }
 
   /** Does a port of the address of a server, which may be another panel's, belong to another one, as far as the server list shows? */
   isTaken(server: ServerTarget, port: number): boolean {
-    const census = this.#census;
-    if (this.#ports?.census !== census) {
-      this.#ports = { census, listed: new ListedPorts(this.#options.panel, this.listed) };
-    }
+    const state = this.#state;
+    if (this.#ports?.state !== state)
+      this.#ports = { state, listed: new ListedPorts(this.#options.panel, this.listed) };
     return this.#ports.listed.isTaken(server, port);
   }
 
   /** Calls a minute that the server list makes. */
   get callsPerMinute(): number {
-    return this.#settings === undefined
-      ? 0
-      : (this.#standing.pages * 60_000) / this.#pace(this.#settings).intervalMs;
+    if (this.#settings === undefined) return 0;
+    return (pagesIn(this.#state) * 60_000) / this.#pace(this.#settings).intervalMs;
   }
 
   /** Undefined if the server list isn't used. */
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
-    const { discovered, ambiguous } = this.#merged;
-    const { completeAt, surplus, surplusEntries, failures } = this.#standing;
+    const { discovered, ambiguous, leftOut } = this.#merged;
+    const { completeAt, forgotten, surplusEntries, failures } = this.#state;
     return {
       isPending: !this.#isNamed,
       servers: discovered,
       ambiguous: ambiguous.length,
-      leftOut: surplus.servers + surplusEntries,
+      leftOut: leftOut.length + forgotten + surplusEntries,
       succeededUnixMs: completeAt === undefined ? undefined : this.#options.clock.toUnixMs(completeAt),
       failures,
     };
@@ -141,46 +143,41 @@ export class Discovery {
 
   /** Why servers of the server list that should be monitored are not. */
   get problems(): readonly Problem[] {
-    return this.#problems(this.#standing.surplusEntries);
+    return this.#problems(this.#state.surplusEntries);
   }
 
   #problems(surplusEntries: number): readonly Problem[] {
-    const { empty, surplus: servers } = this.#standing;
-    const surplus = surplusProblem(servers, surplusEntries, this.#maxServers);
-    const problems = [this.#rules && empty, surplus, ambiguityProblem(this.#merged.ambiguous)];
-    return problems.filter((problem) => problem !== undefined);
-  }
-
-  get #maxServers(): number {
-    return this.#settings?.discover?.maxServers ?? FACTS_REMEMBERED;
+    const { empty, forgotten } = this.#state;
+    const { maxServers = 0 } = this.#rules ?? {};
+    const ofMerge = mergeProblems(this.#merged, { maxServers, forgotten, surplusEntries });
+    return this.#rules === undefined || empty === undefined ? ofMerge : [empty, ...ofMerge];
   }
 
   /**
-   * Applies new configured servers and new settings for the server list (undefined if it isn't used), then publishes the servers
-   * to monitor.
+   * Applies new configured servers and new settings for the server list (undefined if it isn't used), then returns the servers to
+   * monitor.
    */
   configure(
     configured: readonly ServerTarget[],
     settings: ListingSettings | undefined,
   ): readonly ServerTarget[] {
-    const isSame = JSON.stringify(settings) === JSON.stringify(this.#settings);
+    const before = this.#settings;
+    const isSame = JSON.stringify(settings) === JSON.stringify(before);
     this.#configured = configured;
     if (!isSame) {
       // Servers that are already monitored by their ids are not dropped to wait for a name.
       if (this.#isRunning) this.#isNamed = true;
       this.#settings = settings;
+      const { panel, isOurs } = this.#options;
       const rules = settings?.discover;
-      this.#rules = rules && compileRules(this.#options.panel, rules);
-      if (rules === undefined) this.#log.forget();
-      const isUnread = this.#isRunning && rules !== undefined && this.#census.size === 0;
+      this.#rules = rules && compileRules(panel, rules, isOurs);
+      if (rules === undefined) this.#problemLog.forget();
+      const isUnread = this.#isRunning && rules !== undefined && this.#state.known.size === 0;
       this.#undecided = isUnread ? this.#merged.targets : [];
-      if (settings === undefined) {
-        this.#census = new Map();
-        this.#standing = NEVER_READ;
-      }
-      // Other rules may need more of the remembered servers.
-      const admission = this.#admission();
-      this.#census = reduced(this.#census, (servers) => admission.reduce(servers));
+      if (settings === undefined) this.#state = NEVER_READ;
+      // The list of other servers may lack all that are known.
+      else if (settings.type !== before?.type)
+        this.#state = { ...this.#state, shortSince: Number.NEGATIVE_INFINITY };
     }
     this.#merge();
     if (!isSame) this.restart();
@@ -207,9 +204,8 @@ export class Discovery {
     this.#isAdmins = undefined;
     const settings = this.#settings;
     if (settings === undefined) return;
-    if (!this.#isNamed) {
-      this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => this.#publish());
-    }
+    if (!this.#isNamed)
+      this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => this.#publish(false));
     this.#walks.start((signal) => this.#walk(settings, signal));
   }
 
@@ -220,31 +216,11 @@ export class Discovery {
 
   /** Resolves with the time until the next walk. */
   async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
-    const { listing, clock } = this.#options;
-    const optional = settings.discover === undefined;
-    const urgentPages = this.#standing.hasWalked
-      ? 0
-      : optional
-        ? pagesOf(this.#configured.length)
-        : Number.POSITIVE_INFINITY;
-    const admission = this.#admission();
-    // All pages of a walk are due together.
-    const by = clock.now() + settings.intervalMs;
-    const read = (type: ListingType | undefined) =>
-      walkListing(
-        // The first pages show which servers there are, and on which nodes.
-        (query) =>
-          listing(
-            type === undefined ? query : { ...query, type },
-            query.page <= urgentPages ? AT_ONCE : by,
-            signal,
-          ),
-        {
-          maxFailures: FAILURES_TO_GIVE_UP,
-          signal,
-          reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },
-        },
-      );
+    const { clock, gateway, notFound } = this.#options;
+    const before = this.#state;
+    const forgotten = new Set<string>();
+    const keep: KeepServers = (servers) => this.#remembered(servers, forgotten);
+    const read = (type: ListingType | undefined) => this.#read(type, settings, keep, signal);
     let walk = await read(this.#isAdmins === true ? 'admin-all' : settings.type);
     if (this.#maySeeMore(walk, settings)) {
       const all = await read('admin-all');
@@ -253,27 +229,57 @@ export class Discovery {
     }
     if (signal.aborted) return 0;
     if (walk.complete) this.#undecided = [];
-    const census = afterWalk(this.#census, walk, this.#options.notFound());
-    this.#census = reduced(census, (servers) => admission.reduce(servers));
-    const isPanelUp = this.#options.isPanelUp();
-    const isRefused = optional && isRefusal(walk.failure?.error);
-    const knowsServers = this.#census.size + this.#configured.length > 0;
-    this.#log.walked(walk, { discovers: !optional, isRefused, knowsServers, isPanelUp });
-    if (walk.problem === undefined && optional && this.#standing.completeAt === undefined)
-      this.#logUnlisted();
-    const { intervalMs, repeatMs } = this.#pace(settings, walk.pages);
-    const { surplus } = admission;
-    // Without discovery, no server is missing from what is monitored.
-    const surplusEntries = optional ? 0 : walk.surplusEntries;
-    const ended = { ...walk, surplus, surplusEntries };
     const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
-    this.#standing = standingAfter(this.#standing, ended, { now: clock.now(), intervalMs, isIncluded });
-    this.#publish();
+    const context = { now: clock.now(), notFound: notFound(), keep, forgotten, isIncluded };
+    this.#state = afterWalk(before, walk, context);
+    const isRefused = settings.discover === undefined && isRefusal(walk.problem);
+    this.#logWalk(walk, before, isRefused);
+    this.#publish(walk.complete);
     // Surplus entries are logged as the walk's problem.
-    this.#log.problems(this.#problems(0));
-    if (walk.complete) this.#options.allRead();
-    const isSettled = (isRefused && isPanelUp) || (walk.complete && !hasDoubts(this.#census));
+    this.#problemLog.follow(this.#problems(0));
+    const { intervalMs, repeatMs } = this.#pace(settings);
+    const isSettled = walk.complete ? !hasDoubts(this.#state) : isRefused && gateway.health === 'up';
     return isSettled ? intervalMs : repeatMs;
+  }
+
+  #read(
+    type: ListingType | undefined,
+    { intervalMs, discover }: ListingSettings,
+    keep: KeepServers,
+    signal: AbortSignal,
+  ): Promise<ListingWalk> {
+    const { clock, gateway } = this.#options;
+    // The first pages show which servers there are, and on which nodes.
+    const firstPages = discover === undefined ? pagesOf(this.#configured.length) : Number.POSITIVE_INFINITY;
+    const urgentPages = this.#state.pages === 0 ? firstPages : 0;
+    // All pages of a walk are due together.
+    const by = clock.now() + intervalMs;
+    const readPage: ReadListingPage = (query) =>
+      gateway.listing(
+        type === undefined ? query : { ...query, type },
+        query.page <= urgentPages ? AT_ONCE : by,
+        signal,
+      );
+    return walkListing(readPage, signal, keep);
+  }
+
+  /**
+   * The servers that are remembered: configured ones first, then those that the rules select, and as many others, which another
+   * configuration may need at once. Adds the UUIDs of further selected servers to `forgotten`.
+   */
+  #remembered(servers: readonly ListedServer[], forgotten: Set<string>): readonly ListedServer[] {
+    const configured = new Set(this.#configured.map(identityOf));
+    const most = configured.size + 2 * (this.#rules?.maxServers ?? 0) + OTHERS_REMEMBERED;
+    const rankOf = (server: ListedServer) => {
+      if (configured.has(identityOf({ id: server.uuid }))) return 0;
+      return this.#rules?.selects(server) === true ? 1 : 2;
+    };
+    const first = firstServers(servers, most, rankOf);
+    if (first.length < servers.length) {
+      const kept = new Set(first);
+      for (const server of servers) if (!kept.has(server) && rankOf(server) === 1) forgotten.add(server.uuid);
+    }
+    return first;
   }
 
   /**
@@ -287,61 +293,93 @@ export class Discovery {
     return unlistedIn(this.#configured, uuids).length > 0;
   }
 
-  #admission(): Admission {
-    const { isOurs, panel } = this.#options;
-    const rules = this.#rules;
-    const observed = new Set(this.#merged.targets.map(({ uuid }) => uuid));
-    return new Admission({
-      maxServers: this.#maxServers,
-      configured: this.#configured,
-      isDiscovered: (server) => rules?.judge(server).included === true && isOurs(identifiedIn(panel, server)),
-      isObserved: (uuid) => observed.has(uuid),
-    });
-  }
-
-  #logUnlisted(): void {
-    const words = unlistedWords(this.#configured, this.#census);
-    if (words !== undefined) this.#log.info(words);
-  }
-
   /** The names from the server list are known, or the wait for them is over. */
-  #publish(): void {
+  #publish(isComplete: boolean): void {
+    const { panel, log, found } = this.#options;
     this.#cancelPatience();
     this.#isNamed = true;
     const before = this.#merged.discovered;
     this.#merge();
     const { discovered, targets } = this.#merged;
-    this.#log.discovered(discovered, before);
-    this.#options.found(targets);
+    // At the start, the number is logged with what the servers need.
+    if (discovered !== before)
+      log[before === 0 ? 'debug' : 'info'](
+        { panel, discovered, before },
+        `panel ${panel}: ${discovered} servers discovered, previously ${before}`,
+      );
+    found(targets, isComplete);
   }
 
   #merge(): void {
-    const { isOurs, panel } = this.#options;
-    const observed = new Set(this.#merged.targets.map(({ uuid }) => uuid));
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
-    const { targets, ambiguous } = mergeTargets(configured, this.#census, this.#rules, (uuid) =>
-      observed.has(uuid),
-    );
-    const own = targets.slice(0, configured.length);
-    const added = targets.slice(configured.length).filter(isOurs);
-    const known = new Set([...this.#configured, ...added].map(identityOf));
+    const merged = mergeTargets(configured, this.listed, this.#rules);
+    const known = new Set([...this.#configured, ...merged.targets].map(identityOf));
     const undecided = this.#undecided.filter((target) => !known.has(identityOf(target)));
-    const all = [...own, ...added, ...undecided];
-    this.#merged = {
-      targets: this.#standing.isCurrent ? all : all.map(unblocked),
-      discovered: added.length,
-      ambiguous: ambiguous.filter((server) => isOurs(identifiedIn(panel, server))),
-    };
+    const targets = [...merged.targets, ...undecided];
+    // Without a current list, their own calls show whether they are blocked.
+    const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
+    this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };
   }
 
-  #pace(settings: ListingSettings, pages = this.#standing.pages): ListingPace {
-    return paceOf(settings, pages, this.#configured.length, this.#options.callsPerMinute());
+  /** The server list was read recently enough to be believed about servers that are blocked. */
+  get #isCurrent(): boolean {
+    const { pages, completeAt = Number.NEGATIVE_INFINITY } = this.#state;
+    if (pages === 0 || this.#settings === undefined) return true;
+    const believedMs = Math.max(BELIEVED_MS, this.#pace(this.#settings).intervalMs);
+    return this.#options.clock.now() - completeAt <= believedMs;
+  }
+
+  /** How often the server list is read, and when again after a walk that failed or missed a server. */
+  #pace({ intervalMs, discover }: ListingSettings) {
+    const most = this.#options.gateway.budget().limitPerMinute * LISTING_SHARE;
+    const ownPerMinute = (pagesOf(this.#configured.length) * 60_000) / intervalMs;
+    const factsPerMinute = Math.max(ownPerMinute, FACTS_CALLS_PER_MINUTE);
+    const mostPerMinute = discover === undefined ? Math.min(most, factsPerMinute) : most;
+    const shortestMs = (pagesIn(this.#state) / mostPerMinute) * 60_000;
+    const atLeastMs = Math.max(intervalMs, shortestMs);
+    return { intervalMs: atLeastMs, repeatMs: Math.min(atLeastMs, Math.max(REPEAT_MS, shortestMs)) };
+  }
+
+  #logWalk({ problem, complete }: ListingWalk, before: ListingState, isRefused: boolean): void {
+    const { panel, log, gateway } = this.#options;
+    const { known, shortSince } = this.#state;
+    const info = (words: string) => log.info({ panel }, `panel ${panel}: ${words}`);
+    if (complete && before.shortSince === undefined && shortSince !== undefined)
+      info('the server list lacks more than half of the known servers: keeping them for 30 min');
+    const discovers = this.#rules !== undefined;
+    if (problem === undefined) {
+      if (this.#isFailing) info('server list available again');
+      this.#isFailing = false;
+      const unlisted = unlistedWords(this.#configured, known.keys());
+      if (!discovers && before.completeAt === undefined && unlisted !== undefined) info(unlisted);
+      return;
+    }
+    const { cause } = problemOf(problem);
+    // Problems with the panel or its API key are reported once, by the servers' own calls.
+    if (gateway.health !== 'up' && (!discovers || isPanelWide(CAUSES[cause]))) return;
+    const what = isRefused
+      ? 'server list rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying'
+      : complete
+        ? 'server list has unreadable entries: ignoring them'
+        : known.size + this.#configured.length > 0
+          ? 'server list incomplete: keeping the known servers'
+          : 'server list unavailable: no servers known yet';
+    const detail = printable(problem.message);
+    const level = this.#isFailing ? 'debug' : 'warn';
+    log[level]({ panel, cause, detail }, `panel ${panel}: ${what}; last error: ${detail}`);
+    this.#isFailing = true;
   }
 }
 
-function identifiedIn(panel: string, { uuid, name }: ListedServer): ServerIdentity {
-  return { panel, id: uuid, uuid, name };
+/** The number of pages that this many servers fill. */
+function pagesOf(servers: number): number {
+  return Math.ceil(servers / LISTING_PAGE_SIZE);
+}
+
+/** The pages of the last walk; one before the first. */
+function pagesIn({ pages }: ListingState): number {
+  return Math.max(1, pages);
 }
 
 /** Did the panel or a firewall deny the account access to the server list, or does the panel have none? */

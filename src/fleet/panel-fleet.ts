@@ -17,7 +17,8 @@ import type {
   SessionSettings,
   SocketAccess,
 } from '../session/session-ports.ts';
-import { Discovery, type ServerIdentity } from './discovery.ts';
+import type { ServerIdentity } from './discovered-targets.ts';
+import { Discovery } from './discovery.ts';
 import { Members, type TargetChanges } from './members.ts';
 import { isStreamed, NeedsWatch } from './needs.ts';
 import { type NodesApi, NodeWatch, nodeReadings } from './node-watch.ts';
@@ -283,21 +284,19 @@ export class PanelFleet {
       panel: this.#settings.name,
       clock,
       log,
+      gateway,
       isOurs,
-      isPanelUp: () => gateway.health === 'up',
-      callsPerMinute: () => gateway.budget().limitPerMinute,
-      listing: (query, deadline, signal) => gateway.listing(query, deadline, signal),
       notFound: () =>
         new Set(
           this.records
             .filter(({ status }) => status.blocked === 'not_found')
             .map(({ target }) => identityOf(target)),
         ),
-      found: (targets) => {
+      found: (targets, isComplete) => {
         this.#observe(targets);
         this.#beginAll();
+        if (isComplete) this.#members.listed();
       },
-      allRead: () => this.#members.listed(),
     });
   }
 

@@ -55,8 +55,6 @@ export interface ListedServer {
   /** The daemon that paths of this server name; only Hydrodactyl has such paths. */
   readonly daemon?: string;
   readonly egg?: string;
-  /** The panel's own status, if any, such as `installing` or `restoring_backup`. */
-  readonly status?: string;
   readonly suspended: boolean;
   readonly installing: boolean;
   readonly transferring: boolean;

@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DiscoverRules, ServerGlobs } from '../../../src/domain/discovery.ts';
 import { identityOf, type ServerTarget } from '../../../src/domain/server.ts';
-import { afterWalk, type Census } from '../../../src/fleet/census.ts';
 import {
   blockedByListing,
   type CompiledRules,
@@ -17,16 +16,17 @@ const ALL: CompiledRules = {
   panel: 'main',
   labels: { from: 'panel' },
   mode: 'auto',
+  maxServers: 100,
   judge: () => ({ included: true, expect: 'any', rule: -1 }),
+  selects: () => true,
 };
-const NONE: CompiledRules = { ...ALL, judge: () => ({ included: false, expect: 'any', rule: -1 }) };
+const NONE: CompiledRules = { ...ALL, selects: () => false };
 
-const census = (...servers: ListedServer[]): Census => afterWalk(new Map(), { servers, complete: true });
 const merged = (
   configured: ServerTarget[],
   servers: ListedServer[],
   rules: CompiledRules | undefined = ALL,
-) => mergeTargets(configured, census(...servers), rules).targets;
+) => mergeTargets(configured, servers, rules).targets;
 
 describe('a discovered server', () => {
   it('is identified by its UUID, with the data from the server list', () => {
@@ -62,10 +62,11 @@ describe('a discovered server', () => {
   });
 
   it('is omitted if the rules exclude it', () => {
-    expect(mergeTargets([], census(listed(1)), NONE)).toEqual({
+    expect(mergeTargets([], [listed(1)], NONE)).toEqual({
       targets: [],
       discovered: 0,
       ambiguous: [],
+      leftOut: [],
     });
   });
 });
@@ -76,42 +77,21 @@ describe('for listed servers with the same identifier', () => {
   const short = uuidOf(7).slice(0, 8);
   const byUuid = ({ uuid }: ListedServer) => target({ id: uuid, uuid, name: 'mine' });
   const byShortId = target({ id: short, name: 'mine' });
-  const none: ListedServer[] = [];
-  const onlyOne: CompiledRules = {
-    ...ALL,
-    judge: ({ name }) => ({ included: name === 'one', expect: 'any', rule: -1 }),
-  };
+  const onlyTwo: CompiledRules = { ...ALL, selects: ({ name }) => name === 'two' };
 
   it.each([
-    ['the first one by UUID is monitored', [], ALL, none, ['one'], ['two']],
-    ['the one that is monitored already is kept', [], ALL, [two], ['two'], ['one']],
-    ['an excluded one does not conflict', [], onlyOne, none, ['one'], []],
-    ['the configured one is monitored', [byUuid(two)], ALL, [one], ['mine'], ['one']],
-    ['both are reported if a short id is configured', [byShortId], ALL, none, ['mine'], ['one', 'two']],
-    [
-      'both are reported if a short id is configured without discover',
-      [byShortId],
-      undefined,
-      none,
-      ['mine'],
-      ['one', 'two'],
-    ],
-    [
-      'no server is reported if a UUID is configured without discover',
-      [byUuid(two)],
-      undefined,
-      none,
-      ['mine'],
-      [],
-    ],
-  ])('%s', (_what, configured, rules, observed, names, ambiguous) => {
+    ['the first one by UUID is monitored', [], ALL, ['one'], ['two']],
+    ['an excluded one does not conflict', [], onlyTwo, ['two'], []],
+    ['the configured one is monitored', [byUuid(two)], ALL, ['mine'], ['one']],
+    ['both are reported if a short id is configured', [byShortId], ALL, ['mine'], ['one', 'two']],
+    ['a short id is ambiguous without discover, too', [byShortId], undefined, ['mine'], ['one', 'two']],
+    ['a UUID is not ambiguous without discover', [byUuid(two)], undefined, ['mine'], []],
+  ])('%s', (_what, configured, rules, names, ambiguous) => {
     for (const servers of [
       [one, two],
       [two, one],
     ]) {
-      const result = mergeTargets(configured, census(...servers), rules, (uuid) =>
-        observed.some((server) => server.uuid === uuid),
-      );
+      const result = mergeTargets(configured, servers, rules);
       expect(result.targets.map(({ name }) => name)).toEqual(names);
       expect(result.ambiguous.map(({ name }) => name).sort()).toEqual(ambiguous);
     }
@@ -137,7 +117,7 @@ describe('for listed servers with the same identifier', () => {
             listed(n, { uuid: `${uuidOf(n).slice(0, -1)}${end}`, name: `${n}-${end}` }),
           );
           const configured = servers.filter(({ uuid }) => uuid.endsWith(`${own}`)).map(byUuid);
-          const { targets, ambiguous } = mergeTargets(configured, census(...servers), ALL);
+          const { targets, ambiguous } = mergeTargets(configured, servers, ALL);
           const identities = targets.map(identityOf);
           expect(new Set(identities).size).toBe(identities.length);
           expect(targets.length + ambiguous.length).toBe(servers.length);
@@ -186,14 +166,14 @@ describe('a configured server in the server list', () => {
   });
 
   it('gets its data from the server list, but not its name, if discovery is disabled', () => {
-    const result = mergeTargets([target({ id: short, name: short })], census(server, listed(8)), undefined);
+    const result = mergeTargets([target({ id: short, name: short })], [server, listed(8)], undefined);
     expect(result).toMatchObject({ targets: [{ id: short, name: short, node: 'fra-1' }], discovered: 0 });
   });
 
   it('has the address from the server list, with or without discovery', () => {
     const moved = { ...server, address: 'play.example.com:25565' };
     for (const rules of [ALL, NONE, undefined]) {
-      const { targets } = mergeTargets([target({ id: short })], census(moved), rules);
+      const { targets } = mergeTargets([target({ id: short })], [moved], rules);
       expect(targets[0]).toMatchObject({ address: 'play.example.com:25565' });
     }
   });
@@ -370,7 +350,7 @@ describe('the query of a discovered server', () => {
     const server = listed(7, { egg: 'Paper', node: 'fra-1' });
     const own = { type: 'mumble', intervalMs: 30_000 };
     const unqueried = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server], rules)[0];
-    expect(unqueried).toMatchObject({ query: undefined });
+    expect(unqueried).not.toHaveProperty('query');
     const queried = target({ id: uuidOf(7), uuid: uuidOf(7), query: own });
     expect(merged([queried], [server], rules)[0]?.query).toBe(own);
   });

@@ -28,6 +28,8 @@ let notFound: ReadonlySet<string>;
 let isOurs: DiscoveryOptions['isOurs'];
 let discovery: Discovery;
 
+const BUDGET = { isPinned: false, usedLastMinute: 0, queueLength: 0, paused: false };
+
 beforeEach(() => {
   clock = new ManualClock();
   log = collectingLogger();
@@ -51,16 +53,19 @@ beforeEach(() => {
     panel: 'main',
     clock,
     log,
-    listing: (query, deadline, signal) => {
-      asked.push({ ...query, within: deadline - clock.now() });
-      return answer(query, signal);
+    gateway: {
+      listing: (query, deadline, signal) => {
+        asked.push({ ...query, within: deadline - clock.now() });
+        return answer(query, signal);
+      },
+      get health() {
+        return isPanelUp ? ('up' as const) : ('down' as const);
+      },
+      budget: () => ({ ...BUDGET, limitPerMinute: perMinute }),
     },
-    isPanelUp: () => isPanelUp,
-    callsPerMinute: () => perMinute,
     notFound: () => notFound,
     isOurs: (server) => isOurs(server),
     found: (targets) => found.push(targets),
-    allRead: () => undefined,
   });
 });
 
@@ -152,13 +157,6 @@ describe('the walks', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('are aborted after two failed pages', async () => {
-    pages = [[listed(1)], new Error('one'), new Error('two'), [listed(4)]];
-    await start();
-    expect(asked).toHaveLength(3);
-    expect(names()).toEqual(['server-1']);
-  });
-
   it('skip an entry without a valid UUID: it counts as a failure, but causes no extra walks', async () => {
     await start();
     pages = [[listed(1), listed(2, { uuid: 'nonsense' })], []];
@@ -209,8 +207,7 @@ describe('configured servers', () => {
   const unnamed = target({ id: '00000002', name: '00000002' });
 
   it('with a name are monitored immediately, others after the server list provides their names', async () => {
-    discovery.configure([named, unnamed], SETTINGS);
-    expect(discovery.targets).toEqual([named]);
+    expect(discovery.configure([named, unnamed], SETTINGS)).toEqual([named]);
     discovery.start();
     await clock.advance(0);
     expect(names()).toEqual(['mine', 'server-2', 'server-3']);
@@ -226,10 +223,8 @@ describe('configured servers', () => {
   });
 
   it('are all monitored immediately if nothing is discovered', () => {
-    discovery.configure([unnamed], { intervalMs: MINUTE });
-    expect(discovery.targets).toEqual([unnamed]);
-    discovery.configure([unnamed], undefined);
-    expect(discovery.targets).toEqual([unnamed]);
+    expect(discovery.configure([unnamed], { intervalMs: MINUTE })).toEqual([unnamed]);
+    expect(discovery.configure([unnamed], undefined)).toEqual([unnamed]);
     expect(discovery.reading).toBeUndefined();
   });
 });
@@ -292,18 +287,31 @@ describe('more servers than max_servers', () => {
     ]);
   });
 
-  it('wait for a place: monitored servers keep theirs, even if a walk misses them', async () => {
-    pages = [[listed(8), listed(9)]];
+  it('take the place of monitored ones with a later UUID, and of those that have left the list', async () => {
+    pages = [[listed(7), listed(8), listed(9)]];
     await start(limited(2));
-    pages = [[listed(1), listed(9)]];
+    expect(names()).toEqual(['server-7', 'server-8']);
+    pages = [[listed(1), listed(8), listed(9)]];
     await clock.advance(5 * MINUTE);
-    expect(names()).toEqual(['server-8', 'server-9']);
-    expect(discovery.reading?.leftOut).toBe(1);
+    // One walk doesn't show that server-7 is gone.
+    expect(names()).toEqual(['server-1', 'server-7']);
+    expect(discovery.reading?.leftOut).toBe(2);
     await clock.advance(2 * MINUTE);
-    expect(names()).toEqual(['server-1', 'server-9']);
-    expect(discovery.reading?.leftOut).toBe(0);
+    expect(names()).toEqual(['server-1', 'server-8']);
+    pages = [[listed(1), listed(8)]];
+    await clock.advance(7 * MINUTE);
     expect(discovery.problems).toEqual([]);
     expect(log.lines.at(-1)?.message).toBe('panel main: no servers are left out any more');
+  });
+
+  it('are all counted, although a thousand of them are remembered', async () => {
+    pages = Array.from({ length: 40 }, (_, page) =>
+      Array.from({ length: 100 }, (_entry, n) => listed(3_999 - page * 100 - n)),
+    );
+    await start(limited(2, { exclude: { id: ['00000000'] } }));
+    await eventually(() => expect(names()).toEqual(['server-1', 'server-2']));
+    expect(discovery.listed).toHaveLength(1_004);
+    expect(discovery.reading).toMatchObject({ servers: 2, leftOut: 3_997 });
   });
 
   it('are added immediately when the setting is raised, and removed when it is lowered', async () => {
@@ -326,18 +334,6 @@ describe('more servers than max_servers', () => {
     await start(limited(2, { exclude: { name: ['server-3', 'server-4'] } }), [configured]);
     expect(names()).toEqual(['mine', 'server-5', 'server-6']);
     expect(discovery.reading?.leftOut).toBe(0);
-  });
-
-  it('are remembered while walks fail', async () => {
-    pages = [
-      [listed(1), listed(2)],
-      [listed(3), listed(4)],
-    ];
-    await start(limited(2));
-    pages[1] = new Error('no response');
-    await clock.advance(5 * MINUTE);
-    expect(discovery.reading?.leftOut).toBe(2);
-    expect(warnings().filter((message) => message.includes('left out'))).toHaveLength(1);
   });
 
   it('include surplus entries on oversized pages', async () => {
@@ -391,28 +387,25 @@ describe('an empty server list', () => {
     expect(lines().slice(1)).toEqual(['panel main: servers are discovered again']);
   });
 
-  it('stays a problem while it cannot be read, and is one as soon as the last server has left it', async () => {
-    pages = [[]];
+  it('keeps the servers for half an hour, and so does one without most of them, which is logged once', async () => {
     await start();
-    pages = [new Error('no response')];
-    await clock.advance(5 * MINUTE);
-    expect(discovery.problems).toEqual([EMPTY]);
-    pages = [[listed(1)], new Error('no response')];
-    await clock.advance(MINUTE);
-    expect(discovery.problems).toEqual([]);
     pages = [[]];
-    await clock.advance(MINUTE);
+    await clock.advance(34 * MINUTE);
+    expect(names()).toEqual(['server-1', 'server-2', 'server-3']);
     expect(discovery.problems).toEqual([EMPTY]);
+    expect(lines().filter((line) => line.includes('30 min'))).toEqual([
+      'panel main: the server list lacks more than half of the known servers: keeping them for 30 min',
+    ]);
+    await clock.advance(4 * MINUTE);
+    expect(names()).toEqual([]);
   });
 
-  it.each<[string, ListingSettings, (readonly ListedServer[] | Error)[]]>([
-    ['nothing is discovered', { intervalMs: 5 * MINUTE }, [[]]],
-    ['it was never read', SETTINGS, [new Error('no response')]],
-    ['its entries are unreadable', SETTINGS, [[listed(1, { uuid: 'nonsense' })]]],
-  ])('is no problem if %s', async (_what, settings, answers) => {
-    pages = answers;
-    await start(settings);
-    expect(discovery.problems).toEqual([]);
+  it('of another type replaces the servers of before after three walks', async () => {
+    await start();
+    pages = [[listed(9)]];
+    discovery.configure([], { ...SETTINGS, type: 'admin' });
+    await clock.advance(2 * MINUTE);
+    expect(names()).toEqual(['server-9']);
   });
 
   it('is no problem any more once nothing is discovered', async () => {
@@ -440,11 +433,14 @@ describe('a server that the server list shows as suspended', () => {
     expect(blocked()).toEqual(['suspended', undefined]);
   });
 
-  it('is not called while a failed walk is repeated within five minutes', async () => {
+  it.each([
+    ['five minutes', 1, 5],
+    ['an interval that is longer', 10, 10],
+  ])('is not called for %s after the last complete walk', async (_what, interval, believed) => {
     pages = [[listed(1, { suspended: true })]];
-    await start({ ...SETTINGS, intervalMs: MINUTE });
+    await start({ ...SETTINGS, intervalMs: interval * MINUTE });
     pages = [new Error('no response')];
-    await clock.advance(5 * MINUTE);
+    await clock.advance(believed * MINUTE);
     expect(blocked()).toEqual(['suspended']);
     await clock.advance(MINUTE);
     expect(blocked()).toEqual([undefined]);
@@ -467,16 +463,16 @@ describe('servers with the same identifier', () => {
     expect(warned()).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
   });
 
-  it('take the place of one that is removed, while a monitored one keeps its place', async () => {
-    pages = [[twin(1, 'second', 'b')]];
+  it('are monitored in the order of their UUIDs, and the next one once the first has left the list', async () => {
+    pages = [[twin(1, 'second', 'b'), listed(2)]];
     await start();
-    pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b')]];
+    pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b'), listed(2)]];
     await clock.advance(5 * MINUTE);
-    expect(names()).toEqual(['second']);
+    expect(names()).toEqual(['first', 'server-2']);
     expect(discovery.reading?.ambiguous).toBe(1);
-    pages = [[twin(1, 'first', 'a')]];
+    pages = [[twin(1, 'second', 'b'), listed(2)]];
     await clock.advance(8 * MINUTE);
-    expect(names()).toEqual(['first']);
+    expect(names()).toEqual(['second', 'server-2']);
     expect(discovery.problems).toEqual([]);
     expect(log.lines.map(({ message }) => message)).toContain(
       'panel main: no duplicate server identifiers any more',
@@ -522,11 +518,11 @@ describe('a server list that only adds data to configured servers', () => {
       expect(of('warn')).toEqual([
         `panel main: server list rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying; last error: GET /api/client returned ${status}`,
       ]);
-      expect(discovery.targets).toEqual(configured);
+      expect(found.at(-1)).toEqual(configured);
       expect(discovery.problems).toEqual([]);
       pages = [[listed(1, { limits: { cpuCores: 2 } })]];
       await clock.advance(5 * MINUTE);
-      expect(discovery.targets[0]?.limits).toEqual({ cpuCores: 2 });
+      expect(found.at(-1)?.[0]?.limits).toEqual({ cpuCores: 2 });
       expect(of('info')).toContain('panel main: server list available again');
     },
   );
@@ -605,8 +601,8 @@ describe('a server list that only adds data to configured servers', () => {
     );
     await start(FACTS, [target({ id: uuidOf(2_999).slice(0, 8), name: 'mine' })]);
     await eventually(() => expect(found.at(-1)).toMatchObject([{ name: 'mine', uuid: uuidOf(2_999) }]));
-    discovery.configure([], { ...FACTS, discover: { ...RULES, maxServers: 10_000 } });
-    expect(discovery.targets).toHaveLength(1_001);
+    const all = { ...FACTS, discover: { ...RULES, maxServers: 10_000 } };
+    expect(discovery.configure([], all)).toHaveLength(1_001);
   });
 });
 

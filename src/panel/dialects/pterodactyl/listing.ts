@@ -86,7 +86,6 @@ function decodeServer(attributes: Fields): ListedServer | undefined {
     node: asText(attributes['node']),
     daemon: DAEMONS.find((name) => name === attributes['daemon_type']),
     egg: asText(valueIn(attributes, 'relationships', 'egg', 'attributes', 'name')),
-    status,
     suspended: attributes['is_suspended'] === true || status === 'suspended',
     // Panels treat a server whose installation failed like one that is being installed.
     installing:

@@ -1,0 +1,197 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  afterWalk,
+  firstServers,
+  hasDoubts,
+  type ListingState,
+  NEVER_READ,
+  type WalkContext,
+} from '../../../src/fleet/listing-state.ts';
+import type { ListingWalk } from '../../../src/panel/listing.ts';
+import { listed, uuidOf } from '../../support/listed.ts';
+
+const MINUTE = 60_000;
+
+/** A walk that found the servers with these numbers, and unreadable entries for others. */
+function walk(found: readonly number[], { complete = true, unreadable = [] as number[] } = {}): ListingWalk {
+  const seen = new Set([...found.map(uuidOf), ...unreadable.map((n) => uuidOf(n).slice(0, 8))]);
+  const problem = complete && unreadable.length === 0 ? undefined : new Error('a page or an entry failed');
+  return {
+    servers: found.map((n) => listed(n)),
+    seen,
+    complete,
+    problem,
+    pages: 1,
+    surplusEntries: 0,
+  };
+}
+
+const CONTEXT: WalkContext = {
+  now: 0,
+  notFound: new Set(),
+  keep: (servers) => servers,
+  forgotten: new Set(),
+  isIncluded: () => true,
+};
+
+/** The state after walks that are five minutes apart. */
+const after = (walks: readonly ListingWalk[], context: Partial<WalkContext> = {}): ListingState =>
+  walks.reduce<ListingState>(
+    (state, one, index) => afterWalk(state, one, { ...CONTEXT, now: index * 5 * MINUTE, ...context }),
+    NEVER_READ,
+  );
+const knownTo = ({ known }: ListingState) =>
+  [...known.keys()].map((uuid) => Number.parseInt(uuid.slice(0, 8), 16)).toSorted((a, b) => a - b);
+
+const ALL = walk([1, 2, 3]);
+const MOST = walk([1, 2]);
+const PARTIAL = walk([1, 2], { complete: false });
+const times = (count: number, one: ListingWalk) => Array.from({ length: count }, () => one);
+
+describe('a server of the server list', () => {
+  it.each<[string, ListingWalk[], number[]]>([
+    ['is known once it is found', [ALL], [1, 2, 3]],
+    ['is kept if two walks miss it', [ALL, MOST, MOST], [1, 2, 3]],
+    ['is gone if three walks miss it', [ALL, MOST, MOST, MOST], [1, 2]],
+    ['is gone although an incomplete walk came between', [ALL, MOST, PARTIAL, MOST, MOST], [1, 2]],
+    ['is kept by incomplete walks', [ALL, ...times(9, PARTIAL)], [1, 2, 3]],
+    ['is kept if an incomplete walk comes third', [ALL, MOST, MOST, PARTIAL], [1, 2, 3]],
+    ['starts over when it is found again', [ALL, MOST, MOST, ALL, MOST, MOST], [1, 2, 3]],
+    [
+      'is kept while its entry is unreadable',
+      [ALL, ...times(9, walk([1, 2], { unreadable: [3] }))],
+      [1, 2, 3],
+    ],
+    ['is added by an incomplete walk', [MOST, walk([3], { complete: false })], [1, 2, 3]],
+    ['is kept by seven walks in half an hour that find none', [ALL, ...times(7, walk([]))], [1, 2, 3]],
+    ['is gone three walks after half an hour without any', [ALL, ...times(9, walk([]))], []],
+    ['is kept by walks that find less than half', [ALL, ...times(7, walk([1]))], [1, 2, 3]],
+    ['is gone three walks after half an hour with less than half', [ALL, ...times(9, walk([1]))], [1]],
+    ['is kept by a walk that finds others instead', [ALL, walk([4, 5, 6])], [1, 2, 3, 4, 5, 6]],
+    ['is gone after three more such walks', [ALL, ...times(4, walk([4, 5, 6]))], [4, 5, 6]],
+    [
+      'waits anew after a list that is long enough',
+      [ALL, ...times(6, walk([])), ALL, ...times(7, walk([]))],
+      [1, 2, 3],
+    ],
+    ['is gone after three walks without half of them', [walk([1, 2, 3, 4]), ...times(3, MOST)], [1, 2]],
+  ])('%s', (_what, walks, expected) => {
+    expect(knownTo(after(walks))).toEqual(expected);
+  });
+
+  it.each<[string, ListingWalk[], number[]]>([
+    ['one complete walk without it is enough', [ALL, MOST], [1, 2]],
+    ['an incomplete walk is not enough', [ALL, PARTIAL], [1, 2, 3]],
+    ['a walk that finds it keeps it', [ALL, ALL], [1, 2, 3]],
+    ['an unreadable entry keeps it', [ALL, walk([1, 2], { unreadable: [3] })], [1, 2, 3]],
+    ['a list that is too short keeps it', [ALL, walk([])], [1, 2, 3]],
+  ])('whose calls return 404: %s', (_what, walks, expected) => {
+    expect(knownTo(after(walks, { notFound: new Set(['00000003']) }))).toEqual(expected);
+  });
+
+  it('has its latest data, also from an incomplete walk', () => {
+    const renamed = { ...PARTIAL, servers: [listed(1, { name: 'renamed', suspended: true })] };
+    expect(after([ALL, renamed]).known.get(uuidOf(1))?.entry).toMatchObject({
+      name: 'renamed',
+      suspended: true,
+    });
+  });
+
+  it('is doubted while walks miss it, or too many others', () => {
+    const doubts = [[ALL], [ALL, MOST], [ALL, ...times(3, MOST)], [ALL, walk([])], [ALL, walk([]), ALL]];
+    expect(doubts.map((walks) => hasDoubts(after(walks)))).toEqual([false, true, false, true, false]);
+  });
+
+  const numbers = fc.uniqueArray(fc.nat(8));
+
+  it('is known exactly if one of the last three walks found it, while each finds half of those before', () => {
+    const walks = fc.array(numbers, { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(walks, (found) => {
+        const always = [20, 21, 22, 23, 24, 25, 26, 27, 28];
+        const expected = new Set([...found.slice(-3).flat(), ...always]);
+        expect(knownTo(after(found.map((some) => walk([...some, ...always]))))).toEqual(
+          [...expected].toSorted((a, b) => a - b),
+        );
+      }),
+    );
+  });
+
+  it('is never lost because of incomplete walks, or of walks within half an hour that find none', () => {
+    const steps = fc.array(
+      fc.oneof(
+        numbers.map((some) => walk(some, { complete: false })),
+        fc.constant(walk([])),
+      ),
+      {
+        maxLength: 20,
+      },
+    );
+    fc.assert(
+      fc.property(steps, numbers, (walks, first) => {
+        const all = walks.reduce(
+          (state, one, index) => afterWalk(state, one, { ...CONTEXT, now: index * MINUTE }),
+          after([walk(first)]),
+        );
+        expect(knownTo(all)).toEqual(expect.arrayContaining(first));
+      }),
+    );
+  });
+
+  it('is remembered only if it is kept, whatever the walks find', () => {
+    const keep: WalkContext['keep'] = (servers) => servers.slice(0, 5);
+    fc.assert(
+      fc.property(fc.array(numbers, { maxLength: 12 }), (found) => {
+        expect(
+          after(
+            found.map((some) => walk(some)),
+            { keep },
+          ).known.size,
+        ).toBeLessThanOrEqual(5);
+      }),
+    );
+  });
+});
+
+describe('a walk', () => {
+  it('counts as a failure if it had a problem, and as a reading of the list if it was complete', () => {
+    const state = after([ALL, PARTIAL, walk([1, 2], { unreadable: [3] }), PARTIAL]);
+    expect(state).toMatchObject({ failures: 3, completeAt: 10 * MINUTE });
+  });
+
+  it.each<[string, ListingWalk[], boolean, string | undefined]>([
+    ['no server is listed', [walk([])], true, 'nothing_listed'],
+    ['the rules include none', [ALL], false, 'all_excluded'],
+    ['no list was complete', [walk([], { complete: false })], true, undefined],
+    ['entries are unreadable', [walk([], { unreadable: [1] })], true, undefined],
+    ['the last complete list was empty', [walk([]), walk([], { complete: false })], true, 'nothing_listed'],
+    ['an incomplete walk found a server', [walk([]), PARTIAL], true, undefined],
+  ])('tells why nothing is discovered: %s', (_what, walks, isIncluded, cause) => {
+    expect(after(walks, { isIncluded: () => isIncluded }).empty?.cause).toBe(cause);
+  });
+
+  it('that is incomplete does not lower the number of servers that are left out', () => {
+    const forgotten = (uuids: string[]) => ({ ...CONTEXT, forgotten: new Set(uuids) });
+    const many = afterWalk(NEVER_READ, ALL, forgotten(['a', 'b']));
+    expect(afterWalk(many, PARTIAL, forgotten(['a'])).forgotten).toBe(2);
+    expect(afterWalk(many, ALL, forgotten(['a'])).forgotten).toBe(1);
+  });
+});
+
+it('the first servers are those of a lower rank, then by UUID, whatever the order of the server list', () => {
+  const numbers = fc.uniqueArray(fc.nat(40), { maxLength: 40 });
+  const numberOf = (uuid: string) => Number.parseInt(uuid.slice(0, 8), 16);
+  fc.assert(
+    fc.property(numbers, fc.nat(45), (shown, most) => {
+      const rank = (n: number) => n % 3;
+      const sorted = shown.toSorted((a, b) => rank(a) - rank(b) || a - b);
+      const first = firstServers(
+        shown.map((n) => listed(n)),
+        most,
+        ({ uuid }) => rank(numberOf(uuid)),
+      );
+      expect(new Set(first.map(({ uuid }) => numberOf(uuid)))).toEqual(new Set(sorted.slice(0, most)));
+    }),
+  );
+});
