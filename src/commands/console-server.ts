@@ -74,13 +74,13 @@ async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig
   await api.close();
   if (!complete) throw new CommandFailure(`panel ${name}: ${problem?.message}`, { cause: problem });
   const others = servers.filter(({ uuid }) => !panel.servers.some((one) => hasId(one, uuid)));
-  const discovered = others.map((server) => target(name, server.uuid, server.name));
+  const discovered = others.map(({ uuid, name: one, daemon }) => target(name, uuid, one, daemon));
   return { ...panel, servers: [...panel.servers, ...discovered] };
 }
 
 /** A server that isn't in the configuration. */
-export function target(panel: string, id: string, name: string): ServerTarget {
-  return { panel, id, name, labels: {}, expect: 'any', mode: 'socket', limits: {} };
+export function target(panel: string, id: string, name: string, daemon?: string): ServerTarget {
+  return { panel, id, name, labels: {}, expect: 'any', mode: 'socket', limits: {}, daemon };
 }
 
 /** The user's own key and where it came from: the file, or else the variable; throws a CommandFailure if it is invalid. */

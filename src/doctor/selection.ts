@@ -46,7 +46,8 @@ export function selectionOf(
     .filter((server) => rules.judge(server).included && monitored.has(identityOf({ id: server.uuid })))
     .map((server) => selectedBy(rules, server));
   return {
-    listed: listed.length + leftOut,
+    // Those that are left out aren't all remembered.
+    listed: Math.max(listed.length, selected.length + leftOut),
     monitored: selected.length,
     expect: expectations(discover, selected),
     query: (discover.query ?? []).map(({ match, query }, index) => ({

@@ -6,9 +6,6 @@ export type Limit = number | 'unlimited';
 /** Panels give limits of memory and disk in MiB. */
 export const MIB = 1_048_576;
 
-/** With every key, so that none is forgotten, and so that thousands of objects have one shape in memory. */
-export type Complete<T> = { readonly [Key in keyof Required<T>]: T[Key] };
-
 /** The limits of one server; a key is absent if unknown. */
 export interface Limits {
   readonly memoryBytes?: Limit;

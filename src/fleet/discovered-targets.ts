@@ -180,9 +180,10 @@ function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
   };
 }
 
-function discovered(server: ListedServer, { panel, labels, mode, judge }: CompiledRules): ServerTarget {
+function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
+  const { panel, labels, mode } = rules;
   const { uuid: id, name } = server;
-  const { expect, query } = judge(server);
+  const { expect, query } = rules.judge(server);
   const own = { panel, id, name, labels, expect, mode, limits: {}, query: queryOf(query, server) };
   return targetOf(server, { ...own, isDiscovered: true });
 }

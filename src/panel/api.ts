@@ -44,8 +44,6 @@ export class PanelApi {
   #connections: Connections;
   /** The panel has responded before, in its own form. */
   #hasAnswered = false;
-  /** The first daemon that the panel named when it refused a path: assumed of servers whose daemon isn't known. */
-  #usualDaemon: string | undefined;
 
   constructor(options: PanelApiOptions) {
     this.#options = options;
@@ -53,9 +51,9 @@ export class PanelApi {
     this.#connections = new Connections(options);
   }
 
-  /** `daemon` is that of the server, if it is known. */
+  /** `daemon` is that of the server, if the panel's paths name it. */
   credentials(server: string, signal: AbortSignal, daemon?: string) {
-    return this.#getBelow(daemon, (name) => PTERODACTYL.credentials(server, name), signal);
+    return this.#get(PTERODACTYL.credentials(server, daemon), signal);
   }
 
   /** The server's state and resource usage, up to 20 s old. */
@@ -72,11 +70,11 @@ export class PanelApi {
   }
 
   backups(server: string, page: number, signal: AbortSignal, daemon?: string) {
-    return this.#getBelow(daemon, (name) => PTERODACTYL.backups(server, page, name), signal);
+    return this.#get(PTERODACTYL.backups(server, page, daemon), signal);
   }
 
   schedules(server: string, signal: AbortSignal, daemon?: string) {
-    return this.#getBelow(daemon, (name) => PTERODACTYL.schedules(server, name), signal);
+    return this.#get(PTERODACTYL.schedules(server, daemon), signal);
   }
 
   nodes(page: number, signal: AbortSignal) {
@@ -92,29 +90,6 @@ export class PanelApi {
   /** Closes all connections; calls in progress are rejected. */
   close(): Promise<void> {
     return this.#connections.close();
-  }
-
-  /**
-   * Requests a path that depends on the server's daemon on some panels. If the panel refuses the path because of another daemon, the
-   * right one is requested at once.
-   */
-  async #getBelow<T>(
-    known: string | undefined,
-    make: (daemon?: string) => PanelRequest<T>,
-    signal: AbortSignal,
-  ): Promise<PanelAnswer<T>> {
-    let daemon = known ?? this.#usualDaemon;
-    for (let tried: readonly (string | undefined)[] = []; ; ) {
-      try {
-        return await this.#get(make(daemon), signal);
-      } catch (error) {
-        const right = error instanceof PanelError ? error.daemon : undefined;
-        tried = [...tried, daemon];
-        if (right === undefined || tried.includes(right)) throw error;
-        this.#usualDaemon ??= right;
-        daemon = right;
-      }
-    }
   }
 
   async #get<T>(request: PanelRequest<T>, signal: AbortSignal): Promise<PanelAnswer<T>> {

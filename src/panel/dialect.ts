@@ -120,8 +120,8 @@ export interface ErrorBody {
   readonly code?: string;
   /** The panel asked the server's node and passes on its response, possibly with its status, or reports that there was none. */
   readonly fromNode?: { readonly status?: number };
-  /** The panel has this path of the server only below the name of this daemon. */
-  readonly daemon?: string;
+  /** The panel has this path of the server only below the name of the server's daemon. */
+  readonly needsDaemon?: boolean;
   /** The response is one of a family of panels that isn't supported. */
   readonly isUnsupported?: boolean;
   readonly detail?: string;

@@ -27,8 +27,6 @@ export class PanelError extends Error {
   readonly fromPanel: boolean;
   /** The `X-RateLimit-Limit` of the response, in calls per minute. */
   readonly limitPerMinute: number | undefined;
-  /** The path is below the name of this daemon. */
-  readonly daemon: string | undefined;
 
   constructor(problem: Problem, facts: Partial<PanelErrorFacts> & ErrorOptions = {}) {
     super(problem.detail, facts);
@@ -36,11 +34,10 @@ export class PanelError extends Error {
     this.status = facts.status;
     this.fromPanel = facts.fromPanel ?? false;
     this.limitPerMinute = facts.limitPerMinute;
-    this.daemon = facts.daemon;
   }
 }
 
-type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute' | 'daemon'>;
+type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute'>;
 
 /** The problem behind any rejection of a call. */
 export function problemOf(error: unknown): Problem {
@@ -65,16 +62,18 @@ export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
 export function refusalError(refusal: HttpRefusal): PanelError {
   const { request, status, rate, location, apiKey } = refusal;
   const body = decodeErrorBody(refusal.text, refusal.contentType, apiKey);
-  const { form, detail, daemon } = body;
-  const target = status < 400 ? `redirect to ${redirectTarget(location)}` : undefined;
-  const words = [`${request} returned ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
+  const { form, detail, needsDaemon } = body;
+  const target = status < 400 && `redirect to ${redirectTarget(location)}`;
+  const advice = needsDaemon === true && 'the path needs the daemon, see the setting `daemon`';
+  const parts = [`${request} returned ${status}`, detail && `"${detail}"`, target, advice];
+  const words = parts.filter(Boolean).join(': ');
   const problem: Problem = {
     cause: causeOf(refusal, body),
     detail: words,
     retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
   };
   const fromPanel = form !== 'foreign';
-  return new PanelError(problem, { status, fromPanel, limitPerMinute: limitPerMinute(rate), daemon });
+  return new PanelError(problem, { status, fromPanel, limitPerMinute: limitPerMinute(rate) });
 }
 
 /** Only a response in the panel's own form shows anything about a server. */

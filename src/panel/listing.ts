@@ -23,7 +23,7 @@ export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) =>
 export type KeepServers = (servers: readonly ListedServer[]) => readonly ListedServer[];
 
 /** `keep` is called whenever so many servers were found, and not after every page, because it looks at all of them. */
-const KEEP_STEP = 1_000;
+const KEEP_STEP = 5_000;
 
 /** The result of a walk through the pages of a server list. */
 export interface ListingWalk {

@@ -1,6 +1,5 @@
 import { hasPrefix } from '../../domain/api-keys.ts';
 import { printable } from '../../domain/printable.ts';
-import { DAEMONS } from '../../domain/server.ts';
 import type { ApiEndpoint } from '../../domain/telemetry.ts';
 import type { ErrorBody, ListingQuery, PanelRequest } from '../dialect.ts';
 import { asFields, asText, type Fields, parseJson } from './pterodactyl/fields.ts';
@@ -57,18 +56,9 @@ function serverPath(server: string, daemon?: string): string {
   return `/api/client/servers${place}/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
 }
 
-/** What Hydrodactyl responds to a path without a daemon: it has no such route, so any daemon is tried first. */
-const NO_ROUTE =
-  /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found\.?$/;
-/** The same for a path with another daemon (CheckDaemonType). */
-const OTHER_DAEMON = /requires daemon type '\w+', but server is using '(\w+)'/;
-
-/** The daemon below whose name the panel has the path that it refused. */
-function daemonIn(detail = ''): string | undefined {
-  if (NO_ROUTE.test(detail)) return DAEMONS[0];
-  const named = OTHER_DAEMON.exec(detail)?.[1];
-  return DAEMONS.find((daemon) => daemon === named);
-}
+/** What Hydrodactyl responds to a path without a daemon, for which it has no route, or with another than the server's (CheckDaemonType). */
+const OTHER_DAEMON =
+  /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found|requires daemon type '\w+'/;
 
 /** A page's title is near its start; the rest isn't scanned. */
 const MAX_SCANNED = 4_096;
@@ -99,7 +89,13 @@ function decodeJson(body: Fields): ErrorBody {
   const detail = asText(first?.['detail']);
   if (code !== undefined || detail !== undefined) {
     const fromNode = code === FROM_NODE ? nodeAnswer(detail) : undefined;
-    return { form: 'envelope', detail: detail ?? code, code, fromNode, daemon: daemonIn(detail) };
+    return {
+      form: 'envelope',
+      detail: detail ?? code,
+      code,
+      fromNode,
+      needsDaemon: OTHER_DAEMON.test(detail ?? ''),
+    };
   }
   if (isOfCalagopus(body)) return { form: 'foreign', detail: asText(errors[0]), isUnsupported: true };
   const isFlat = asText(body['error']) !== undefined && asText(body['message']) !== undefined;

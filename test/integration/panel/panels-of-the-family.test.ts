@@ -49,21 +49,17 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     ].join('\n');
   const configured = () => [
     'servers:',
-    ...panel.servers.map(({ identifier, name }) => `  - { id: ${identifier}, name: ${name} }`),
+    ...panel.servers.map(
+      ({ identifier, name }) =>
+        `  - { id: ${identifier}, name: ${name}, daemon: ${name === 'on-elytra' ? 'elytra' : 'wings'} }`,
+    ),
   ];
 
-  it('identifies the daemon in its first response, which is assumed of other servers', async () => {
-    for (const name of ['on-wings', 'also-on-wings', 'on-elytra']) {
-      const { value } = await api.credentials(idOf(name), never());
-      expect(value.socketUrl).toContain(panel.server(name).uuid);
-    }
-    expect(telemetry.calls).toEqual([
-      'websocket 404',
-      'websocket 200',
-      'websocket 200',
-      'websocket 400',
-      'websocket 200',
-    ]);
+  it.each([undefined, 'wings'])('refuses a path with the daemon %s with advice', async (daemon) => {
+    const error = await api
+      .credentials(idOf('on-elytra'), never(), daemon)
+      .catch((reason: unknown) => reason);
+    expect((error as PanelError).message).toMatch(/: the path needs the daemon, see the setting `daemon`$/);
   });
 
   it('identifies it in the server list', async () => {
@@ -77,15 +73,14 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
   });
 
   it('still has no server that it does not know', async () => {
-    await expect(api.credentials('deadbeef', never())).rejects.toMatchObject({
-      problem: { cause: 'not_found' },
-    });
-    expect(telemetry.calls).toEqual(['websocket 404', 'websocket 404']);
+    const error = api.credentials('deadbeef', never(), 'wings');
+    await expect(error).rejects.toMatchObject({ problem: { cause: 'not_found' } });
+    await expect(error).rejects.not.toThrow('setting');
   });
 
   it.each([
     ['discovered', () => ['discover: true']],
-    ['configured', configured],
+    ['configured', () => configured().map((line) => line.replace(/, daemon: \w+/, ''))],
     ['configured without the server list', () => ['limits_from_listing: false', ...configured()]],
   ])('has servers that stream and backups that are read if they are %s', async (_how, lines) => {
     exporter = await startExporter({ yaml: yamlOf([...lines(), 'backups: true']) });

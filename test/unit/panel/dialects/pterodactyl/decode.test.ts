@@ -359,13 +359,13 @@ describe('decodeListingPage', () => {
   });
 
   it.each([
-    [{ status: 'suspended' }, { status: 'suspended', suspended: true, installing: false }],
-    [{ status: 'installing' }, { status: 'installing', suspended: false, installing: true }],
+    [{ status: 'suspended' }, { suspended: true, installing: false }],
+    [{ status: 'installing' }, { suspended: false, installing: true }],
     [{ is_installing: true }, { installing: true }],
     [{ status: 'install_failed' }, { installing: true }],
     // Servers with this status remain usable.
     [{ status: 'reinstall_failed' }, { installing: false }],
-    [{ status: 'restoring_backup' }, { status: 'restoring_backup', installing: false, restoring: true }],
+    [{ status: 'restoring_backup' }, { installing: false, restoring: true }],
     [{ feature_limits: { backups: null } }, { withoutBackups: false }],
     [{ limits: { memory: -5, disk: '1', cpu: 1e300, swap: -2, io: 0 } }, { limits: {} }],
     [{ limits: { swap: 0 } }, { limits: { swapBytes: 0 } }],
