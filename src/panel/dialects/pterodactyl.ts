@@ -94,7 +94,7 @@ function decodeJson(body: Fields): ErrorBody {
       detail: detail ?? code,
       code,
       fromNode,
-      needsDaemon: OTHER_DAEMON.test(detail ?? ''),
+      needsDaemon: OTHER_DAEMON.test(detail ?? '') || undefined,
     };
   }
   if (isOfCalagopus(body)) return { form: 'foreign', detail: asText(errors[0]), isUnsupported: true };
