@@ -28,12 +28,6 @@ export interface CollectionStatus {
   readonly problem?: Problem;
 }
 
-/** The highest one-second values of the last minute; a field is absent if there was no such value. */
-export interface Peaks {
-  readonly cpuCores?: number;
-  readonly memoryBytes?: number;
-}
-
 /** Every value of the `reason` label of `gameserver_stops_total`. */
 export const STOP_REASONS = [
   'requested',
@@ -83,18 +77,6 @@ export interface LastStop {
 
 /** A value that is read once per interval stays valid for this many, so that one read may fail. */
 export const VALID_INTERVALS = 2.5;
-
-/** How long a server was monitored, and what it did during that time; in seconds that only increase. */
-export interface Durations {
-  /** Monitored without a gap of more than a minute. */
-  readonly observed: number;
-  readonly running: number;
-  /** At the CPU limit, from `SATURATED_FROM` on; undefined if it has none. */
-  readonly cpuSaturated: number | undefined;
-  readonly memorySaturated: number | undefined;
-  /** CPU time used while it was monitored; undefined before the first sample with a CPU usage. */
-  readonly cpu: number | undefined;
-}
 
 /** The known state of a server's backups. */
 export interface BackupsReading {
@@ -239,7 +221,7 @@ export interface ServerReading {
   readonly socketState: SocketState;
   snapshot(now: number, clock: WallClock): Snapshot;
   history(now: number, clock: WallClock): RecentHistory;
-  /** Its states in the last two hours, in the form of `StateStrip.read`; empty before the first. */
+  /** Its states in the last two hours, in the form of `stripText`; empty before the first. */
   strip(now: number): string;
 }
 

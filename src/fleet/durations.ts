@@ -1,5 +1,4 @@
-import type { Durations } from '../domain/reading.ts';
-import { SATURATED_FROM, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
+import { SATURATED_FROM } from '../domain/troubles.ts';
 
 /** A longer gap between samples isn't counted as observed or running time, and no CPU time is assumed for it. */
 const MAX_OBSERVED_GAP_MS = 60_000;
@@ -13,8 +12,6 @@ export class DurationCounter {
   #runningMs = 0;
   #cpuSaturatedMs = 0;
   #memorySaturatedMs = 0;
-  /** Undefined before it is at the CPU limit for the first time, as most servers never are. */
-  #recentlySaturated: RecentTime | undefined;
   /** NaN before the first value. */
   #cpuMs = Number.NaN;
   #observedAt = Number.NaN;
@@ -50,62 +47,26 @@ export class DurationCounter {
     this.#memorySaturatedFrom = SATURATED_FROM * memoryLimit;
   }
 
-  /** Records a sample from the socket; NaN for a missing value. */
-  streamed(now: number, cpuUsed: number, memoryUsed: number): void {
+  /** Records a sample from the socket, with NaN for a missing value; returns for how long the server was at its CPU limit. */
+  streamed(now: number, cpuUsed: number, memoryUsed: number): number {
     const gapMs = now - this.#streamedAt;
     this.#streamedAt = now;
-    if (!(gapMs <= MAX_SATURATED_GAP_MS)) return;
-    if (cpuUsed >= this.#cpuSaturatedFrom) {
-      this.#cpuSaturatedMs += gapMs;
-      this.#recentlySaturated ??= new RecentTime();
-      this.#recentlySaturated.add(gapMs, now);
-    }
+    if (!(gapMs <= MAX_SATURATED_GAP_MS)) return 0;
     if (memoryUsed >= this.#memorySaturatedFrom) this.#memorySaturatedMs += gapMs;
+    if (!(cpuUsed >= this.#cpuSaturatedFrom)) return 0;
+    this.#cpuSaturatedMs += gapMs;
+    return gapMs;
   }
 
-  /** The share of the last ten minutes at the CPU limit. */
-  cpuSaturatedShare(now: number): number {
-    return (this.#recentlySaturated?.sum(now) ?? 0) / (SATURATED_WINDOW_SECONDS * 1_000);
-  }
-
-  /** The totals so far; saturation only for limits that exist. */
-  read(hasCpuLimit: boolean, hasMemoryLimit: boolean): Durations {
+  /** The totals so far, in seconds that only increase; saturation only for limits that exist. */
+  read(hasCpuLimit: boolean, hasMemoryLimit: boolean) {
     return {
       observed: this.#observedMs / 1_000,
       running: this.#runningMs / 1_000,
       cpuSaturated: hasCpuLimit ? this.#cpuSaturatedMs / 1_000 : undefined,
       memorySaturated: hasMemoryLimit ? this.#memorySaturatedMs / 1_000 : undefined,
+      /** Undefined before the first sample with a CPU usage. */
       cpu: Number.isNaN(this.#cpuMs) ? undefined : this.#cpuMs / 1_000,
     };
-  }
-}
-
-const STEPS = 20;
-const STEP_MS = (SATURATED_WINDOW_SECONDS * 1_000) / STEPS;
-
-/** How much time was added in the last ten minutes, to half a minute. */
-class RecentTime {
-  /** A ring of milliseconds per step. */
-  readonly #steps: number[] = Array.from({ length: STEPS }, () => 0);
-  #last = -1;
-
-  add(ms: number, now: number): void {
-    this.#advance(now);
-    const at = this.#last % STEPS;
-    this.#steps[at] = (this.#steps[at] ?? 0) + ms;
-  }
-
-  sum(now: number): number {
-    this.#advance(now);
-    return this.#steps.reduce((sum, ms) => sum + ms, 0);
-  }
-
-  /** Forgets the steps that are older than ten minutes. */
-  #advance(now: number): void {
-    const step = Math.floor(now / STEP_MS);
-    for (let next = Math.max(this.#last + 1, step - STEPS + 1); next <= step; next += 1) {
-      this.#steps[next % STEPS] = 0;
-    }
-    this.#last = Math.max(this.#last, step);
   }
 }

@@ -27,7 +27,7 @@ import { backupsOfServers, type ListOfServer, PacedReads, schedulesOfServers } f
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit } from './socket-limit.ts';
-import { StopDecisions } from './stop-reasons.ts';
+import { StopDecisions } from './stop-decisions.ts';
 
 /** The settings of a panel's fleet. */
 export interface PanelSettings extends SessionSettings, PollIntervals {

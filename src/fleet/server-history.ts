@@ -7,10 +7,10 @@ import {
   type StateChange,
   type WallClock,
 } from '../domain/reading.ts';
+import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import { isOff, type ServerState } from '../domain/server.ts';
-import { STRIP_POINTS, StateStrip, type StripState } from '../domain/state-strip.ts';
-import { LOOP_SECONDS } from '../domain/troubles.ts';
-import { NumberPool } from './number-pool.ts';
+import { STRIP_POINTS, STRIP_STATES, stripText } from '../domain/state-strip.ts';
+import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
 
 /**
  * Network rates of one server over its last two chart steps: the counters at two marks are kept, and a rate spans the time from
@@ -43,28 +43,22 @@ export class Traffic {
     this.#newerAt = Number.NaN;
   }
 
-  /** Bytes received per second, up to this sample. */
-  receiveRate(received: number, sampledAt: number): number {
-    return this.#rate(received, sampledAt, this.#olderReceived, this.#newerReceived);
-  }
-
-  /** Bytes sent per second, up to this sample. */
-  transmitRate(sent: number, sampledAt: number): number {
-    return this.#rate(sent, sampledAt, this.#olderSent, this.#newerSent);
-  }
-
-  #rate(bytes: number, at: number, older: number, newer: number): number {
-    const since = Number.isNaN(this.#olderAt) ? this.#newerAt : this.#olderAt;
-    const from = Number.isNaN(this.#olderAt) ? newer : older;
+  /** Bytes per second, up to this sample. */
+  rate(of: 'received' | 'sent', bytes: number, at: number): number {
+    const older = of === 'received' ? this.#olderReceived : this.#olderSent;
+    const newer = of === 'received' ? this.#newerReceived : this.#newerSent;
+    const [since, from] = Number.isNaN(this.#olderAt) ? [this.#newerAt, newer] : [this.#olderAt, older];
     return bytes >= newer && at > since && bytes >= from
       ? ((bytes - from) * 1_000) / (at - since)
       : Number.NaN;
   }
 }
 
-const STEP_MS = STEP_SECONDS * 1_000;
+const SECOND_MS = 1_000;
+const STEP_MS = STEP_SECONDS * SECOND_MS;
+const STRIP_STEP_MS = 120_000;
 
-/** The series kept of every server, in the order of their numbers. */
+/** The chart series kept of every server, in the order of their columns. */
 const SERIES = [
   'cpu_usage_cores',
   'memory_usage_bytes',
@@ -72,54 +66,95 @@ const SERIES = [
   'network_transmit_bytes_per_second',
 ] as const;
 
-const STRIPS = new NumberPool((length) => new Uint8Array(length), STRIP_POINTS);
+/** How long a peak is remembered, at least; at most one step longer. */
+const PEAK_WINDOW_MS = 60_000;
+const PEAK_STEPS = PEAK_WINDOW_MS / STEP_MS + 1;
+const PEAKS = ['cpu', 'memory'] as const;
 
-const RINGS = new NumberPool((length) => new Float32Array(length), SERIES.length * POINTS);
+/** The rings of the two hours: the worst state, the seconds in each known state, and those at the CPU limit. */
+const [WORST, SATURATED] = [0, STRIP_STATES.length];
+const STRIP_RINGS = SATURATED + 1;
+
+/** A step of a chart without a sample, in which the one before it is still fresh. */
+const SAME = Number.POSITIVE_INFINITY;
+
+/** Rings of so many steps in one array. */
+class Rings {
+  readonly #values: Float32Array | Float64Array | Uint8Array;
+  readonly #steps: number;
+
+  constructor(values: Float32Array | Float64Array | Uint8Array, steps: number) {
+    // In an array of bytes, NaN becomes 0.
+    this.#values = values.fill(Number.NaN);
+    this.#steps = steps;
+  }
+
+  read(ring: number, step: number): number {
+    return this.#values[ring * this.#steps + (step % this.#steps)] ?? Number.NaN;
+  }
+
+  write(ring: number, step: number, value: number): void {
+    this.#values[ring * this.#steps + (step % this.#steps)] = value;
+  }
+}
+
+/** Few enough that the histories of removed servers keep little memory from being freed. */
+const SERVERS_PER_CHUNK = 16;
+
+/** The rings of several histories: with arrays of its own, each of 10,000 servers would need about 300 more bytes. */
+class Chunk {
+  /** Of the last five minutes; 32 bits are enough for a chart. */
+  readonly points = new Rings(new Float32Array(SERVERS_PER_CHUNK * SERIES.length * POINTS), POINTS);
+  readonly peaks = new Rings(new Float64Array(SERVERS_PER_CHUNK * PEAKS.length * PEAK_STEPS), PEAK_STEPS);
+  /** Of the last two hours. */
+  readonly strip = new Rings(new Uint8Array(SERVERS_PER_CHUNK * STRIP_RINGS * STRIP_POINTS), STRIP_POINTS);
+  taken = 0;
+}
+
+let newest = new Chunk();
 
 /** The number of state changes, and of unwanted stops, kept per server. */
-const MAX_CHANGES = 20;
-const MAX_STOPS = 20;
+const MAX_KEPT = 20;
 
 /** A stop and the state change that shows it are at most this far apart. */
 const SAME_STOP_MS = 2_000;
 
-const LOOP_MS = LOOP_SECONDS * 1_000;
-
-const STRIP_STATE: Readonly<Record<ServerState, StripState>> = {
-  running: 'running',
-  starting: 'changing',
-  stopping: 'changing',
-  offline: 'off',
-  unknown: 'unknown',
+/** The places of the states in a strip. */
+const SHOWN: Readonly<Record<ServerState | 'down', number>> = {
+  running: STRIP_STATES.indexOf('running'),
+  starting: STRIP_STATES.indexOf('changing'),
+  stopping: STRIP_STATES.indexOf('changing'),
+  offline: STRIP_STATES.indexOf('off'),
+  down: STRIP_STATES.indexOf('down'),
+  unknown: 0,
 };
 
 /** The server changed to another state at a monotonic instant. */
 type Change = Pick<LastStop, 'at'> & Partial<LastStop> & { readonly state: ServerState };
 
-/** A point of the charts; NaN for a value that the sample doesn't have. */
-export interface Point {
-  readonly cpuCores: number;
-  readonly memoryBytes: number;
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
-  /** Undefined unless the game is queried and responds. */
-  readonly players: number | undefined;
-}
-
 /**
- * The last minutes of one server, written as its samples arrive: a chart point every five seconds, its state changes, its
- * unwanted stops, and a strip of its states. Instants are monotonic milliseconds; NaN stands for unknown.
+ * The last two hours of one server, written as its samples arrive. Everything that is shown of its past is a view of them: charts,
+ * peaks, network rates, the strip of its states with the time in each, and its state changes and unwanted stops. Instants are
+ * monotonic milliseconds; NaN stands for unknown.
  */
-export class HistoryRings {
-  /** A ring for each series; undefined before the first point. */
-  #points: Float32Array | undefined;
+export class ServerHistory {
+  readonly #points: Rings;
+  readonly #peaks: Rings;
+  readonly #strip: Rings;
+  /** The first ring of this server in each of them. */
+  readonly #firstPoints: number;
+  readonly #firstPeaks: number;
+  readonly #firstStrip: number;
   /** Undefined until the game has responded. */
-  #players: Float32Array | undefined;
-  #lastStep = Number.NaN;
+  #players: Rings | undefined;
+  /** The newest step of five seconds, and of two minutes. */
+  #step = Number.NaN;
+  #stripStep = Number.NaN;
+  /** The state in the strip, and the second up to which time was counted. */
+  #shown = 0;
+  #countedTo = Number.NaN;
   /** What is known now counts as known until this instant. */
   #freshUntil = Number.NEGATIVE_INFINITY;
-  /** Undefined before the first state. */
-  #strip: StateStrip | undefined;
   /** Undefined before the first known state, which isn't a change. */
   #state: ServerState | undefined;
   #changes: readonly Change[] = [];
@@ -127,20 +162,40 @@ export class HistoryRings {
   lastCrash: LastStop | undefined;
   #unwanted: readonly LastStop[] = [];
 
-  /**
-   * Records the state that a sample shows, and whether the server is off although it should run; without a newer sample the state
-   * is unknown after `freshUntil`.
-   */
-  sampled(state: ServerState, now: number, freshUntil: number, isDown: boolean): void {
-    if (now > this.#freshUntil) this.#endGap();
-    this.#freshUntil = freshUntil;
-    this.seen(state, now, isDown);
+  constructor() {
+    if (newest.taken === SERVERS_PER_CHUNK) newest = new Chunk();
+    ({ points: this.#points, peaks: this.#peaks, strip: this.#strip } = newest);
+    this.#firstPoints = newest.taken * SERIES.length;
+    this.#firstPeaks = newest.taken * PEAKS.length;
+    this.#firstStrip = newest.taken * STRIP_RINGS;
+    newest.taken += 1;
   }
 
-  /** Records the state that an event shows. */
+  /**
+   * Records an accepted sample, the state that it shows, and whether the server is off although it should run; without a newer
+   * sample, nothing is known after `freshForMs`. `players` is undefined unless the game is queried and responds.
+   */
+  sampled(
+    sample: SampleNumbers,
+    state: ServerState,
+    isDown: boolean,
+    freshForMs: number,
+    players: number | undefined,
+  ): void {
+    const now = sample.receivedAt;
+    if (now > this.#freshUntil) this.#endGap();
+    this.seen(state, now, isDown);
+    const step = Math.floor(now / STEP_MS);
+    if (step !== this.#step) this.#addPoint(sample, step, players);
+    this.#freshUntil = now + freshForMs;
+    if (sample.source !== 'socket') return;
+    this.#raise(this.#firstPeaks, sample.cpuCores);
+    this.#raise(this.#firstPeaks + 1, sample.memoryBytes);
+  }
+
+  /** Records the state that an event shows while samples are fresh. */
   seen(state: ServerState, now: number, isDown: boolean): void {
-    this.#strip ??= new StateStrip(STRIPS.take());
-    this.#strip.see(isDown ? 'down' : STRIP_STATE[state], now, this.#freshUntil);
+    this.#seeInStrip(isDown ? SHOWN.down : SHOWN[state], now);
     if (state === this.#state) return;
     const last = this.#changes.at(-1);
     // A stop that was decided at once precedes the state that it led to.
@@ -150,14 +205,20 @@ export class HistoryRings {
     this.#state = state;
   }
 
+  /** Records that the server was at its CPU limit for so long. */
+  saturated(now: number, forMs: number): void {
+    const seconds = Math.floor(now / SECOND_MS) - Math.floor((now - forMs) / SECOND_MS);
+    this.#count(SATURATED, this.#stripStep, seconds);
+  }
+
   /** Records a stop whose reason is decided. */
   stopped({ at, reason, exitCode }: LastStop): void {
     const stop = { at, reason, exitCode };
     if (isCrash(reason)) {
       this.lastCrash = stop;
-      this.#strip?.wentDown(at);
+      this.#worsen(Math.floor(at / STRIP_STEP_MS), SHOWN.down);
     }
-    this.#unwanted = [...this.unwantedStops(at), ...(isUnwanted(stop) ? [stop] : [])].slice(-MAX_STOPS);
+    if (isCrash(reason) || reason === 'unknown') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
     const place = this.#changes.findLastIndex(
       (change) =>
         isOff(change.state) && change.reason === undefined && Math.abs(change.at - at) <= SAME_STOP_MS,
@@ -169,99 +230,163 @@ export class HistoryRings {
     }
     const before = this.#changes.filter((change) => change.at <= at);
     const after = this.#changes.slice(before.length);
-    this.#changes = [...before, { ...stop, state: 'offline' as const }, ...after].slice(-MAX_CHANGES);
+    this.#changes = [...before, { ...stop, state: 'offline' as const }, ...after].slice(-MAX_KEPT);
     if (after.length === 0) this.#state = 'offline';
   }
 
   /** The unwanted and unexplained stops of the last hour, oldest first. */
   unwantedStops(now: number): readonly LastStop[] {
-    if (this.#unwanted.length === 0) return this.#unwanted;
-    const isRecent = ({ at }: LastStop) => now - at < LOOP_MS;
-    return this.#unwanted.every(isRecent) ? this.#unwanted : this.#unwanted.filter(isRecent);
+    return this.#unwanted.filter(({ at }) => now - at < LOOP_SECONDS * SECOND_MS);
   }
 
-  /** Whether the step of this instant has no point yet. */
-  isDue(now: number): boolean {
-    return Math.floor(now / STEP_MS) !== this.#lastStep;
+  /** Bytes per second up to this sample; NaN if unknown. */
+  rate(of: 'received' | 'sent', bytes: number, sampledAt: number): number {
+    return this.#traffic.rate(of, bytes, sampledAt);
   }
 
-  /** Adds the point of the current step; called after `sampled`. */
-  add(point: Point, now: number, previousFreshUntil: number): void {
-    const step = Math.floor(now / STEP_MS);
-    this.#points ??= RINGS.take();
-    const points = this.#points;
-    if (point.players !== undefined) this.#players ??= new Float32Array(POINTS).fill(Number.NaN);
-    this.#fill(step, previousFreshUntil);
-    const at = step % POINTS;
-    const { receivedBytes, sentBytes } = point;
-    points[at] = point.cpuCores;
-    points[at + POINTS] = point.memoryBytes;
-    points[at + 2 * POINTS] = this.#traffic.receiveRate(receivedBytes, now);
-    points[at + 3 * POINTS] = this.#traffic.transmitRate(sentBytes, now);
-    if (this.#players !== undefined) this.#players[at] = point.players ?? Number.NaN;
-    this.#traffic.mark(receivedBytes, sentBytes, now);
-    this.#lastStep = step;
+  /** The highest one-second value of the last minute; NaN if there was none. */
+  peak(of: (typeof PEAKS)[number], now: number): number {
+    const ring = this.#firstPeaks + PEAKS.indexOf(of);
+    let highest = Number.NaN;
+    const first = Math.max(0, Math.floor(now / STEP_MS) - PEAK_STEPS + 1);
+    for (let step = first; step <= this.#step; step += 1) {
+      const value = this.#peaks.read(ring, step);
+      if (!(highest >= value) && !Number.isNaN(value)) highest = value;
+    }
+    return highest;
   }
 
-  get freshUntil(): number {
-    return this.#freshUntil;
+  /** The share of the last ten minutes at the CPU limit. */
+  cpuSaturatedShare(now: number): number {
+    const end = Math.floor(now / STRIP_STEP_MS);
+    const first = end - (SATURATED_WINDOW_SECONDS * SECOND_MS) / STRIP_STEP_MS;
+    let seconds = (1 + end - now / STRIP_STEP_MS) * this.#stripAt(SATURATED, first);
+    for (let step = first + 1; step <= end; step += 1) seconds += this.#stripAt(SATURATED, step);
+    return seconds / SATURATED_WINDOW_SECONDS;
   }
 
-  receiveRate(receivedBytes: number, sampledAt: number): number {
-    return this.#traffic.receiveRate(receivedBytes, sampledAt);
-  }
-
-  transmitRate(sentBytes: number, sampledAt: number): number {
-    return this.#traffic.transmitRate(sentBytes, sampledAt);
-  }
-
-  /** The states of the last two hours, in the form of `StateStrip.read`; empty before the first. */
-  readStrip(now: number): string {
-    return this.#strip?.read(now) ?? '';
+  /** The states of the last two hours, in the form of `stripText`; empty before the first. */
+  strip(now: number): string {
+    if (Number.isNaN(this.#stripStep)) return '';
+    const end = Math.floor(now / STRIP_STEP_MS);
+    const steps = Array.from({ length: STRIP_POINTS }, (_, index) => end - STRIP_POINTS + 1 + index);
+    const worst = steps.map((step) =>
+      step > this.#stripStep ? this.#laterState(step) : this.#stripAt(WORST, step),
+    );
+    return stripText(worst, (state) => steps.reduce((sum, step) => sum + this.#stripAt(state, step), 0));
   }
 
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
   read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
     const end = Math.floor(now / STEP_MS);
-    const points = this.#points ?? new Float32Array(0);
-    const last = isFresh ? end : Math.min(end, this.#lastStep);
-    const values = (ring: Float32Array, series: number) =>
+    const last = isFresh ? end : Math.min(end, this.#step);
+    const values = (rings: Rings, ring: number) =>
       Array.from({ length: POINTS }, (_, index) => {
         const step = end - POINTS + 1 + index;
-        return step > last ? null : rounded(this.#at(ring, series, step));
+        return step > last ? null : this.#valueAt(rings, ring, step);
       });
+    const series = SERIES.map(
+      (name, place) => [name, values(this.#points, this.#firstPoints + place)] as const,
+    );
     return {
-      end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / 1_000),
+      end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / SECOND_MS),
       series: {
-        ...Object.fromEntries(SERIES.map((name, series) => [name, values(points, series)])),
+        ...Object.fromEntries(series),
         ...(this.#players && { players: values(this.#players, 0) }),
       },
       state_changes: this.#changesAt(now, isFresh).map((change) => shown(change, clock)),
     };
   }
 
-  /** The value at a step, up to now: the last point applies until the next one while it is fresh. */
-  #at(ring: Float32Array, series: number, step: number): number {
-    const isAfter = step > this.#lastStep;
-    if (isAfter && step * STEP_MS > this.#freshUntil) return Number.NaN;
-    const at = Math.min(step, this.#lastStep);
-    if (at < 0 || at <= this.#lastStep - POINTS) return Number.NaN;
-    return ring[series * POINTS + (at % POINTS)] ?? Number.NaN;
+  #seeInStrip(state: number, now: number): void {
+    const step = Math.floor(now / STRIP_STEP_MS);
+    const isNewStep = step !== this.#stripStep;
+    if (isNewStep) this.#advanceStrip(step);
+    this.#countTo(Math.floor(now / SECOND_MS));
+    // Nearly every sample shows the same state as the one before.
+    if (!isNewStep && state === this.#shown) return;
+    this.#shown = state;
+    this.#worsen(step, state);
   }
 
-  /** Repeats the last point until this step while it was fresh; the steps after that are unknown. */
-  #fill(step: number, freshUntil: number): void {
-    const last = this.#lastStep;
-    for (let next = Math.max(last + 1, step - POINTS + 1); next < step; next += 1) {
-      const isKnown = next * STEP_MS <= freshUntil;
-      for (const ring of [this.#points, this.#players]) {
-        if (ring === undefined) continue;
-        for (let start = 0; start < ring.length; start += POINTS) {
-          const value = isKnown ? ring[start + (last % POINTS)] : undefined;
-          ring[start + (next % POINTS)] = value ?? Number.NaN;
-        }
+  #advanceStrip(step: number): void {
+    for (let next = Math.max(this.#stripStep + 1, step - STRIP_POINTS + 1); next <= step; next += 1) {
+      for (let ring = 0; ring < STRIP_RINGS; ring += 1) {
+        this.#strip.write(this.#firstStrip + ring, next, ring === WORST ? this.#laterState(next) : 0);
       }
     }
+    this.#stripStep = step;
+  }
+
+  /** Counts the time since the last call as spent in the state that was seen then, as long as that was fresh. */
+  #countTo(second: number): void {
+    const end = Math.min(second, Math.floor(this.#freshUntil / SECOND_MS));
+    for (let next = this.#countedTo; next < end; next += 1) {
+      if (this.#shown > 0) this.#count(this.#shown, Math.floor((next * SECOND_MS) / STRIP_STEP_MS), 1);
+    }
+    this.#countedTo = second;
+  }
+
+  #count(ring: number, step: number, seconds: number): void {
+    if (!this.#keeps(step)) return;
+    const at = this.#firstStrip + ring;
+    this.#strip.write(at, step, this.#strip.read(at, step) + seconds);
+  }
+
+  #worsen(step: number, state: number): void {
+    if (!this.#keeps(step)) return;
+    const at = this.#firstStrip + WORST;
+    this.#strip.write(at, step, Math.max(this.#strip.read(at, step), state));
+  }
+
+  #keeps(step: number): boolean {
+    return step >= 0 && step <= this.#stripStep && step > this.#stripStep - STRIP_POINTS;
+  }
+
+  #stripAt(ring: number, step: number): number {
+    return this.#keeps(step) ? this.#strip.read(this.#firstStrip + ring, step) : 0;
+  }
+
+  /** The state at the start of a step after the last one that was recorded. */
+  #laterState(step: number): number {
+    return step * STRIP_STEP_MS <= this.#freshUntil ? this.#shown : 0;
+  }
+
+  #addPoint(sample: SampleNumbers, step: number, players: number | undefined): void {
+    const { receivedAt, networkReceiveBytes: received, networkTransmitBytes: sent } = sample;
+    if (players !== undefined) this.#players ??= new Rings(new Float32Array(POINTS), POINTS);
+    for (let next = Math.max(this.#step + 1, step - POINTS + 1); next <= step; next += 1) {
+      const value = next * STEP_MS <= this.#freshUntil ? SAME : Number.NaN;
+      for (const ring of SERIES.keys()) this.#points.write(this.#firstPoints + ring, next, value);
+      for (const ring of PEAKS.keys()) this.#peaks.write(this.#firstPeaks + ring, next, Number.NaN);
+      this.#players?.write(0, next, value);
+    }
+    this.#step = step;
+    this.#points.write(this.#firstPoints, step, sample.cpuCores);
+    this.#points.write(this.#firstPoints + 1, step, sample.memoryBytes);
+    this.#points.write(this.#firstPoints + 2, step, this.#traffic.rate('received', received, receivedAt));
+    this.#points.write(this.#firstPoints + 3, step, this.#traffic.rate('sent', sent, receivedAt));
+    this.#players?.write(0, step, players ?? Number.NaN);
+    this.#traffic.mark(received, sent, receivedAt);
+  }
+
+  #raise(ring: number, value: number): void {
+    // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
+    // nothing.
+    if (!(this.#peaks.read(ring, this.#step) >= value) && !Number.isNaN(value)) {
+      this.#peaks.write(ring, this.#step, value);
+    }
+  }
+
+  /** The value of a chart at a step, up to now: that of the last sample before it, while that was fresh. */
+  #valueAt(rings: Rings, ring: number, step: number): number | null {
+    if (step > this.#step && step * STEP_MS > this.#freshUntil) return null;
+    const oldest = Math.max(0, this.#step - POINTS + 1);
+    let at = Math.min(step, this.#step);
+    while (at >= oldest && rings.read(ring, at) === SAME) at -= 1;
+    const value = at >= oldest ? rings.read(ring, at) : Number.NaN;
+    // A 32-bit float holds seven digits, and a chart shows fewer.
+    return Number.isNaN(value) ? null : Number(value.toPrecision(6));
   }
 
   /** A rate can't span a gap. */
@@ -276,28 +401,19 @@ export class HistoryRings {
     const isLost = !isFresh && this.#state !== undefined && this.#state !== 'unknown';
     if (!isLost) return this.#changes;
     const lost = { at: Math.min(now, this.#freshUntil), state: 'unknown' as const };
-    return [...this.#changes, lost].slice(-MAX_CHANGES);
+    return [...this.#changes, lost].slice(-MAX_KEPT);
   }
 
   #change(change: Change): void {
-    this.#changes = [...this.#changes, change].slice(-MAX_CHANGES);
+    this.#changes = [...this.#changes, change].slice(-MAX_KEPT);
   }
-}
-
-function isUnwanted({ reason }: LastStop): boolean {
-  return isCrash(reason) || reason === 'unknown';
 }
 
 function shown({ at, state, reason, exitCode }: Change, clock: WallClock): StateChange {
   return {
-    timestamp_seconds: Math.round(clock.toUnixMs(at) / 1_000),
+    timestamp_seconds: Math.round(clock.toUnixMs(at) / SECOND_MS),
     state,
     reason,
     exit_code: exitCode,
   };
-}
-
-// A 32-bit float holds seven digits, and a chart shows fewer.
-function rounded(value: number): number | null {
-  return Number.isNaN(value) ? null : Number(value.toPrecision(6));
 }

@@ -26,10 +26,21 @@ import {
 import type { DaemonWords } from '../panel/dialect.ts';
 import { DurationCounter } from './durations.ts';
 import { POLL_CACHE_MS } from './ordering.ts';
-import { PowerHistory, type PowerListener } from './power-history.ts';
-import { HistoryRings } from './server-history.ts';
+import {
+  type DecidedStop,
+  decisionDueAt,
+  explain,
+  isExpectedAt,
+  isFailedRestart,
+  isNews,
+  isOutdated,
+  NOTHING_SEEN,
+  offAt,
+  type Power,
+  type Seen,
+} from './power.ts';
+import { ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
-import type { DecidedStop } from './stop-reasons.ts';
 
 /** For servers that were never sampled. */
 const UNWATCHED = new DurationCounter();
@@ -42,7 +53,7 @@ export interface StopListener {
 }
 
 /** One server's entry in the store: the newest accepted sample and everything counted so far. */
-export class ServerRecord implements ServerReading, PowerListener {
+export class ServerRecord implements ServerReading {
   #target: ServerTarget;
   /** The maximum age of a sample in milliseconds, by source. */
   staleness: Readonly<Record<SampleSource, number>>;
@@ -57,8 +68,11 @@ export class ServerRecord implements ServerReading, PowerListener {
   #queriedRun: number | undefined;
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
-  readonly #power: PowerHistory;
-  readonly #history = new HistoryRings();
+  #power: Power = NOTHING_SEEN;
+  /** The earliest instant at which the server was last seen off. */
+  #offSeenFrom = Number.NEGATIVE_INFINITY;
+  /** Undefined before the first sample or stop. */
+  #history: ServerHistory | undefined;
   readonly #stopListener: StopListener | undefined;
   #stopDueAt: number | undefined;
 
@@ -70,12 +84,6 @@ export class ServerRecord implements ServerReading, PowerListener {
     this.#target = target;
     this.staleness = staleness;
     this.#stopListener = stopListener;
-    this.#power = new PowerHistory(this);
-  }
-
-  stopped(stop: DecidedStop): void {
-    this.#history.stopped(stop);
-    this.#stopListener?.decided(this, stop);
   }
 
   get target(): ServerTarget {
@@ -112,7 +120,7 @@ export class ServerRecord implements ServerReading, PowerListener {
 
   /** The node may still explain the latest stop; it does within seconds. */
   get awaitsWords(): boolean {
-    return this.#power.stops.isAwaited;
+    return this.#power.pending.length > 0;
   }
 
   /** Identifies the current run of the server, as far as starts are seen; undefined unless it is known to be running. */
@@ -140,26 +148,26 @@ export class ServerRecord implements ServerReading, PowerListener {
   snapshot(now: number, clock: WallClock): Snapshot {
     const { target, status } = this;
     const { limits } = target;
-    const { stops, stateSince } = this.#power;
-    const lastStop = shownStop(stops.last, clock);
+    const { state, since, lastStop: last } = this.#power;
+    const lastStop = shownStop(last, clock);
     const isFresh = this.isFresh(now);
     const sample = isFresh ? this.#samples?.newest : undefined;
     const sampledAt = this.sampledAt;
     const [cpuLimit, memoryLimit] = [known(this.#cpuLimit), known(this.#memoryLimit)];
     const counter = this.#samples?.durations ?? UNWATCHED;
     const durations = counter.read(cpuLimit !== undefined, memoryLimit !== undefined);
-    const peaks = isFresh ? this.#samples?.peaks.read(now) : undefined;
+    const history = isFresh ? this.#history : undefined;
     const backups = this.#shownBackups(now);
     const schedules = this.#shownSchedules(now);
     const query = this.#shownQuery(now);
-    const unwanted = this.#history.unwantedStops(now);
+    const unwanted = this.#history?.unwantedStops(now) ?? NO_UNWANTED_STOPS;
     const received = known(sample?.networkReceiveBytes);
     const sent = known(sample?.networkTransmitBytes);
     return {
       timestamp_seconds: unixSeconds(now, clock),
       target,
       node: this.node,
-      state: isFresh ? this.#power.state : 'unknown',
+      state: isFresh ? state : 'unknown',
       condition: status.condition,
       blocked: status.condition === 'blocked' ? status.blocked : undefined,
       problem: status.problem,
@@ -171,32 +179,31 @@ export class ServerRecord implements ServerReading, PowerListener {
       cpu_usage_cores: known(sample?.cpuCores),
       cpu_seconds_total: isFresh ? durations.cpu : undefined,
       cpu_limit_cores: isFresh ? cpuLimit : undefined,
-      cpu_saturated_share: isFresh && cpuLimit !== undefined ? counter.cpuSaturatedShare(now) : undefined,
+      cpu_saturated_share: cpuLimit === undefined ? undefined : history?.cpuSaturatedShare(now),
       disk_usage_bytes: known(sample?.diskBytes),
       disk_limit_bytes: isFresh ? finiteLimit(limits.diskBytes) : undefined,
       network_receive_bytes_total: received,
       network_transmit_bytes_total: sent,
-      network_receive_bytes_per_second: this.#rateAt(received, 'receiveRate'),
-      network_transmit_bytes_per_second: this.#rateAt(sent, 'transmitRate'),
+      network_receive_bytes_per_second: this.#rateAt('received', received),
+      network_transmit_bytes_per_second: this.#rateAt('sent', sent),
       disk_read_bytes_total: known(sample?.diskReadBytes),
       disk_written_bytes_total: known(sample?.diskWrittenBytes),
       uptime_milliseconds: known(sample?.uptimeMs),
       start_time_seconds:
         isFresh && this.startedAt !== undefined ? unixSeconds(this.startedAt, clock) : undefined,
-      cpu_usage_peak_cores: peaks?.cpuCores,
-      memory_usage_peak_bytes: peaks?.memoryBytes,
-      state_changed_timestamp_seconds:
-        isFresh && stateSince !== undefined ? unixSeconds(stateSince, clock) : undefined,
+      cpu_usage_peak_cores: known(history?.peak('cpu', now)),
+      memory_usage_peak_bytes: known(history?.peak('memory', now)),
+      state_changed_timestamp_seconds: isFresh && state !== 'unknown' ? unixSeconds(since, clock) : undefined,
       starts_total: this.#power.starts,
       last_stop_timestamp_seconds: lastStop?.timestamp_seconds,
-      stops: stops.counts,
+      stops: this.#power.stops,
       last_stop: lastStop,
       off_reason: this.#offReason,
       is_stop_awaited: this.awaitsWords,
-      last_crash: shownStop(this.#history.lastCrash, clock),
-      unwanted_stops: unwanted.length === 0 ? NO_UNWANTED_STOPS : unwanted.map((stop) => stopOf(stop, clock)),
-      last_exit_code: stops.lastExitCode,
-      automatic_restart_aborted: Number(stops.isRestartAborted),
+      last_crash: shownStop(this.#history?.lastCrash, clock),
+      unwanted_stops: unwanted.map((stop) => stopOf(stop, clock)),
+      last_exit_code: this.#power.lastExitCode,
+      automatic_restart_aborted: Number(this.#power.isRestartAborted),
       running_seconds_total: durations.running,
       observed_seconds_total: durations.observed,
       cpu_saturated_seconds_total: durations.cpuSaturated,
@@ -221,11 +228,16 @@ export class ServerRecord implements ServerReading, PowerListener {
   }
 
   history(now: number, clock: WallClock): RecentHistory {
-    return this.#history.read(now, this.isFresh(now), clock);
+    return this.#past.read(now, this.isFresh(now), clock);
   }
 
   strip(now: number): string {
-    return this.#history.readStrip(now);
+    return this.#history?.strip(now) ?? '';
+  }
+
+  get #past(): ServerHistory {
+    this.#history ??= new ServerHistory();
+    return this.#history;
   }
 
   /** The source of the newest sample. */
@@ -241,7 +253,7 @@ export class ServerRecord implements ServerReading, PowerListener {
   #isExpected(now: number): boolean | undefined {
     const { expect, blocked } = this.target;
     if (expect !== 'auto') return expect === 'running';
-    return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : this.#power.isExpected(now);
+    return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : isExpectedAt(this.#power, now);
   }
 
   /** Is the server off although it should run? Not before the reason of its stop is decided. */
@@ -251,9 +263,9 @@ export class ServerRecord implements ServerReading, PowerListener {
 
   /** The last stop's reason if the server has been off since; the reason of the latest stop may not be decided yet. */
   get #offReason(): StopReason | undefined {
-    const { offAt, state, stops } = this.#power;
-    const isLast = stops.last !== undefined && (offAt === undefined || stops.last.at >= offAt);
-    return isOff(state) && isLast ? stops.last?.reason : undefined;
+    const { state, lastStop: last } = this.#power;
+    const isLast = last !== undefined && last.at >= (offAt(this.#power) ?? last.at);
+    return isOff(state) && isLast ? last.reason : undefined;
   }
 
   #shownBackups(now: number): BackupsReading | undefined {
@@ -277,29 +289,10 @@ export class ServerRecord implements ServerReading, PowerListener {
       : undefined;
   }
 
-  #rateAt(bytes: number | undefined, rateOf: 'receiveRate' | 'transmitRate'): number | undefined {
-    const sampledAt = this.sampledAt;
-    if (bytes === undefined || sampledAt === undefined) return undefined;
-    const rate = this.#history[rateOf](bytes, sampledAt);
-    return Number.isNaN(rate) ? undefined : Math.round(rate);
-  }
-
-  /** Adds an accepted sample to the history. */
-  #remember(
-    { cpuCores, memoryBytes, networkReceiveBytes, networkTransmitBytes }: SampleNumbers,
-    now: number,
-  ): void {
-    const { freshUntil } = this.#history;
-    this.#history.sampled(this.#power.state, now, now + this.#stalenessMs, this.#isDown(now));
-    if (!this.#history.isDue(now)) return;
-    const point = {
-      cpuCores,
-      memoryBytes,
-      receivedBytes: networkReceiveBytes,
-      sentBytes: networkTransmitBytes,
-      players: this.#shownQuery(now)?.players,
-    };
-    this.#history.add(point, now, freshUntil);
+  #rateAt(of: 'received' | 'sent', bytes: number | undefined): number | undefined {
+    const rate =
+      bytes === undefined ? undefined : known(this.#history?.rate(of, bytes, this.sampledAt ?? Number.NaN));
+    return rate === undefined ? undefined : Math.round(rate);
   }
 
   setPolledStaleness(poll: number): void {
@@ -319,37 +312,34 @@ export class ServerRecord implements ServerReading, PowerListener {
     this.#interrupt();
   }
 
+  #interrupt(): void {
+    this.#samples?.interrupted();
+    this.#see({ seen: 'gap' });
+  }
+
   /** Records a `status` event: a hint that precedes the sample with the same state. */
   stateHint(state: ServerState, now: number): void {
-    this.#power.seenByStatus(state, now);
-    const samples = this.#samples;
-    if (samples !== undefined && isOff(state)) samples.startedAt = undefined;
-    if (this.isFresh(now)) {
-      samples?.durations.observed(now, this.#power.state === 'running');
-      this.#history.seen(this.#power.state, now, this.#isDown(now));
-    }
-    this.#noteStop();
+    this.#see({ seen: 'status', at: now, state });
+    if (isOff(state)) this.#offSeenFrom = now;
+    this.#samples?.hinted(state);
+    if (!this.isFresh(now)) return;
+    this.#samples?.durations.observed(now, this.state === 'running');
+    this.#past.seen(this.state, now, this.#isDown(now));
   }
 
   daemonWords(words: DaemonWords, now: number): void {
-    const { isAwaited, last } = this.#power.stops;
+    const { lastStop: last } = this.#power;
     // What the daemon prints about a stop that is still pending is logged with the stop.
-    const isNews = !isAwaited && this.#power.stops.isFailedRestart(words, now);
-    this.#power.daemonWords(words, now);
-    if (isNews && last !== undefined) this.#stopListener?.decided(this, { ...last, isRestartAborted: true });
-    this.#noteStop();
+    const isNewsOfLast = !this.awaitsWords && isFailedRestart(this.#power, words, now);
+    this.#see({ seen: 'words', at: now, words });
+    if (isNewsOfLast && last !== undefined) {
+      this.#stopListener?.decided(this, { ...last, isRestartAborted: true });
+    }
   }
 
-  /** Decides the reasons of the stops for which it is due. */
+  /** Decides the reasons of the stops for which it is due; of all stops at infinity. */
   decideStop(now: number): void {
-    this.#power.stops.decide(now);
-    this.#noteStop();
-  }
-
-  /** Decides the reasons of all stops with what is known. */
-  settleStop(): void {
-    this.#power.stops.settle();
-    this.#noteStop();
+    this.#see({ seen: 'time', at: now });
   }
 
   socketSample(sample: SampleNumbers, now: number): void {
@@ -381,23 +371,41 @@ export class ServerRecord implements ServerReading, PowerListener {
   }
 
   #accept(next: SampleNumbers): void {
-    this.#samples ??= new ServerSamples(this.target.limits);
-    const isAccepted = this.#samples.accept(next, this.#power);
-    this.#noteStop();
-    if (isAccepted) this.#remember(this.#samples.newest, next.receivedAt);
+    const { target } = this;
+    this.#samples ??= new ServerSamples(target.limits);
+    const samples = this.#samples;
+    const { older, restarted } = samples.order(next, this.#power);
+    if (older || isOutdated(this.#power, next, restarted)) return;
+    this.#seeSample(next, restarted);
+    if (!samples.accept(next, restarted, this.#power)) return;
+    const { newest, durations } = samples;
+    const { receivedAt, cpuCores, memoryBytes } = newest;
+    const players = this.#shownQuery(receivedAt)?.players;
+    this.#past.sampled(newest, this.state, this.#isDown(receivedAt), this.#stalenessMs, players);
+    const saturatedMs = next.source === 'socket' ? durations.streamed(receivedAt, cpuCores, memoryBytes) : 0;
+    if (saturatedMs > 0) this.#past.saturated(receivedAt, saturatedMs);
   }
 
-  #noteStop(): void {
-    const { dueAt } = this.#power.stops;
+  #seeSample(next: SampleNumbers, restarted: boolean): void {
+    const { state, source, receivedAt: at, measuredFrom, uptimeMs } = next;
+    if (state === undefined) return;
+    if (isNews(this.#power, next, restarted)) {
+      const offSeenFrom = this.#offSeenFrom;
+      this.#see({ seen: 'sample', at, state, source, uptimeMs, measuredFrom, restarted, offSeenFrom });
+    }
+    if (isOff(state)) this.#offSeenFrom = measuredFrom;
+  }
+
+  #see(observation: Seen): void {
+    this.#power = explain([observation], this.#power);
+    for (const stop of this.#power.decided) {
+      this.#past.stopped(stop);
+      this.#stopListener?.decided(this, stop);
+    }
+    const dueAt = decisionDueAt(this.#power);
     if (dueAt === this.#stopDueAt) return;
     this.#stopDueAt = dueAt;
     this.#stopListener?.awaited(this, dueAt);
-  }
-
-  #interrupt(): void {
-    this.#samples?.interrupted();
-    this.#power.interrupted();
-    this.#noteStop();
   }
 }
 
@@ -406,7 +414,7 @@ function isRebuilt(reason: BlockedReason | undefined): boolean {
   return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
 }
 
-const NO_UNWANTED_STOPS: readonly ShownStop[] = [];
+const NO_UNWANTED_STOPS: readonly LastStop[] = [];
 
 function known(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value;

@@ -1,10 +1,8 @@
-import type { Peaks } from '../domain/reading.ts';
 import { SampleNumbers } from '../domain/sample-numbers.ts';
-import { finiteLimit, isOff, type Limits, memoryLimitOf } from '../domain/server.ts';
+import { finiteLimit, isOff, type Limits, memoryLimitOf, type ServerState } from '../domain/server.ts';
 import { DurationCounter } from './durations.ts';
-import { NumberPool } from './number-pool.ts';
-import { compareObservations, START_JITTER_MS } from './ordering.ts';
-import type { PowerHistory } from './power-history.ts';
+import { compareObservations, type SampleOrder, START_JITTER_MS } from './ordering.ts';
+import { offAt, type Power } from './power.ts';
 
 /**
  * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the
@@ -21,7 +19,6 @@ const ASKED_AFTER_MS = 10_000;
 export class ServerSamples {
   /** The newest accepted sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
   readonly newest = new SampleNumbers();
-  readonly peaks = new PeakWindow();
   readonly durations = new DurationCounter();
   /** When the server started; stable between samples of one run; undefined if off or unknown. */
   startedAt: number | undefined;
@@ -34,6 +31,9 @@ export class ServerSamples {
   readonly #diskWritten = new MonotonicCounter();
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
+  /** The server was seen off or starting since the newest sample, so that its counters may restart. */
+  #mayReset = false;
+  #starts = 0;
   /** When the last sample arrived over the socket, whether or not it was accepted. */
   #socketSampleAt = Number.NEGATIVE_INFINITY;
   #uptimeMovedAt = Number.NEGATIVE_INFINITY;
@@ -54,40 +54,44 @@ export class ServerSamples {
     this.#isInterrupted = true;
   }
 
-  /** Takes a sample, unless it is older than the newest one, shows a state that has ended, or is frozen; also tells the power history. */
-  accept(next: SampleNumbers, power: PowerHistory): boolean {
+  /** Records the state that an event shows. */
+  hinted(state: ServerState): void {
+    if (isOff(state)) this.startedAt = undefined;
+    this.#mayReset ||= isOff(state) || state === 'starting';
+  }
+
+  /** How a sample relates to the newest one. */
+  order(next: SampleNumbers, power: Power): SampleOrder {
     const { newest } = this;
-    const { source, receivedAt, uptimeMs } = next;
+    const isUninterrupted = !this.#isInterrupted && next.source === 'socket' && newest.source === 'socket';
     const previous = newest.source === undefined ? undefined : newest;
+    return compareObservations(previous, next, { offAt: offAt(power), isUninterrupted });
+  }
+
+  /** Takes a sample that isn't older than the newest one, unless it is frozen; `restarted` if it is of another run. */
+  accept(next: SampleNumbers, restarted: boolean, power: Power): boolean {
+    const { source, receivedAt, uptimeMs } = next;
     const isStreamed = source === 'socket';
-    const { older, restarted } = compareObservations(previous, next, {
-      offAt: power.offAt,
-      isUninterrupted: !this.#isInterrupted && isStreamed && previous?.source === 'socket',
-    });
-    if (older || power.isOutdated(next, restarted)) return false;
-    power.sampled(next, restarted);
-    const hasMoved = uptimeMs !== newest.uptimeMs;
+    const isSettled = power.state === 'running' || power.state === 'stopping' || power.state === 'unknown';
+    this.#mayReset ||= !isSettled;
+    const hasMoved = uptimeMs !== this.newest.uptimeMs;
     if (hasMoved) this.#uptimeMovedAt = receivedAt;
     this.isFrozen = this.#isStandingStill(next, power);
     if (isStreamed) this.#socketSampleAt = receivedAt;
     if (this.isFrozen) return false;
     this.#isInterrupted &&= !isStreamed;
-    const mayReset = power.takeStartSeen() || restarted;
-    if (isStreamed) this.peaks.add(receivedAt, next.cpuCores, next.memoryBytes);
-    this.#show(next, mayReset);
+    this.#show(next, restarted || this.#mayReset || power.starts !== this.#starts);
+    this.#mayReset = !isSettled;
+    this.#starts = power.starts;
     this.durations.observed(receivedAt, power.state === 'running');
     this.durations.used(receivedAt, next.cpuCores);
-    if (isStreamed) this.durations.streamed(receivedAt, next.cpuCores, next.memoryBytes);
     // An unchanged uptime shows nothing about the start.
     if (hasMoved) this.#noteStart(next, restarted, power);
     return true;
   }
 
   /** Does the node repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
-  #isStandingStill(
-    { source, uptimeMs, receivedAt, measuredFrom }: SampleNumbers,
-    power: PowerHistory,
-  ): boolean {
+  #isStandingStill({ source, uptimeMs, receivedAt, measuredFrom }: SampleNumbers, power: Power): boolean {
     const isUp = uptimeMs > 0 && !isOff(power.state);
     const wasAskedFor = source === 'poll' || receivedAt - this.#socketSampleAt > ASKED_AFTER_MS;
     return isUp && wasAskedFor && measuredFrom - this.#uptimeMovedAt > FROZEN_AFTER_MS;
@@ -113,7 +117,7 @@ export class ServerSamples {
     this.durations.limit(cpuLimit, memoryLimit);
   }
 
-  #noteStart(next: SampleNumbers, restarted: boolean, power: PowerHistory): void {
+  #noteStart(next: SampleNumbers, restarted: boolean, power: Power): void {
     const { uptimeMs, receivedAt, measuredFrom } = next;
     if (isOff(power.state) || !(uptimeMs > 0)) {
       this.startedAt = undefined;
@@ -149,76 +153,4 @@ export class MonotonicCounter {
     } else this.#heldSince ??= now;
     return this.#highest;
   }
-}
-
-/** How long a peak is remembered, at least; at most one bucket longer. */
-export const PEAK_WINDOW_MS = 60_000;
-
-/** A minute in steps of five seconds: 208 bytes a server. */
-const BUCKET_MS = 5_000;
-const BUCKETS = PEAK_WINDOW_MS / BUCKET_MS + 1;
-
-const FIELDS = ['cpuCores', 'memoryBytes'] as const satisfies readonly (keyof Peaks)[];
-
-const WINDOW_SIZE = BUCKETS * FIELDS.length;
-
-const WINDOWS = new NumberPool((length) => new Float64Array(length), WINDOW_SIZE);
-
-/** The highest values of the last minute, in a ring of buckets. */
-export class PeakWindow {
-  readonly #values = WINDOWS.take();
-  #newest = Number.NEGATIVE_INFINITY;
-
-  /** Adds the values of one second, in the order of the fields; NaN for a missing value. */
-  add(now: number, cpuCores: number, memoryBytes: number): void {
-    const bucket = Math.floor(now / BUCKET_MS);
-    this.#forget(bucket);
-    const offset = offsetOf(bucket);
-    this.#raise(offset, cpuCores);
-    this.#raise(offset + 1, memoryBytes);
-  }
-
-  read(now: number): Peaks | undefined {
-    this.#forget(Math.floor(now / BUCKET_MS));
-    const peaks: { -readonly [Field in keyof Peaks]: number } = {};
-    let seen = false;
-    for (const [index, field] of FIELDS.entries()) {
-      const value = this.#highest(index);
-      if (value === undefined) continue;
-      peaks[field] = value;
-      seen = true;
-    }
-    return seen ? peaks : undefined;
-  }
-
-  #raise(at: number, value: number): void {
-    const known = this.#values[at] ?? Number.NaN;
-    // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
-    // nothing.
-    if (!(known >= value) && !Number.isNaN(value)) this.#values[at] = value;
-  }
-
-  #highest(index: number): number | undefined {
-    let highest: number | undefined;
-    for (let at = index; at < WINDOW_SIZE; at += FIELDS.length) {
-      const value = this.#values[at] ?? Number.NaN;
-      if (!Number.isNaN(value) && (highest === undefined || value > highest)) highest = value;
-    }
-    return highest;
-  }
-
-  /** Clears the buckets between the newest one and this one. */
-  #forget(bucket: number): void {
-    if (bucket <= this.#newest) return;
-    const steps = Math.min(BUCKETS, bucket - this.#newest);
-    for (let step = 0; step < steps; step += 1) {
-      const offset = offsetOf(bucket - step);
-      this.#values.fill(Number.NaN, offset, offset + FIELDS.length);
-    }
-    this.#newest = bucket;
-  }
-}
-
-function offsetOf(bucket: number): number {
-  return (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
 }

@@ -1,5 +1,11 @@
 import { isOff } from '../../domain/server.ts';
-import { STRIP_POINTS, STRIP_STATES, type StripState, stripRuns } from '../../domain/state-strip.ts';
+import {
+  readStrip,
+  STRIP_POINTS,
+  STRIP_STATES,
+  type StripPart,
+  type StripState,
+} from '../../domain/state-strip.ts';
 import { ATTENTION_TROUBLES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { isDiskFull } from '../data/trouble.ts';
@@ -44,31 +50,35 @@ class Strip {
     this.element.append(this.#title, ...this.#paths);
   }
 
-  /** Draws a strip in the form of `StateStrip.read`; if it is empty, nothing is known. */
+  /** Draws a strip in the form of `stripText`; if it is empty, nothing is known. */
   show(text: string): void {
     if (text === this.#text) return;
     this.#text = text;
     const shapes = STRIP_STATES.map(() => '');
     const points = STRIP_STATES.map(() => 0);
     let at = 0;
-    for (const run of stripRuns(text === '' ? `u${STRIP_POINTS}` : text)) {
+    const { runs, seconds } = readStrip(text === '' ? `u${STRIP_POINTS}` : text);
+    for (const run of runs) {
       const state = STRIP_STATES.indexOf(run.state);
-      shapes[state] = `${shapes[state] ?? ''}M${at} 0h${run.points}v1h-${run.points}z`;
-      points[state] = (points[state] ?? 0) + run.points;
-      at += run.points;
+      shapes[state] = `${shapes[state] ?? ''}M${at} 0h${run.amount}v1h-${run.amount}z`;
+      points[state] = (points[state] ?? 0) + run.amount;
+      at += run.amount;
     }
     for (const [state, path] of this.#paths.entries()) setAttribute(path, 'd', shapes[state] ?? '');
-    this.#title.textContent = stripWords(points);
+    this.#title.textContent = stripWords(points, seconds);
   }
 }
 
-/** How long a server was in which states, the most serious first. */
-function stripWords(points: readonly number[]): string {
-  const parts = STRIP_STATES.flatMap((state, index) => {
-    const count = points[index] ?? 0;
-    return count === 0 ? [] : [`${TITLES[state]} ${count * MINUTES} min`];
-  });
-  return `Last two hours: ${parts.toReversed().join(', ')}`;
+/** How long a server was in which states, the most serious first: the points show the worst of two minutes, and the seconds for how long. */
+function stripWords(points: readonly number[], seconds: readonly StripPart[]): string {
+  const known = points.reduce((sum, count) => sum + count, 0) - (points[0] ?? 0);
+  const others = seconds.reduce((sum, { amount }) => sum + amount, 0);
+  const running = Math.max(0, known * MINUTES * 60 - others);
+  const parts = [...seconds.toReversed(), { state: 'running' as const, amount: running }]
+    .filter(({ amount }) => amount > 0)
+    .map(({ state, amount }) => `${TITLES[state]} ${span(amount)}`);
+  const unknown = (points[0] ?? 0) * MINUTES;
+  return `Last two hours: ${[...parts, ...(unknown > 0 ? [`${TITLES.unknown} ${unknown} min`] : [])].join(', ')}`;
 }
 
 /** One server's row of the table: its elements are created once, and after that only changes are written. */

@@ -47,7 +47,7 @@ export interface LiveServer extends Pick<Snapshot, Shown> {
   readonly trouble: string | undefined;
   /** Unwanted stops in the last hour. */
   readonly crashes: number;
-  /** Its states in the last two hours, in the form of `StateStrip.read`. */
+  /** Its states in the last two hours, in the form of `stripText`. */
   readonly strip: string;
 }
 

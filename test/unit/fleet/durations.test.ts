@@ -4,34 +4,6 @@ import { DurationCounter } from '../../../src/fleet/durations.ts';
 
 const create = () => new DurationCounter();
 
-describe('the share of the last ten minutes at the CPU limit', () => {
-  const MINUTE = 60_000;
-  const FULL = 2;
-
-  /** The share after these minutes, each with this CPU usage of a limit of two cores. */
-  function shareAfter(minutes: readonly number[], laterMs = 0): number {
-    const counter = create();
-    counter.limit(2, Number.NaN);
-    for (const [minute, cores] of minutes.entries()) {
-      for (let ms = 0; ms < MINUTE; ms += 1_000) counter.streamed(minute * MINUTE + ms, cores, 0);
-    }
-    return counter.cpuSaturatedShare(minutes.length * MINUTE - 1 + laterMs);
-  }
-  const minutes = (count: number, cores: number) => Array.from({ length: count }, () => cores);
-
-  it.each<[string, readonly number[], number, number]>([
-    ['is 0 before the first minute at it', minutes(20, 1.8), 0, 0],
-    ['counts from 95 % of the limit on', minutes(10, 1.9), 0, 1],
-    ['counts the minutes at it', [...minutes(3, FULL), ...minutes(2, 1)], 0, 0.3],
-    ['is a share of ten minutes even if there were fewer', minutes(4, FULL), 0, 0.4],
-    ['forgets what is older', [...minutes(30, FULL), ...minutes(6, 1)], 0, 0.4],
-    ['forgets it without samples, too', minutes(10, FULL), 4 * MINUTE, 0.6],
-    ['is 0 long after', minutes(10, FULL), 60 * MINUTE, 0],
-  ])('%s', (_, usage, laterMs, expected) => {
-    expect(shareAfter(usage, laterMs)).toBeCloseTo(expected, 1);
-  });
-});
-
 describe('observed and running time', () => {
   it('counts by the state at the beginning of each gap, and skips gaps longer than a minute', () => {
     const counter = create();

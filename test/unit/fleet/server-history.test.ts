@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ChartSeries } from '../../../src/domain/reading.ts';
 import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { Sample, ServerState } from '../../../src/domain/server.ts';
+import { ServerHistory, Traffic } from '../../../src/fleet/server-history.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { target } from '../../support/targets.ts';
 
@@ -190,15 +192,27 @@ describe('the strip of two hours', () => {
     expect(strip()).toBe('u56r2u2');
   });
 
+  it('does not mix up servers when the clock begins', () => {
+    const other = new ServerHistory();
+    second = 0;
+    stream(10, { cpuCores: 1 });
+    expect([strip(), other.strip(at()), other.peak('cpu', at())]).toEqual(['u59r1', '', Number.NaN]);
+    expect(newest('cpu_usage_cores', 60)?.filter((value) => value !== null)).toEqual([1, 1]);
+    second = 1_200;
+    stream(1);
+    other.seen('running', at(), false);
+    expect(other.strip(at())).toBe('u59r1');
+  });
+
   it('shows a server as down if it is expected to run, otherwise as off', () => {
     second = 1_200;
     stream(120, off);
-    expect(strip()).toBe('u59d1');
+    expect(strip()).toBe('u59d1;d119');
     record.target = { ...record.target, expect: 'any' };
     stream(125, off);
     stream(120, { state: 'starting' });
     stream(125);
-    expect(strip()).toBe('u55d2o1c1r1');
+    expect(strip()).toBe('u55d2o1c1r1;c120o120d120');
   });
 
   it('does not show a server as down before the reason of its stop is decided', () => {
@@ -210,7 +224,7 @@ describe('the strip of two hours', () => {
     record.decideStop(at() + 10_000);
     second += 10;
     stream(1, off);
-    expect(strip()).toBe('u59d1');
+    expect(strip()).toBe('u59d1;o11');
   });
 
   it('marks a crash of a server that is allowed to be off, once its reason is known', () => {
@@ -274,5 +288,135 @@ describe('stops', () => {
       is_stop_awaited: true,
       last_stop: { reason: 'crashed' },
     });
+  });
+});
+
+describe('the highest one-second values of the last minute', () => {
+  const peaks = (later = 0) => {
+    const shown = record.snapshot(at() + later, clock);
+    return [shown.cpu_usage_peak_cores, shown.memory_usage_peak_bytes];
+  };
+
+  it('are absent without values, and each is that of its own field', () => {
+    stream(1);
+    expect(peaks()).toEqual([undefined, undefined]);
+    stream(1, { cpuCores: 1, memoryBytes: 100 });
+    stream(1, { cpuCores: 3, memoryBytes: 50 });
+    stream(1, { cpuCores: 2 });
+    expect(peaks()).toEqual([3, 100]);
+  });
+
+  it('are never below the maximum of the last 60 s, or above that of the last 65 s, whatever is polled between', () => {
+    const step = fc.record({
+      afterMs: fc.nat({ max: 20_000 }),
+      value: fc.nat({ max: 1_000 }),
+      isPolled: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const one = new ServerHistory();
+        const added: { at: number; value: number }[] = [];
+        let now = 1_000_000;
+        for (const { afterMs, value, isPolled } of steps) {
+          now += afterMs;
+          const sample = SampleNumbers.of({ cpuCores: value });
+          sample.arrived(isPolled ? 'poll' : 'socket', now, now);
+          one.sampled(sample, 'running', false, 15_000, undefined);
+          if (!isPolled) added.push({ at: now, value });
+          const within = (ms: number) => added.filter((one) => now - one.at <= ms).map((one) => one.value);
+          const peak = one.peak('cpu', now);
+          if (Number.isNaN(peak)) expect(within(60_000)).toEqual([]);
+          else {
+            expect(peak).toBeGreaterThanOrEqual(Math.max(...within(60_000)));
+            expect(peak).toBeLessThanOrEqual(Math.max(...within(65_000)));
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('the share of the last ten minutes at the CPU limit', () => {
+  it.each<[string, [minutes: number, cores: number][], laterMs: number, expected: number]>([
+    ['is 0 before the first minute at it', [[20, 1.8]], 0, 0],
+    ['counts from 95 % of the limit on', [[10, 1.9]], 0, 1],
+    [
+      'counts the minutes at it',
+      [
+        [3, 2],
+        [2, 1],
+      ],
+      0,
+      0.3,
+    ],
+    ['is a share of ten minutes even if there were fewer', [[4, 2]], 0, 0.4],
+    [
+      'forgets what is older',
+      [
+        [30, 2],
+        [6, 1],
+      ],
+      0,
+      0.4,
+    ],
+    ['forgets it without samples, too', [[10, 2]], 4, 0.6],
+    ['is 0 long after', [[10, 2]], 60, 0],
+  ])('%s', (_title, usage, laterMinutes, expected) => {
+    const minute = 60 * SECOND;
+    record = new ServerRecord(target({ limits: { cpuCores: 2 } }), { socket: 100 * minute, poll: minute });
+    second = 1_200;
+    for (const [minutes, cpuCores] of usage) stream(minutes * 60, { cpuCores });
+    const { cpu_saturated_share: share } = record.snapshot(at() - 1 + laterMinutes * minute, clock);
+    expect(share).toBeCloseTo(expected, 1);
+  });
+});
+
+describe('network rates', () => {
+  it.each<
+    [string, marks: [received: number, at: number][], now: [received: number, at: number], expected: number]
+  >([
+    [
+      'cover the time from the second to last mark until now',
+      [
+        [1_000, 0],
+        [6_000, 5_000],
+      ],
+      [8_000, 7_000],
+      1_000,
+    ],
+    [
+      'stay the same without a newer sample',
+      [
+        [0, 0],
+        [30_000, 30_000],
+      ],
+      [30_000, 30_000],
+      1_000,
+    ],
+    ['are unknown with a single sample', [[1_000, 0]], [1_000, 0], Number.NaN],
+    ['are unknown without counters', [[1_000, 0]], [Number.NaN, 1_000], Number.NaN],
+    [
+      'never span two runs, which decreasing counters reveal',
+      [
+        [1e6, 0],
+        [2e6, 5_000],
+      ],
+      [10, 6_000],
+      Number.NaN,
+    ],
+    [
+      'begin anew in the next run',
+      [
+        [1e6, 0],
+        [2e6, 5_000],
+        [500, 10_000],
+      ],
+      [1_500, 11_000],
+      1_000,
+    ],
+  ])('%s', (_title, marks, [received, at], expected) => {
+    const traffic = new Traffic();
+    for (const [bytes, markedAt] of marks) traffic.mark(bytes, 0, markedAt);
+    expect(traffic.rate('received', received, at)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { StopDecisions } from '../../../src/fleet/stop-reasons.ts';
+import { StopDecisions } from '../../../src/fleet/stop-decisions.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NO_STOPS, type StopReason } from '../../../src/domain/reading.ts';
+import type { ServerState } from '../../../src/domain/server.ts';
+import { decisionDueAt, explain, isExpectedAt, type Power, type Seen } from '../../../src/fleet/power.ts';
+import type { DaemonWords } from '../../../src/panel/dialect.ts';
+
+const AT = 1_000_000;
+const LATER = 3_600_000;
+
+/** What the daemon prints, by the words that stand for it here; everything else is a state, or a gap in the socket. */
+const WORDS: Readonly<Record<string, DaemonWords>> = {
+  detected: { kind: 'crash detected' },
+  aborted: { kind: 'restart aborted' },
+  disabled: { kind: 'restart disabled' },
+  disk: { kind: 'disk full' },
+  code0: { kind: 'exit code', code: 0 },
+  code1: { kind: 'exit code', code: 1 },
+  code137: { kind: 'exit code', code: 137 },
+  killed: { kind: 'out of memory', killed: true },
+  notKilled: { kind: 'out of memory', killed: false },
+};
+
+/** An event at an instant in milliseconds: `0 offline` or `10 code1`. */
+function seen(text: string): Seen {
+  const [ms, what = ''] = text.split(' ');
+  const at = AT + Number(ms);
+  const words = WORDS[what];
+  if (words !== undefined) return { seen: 'words', at, words };
+  return what === 'gap' ? { seen: 'gap' } : { seen: 'status', at, state: what as ServerState };
+}
+
+/** What is known of a server that was running since before, after these events and so many milliseconds. */
+function after(events: string, untilMs = LATER): Power {
+  const all = ['-100000 running', ...events.split(', ').filter(Boolean)].map(seen);
+  return explain([...all, { seen: 'time', at: AT + untilMs }]);
+}
+
+describe('the reason for a stop', () => {
+  it.each<[title: string, words: string, reason: StopReason]>([
+    ['a crash', 'detected code1 notKilled', 'crashed'],
+    ['a kill by someone else', 'detected code137 notKilled', 'crashed'],
+    ['out of memory', 'detected code137 killed', 'out_of_memory'],
+    ['out of memory with a clean exit', 'detected code0 killed', 'out_of_memory'],
+    ['a clean exit', 'detected code0 notKilled', 'exited'],
+    ['a clean exit without the first line', 'code0 notKilled', 'exited'],
+    ['a clean exit without the last line', 'detected code0', 'exited'],
+    ['a crash without the last line', 'detected code1', 'crashed'],
+    ['out of memory without the exit code', 'detected killed', 'out_of_memory'],
+    // With the default settings of a node this may also be a clean exit.
+    ['an unknown exit code, not out of memory', 'detected notKilled', 'unknown'],
+    ['only the first line', 'detected', 'unknown'],
+    ['only the last line', 'aborted', 'unknown'],
+    ['lines in a different order', 'killed code137 detected', 'out_of_memory'],
+    ['disabled crash detection', 'disabled', 'unknown'],
+    ['no lines', '', 'unknown'],
+  ])('is what the daemon prints after it: %s', (_title, words, reason) => {
+    const events = [
+      '0 offline',
+      ...words
+        .split(' ')
+        .filter(Boolean)
+        .map((word) => `50 ${word}`),
+    ].join(', ');
+    expect(after(events, 1_999)).toMatchObject({ stops: NO_STOPS, lastStop: undefined });
+    expect(after(events)).toMatchObject({
+      stops: { ...NO_STOPS, [reason]: 1 },
+      lastStop: { at: AT, reason },
+    });
+  });
+
+  it.each<[title: string, events: string, reasons: Partial<Record<StopReason, number>>]>([
+    ['requested after stopping', '-500 stopping, 0 offline', { requested: 1 }],
+    ['requested if stopping is late', '0 offline, 10 code1, 2000 stopping', { requested: 1 }],
+    ['not requested if stopping is later', '0 offline, 2001 stopping', { unknown: 1 }],
+    ['unknown after a gap', '-10 gap, 0 offline, 10 code1, 10 notKilled', { unknown: 1 }],
+    ['what was known at a gap', '0 offline, 10 code1, 20 gap, 30 killed', { crashed: 1 }],
+    ['unknown if the lines are late', '0 offline, 10001 code1, 10001 aborted', { unknown: 1 }],
+    ['a full disk, with stopping', '-90000 disk, -10 stopping, 0 offline', { disk_full: 1 }],
+    ['a full disk, without stopping', '-90000 disk, 0 offline', { disk_full: 1 }],
+    ['a full disk, in a gap', '-90000 disk, -10 gap, 0 offline', { disk_full: 1 }],
+    ['no full disk if its line is older', '-90001 disk, -10 stopping, 0 offline', { requested: 1 }],
+    [
+      'a full disk for one stop only',
+      '-5 disk, 0 offline, 5 running, 9 stopping, 10 offline',
+      { disk_full: 1, requested: 1 },
+    ],
+  ])('is %s', (_title, events, reasons) => {
+    expect(after(events).stops).toEqual({ ...NO_STOPS, ...reasons });
+  });
+
+  it.each([
+    ['0 offline', 10_000],
+    ['0 offline, 10 code1', 10_000],
+    ['0 offline, 10 code1, 20 notKilled', 2_000],
+    ['0 offline, 10 code1, 1900 notKilled', 2_400],
+    ['', undefined],
+  ])(
+    'is decided once its lines are complete and no late stopping is possible, or after ten seconds: %s',
+    (events, due) => {
+      expect(decisionDueAt(after(events, 20))).toBe(due && AT + due);
+    },
+  );
+
+  it('includes whether the node gave up restarting the server, which is shown until the next start', () => {
+    const crash = '0 offline, 10 detected, 10 code1, 10 notKilled, 10 aborted';
+    const lastStop = { isRestartAborted: true, exitCode: 1 };
+    expect(after(crash)).toMatchObject({ isRestartAborted: true, lastExitCode: 1, lastStop });
+    expect(after(`${crash}, 5000 starting`).isRestartAborted).toBe(false);
+  });
+});
+
+describe('two stops within moments', () => {
+  it.each([
+    [
+      'are each explained by their own lines, in order',
+      '0 offline, 400 running, 500 offline, 510 code1, 510 notKilled, 520 code137, 520 killed',
+      ['crashed 1', 'out_of_memory 137'],
+    ],
+    [
+      'keep the lines of the first if someone requested the second',
+      '0 offline, 2 running, 4 stopping, 5 offline, 10 detected, 10 code1, 10 notKilled',
+      ['requested', 'crashed 1'],
+    ],
+    [
+      'are not mixed up if the lines of the first were lost',
+      '0 offline, 1000 running, 2001 offline, 2010 code1, 2010 notKilled',
+      ['unknown', 'crashed 1'],
+    ],
+  ])('%s', (_title, events, reasons) => {
+    const { decided } = after(events);
+    expect(decided.map(({ reason, exitCode = '' }) => `${reason} ${exitCode}`.trim())).toEqual(reasons);
+  });
+
+  /** What a daemon sends; its lines follow the state, from a goroutine of their own (server/crash.go of both versions of Wings). */
+  const KINDS: readonly (readonly [StopReason, string])[] = [
+    ['crashed', '0 offline, 2 detected, 2 code1, 2 notKilled'],
+    ['exited', '0 offline, 2 detected, 2 code0, 2 notKilled'],
+    ['out_of_memory', '0 offline, 2 detected, 2 code137, 2 killed'],
+    // A kill, and a restart that fails.
+    ['requested', '0 stopping, 1 offline'],
+    ['requested', '0 stopping, 150 offline'],
+  ];
+  /** A start that fails, or is killed, doesn't get to `running`. */
+  const STARTS = ['0 starting, 20 running', '0 starting'];
+  /** A line is at most this late, which is more than the daemon's own time limit for an event. */
+  const LATE_MS = 12;
+
+  const parsed = (events: string) => events.split(', ').map((text) => text.split(' ') as [string, string]);
+  const end = (events: string) => Math.max(...parsed(events).map(([ms]) => Number(ms)));
+  const shifted = (events: string, byMs: number) =>
+    parsed(events).map(([ms, what]) => [Number(ms) + byMs, what] as const);
+
+  it('are counted with their reasons, whichever lines are late', () => {
+    const kind = fc.constantFrom(...KINDS);
+    const late = fc.array(fc.nat({ max: LATE_MS }), { minLength: 8, maxLength: 8 });
+    const gap = fc.nat({ max: 3_000 });
+    fc.assert(
+      fc.property(
+        kind,
+        fc.constantFrom(...STARTS),
+        gap,
+        kind,
+        late,
+        (first, start, gapMs, second, lateness) => {
+          const startsAt = end(first[1]) + 1;
+          const secondAt = startsAt + LATE_MS + end(start) + gapMs;
+          const events = [
+            ...shifted(first[1], 0),
+            ...shifted(start, startsAt),
+            ...shifted(second[1], secondAt),
+          ]
+            .map(
+              ([ms, what], index) => [ms + (what in WORDS ? (lateness[index % 8] ?? 0) : 0), what] as const,
+            )
+            .toSorted(([one], [other]) => one - other);
+          const timed = events.flatMap(([ms, what]): Seen[] => [
+            { seen: 'time', at: AT + ms },
+            seen(`${ms} ${what}`),
+          ]);
+          const power = explain([seen('-100000 running'), ...timed, { seen: 'time', at: AT + LATER }]);
+          const stops = { ...NO_STOPS };
+          stops[first[0]] += 1;
+          stops[second[0]] += 1;
+          expect(power).toMatchObject({ stops, lastStop: { reason: second[0] }, starts: 1 });
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('whether a server is expected to run', () => {
+  const expectedAt = (events: string, ms: number) => isExpectedAt(after(events, ms), AT + ms);
+
+  it('is unknown until it has been seen running', () => {
+    expect(isExpectedAt(explain([seen('0 starting')]), AT)).toBeUndefined();
+    expect(expectedAt('', 0)).toBe(true);
+  });
+
+  it.each([
+    ['requested', '-10 stopping, 0 offline', false],
+    ['crashed', '0 offline, 1 code1, 1 notKilled', true],
+    ['out_of_memory', '0 offline, 1 killed', true],
+    ['disk_full', '-1 disk, 0 offline', true],
+    ['unknown', '0 offline', undefined],
+  ])('follows from the last stop until it runs again: %s', (_reason, events, expected) => {
+    expect([expectedAt(events, 10_001), expectedAt(events, LATER)]).toEqual([expected, expected]);
+    expect(expectedAt(`${events}, 20000 running`, LATER)).toBe(true);
+  });
+
+  it('ends a minute after a clean exit without a restart', () => {
+    const exit = '0 offline, 1 code0';
+    expect([expectedAt(exit, 60_000), expectedAt(exit, 60_001)]).toEqual([true, false]);
+    expect(expectedAt(`${exit}, 30000 starting`, 60_001)).toBe(true);
+  });
+});
+
+it('no stop is counted twice or forgotten, whatever a game prints', () => {
+  const what = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...Object.keys(WORDS)) },
+    { weight: 4, arbitrary: fc.constantFrom('offline', 'running', 'starting', 'stopping', 'gap') },
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat({ max: 15_000 }), what), { maxLength: 60 }), (steps) => {
+      let at = 0;
+      const events = steps.map(([ms, event]) => `${(at += ms)} ${event}`);
+      const power = after(events.join(', '), at + LATER);
+      const ends = new Set(events.filter((event) => /offline|starting/.test(event)));
+      expect(Object.values(power.stops).reduce((sum, count) => sum + count, 0)).toBe(power.decided.length);
+      expect(power.decided.length).toBeGreaterThanOrEqual(power.starts);
+      expect(power.decided.length).toBeLessThanOrEqual(events.length);
+      for (const stop of power.decided) {
+        const ms = stop.at - AT;
+        expect([...ends].some((event) => event.startsWith(`${ms} `))).toBe(true);
+      }
+      expect(power.pending).toEqual([]);
+    }),
+  );
+});
