@@ -472,6 +472,7 @@ export class Gateway {
     const ended = new Promise<Problem | undefined>((resolve) => this.#attempts.set(server, resolve));
     // A call for a token must not delay the trials of other nodes, of which most take none.
     this.#socketTrials.notify(server, isFresh && this.#lane.hasTrialRoom);
+    this.#lane.bringForward(server);
     try {
       return await untilAborted(ended, signal);
     } finally {

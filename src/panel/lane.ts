@@ -49,7 +49,7 @@ export class Lane {
   readonly #scopes = new Set<AbortController>();
   readonly #unsubscribe: () => void;
   #calls: readonly Ran[] = [];
-  /** By deadline. */
+  /** By deadline; what tries something first. */
   #waiting: Waiting[] = [];
   /** The first of them that may start, if that is known. */
   #first: Waiting | undefined;
@@ -95,6 +95,16 @@ export class Lane {
         this.#scopes.delete(scope);
       }
     });
+  }
+
+  /** This server was chosen to try something: its call for a token, which may wait already, goes before all deadlines. */
+  bringForward(server: string): void {
+    const isMeant = ({ call }: Waiting) => call.path === 'websocket' && call.server === server;
+    this.#waiting = [
+      ...this.#waiting.filter(isMeant),
+      ...this.#waiting.filter((waiting) => !isMeant(waiting)),
+    ];
+    this.pump();
   }
 
   /** Starts what may start now, because something changed. */
@@ -211,7 +221,7 @@ export class Lane {
       earliest = Number.POSITIVE_INFINITY;
       // Thousands may wait for one thing: it is looked at once.
       const held = new Set<string>();
-      for (const waiting of this.#inOrder()) {
+      for (const waiting of this.#waiting) {
         const group = groupOf(waiting.call);
         if (held.has(group)) continue;
         const { at, why } = startAt(waiting.call, traffic, now);
@@ -219,19 +229,15 @@ export class Lane {
           this.#first = waiting;
           return waiting;
         }
+        earliest = Math.min(earliest, at);
+        // Without a place, none of those behind starts, since what tries something comes first.
+        if (why === 'place' && waiting.call.tries() === undefined) break;
         const isOfServer = why === 'token' || why === 'pause';
         if (!isOfServer) held.add(group);
-        earliest = Math.min(earliest, at);
       }
     }
     this.#rest(earliest);
     return undefined;
-  }
-
-  /** What tries something goes before all deadlines. */
-  #inOrder(): readonly Waiting[] {
-    const trials = this.#waiting.filter(({ call }) => call.tries() !== undefined);
-    return trials.length === 0 ? this.#waiting : [...trials, ...this.#waiting];
   }
 
   #rest(until: number): void {

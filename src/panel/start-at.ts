@@ -94,7 +94,7 @@ const RULES = {
   place: (call, { calls }, now) => {
     if (isCanary(call)) return AT_ONCE;
     return freeAt(
-      calls.filter((one) => !isCanary(one.call) && isSeated(one, now)),
+      calls.filter((one) => isSeated(one, now) && !isCanary(one.call)),
       PLACES,
     );
   },
