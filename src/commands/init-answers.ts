@@ -1,5 +1,6 @@
 import { isClearText, panelUrlProblem } from '../config/values.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
+import { Page } from '../doctor/paint.ts';
 import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import { Secret } from '../domain/secret.ts';
@@ -199,20 +200,24 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
   if (!(stderr.columns > 0)) stderr.columns = 80;
   if (!(stderr.rows > 0)) stderr.rows = 24;
   const common = { output: stderr, signal, withGuide: false };
+  // The library breaks lines in odd places; a symbol and two spaces precede its questions.
+  const page = Page.for(stderr, process.env);
+  const wrapped = (question: string) => page.wrapped(question, '   ').trimStart();
   /** Returns the answer; throws if the question was canceled. */
   function answered<T>(answer: T): Exclude<T, symbol> {
     if (typeof answer === 'symbol') throw new CommandFailure(STOPPED);
     return answer as Exclude<T, symbol>;
   }
-  const asking = ({ text: message, example, problemOf }: Question) => ({
+  const asking = ({ text: question, example, problemOf }: Question) => ({
     ...common,
-    message,
+    message: wrapped(question),
     placeholder: example,
     validate: (answer = '') => problemOf(answer),
   });
   return {
     text: async (question) => answered(await text(asking(question))),
     hidden: async (question) => answered(await password({ ...asking(question), mask: '' })),
-    confirms: async (message) => answered(await confirm({ ...common, message, initialValue: false })),
+    confirms: async (question) =>
+      answered(await confirm({ ...common, message: wrapped(question), initialValue: false })),
   };
 }

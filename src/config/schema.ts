@@ -36,8 +36,7 @@ const hosts = (example: string) =>
 
 /** What is wrong with a key in the file itself, where people also write where the key is. */
 function inlineKeyProblem(text: string): string | undefined {
-  if (/^(?:~|\.{0,2})\//.test(text))
-    return 'expected an API key, but this is a file: name it in api_key_file';
+  if (/[/\\]/.test(text)) return 'expected an API key, but this is a file: name it in api_key_file';
   return /^\$\w+$/.test(text)
     ? 'expected an API key, but this is a variable without braces: write it as ${PANEL_API_KEY}'
     : apiKeyProblem(text);
@@ -257,7 +256,7 @@ function misfit(tree: Tree): string | undefined {
   if (tree === null)
     return 'the file is empty; create it with init, or copy config.example.yaml and fill in your panel';
   const [map]: readonly unknown[] = Array.isArray(tree) ? tree : [tree];
-  if (!isTreeMap(map) || 'panels' in map) return undefined;
+  if (!isTreeMap(map) || (map['panels'] ?? null) !== null) return undefined;
   if (THEIR_KEYS.every((key) => key in map))
     return 'this is a configuration of pterodactyl_exporter or pelican-exporter; docs/migration.md describes how to convert it';
   return Object.keys(panel.in.in.shape).some((key) => key in map)
@@ -271,7 +270,7 @@ const config = section('a map with panels', {
       oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }],
       allOf: [{ anyOf: [{ required: ['servers'] }, { required: ['discover'] }] }],
     }),
-    'panels',
+    'panels, each of which begins with `- `',
     'panel',
   ).describe('The panels whose servers are monitored, one entry per API key.'),
   compatibility: optional(oneOf(COMPATIBILITIES), 'pterodactyl_exporter').describe(

@@ -41,7 +41,8 @@ const CHALLENGE =
 
 /** Why something in front of the panel refused a call; it shows nothing about a server. */
 export function foreignCause(status: number, detail = ''): CauseCode {
-  if (/plain HTTP request was sent to HTTPS port/i.test(detail)) return 'https_needed';
+  // nginx; Go's net/http, as in Caddy and Traefik.
+  if (/HTTP request (?:was sent to HTTPS port|to an HTTPS server)/i.test(detail)) return 'https_needed';
   if (/SSL certificate (?:was sent|error)/i.test(detail)) return 'tls_client_certificate';
   if (CHALLENGE.test(detail)) return 'challenge_page';
   switch (status) {

@@ -174,12 +174,21 @@ const UNKNOWN_ANCHOR =
 /** One mistake causes many errors after it. */
 const MAX_SYNTAX_ERRORS = 10;
 
+/** The document, and what is wrong with its syntax. */
 function parseText(text: string, lineCounter: LineCounter) {
   // `failsafe` makes every scalar a text; interpreting it is up to the schema. The library's pretty errors quote the source,
   // which may contain a key.
-  const document = withoutEnvironment(() =>
-    parseDocument(text, { schema: 'failsafe', prettyErrors: false, uniqueKeys: false, lineCounter }),
-  );
+  const options = { schema: 'failsafe', prettyErrors: false, uniqueKeys: false, lineCounter } as const;
+  const { env } = process;
+  // For each token, the library checks its debug switches LOG_TOKENS and LOG_STREAM. They print what is read, including keys; and
+  // each check is a call to the operating system, a tenth of the time that 10,000 servers take.
+  process.env = {};
+  let document: Document;
+  try {
+    document = parseDocument(text, options);
+  } finally {
+    process.env = env;
+  }
   const found = [...document.errors, ...document.warnings];
   if (found.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
     // Where the stack overflowed shows nothing about the file, and later errors are only noise.
@@ -188,25 +197,8 @@ function parseText(text: string, lineCounter: LineCounter) {
   const lineOf = (error: YAMLError | undefined) => error && lineCounter.linePos(error.pos[0]).line;
   // The library reports one mistake in several ways.
   const firstOfLine = found.filter((error, index) => lineOf(found[index - 1]) !== lineOf(error));
-  const shown = firstOfLine.slice(0, MAX_SYNTAX_ERRORS);
-  return {
-    document,
-    errors: shown.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error) })),
-  };
-}
-
-/**
- * For each token, the library checks its debug switches LOG_TOKENS and LOG_STREAM. They print what is read, including keys; and
- * each check is a call to the operating system, a tenth of the time that 10,000 servers take.
- */
-function withoutEnvironment<Result>(read: () => Result): Result {
-  const { env } = process;
-  process.env = {};
-  try {
-    return read();
-  } finally {
-    process.env = env;
-  }
+  const errors = firstOfLine.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error) }));
+  return { document, errors: errors.slice(0, MAX_SYNTAX_ERRORS) };
 }
 
 const TAGGED =

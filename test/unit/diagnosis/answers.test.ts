@@ -21,6 +21,7 @@ describe('a response in a foreign form never concerns a server', () => {
     [521, 'Web server is down', 'panel_down'],
     [524, 'A timeout occurred', 'timeout'],
     [400, 'The plain HTTP request was sent to HTTPS port', 'https_needed'],
+    [400, 'Client sent an HTTP request to an HTTPS server.', 'https_needed'],
     [400, '400 No required SSL certificate was sent', 'tls_client_certificate'],
     [418, "I'm a teapot", 'not_a_panel'],
     [403, 'Access denied by Imunify360 bot-protection.', 'challenge_page'],
