@@ -8,8 +8,8 @@ import { listed } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
 import { walkListing } from '../panel/listing.ts';
+import { API_KEY_FILE, readTextFile, unreadable } from '../yaml/files.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { API_KEY_FILE, readTextFile, unreadable } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './panel-api.ts';
 

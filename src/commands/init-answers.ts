@@ -5,8 +5,8 @@ import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts
 import type { CauseCode } from '../domain/problem.ts';
 import { Secret } from '../domain/secret.ts';
 import { isPrivateHost } from '../domain/special-addresses.ts';
-import { API_KEY_FILE, readText, readTextFile, unreadable } from '../yaml/text-file.ts';
-import type { Environment } from '../yaml/variables.ts';
+import type { Environment } from '../yaml/document.ts';
+import { API_KEY_FILE, readText, readTextFile, unreadable } from '../yaml/files.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that replace the questions of `init`. */

@@ -5,8 +5,8 @@ import { type Shard, WHOLE } from '../fleet/shard.ts';
 import { type ListenAddress, parseListenAddress } from '../http/listen-address.ts';
 import { loadWebConfig, type WebConfigResult } from '../http/web-config/load.ts';
 import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
+import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import type { Environment } from '../yaml/variables.ts';
 
 /** The flags for the HTTP server. */
 export interface WebFlags extends WebConfigFlag {

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import { YamlDocument } from '../yaml/document.ts';
+import { type Environment, YamlDocument } from '../yaml/document.ts';
+import { API_KEY_FILE, loadSettings, secretFiles } from '../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../yaml/issues.ts';
-import { loadSettings, secretFiles } from '../yaml/settings-file.ts';
-import { API_KEY_FILE } from '../yaml/text-file.ts';
-import type { Environment } from '../yaml/variables.ts';
 import { type Config, withSecrets } from './config.ts';
 import { configSchema } from './schema.ts';
 

@@ -5,6 +5,7 @@ import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { DAEMONS, type ServerTarget } from '../domain/server.ts';
 import { isTreeMap, type Tree } from '../yaml/document.ts';
+import { API_KEY_FILE, TLS_FILE } from '../yaml/files.ts';
 import {
   ALWAYS,
   byDefault,
@@ -21,7 +22,6 @@ import {
   settings,
   withExamples,
 } from '../yaml/scalars.ts';
-import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { checkPanel, checkPanels, checkTls } from './rules.ts';
 import { discover, name, perServer, server } from './server-schema.ts';

@@ -1,10 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { COUNT_PATTERN, parseCountLimit, parseSizeLimit, SIZE_PATTERN } from '../domain/limits.ts';
 import { isTreeMap, type Path, type SettingProblem, type Tree } from './document.ts';
-import { type FileKind, type ReadFile, unreadable } from './text-file.ts';
+import { type FileKind, readings, unreadable } from './files.ts';
 
 /** Longer values are truncated in messages. */
 const MAX_QUOTED = 120;
@@ -78,9 +77,6 @@ interface FileOptions<T> {
   /** By default, the content itself. */
   readonly use?: (content: string, name: string) => T;
 }
-
-/** How files that settings name are read while a schema is applied; they aren't read outside. */
-export const readings = new AsyncLocalStorage<ReadFile>();
 
 /** A setting that names a file, and is what `use` makes of its content: of nothing, if the file isn't read. */
 export function namedFile<T = string>({

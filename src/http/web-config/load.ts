@@ -1,10 +1,9 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
-import { YamlDocument } from '../../yaml/document.ts';
+import { type Environment, YamlDocument } from '../../yaml/document.ts';
+import { loadSettings, type SecretFile, secretFiles } from '../../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../../yaml/issues.ts';
-import { loadSettings, type SecretFile, secretFiles } from '../../yaml/settings-file.ts';
-import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
 import { problemOf, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { Logger } from '../../domain/log.ts';
 import { Repeat } from '../../domain/repeat.ts';
+import type { Environment } from '../../yaml/document.ts';
 import { formatIssues } from '../../yaml/issues.ts';
-import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
 import { loadWebConfig, type WebConfigResult } from './load.ts';
 

@@ -7,14 +7,14 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { loadWebConfig } from '../../../src/http/web-config/load.ts';
-import { formatIssues } from '../../../src/yaml/issues.ts';
 import {
   API_KEY_FILE,
   CONFIGURATION_FILE,
   readText,
   readTextFile,
   TLS_FILE,
-} from '../../../src/yaml/text-file.ts';
+} from '../../../src/yaml/files.ts';
+import { formatIssues } from '../../../src/yaml/issues.ts';
 
 let folder: string;
 

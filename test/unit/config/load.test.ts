@@ -6,8 +6,8 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { unreadable } from '../../../src/yaml/files.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
-import { unreadable } from '../../../src/yaml/text-file.ts';
 
 const CERTIFICATE = 'test/fixtures/config/files/cert.pem';
 const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
-import { YamlDocument } from '../../../src/yaml/document.ts';
-import { expandVariables } from '../../../src/yaml/variables.ts';
+import { expandVariables, YamlDocument } from '../../../src/yaml/document.ts';
 
 describe('variables', () => {
   const env = { A: 'x', EMPTY: '', NESTED: '${A}' };
