@@ -6,7 +6,7 @@ import { exporterUp, ofNodes, ofPanels } from './promql.ts';
 /** The numbers of exporters that Prometheus can and can't scrape. */
 export function exportersUp(width: number): PanelBuilder {
   return figure({
-    title: 'Exporters up',
+    title: 'Exporters',
     description:
       "Exporters that Prometheus can scrape, and those that it can't. While an exporter is down, nothing is known about its servers.",
     unit: 'none',

@@ -65,7 +65,7 @@ export const overview: Section = {
       queries: [{ expr: `sum(1 - ${ofEachExporter('gameserver_exporter_config_last_reload_successful')})` }],
     }),
     table({
-      title: 'Exporters',
+      title: 'Instances',
       description: 'Every exporter of the selected jobs.',
       unit: 'short',
       noValue: NO_EXPORTER,

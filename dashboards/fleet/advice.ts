@@ -24,6 +24,11 @@ const OWN = {
     remedy:
       'Add the exporter to the scrape configuration of Prometheus; check the data source and job selected above.',
   },
+  no_rules: {
+    words: 'recording rules not loaded',
+    remedy:
+      'Load deploy/prometheus/rules/gameserver.yml (rule_files in the configuration of Prometheus). Until then, problems of servers are missing here.',
+  },
   exporter_down: {
     words: 'exporter down',
     remedy:

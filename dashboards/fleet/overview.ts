@@ -32,7 +32,7 @@ export const overview: Section = {
       queries: [{ expr: countOf(DOWN) }],
     }),
     figure({
-      title: 'Without data',
+      title: 'No data',
       description: "Servers without a fresh sample. Blocked servers don't count.",
       unit: 'none',
       width: 3,

@@ -69,6 +69,8 @@ function infrastructure(): readonly string[] {
   const exporter = { by: 'job, instance', exists: UP };
   return [
     rows(1, 'no_exporter', unknownSince(noExporter())),
+    // A series that the rules record whatever there is.
+    rows(2, 'no_rules', unknownSince('absent(gameserver:links:info)')),
     rows(
       1,
       'exporter_down',

@@ -84,8 +84,10 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     expect(cpu).toMatchObject({
       labels: { job: 'gameserver', panel: 'main', server: 'lobby', game: 'minecraft', severity: 'warning' },
       annotations: {
-        summary: 'lobby on main is at its CPU limit',
-        description: expect.stringMatching(/^It was at its CPU limit for [\d.]+% of the last/) as string,
+        summary: 'lobby (main) is at its CPU limit',
+        description: expect.stringMatching(/^For [\d.]+% of the last ten minutes\. Raise its/) as string,
+        since: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/) as string,
+        server_url: `${panel.url}/server/${panel.server('lobby').identifier}`,
         runbook_url: `${LINKS.runbooks}/docs/runbooks/gameserver-cpu-saturated.md`,
         dashboard_url: `${LINKS.grafana}/d/gameserver-server?var-job=gameserver&var-panel=main&var-server=lobby`,
       },

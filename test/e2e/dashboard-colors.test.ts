@@ -165,7 +165,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 
     it('the exporter is shown as down, in red', async () => {
       await eventually(async () =>
-        expect(await colorsIn(panelNamed('fleet.json', 'Exporters up'), chosen('dead'))).toEqual([
+        expect(await colorsIn(panelNamed('fleet.json', 'Exporters'), chosen('dead'))).toEqual([
           { field: 'up', text: '0', color: TROUBLE },
           { field: 'down', text: '1', color: TROUBLE },
         ]),
@@ -319,12 +319,12 @@ const MAY_BE_GRAY = new Set([
 ]);
 
 const HEALTHY = [
-  ['fleet.json', 'Exporters up', `1 ${GOOD}`, `0 ${GOOD}`],
+  ['fleet.json', 'Exporters', `1 ${GOOD}`, `0 ${GOOD}`],
   ['fleet.json', 'Panels down', `0 ${GOOD}`],
   ['fleet.json', 'Crashes', `0 ${GOOD}`],
   ['fleet.json', 'Servers', `2 ${PLAIN}`, `4 ${PLAIN}`],
   ['fleet.json', 'Down', `0 ${GOOD}`],
-  ['fleet.json', 'Without data', `0 ${GOOD}`],
+  ['fleet.json', 'No data', `0 ${GOOD}`],
   ['fleet.json', 'Off', `1 ${INFORMATION}`, `1 ${INFORMATION}`],
   ['exporter.json', 'Fresh data', `1 ${GOOD}`],
   ['exporter.json', 'HTTP 429', `0 ${GOOD}`],
@@ -333,13 +333,13 @@ const HEALTHY = [
 ] as const;
 
 const IN_TROUBLE = [
-  ['fleet.json', 'Exporters up', `1 ${GOOD}`, `0 ${GOOD}`],
+  ['fleet.json', 'Exporters', `1 ${GOOD}`, `0 ${GOOD}`],
   ['fleet.json', 'Panels down', `1 ${TROUBLE}`],
   ['fleet.json', 'Nodes down', `1 ${TROUBLE}`],
   ['fleet.json', 'Crashes', `4 ${WARNING}`],
   ['fleet.json', 'Down', `2 ${TROUBLE}`],
   // Servers without samples or permission, and those of the node and the panel that are down.
-  ['fleet.json', 'Without data', `5 ${TROUBLE}`],
+  ['fleet.json', 'No data', `5 ${TROUBLE}`],
   ['fleet.json', 'Off', `1 ${INFORMATION}`, `1 ${INFORMATION}`],
   ['fleet.json', 'Unresponsive', `1 ${TROUBLE}`],
   ['fleet.json', 'Players', `12 ${PLAIN}`],

@@ -203,8 +203,8 @@ function rounded(series: readonly Series[]): unknown {
 
 /** The expected values of single stats after all these events. */
 const FIGURES = [
-  ['fleet.json', 'Exporters up / A', 2],
-  ['fleet.json', 'Exporters up / B', 0],
+  ['fleet.json', 'Exporters / A', 2],
+  ['fleet.json', 'Exporters / B', 0],
   // Seven by configuration, the same seven by discovery, and one on the panel that rejects the key.
   ['fleet.json', 'Servers / B', 15],
   ['fleet.json', 'Servers / A', 8],
@@ -212,7 +212,7 @@ const FIGURES = [
   ['fleet.json', 'Down / A', 2],
   ['fleet.json', 'Crashes / A', 2],
   // The one whose key is rejected; the suspended server on two panels is counted separately.
-  ['fleet.json', 'Without data / A', 1],
+  ['fleet.json', 'No data / A', 1],
   ['fleet.json', 'Off / B', 2],
   ['fleet.json', 'Off / A', 2],
   ['fleet.json', 'Nodes down / A', 0],

@@ -12,6 +12,8 @@ import { launch } from '../support/process.ts';
 const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
 
 const RUNBOOK = 'https://git.example.com/exporter/blob/main/docs/runbooks/gameserver-stopped.md';
+const SERVER = 'https://panel.example.com/server/1a7ce997';
+const STATUS = 'https://games.example.com/?open=main%2F1a7ce997';
 const DASHBOARD = 'https://grafana.example.com/d/gameserver-server?var-panel=main&var-server=lobby';
 
 /** A server name that tries to add text of its own. */
@@ -21,8 +23,11 @@ const HOSTILE = '<!channel> [free](https://evil.example) *now*';
 const PAGE = {
   labels: { alertname: 'GameserverStopped', severity: 'critical', panel: 'main', server: 'lobby' },
   annotations: {
-    summary: 'lobby on main is stopped but expected to run',
-    description: 'It has been off for 3m 0s.',
+    summary: 'lobby (main) is off',
+    description: 'Its disk is full. Delete files or raise its disk limit, then start it.',
+    since: '2026-03-01 18:57:03 UTC',
+    server_url: SERVER,
+    status_url: STATUS,
     runbook_url: RUNBOOK,
     dashboard_url: DASHBOARD,
   },
@@ -39,8 +44,9 @@ const LIST = Array.from({ length: 12 }, (_, index) => ({
   startsAt: '2026-03-01T18:00:00Z',
 }));
 
-const TEXT = 'It has been off for 3m 0s. Since 2026-03-01 19:00 UTC.';
-const LINKS = `What to do: ${RUNBOOK}\nDashboard: ${DASHBOARD}`;
+const TEXT =
+  'Its disk is full. Delete files or raise its disk limit, then start it. Since 2026-03-01 18:57:03 UTC.';
+const LINKS = `Panel: ${SERVER}\nStatus: ${STATUS}\nRunbook: ${RUNBOOK}\nDashboard: ${DASHBOARD}`;
 
 /** The secrets of the shipped configurations, in temporary files. */
 const SECRETS = ['slack-url', 'smtp-password', 'webhook-token'];
@@ -62,24 +68,24 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
   it('in Discord has title, problem, time and action; a list is truncated, and names are no Markdown', async () => {
     const inbox = await open(httpInbox());
     await notify('discord', (config) => withDiscordAddress(config, urlOf(inbox)));
-    const [page] = embedsIn(await message(inbox, 'is stopped'));
+    const [page] = embedsIn(await message(inbox, 'is off'));
     expect(page).toMatchObject({ title: PAGE.annotations.summary, description: `${TEXT}\n${LINKS}` });
     const [list] = embedsIn(await message(inbox, '12 firing'));
     expect(list?.title).toBe('GameserverDiskFilling on main: 12 firing');
     expect(list?.description).toContain(
       '**\\<!channel\\> \\[free\\](https://evil.example) \\*now\\* is full**',
     );
-    expect(list?.description).toContain('disk\\_limit. Since 2026-03-01 18:00 UTC.\n');
+    expect(list?.description).toContain('disk\\_limit. Sent 2026-03-01 18:00:00 UTC.\n');
     expect(list?.description.match(/is full/g)).toHaveLength(10);
     expect(list?.description).toMatch(/\nand more: http:\S+$/);
     // They aren't addresses.
-    expect(list?.description).not.toMatch(/Dashboard|What to do/);
+    expect(list?.description).not.toMatch(/Dashboard|Runbook/);
   });
 
   it("in Slack has the same, and a name can't mention anybody", async () => {
     const inbox = await open(httpInbox());
     await notify('slack', (config) => config, urlOf(inbox));
-    const [page] = attachmentsIn(await message(inbox, 'is stopped'));
+    const [page] = attachmentsIn(await message(inbox, 'is off'));
     expect(page).toMatchObject({ title: PAGE.annotations.summary, text: `${TEXT}\n${LINKS}` });
     expect(page?.fallback).toBe(PAGE.annotations.summary);
     const [list] = attachmentsIn(await message(inbox, '12 firing'));
@@ -91,7 +97,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     await notify('email', (config) =>
       config.replace('smtp.example.com:587', `127.0.0.1:${inbox.port}\n  smtp_require_tls: false`),
     );
-    const page = await message(inbox, 'is stopped');
+    const page = await message(inbox, 'is off');
     expect(page).toContain(`Subject: ${PAGE.annotations.summary}\r\n`);
     expect(unquoted(page)).toContain(`${TEXT}\n${LINKS}`);
     expect(page).not.toContain('text/html');
@@ -100,7 +106,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
   it('at a webhook has the token of the file, and the links', async () => {
     const inbox = await open(httpInbox());
     await notify('webhook', (config) => config.replaceAll('http://localhost:8080/alerts', urlOf(inbox)));
-    const page = await message(inbox, 'is stopped');
+    const page = await message(inbox, 'is off');
     expect(page).toMatch(/^Bearer the-secret\n/);
     expect(bodyOf(page)).toMatchObject({ receiver: 'page', alerts: [{ annotations: PAGE.annotations }] });
   });

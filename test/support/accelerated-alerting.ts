@@ -29,7 +29,7 @@ export function acceleratedRules(rules: string, acceleration: Acceleration): str
   const seconds = (_all: string, before: string, text: string) =>
     `${before}${Number(text) / acceleration.factor}`;
   return rules
-    .replaceAll(/(\[|\[\w+:|(?:for|keep_firing_for|interval): )(\d+[smhd])/g, duration)
+    .replaceAll(/(\[|\[\w+:|offset |(?:for|keep_firing_for|interval): )(\d+[smhd])/g, duration)
     .replaceAll(/(time\(\) - |_since:timestamp_seconds >= )(\d+)/g, seconds);
 }
 

@@ -49,7 +49,7 @@ describe.skipIf(!canRender)('kubectl kustomize', () => {
     expect(readdirSync(repositoryPath(`${FOLDER}/overlays`)).toSorted()).toEqual(
       Object.keys(OVERLAYS).toSorted(),
     );
-    expect(readdirSync(repositoryPath(`${FOLDER}/components`))).toEqual(['alerts']);
+    expect(readdirSync(repositoryPath(`${FOLDER}/components`))).toEqual(['alerts', 'kube-prometheus']);
   });
 
   describe.each(Object.entries(OVERLAYS))('renders overlay %s', (overlay, { replicas, memory }) => {
@@ -105,26 +105,35 @@ describe.skipIf(!canRender)('kubectl kustomize', () => {
     });
   });
 
-  it.each(Object.keys(OVERLAYS))('adds the alerts to overlay %s, with its labels', async (overlay) => {
+  it.each(Object.keys(OVERLAYS))('adds the components to overlay %s, with its labels', async (overlay) => {
     const copy = await mkdtemp(join(tmpdir(), 'kustomize-'));
     onTestFinished(() => rm(copy, { recursive: true }));
     await cp(repositoryPath(FOLDER), copy, { recursive: true });
-    const [, line] =
-      /^# +(components: .*)$/m.exec(readText(`${FOLDER}/components/alerts/kustomization.yaml`)) ?? [];
     appendFileSync(
       join(copy, `overlays/${overlay}/kustomization.yaml`),
-      `\n${line}\nlabels: [{ pairs: { release: prometheus } }]\n`,
+      '\ncomponents: [../../components/alerts, ../../components/kube-prometheus]\nlabels: [{ pairs: { release: prometheus } }]\n',
     );
     const manifests = await renderKustomization(join(copy, 'overlays', overlay));
+    const added = manifests.filter(
+      ({ kind, metadata }) => !KINDS.includes(kind) || /dashboard/.test(metadata.name),
+    );
+    const own = { namespace: NAMESPACE, labels: { release: 'prometheus' } };
     const [{ groups }] = readYaml('deploy/prometheus/rules/gameserver.yml') as readonly [
       { groups: object[] },
     ];
-    expect(ofKind(manifests, 'PrometheusRule')).toEqual({
+    expect(ofKind(added, 'PrometheusRule')).toEqual({
       apiVersion: 'monitoring.coreos.com/v1',
       kind: 'PrometheusRule',
-      metadata: { name: 'gameserver-exporter', namespace: NAMESPACE, labels: { release: 'prometheus' } },
+      metadata: { name: 'gameserver-exporter', ...own },
       spec: { groups },
     });
-    expect(manifests.map(({ kind }) => kind).toSorted()).toEqual([...KINDS, 'PrometheusRule'].toSorted());
+    // Prometheus is in a namespace of its own, and may list the pods of this one.
+    expect(ofKind(added, 'Role')).toMatchObject({ metadata: own });
+    expect(ofKind(added, 'RoleBinding')).toMatchObject({
+      metadata: own,
+      subjects: [{ kind: 'ServiceAccount', name: 'prometheus-k8s', namespace: 'monitoring' }],
+    });
+    expect(added.filter(({ kind }) => kind === 'ConfigMap')).toHaveLength(3);
+    expect(added).toHaveLength(6);
   });
 });

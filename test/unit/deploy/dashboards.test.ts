@@ -333,18 +333,27 @@ function expectFilled(panels: readonly GrafanaPanel[], top: number): void {
   expect(panels.every(({ gridPos: { x, w } }) => x >= 0 && x + w <= 24)).toBe(true);
 }
 
-interface RuleFile {
-  readonly groups?: readonly { readonly rules?: readonly { readonly expr?: string }[] }[];
+interface RuleTexts {
+  readonly expr?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** The expressions of the alert and recording rules. */
+interface RuleFile {
+  readonly groups?: readonly { readonly rules?: readonly RuleTexts[] }[];
+}
+
+/** The expressions of the alert and recording rules, and the texts of alerts, which query metrics. */
 function ruleExpressions(): readonly string[] {
   const folder = fileURLToPath(new URL('deploy/prometheus/', ROOT));
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.ya?ml$/.test(path))
     .map((path) => parse(readFileSync(`${folder}${path}`, 'utf8')) as RuleFile)
-    .flatMap(({ groups = [] }) => groups.flatMap(({ rules = [] }) => rules.map(({ expr = '' }) => expr)));
+    .flatMap(({ groups = [] }) =>
+      groups.flatMap(({ rules = [] }) =>
+        rules.map(({ expr = '', annotations = {} }) => [expr, ...Object.values(annotations)].join('\n')),
+      ),
+    );
 }
 
 function cellsOf({ x, y, w, h }: GridPos): readonly string[] {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { DASHBOARDS } from '../../../dashboards/all.ts';
+import { render } from '../../../dashboards/board.ts';
 import { isInRepository, readYaml } from '../../support/deploy-files.ts';
 import { expectFile } from '../../support/generated.ts';
 
@@ -8,6 +10,12 @@ const COMPONENT = 'deploy/kubernetes/components/alerts';
 
 const HEAD = `# Generated from deploy/prometheus/rules, which explains each rule: change that and run UPDATE_GENERATED=1 npm run test:unit.
 `;
+
+const DASHBOARDS_HEAD = `# Generated from dashboards/, compact: UPDATE_GENERATED=1 npm run test:unit.
+`;
+
+/** kubectl keeps what it applied in an annotation, and annotations may take 256 KiB. */
+const MAX_APPLIED_BYTES = 256 * 1_024;
 
 const rulesSchema = z.object({ groups: z.array(z.looseObject({ rules: z.array(z.looseObject({})) })) });
 const componentSchema = z.object({
@@ -38,4 +46,21 @@ test('the component includes it and patches its links at the right path', () => 
   }
   expect(component.patches[0]?.patch).toContain('path: /spec/groups/0/rules/0/labels');
   expect(groups[0]?.rules[0]).toMatchObject({ record: 'gameserver:links:info' });
+});
+
+test('the ConfigMaps of kube-prometheus contain the dashboards, compact enough for kubectl apply', () => {
+  const manifests = Object.entries(DASHBOARDS).map(([file, dashboard]) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: `grafana-dashboard-gameserver-${file.replace('.json', '')}`,
+      labels: { grafana_dashboard: '1' },
+    },
+    data: { [file]: JSON.stringify(JSON.parse(render(dashboard))) },
+  }));
+  for (const manifest of manifests) {
+    expect(JSON.stringify(manifest).length, manifest.metadata.name).toBeLessThan(MAX_APPLIED_BYTES);
+  }
+  const text = manifests.map((manifest) => stringify(manifest, { lineWidth: 0 })).join('---\n');
+  expectFile('deploy/kubernetes/components/kube-prometheus/dashboards.yaml', `${DASHBOARDS_HEAD}${text}`);
 });

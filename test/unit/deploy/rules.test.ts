@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { CAUSES, shortTitle } from '../../../src/diagnosis/causes.ts';
+import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 import {
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,
@@ -15,6 +17,7 @@ import {
 } from '../../../src/domain/troubles.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
+import { expectFile } from '../../support/generated.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROMETHEUS = join(ROOT, 'deploy/prometheus');
@@ -72,12 +75,12 @@ test('every test is about an existing alert', () => {
 });
 
 test.each(alerts)(
-  '$name ($severity) shows what is wrong and how much, and links to its runbook',
+  '$name ($severity) names its subject and the time, and links to its runbook',
   ({ name, severity, annotations }) => {
     expect(['critical', 'warning', 'info']).toContain(severity);
-    const { summary, description, runbook_url: link = '', dashboard_url: dashboard = '' } = annotations ?? {};
-    expect(summary).toMatch(/\{\{ (?:if )?\$labels\.(?:server|panel|job|instance) /);
-    expect(description).toMatch(/\$value|\$labels\.reason|\$problem\.Labels\.cause/);
+    const { summary, runbook_url: link = '', dashboard_url: dashboard = '' } = annotations ?? {};
+    expect(summary).toMatch(/\$labels\.(?:server|panel|job|instance) /);
+    expect(annotations?.['since'] ?? annotations?.['at']).toMatch(/ UTC(?:\{\{ end \}\})?$/);
     const runbook = pathAfter(link, 'runbooks');
     expect(runbook).toMatch(/^docs\/runbooks\/[a-z-]+\.md$/);
     expect(dashboards).toContain(/^d\/([\w-]+)\?/.exec(pathAfter(dashboard, 'grafana'))?.[1]);
@@ -94,6 +97,28 @@ test.each(alerts)(
   },
 );
 
+test('the rules contain what every cause is, and what to do about it in one sentence', () => {
+  const file = 'deploy/prometheus/rules/gameserver.yml';
+  const lines = Object.values(CAUSES)
+    .filter(({ code, scope }) => scope !== 'server' || BLOCKED_REASONS.some((reason) => reason === code))
+    .map(({ code, remedy }) => {
+      const [sentence = ''] = remedy.split(/(?<=\.) (?=[A-Z])/, 1);
+      const labels = {
+        cause: code,
+        title: shortTitle(code),
+        remedy: sentence.replaceAll('this machine', "the exporter's machine"),
+      };
+      return `      - { record: 'gameserver:cause:info', expr: vector(1), labels: ${JSON.stringify(labels)} }\n`;
+    });
+  const section = /(?<=# begin causes\n)[^]*(?= {6}# end causes)/;
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  expect(text).toMatch(section);
+  expectFile(
+    file,
+    text.replace(section, () => lines.join('')),
+  );
+});
+
 test('every runbook belongs to an alert, and every alert is in the list of runbooks', () => {
   const pages = readdirSync(join(ROOT, 'docs/runbooks'));
   const linked = alerts.map(({ annotations }) => pageOf(annotations));
@@ -109,7 +134,7 @@ test('every runbook belongs to an alert, and every alert is in the list of runbo
 
 test('the rules use only metrics of the exporter, of its process, of Prometheus, or recorded ones', () => {
   const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES, ...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
-  const prometheus = ['up', 'ALERTS', 'process_start_time_seconds'];
+  const prometheus = ['up', 'ALERTS', 'ALERTS_FOR_STATE', 'process_start_time_seconds'];
   const known = new Set([...families.map(({ name }) => name), ...records, ...prometheus]);
   const named = rules.flatMap(({ expr }) => metricsIn(expr));
   expect(named.length).toBeGreaterThan(rules.length);
@@ -122,7 +147,7 @@ test('every recorded series is used by a rule or documented in docs/metrics.md',
     const users = rules.filter(
       (rule) =>
         (rule.record !== record && metricsIn(rule.expr).includes(record)) ||
-        Object.values(rule.annotations ?? {}).some((text) => text.includes(`query "${record}{`)),
+        Object.values(rule.annotations ?? {}).some((text) => text.includes(record)),
     );
     expect(users.length > 0 || page.includes(`| \`${record}\` |`), record).toBe(true);
   }
