@@ -18,7 +18,7 @@ const MINUTES_FROM = 120;
 
 /**
  * A strip as text, oldest first: `u58r1d1` is 58 points unknown, then one running, then one down. What follows a semicolon are the
- * seconds in each state that isn't running: `;d8`. Takes the places of the states in `STRIP_STATES`.
+ * seconds in each known state: `;r112d8`. Takes the places of the states in `STRIP_STATES`.
  */
 export function stripText(worst: readonly number[], secondsIn: (state: number) => number): string {
   let [text, points] = ['', 0];
@@ -28,7 +28,7 @@ export function stripText(worst: readonly number[], secondsIn: (state: number) =
     text += `${letterOf(state)}${points}`;
     points = 0;
   }
-  const times = [2, 3, 4].map((state) => {
+  const times = [1, 2, 3, 4].map((state) => {
     const seconds = secondsIn(state);
     const shown = seconds < MINUTES_FROM ? seconds : Math.floor(seconds / 60) * 60;
     return shown === 0 ? '' : `${letterOf(state)}${shown}`;

@@ -189,14 +189,14 @@ describe('the strip of two hours', () => {
     expect(strip()).toBe('');
     stream(200);
     second += 280;
-    expect(strip()).toBe('u56r2u2');
+    expect(strip()).toBe('u56r2u2;r180');
   });
 
   it('does not mix up servers when the clock begins', () => {
     const other = new ServerHistory();
     second = 0;
     stream(10, { cpuCores: 1 });
-    expect([strip(), other.strip(at()), other.peak('cpu', at())]).toEqual(['u59r1', '', Number.NaN]);
+    expect([strip(), other.strip(at()), other.peak('cpu', at())]).toEqual(['u59r1;r9', '', Number.NaN]);
     expect(newest('cpu_usage_cores', 60)?.filter((value) => value !== null)).toEqual([1, 1]);
     second = 1_200;
     stream(1);
@@ -212,7 +212,7 @@ describe('the strip of two hours', () => {
     stream(125, off);
     stream(120, { state: 'starting' });
     stream(125);
-    expect(strip()).toBe('u55d2o1c1r1;c120o120d120');
+    expect(strip()).toBe('u55d2o1c1r1;r120c120o120d120');
   });
 
   it('does not show a server as down before the reason of its stop is decided', () => {
@@ -220,11 +220,11 @@ describe('the strip of two hours', () => {
     stream(60);
     record.stateHint('offline', at());
     stream(1, off);
-    expect(strip()).toBe('u59o1');
+    expect(strip()).toBe('u59o1;r60');
     record.decideStop(at() + 10_000);
     second += 10;
     stream(1, off);
-    expect(strip()).toBe('u59d1;o11');
+    expect(strip()).toBe('u59d1;r60o11');
   });
 
   it('marks a crash of a server that is allowed to be off, once its reason is known', () => {
@@ -233,9 +233,9 @@ describe('the strip of two hours', () => {
     stream(60);
     record.stateHint('offline', at());
     record.daemonWords({ kind: 'exit code', code: 1 }, at());
-    expect(strip()).toBe('u59o1');
+    expect(strip()).toBe('u59o1;r60');
     record.decideStop(at() + 10_000);
-    expect(strip()).toBe('u59d1');
+    expect(strip()).toBe('u59d1;r60');
   });
 });
 
