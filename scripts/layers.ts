@@ -63,7 +63,7 @@ export const LAYERS: readonly Layer[] = [
   { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
   {
     path: 'status-page/data',
-    contains: 'what the status page and `/api/v1` show: attention, texts, stream, JSON',
+    contains: 'what the status page and `/api/v1` show: complaints, texts, stream, JSON',
     mayImport: ['domain', 'diagnosis', 'metrics'],
   },
   {

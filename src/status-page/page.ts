@@ -22,28 +22,17 @@ export function pageText(version: string): string {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <meta name="robots" content="noindex">
-    <title>gameserver-exporter</title>
+    <title>Game servers</title>
     <link rel="icon" href="assets/icon.svg" type="image/svg+xml">
     <link rel="stylesheet" href="assets/uplot.css">
     <link rel="stylesheet" href="assets/page.css">
     <script type="module" src="assets/page.js"></script>
   </head>
   <body>
-    <header class="top">
-      <h1>gameserver-exporter <span class="sub">${version}</span></h1>
-      <p id="link" role="status" hidden></p>
-      <nav>
-        <a href="metrics">Metrics</a>
-        <a href="api/v1/servers">JSON</a>
-        <a class="check" href="-/healthy">Health</a>
-        <a class="check" href="-/ready">Readiness</a>
-      </nav>
-    </header>
-    <main id="status">
-      <noscript>
-        <p>This page requires JavaScript. The same data is available as <a href="api/v1/servers">JSON</a>.</p>
-      </noscript>
-    </main>
+    <noscript>
+      <p>This page requires JavaScript. The same data is available as <a href="api/v1/servers">JSON</a>.</p>
+    </noscript>
+    <div id="page"></div>
   </body>
 </html>
 `;

@@ -1,5 +1,5 @@
 import type { Delta, Full } from '../data/protocol.ts';
-import { Page } from './page.ts';
+import { Page } from './page.tsx';
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5_000;
@@ -7,24 +7,17 @@ const LONGEST_RETRY_MS = 5_000;
 /** A connection without an event for this many milliseconds is dead, because the exporter sends one every second. */
 const SILENCE_MS = 15_000;
 
-/** Receives what the stream delivers. */
-interface StreamListener {
-  full(full: Full): void;
-  delta(delta: Delta): void;
-  lost(): void;
-}
-
 /** Listens to the exporter's stream, and reconnects for as long as the page is open. */
 class Stream {
   readonly #address: string;
-  readonly #listener: StreamListener;
+  readonly #page: Page;
   #source: EventSource | undefined;
   #retryMs = FIRST_RETRY_MS;
   #silence: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(address: string, listener: StreamListener) {
+  constructor(address: string, page: Page) {
     this.#address = address;
-    this.#listener = listener;
+    this.#page = page;
   }
 
   start(): void {
@@ -34,11 +27,11 @@ class Stream {
     source.addEventListener('full', ({ data }: MessageEvent<string>) => {
       this.#retryMs = FIRST_RETRY_MS;
       this.#expect(source);
-      this.#listener.full(JSON.parse(data) as Full);
+      this.#page.full(JSON.parse(data) as Full);
     });
     source.addEventListener('delta', ({ data }: MessageEvent<string>) => {
       this.#expect(source);
-      this.#listener.delta(JSON.parse(data) as Delta);
+      this.#page.delta(JSON.parse(data) as Delta);
     });
     // The browser's own retry gives up at the first response that isn't an event stream, such as a proxy's 502.
     source.addEventListener('error', () => this.#lose(source));
@@ -54,7 +47,7 @@ class Stream {
     clearTimeout(this.#silence);
     source.close();
     this.#source = undefined;
-    this.#listener.lost();
+    this.#page.lost();
     setTimeout(() => this.start(), this.#retryMs);
     this.#retryMs = Math.min(this.#retryMs * 1.5, LONGEST_RETRY_MS);
   }

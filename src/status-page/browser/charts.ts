@@ -4,7 +4,6 @@ import { MIB } from '../../domain/server.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import type { ServerHistory } from '../data/protocol.ts';
 import { rate, size } from '../data/words.ts';
-import { element } from './dom.ts';
 
 const HEIGHT = 180;
 
@@ -81,6 +80,8 @@ const CHARTS: readonly ChartSpec[] = [
   },
 ];
 
+export const CHART_TITLES = CHARTS.map(({ title }) => title);
+
 /** A limit this many times above the usage is omitted, because it would flatten the line. */
 const FAR_ABOVE = 5;
 
@@ -101,40 +102,27 @@ function timesOf({ end_timestamp_seconds: end, step_seconds: step }: ServerHisto
   return Array.from({ length: POINTS }, (_, index) => end - (POINTS - 1 - index) * step);
 }
 
-/** The large charts of one server. */
+/** The large charts of one server, in the boxes of an element: one for each of `CHART_TITLES`. */
 export class Charts {
-  readonly element = element('div', 'charts');
-  readonly #boxes = CHARTS.map(({ title }) => {
-    const box = element('div', 'chart');
-    box.append(element('h3', '', title));
-    return box;
-  });
-  #plots: { readonly plot: uPlot; readonly spec: ChartSpec; readonly box: HTMLElement }[] = [];
-  #latest: readonly [ServerHistory, ChartLimits] | undefined;
+  readonly #plots: readonly { readonly plot: uPlot; readonly spec: ChartSpec; readonly box: HTMLElement }[];
+  readonly #sizes: ResizeObserver;
 
-  constructor() {
-    this.element.append(...this.#boxes);
-    new ResizeObserver(() => this.#fit()).observe(this.element);
-  }
-
-  /** Shows a server's history; the first time, and after `end`, this loads the library and creates the charts. */
-  async show(history: ServerHistory, limits: ChartLimits): Promise<void> {
-    this.#latest = [history, limits];
-    if (this.#plots.length === 0) await this.#create();
-    if (this.#latest !== undefined) this.#update(...this.#latest);
-  }
-
-  async #create(): Promise<void> {
-    const library = await loadLibrary();
-    this.#clear();
-    if (this.#latest === undefined) return;
-    this.#plots = CHARTS.flatMap((spec, index) => {
-      const box = this.#boxes[index];
-      return box === undefined ? [] : [{ plot: plotIn(box, spec, library), spec, box }];
+  private constructor(library: Plot, element: HTMLElement) {
+    this.#plots = [...element.children].flatMap((box, index) => {
+      const spec = CHARTS[index];
+      if (spec === undefined || !(box instanceof HTMLElement)) return [];
+      return [{ plot: plotIn(box, spec, library), spec, box }];
     });
+    this.#sizes = new ResizeObserver(() => this.#fit());
+    this.#sizes.observe(element);
   }
 
-  #update(history: ServerHistory, limits: ChartLimits): void {
+  /** Loads the library when it is first called. */
+  static async in(element: HTMLElement): Promise<Charts> {
+    return new Charts(await loadLibrary(), element);
+  }
+
+  show(history: ServerHistory, limits: ChartLimits): void {
     const times = timesOf(history);
     for (const { plot, spec, box } of this.#plots) {
       const lines = spec.values(history, limits).map((values) => values.slice());
@@ -147,20 +135,9 @@ export class Charts {
     }
   }
 
-  end(): void {
-    this.#latest = undefined;
-    this.#clear();
-  }
-
-  /** Redraws the charts in the current colors. */
-  async recolor(): Promise<void> {
-    this.#clear();
-    if (this.#latest !== undefined) await this.show(...this.#latest);
-  }
-
-  #clear(): void {
+  remove(): void {
+    this.#sizes.disconnect();
     for (const { plot } of this.#plots) plot.destroy();
-    this.#plots = [];
   }
 
   #fit(): void {

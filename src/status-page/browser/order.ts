@@ -1,32 +1,34 @@
+import { CAUSES_BY_SCOPE, type CauseCode } from '../../domain/problem.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
-import { ATTENTION, groupOf } from '../data/attention.ts';
+import { ATTENTION_CODES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import { stopWords, troubleText } from '../data/trouble.ts';
-import { conditionTitle, stateTitle } from '../data/words.ts';
+import { conditionTitle, STOP_TITLES, stateTitle, stopWords } from '../data/words.ts';
 import { hasProblem, type LiveFleet } from './live-fleet.ts';
 import type { Filter, ServerSelection } from './view.ts';
 
-/** The table's sort keys: words and numbers, anything that a row or its details show. */
-const WORD_KEYS = ['name', 'panel', 'node', 'egg', 'labels', 'condition', 'trouble'] as const;
-export const NUMBER_KEYS = [
-  'state',
-  'cpu',
-  'memory',
-  'disk',
-  'network',
-  'players',
-  'age',
-  'uptime',
-  'starts',
-  'crashes',
-  'stopped',
-  'backups',
-] as const;
-export const SORT_KEYS = [...WORD_KEYS, ...NUMBER_KEYS] as const;
+interface Sort {
+  readonly title: string;
+  readonly of: (server: LiveServer) => string | number | undefined;
+  readonly isHighestFirst?: true;
+}
 
-type WordKey = (typeof WORD_KEYS)[number];
-type NumberKey = (typeof NUMBER_KEYS)[number];
-export type SortKey = WordKey | NumberKey;
+/** What the table can be sorted by: the name of the order, and what is compared; undefined if unknown. */
+export const SORTS = {
+  name: { title: 'Server', of: (server) => server.server },
+  node: { title: 'Node', of: (server) => server.node },
+  state: { title: 'State', of: (server) => SERVER_STATES.indexOf(server.state) },
+  cpu: { title: 'CPU', of: (server) => server.cpu_usage_cores, isHighestFirst: true },
+  memory: { title: 'Memory', of: (server) => server.memory_usage_bytes, isHighestFirst: true },
+  disk: { title: 'Disk', of: (server) => server.disk_usage_bytes, isHighestFirst: true },
+  network: { title: 'Network', of: traffic, isHighestFirst: true },
+  players: { title: 'Players', of: (server) => server.players, isHighestFirst: true },
+  // The latest start has the shortest uptime.
+  uptime: { title: 'Uptime', of: (server) => negative(server.start_time_seconds), isHighestFirst: true },
+} as const satisfies Readonly<Record<string, Sort>>;
+
+export type SortKey = keyof typeof SORTS;
+
+export const SORT_KEYS = Object.keys(SORTS) as readonly SortKey[];
 
 /** How the table is sorted; without it, by attention. */
 export interface Sorting {
@@ -34,42 +36,53 @@ export interface Sorting {
   readonly isDescending: boolean;
 }
 
+/** The sorting after a column is chosen: first its default direction, then the other, then none. */
+export function nextSorting(now: Sorting | undefined, key: SortKey): Sorting | undefined {
+  const first = 'isHighestFirst' in SORTS[key];
+  if (now?.key !== key) return { key, isDescending: first };
+  return now.isDescending === first ? { key, isDescending: !first } : undefined;
+}
+
+function traffic(server: LiveServer): number | undefined {
+  const { network_receive_bytes_per_second: received, network_transmit_bytes_per_second: sent } = server;
+  return received === undefined && sent === undefined ? undefined : (received ?? 0) + (sent ?? 0);
+}
+
+function negative(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : -value;
+}
+
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
 /** The servers of a selection, in order. Servers without a value come last in either direction. */
-export function order(fleet: LiveFleet, selection: ServerSelection): LiveServer[] {
+export function order(fleet: LiveFleet, selection: ServerSelection): readonly LiveServer[] {
   const chosen = chosenServers(fleet, selection);
   const { sorting } = selection;
   if (sorting === undefined) return byAttention(chosen);
+  const { of } = SORTS[sorting.key];
   const sign = sorting.isDescending ? -1 : 1;
-  const word = WORD_KEYS.find((key) => key === sorting.key);
-  if (word !== undefined) {
-    const texts = chosen.map((server) => ({ server, text: wordOf(fleet, server, word) }));
-    texts.sort((a, b) => compareWords(a.text, b.text, sign));
-    return texts.map(({ server }) => server);
-  }
-  const values = chosen.map((server) => ({
-    server,
-    value: measure(fleet, server, sorting.key as NumberKey),
-  }));
-  values.sort((a, b) => compareNumbers(a.value, b.value, sign));
-  return values.map(({ server }) => server);
+  const valued = chosen.map((server) => ({ server, value: of(server) }));
+  return valued.sort((a, b) => compare(a.value, b.value, sign)).map(({ server }) => server);
+}
+
+function compare(a: string | number | undefined, b: string | number | undefined, sign: number): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+  return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(`${a}`, `${b}`));
 }
 
 /** Servers with problems first, by urgency and those that aren't counted last; then in the order of the configuration. */
-function byAttention(servers: readonly LiveServer[]): LiveServer[] {
-  const counted = ATTENTION.flatMap((reason) => servers.filter(({ attention }) => attention === reason));
+function byAttention(servers: readonly LiveServer[]): readonly LiveServer[] {
+  const counted = ATTENTION_CODES.flatMap((reason) =>
+    servers.filter(({ attention }) => attention === reason),
+  );
   const others = servers.filter(({ attention }) => attention === undefined);
-  const isFine = (server: LiveServer) => !hasProblem(server);
-  return [...counted, ...others.filter(hasProblem), ...others.filter(isFine)];
+  return [...counted, ...others.filter(hasProblem), ...others.filter((server) => !hasProblem(server))];
 }
 
 function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): readonly LiveServer[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return fleet.servers.filter(
-    (server) =>
-      (filter === undefined || passes(server, filter)) &&
-      (words.length === 0 || matches(fleet, server, words)),
+    (server) => (filter === undefined || passes(server, filter)) && matches(server, words),
   );
 }
 
@@ -79,88 +92,70 @@ function passes(server: LiveServer, { kind, word }: Filter): boolean {
   return attention !== undefined && (word === 'any' || word === attention || word === groupOf(attention));
 }
 
-/** Every word must occur somewhere in the server's visible texts. */
-function matches(fleet: LiveFleet, server: LiveServer, words: readonly string[]): boolean {
-  const { panel, server_id, uuid, server: name, node, egg, labels } = server;
-  const known = [name, panel, server_id, uuid, node, egg, labels].map((text) => text ?? '');
-  const text = [...known, ...shownWords(fleet, server)].join('\n').toLowerCase();
+/**
+ * Every word must occur somewhere in the server's texts: those that the page shows, and codes, because the page and the metrics use
+ * different names for some.
+ */
+function matches(server: LiveServer, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const { state, condition, complaint, last_stop: stop, last_crash: crash } = server;
+  const known = [
+    [server.server, server.panel, server.server_id, server.uuid, server.node, server.egg, server.labels],
+    [state, stateTitle(state), condition, conditionTitle(condition), server.blocked, server.source],
+    [server.attention, server.cause, complaint?.title, complaint?.action, complaint?.detail],
+    [stop && stopWords(stop), crash && STOP_TITLES[crash.reason]],
+  ];
+  const text = known.flat().join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
+/** This many servers with the same cause share a line of the table. */
+export const GROUPED_FROM = 5;
+
+/** Servers with the same cause. */
+export interface ServerGroup {
+  /** Different for each cause. */
+  readonly key: string;
+  readonly servers: readonly [LiveServer, ...LiveServer[]];
+}
+
+/** A line of the table. */
+export type Line = LiveServer | ServerGroup;
+
+export function isGroup(line: Line): line is ServerGroup {
+  return 'servers' in line;
+}
+
 /**
- * State, condition and trouble: their displayed names, and their codes, because the page and the metrics use different names for
- * some.
+ * The lines of a table: servers with the same cause are together behind a line of their own, where the first of them is. They follow
+ * it if it is open.
  */
-function shownWords(fleet: LiveFleet, server: LiveServer): readonly string[] {
-  const { state, condition, last_stop: stop } = server;
-  const trouble = fleet.troubleAt(server);
-  return [
-    state,
-    stateTitle(state),
-    condition,
-    conditionTitle(condition),
-    server.blocked ?? '',
-    server.source ?? '',
-    server.attention ?? '',
-    server.cause ?? '',
-    trouble === undefined ? '' : troubleText(trouble),
-    fleet.troubleWords(server),
-    stop === undefined ? '' : stopWords(stop),
-    fleet.crashBeside(server)?.title ?? '',
-  ];
-}
-
-function wordOf(fleet: LiveFleet, server: LiveServer, key: WordKey): string {
-  switch (key) {
-    case 'name':
-      return server.server;
-    case 'condition':
-      return server.blocked ?? conditionTitle(server.condition);
-    case 'trouble':
-      return fleet.troubleAt(server)?.title ?? '';
-    default:
-      return server[key] ?? '';
+export function linesOf(
+  servers: readonly LiveServer[],
+  isOpen: (group: ServerGroup) => boolean,
+): readonly Line[] {
+  const groups = new Map<string, LiveServer[]>();
+  for (const server of servers.filter(hasProblem)) {
+    const key = causeKey(server);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [server]);
+    else group.push(server);
   }
+  return servers.flatMap((server): readonly Line[] => {
+    const key = causeKey(server);
+    const [first, ...others] = groups.get(key) ?? [];
+    if (first === undefined || others.length + 1 < GROUPED_FROM || !hasProblem(server)) return [server];
+    if (server !== first) return [];
+    const group = { key, servers: [first, ...others] } as const;
+    return isOpen(group) ? [group, ...group.servers] : [group];
+  });
 }
 
-/** Undefined if unknown. */
-function measure(fleet: LiveFleet, server: LiveServer, key: NumberKey): number | undefined {
-  switch (key) {
-    case 'state':
-      return SERVER_STATES.indexOf(server.state);
-    case 'cpu':
-      return server.cpu_usage_cores;
-    case 'memory':
-      return server.memory_usage_bytes;
-    case 'disk':
-      return server.disk_usage_bytes;
-    case 'network':
-      return sum(server.network_receive_bytes_per_second, server.network_transmit_bytes_per_second);
-    case 'age':
-      return fleet.age(server);
-    case 'uptime':
-      return server.start_time_seconds === undefined
-        ? undefined
-        : Math.max(0, fleet.time - server.start_time_seconds);
-    case 'starts':
-      return server.starts_total;
-    case 'stopped':
-      return server.last_stop?.timestamp_seconds;
-    default:
-      return server[key];
-  }
-}
+const NODE_CAUSES: ReadonlySet<CauseCode> = new Set(CAUSES_BY_SCOPE.node);
 
-function sum(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0);
-}
-
-function compareNumbers(a: number | undefined, b: number | undefined, sign: number): number {
-  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
-  return (a - b) * sign;
-}
-
-function compareWords(a: string, b: string, sign: number): number {
-  if (a === '' || b === '') return a === b ? 0 : a === '' ? 1 : -1;
-  return collator.compare(a, b) * sign;
+/** The same for servers with the same cause. A node that is down shows in several ways, and is another cause than another node. */
+function causeKey({ attention, complaint, cause, panel, node }: LiveServer): string {
+  const isOfNode = cause !== undefined && NODE_CAUSES.has(cause);
+  const what = isOfNode && attention === 'no_data' ? attention : complaint?.title;
+  return [panel, isOfNode ? node : undefined, complaint?.severity, what].join('\n');
 }

@@ -1,37 +1,27 @@
-import { CAUSES } from '../../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../../domain/clock.ts';
-import type { CauseCode } from '../../domain/problem.ts';
 import {
   type ChartSeries,
   type FleetReading,
-  type PanelReading,
   type ServerReading,
   STEP_SECONDS,
 } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
-import { panelViewOf } from '../../metrics/families.ts';
 import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
 import { arrayText, objectText } from './json-text.ts';
 import { jsonView } from './json-view.ts';
 import { LiveEncoder, type Picture } from './live-encoder.ts';
-import type { PanelTroubles } from './notices.ts';
-import { explained, nodesDown } from './problems.ts';
-import type { ExplainedProblem, PanelStatus, ServerHistory } from './protocol.ts';
+import { type PanelFacts, panelsStatus } from './panel-status.ts';
+import type { ServerHistory } from './protocol.ts';
 import { targetGroups } from './service-discovery.ts';
 import { event, Viewers, type Watcher } from './viewers.ts';
-import { listingStatus } from './words.ts';
 
 const SECOND_MS = 1_000;
 
-interface BoardOptions {
+interface BoardOptions extends PanelFacts {
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly version: string;
-  /** The number of this panel's API calls that got a 429. */
-  readonly rateLimited: (panel: string) => number;
-  /** The address at which people open this panel, if known. */
-  readonly panelUrl?: (panel: string) => string | undefined;
   /** The maximum number of concurrent viewers; defaults to 50. */
   readonly maxViewers?: number;
 }
@@ -69,17 +59,6 @@ export class StatusBoard {
     if (this.#isStopped) return undefined;
     if (this.#cancel === undefined) this.#scheduleLook();
     return this.#viewers.open(watcher);
-  }
-
-  panels(): readonly PanelStatus[] {
-    const { fleet, rateLimited, panelUrl } = this.#options;
-    const now = this.#options.clock.now();
-    const troubles = troublesOf(fleet, now);
-    return fleet
-      .panels()
-      .map((panel, place) =>
-        panelStatus(panel, troubles[place], rateLimited(panel.name), panelUrl?.(panel.name)),
-      );
   }
 
   /** Every panel and server as JSON. */
@@ -176,7 +155,8 @@ export class StatusBoard {
 
   #picture(): Picture {
     const { fleet, clock } = this.#options;
-    return { servers: fleet.servers(), panels: this.panels(), now: clock.now() };
+    const now = clock.now();
+    return { servers: fleet.servers(), status: panelsStatus(fleet, now, this.#options), now };
   }
 }
 
@@ -189,85 +169,4 @@ function keyOf(panel: string, id: string): string {
 function untilNextSecond(now: number): number {
   const half = SECOND_MS / 2;
   return SECOND_MS + half - ((now + half) % SECOND_MS);
-}
-
-/** What is wrong with each panel as of this instant. */
-export function troublesOf(fleet: FleetReading, now: number): readonly PanelTroubles[] {
-  const servers = new Map<string, ServerReading[]>();
-  for (const server of fleet.servers()) {
-    const { panel } = server.target;
-    const others = servers.get(panel);
-    if (others === undefined) servers.set(panel, [server]);
-    else others.push(server);
-  }
-  return fleet.panels().map((panel) => {
-    const { name, up, problems, nodes } = panelViewOf(panel, now);
-    const down = nodesDown(nodes);
-    // A panel or node that is down has a notice of its own.
-    const notStreaming = up && down.length === 0 ? notStreamingOf(servers.get(name) ?? []) : undefined;
-    return {
-      name,
-      up,
-      problems: [...problems.map(explained), ...(notStreaming === undefined ? [] : [notStreaming])],
-      nodesDown: down,
-    };
-  });
-}
-
-/** The problem of a panel of whose servers most don't stream although they should, with their most frequent cause. */
-function notStreamingOf(servers: readonly ServerReading[]): ExplainedProblem | undefined {
-  const required = servers.filter(
-    ({ target, status }) => target.mode !== 'poll' && !isFact(status.problem?.cause),
-  );
-  const byCause = new Map<CauseCode, number>();
-  let affected = 0;
-  for (const { status } of required) {
-    // Without a problem, a server is connecting or waits for its call.
-    if (status.problem === undefined || status.condition === 'streaming') continue;
-    affected += 1;
-    byCause.set(status.problem.cause, (byCause.get(status.problem.cause) ?? 0) + 1);
-  }
-  const [cause] = [...byCause].sort(([, one], [, other]) => other - one)[0] ?? [];
-  if (cause === undefined || affected * 2 <= required.length) return undefined;
-  const { title, remedy } = CAUSES[cause];
-  return {
-    cause,
-    title: `${affected} of ${required.length} servers not streaming: ${title}`,
-    detail: '',
-    remedy,
-    severity: 'warning',
-  };
-}
-
-function isFact(cause: CauseCode | undefined): boolean {
-  return cause !== undefined && CAUSES[cause].severity === 'fact';
-}
-
-/**
- * A panel as the page shows it; `rateLimited` is its number of 429 responses, and `url` the address at which people open it.
- */
-function panelStatus(
-  { name, up, budget, needs, discovery, problems }: PanelReading,
-  troubles: PanelTroubles | undefined,
-  rateLimited: number,
-  url: string | undefined,
-): PanelStatus {
-  return {
-    name,
-    url,
-    up,
-    problems: [],
-    nodesDown: [],
-    ...troubles,
-    listing: listingStatus(discovery, problems.length > 0),
-    limitPerMinute: Math.round(budget.limitPerMinute),
-    usedLastMinute: budget.usedLastMinute,
-    queueLength: budget.queueLength,
-    paused: budget.paused,
-    rateLimited,
-    requiredCallsPerMinute: Math.ceil(needs.requiredCallsPerMinute),
-    requiredSockets: needs.requiredSockets,
-    allowedSockets: Number.isFinite(needs.allowedSockets) ? needs.allowedSockets : undefined,
-    polls: needs.polls,
-  };
 }

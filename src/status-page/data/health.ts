@@ -1,7 +1,7 @@
+import { CAUSES } from '../../diagnosis/causes.ts';
 import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
 import { identityOf, isOff } from '../../domain/server.ts';
-import { explained } from './problems.ts';
-import { stopWords } from './trouble.ts';
+import { stopWords } from './words.ts';
 
 /** Whether players can expect the server to be up, for monitors that check one server. */
 export interface Health {
@@ -23,7 +23,7 @@ export function healthOf(server: Snapshot): Health {
 }
 
 function reasonOf({ state, problem, blocked, off_reason: reason, last_stop: stop }: Snapshot): string {
-  const title = problem && explained(problem).title;
+  const title = problem && CAUSES[problem.cause].title;
   if (state === 'unknown') return title ?? 'no data yet';
   if (!isOff(state)) return state;
   if (blocked !== undefined && title !== undefined) return title;

@@ -1,3 +1,4 @@
+import { CAUSES } from '../../diagnosis/causes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problem.ts';
 import {
@@ -7,6 +8,7 @@ import {
   type PanelReading,
   type Snapshot,
 } from '../../domain/reading.ts';
+import { withAdvice } from '../../domain/sentences.ts';
 import { identityOf, SERVER_STATES } from '../../domain/server.ts';
 import {
   type Family,
@@ -16,10 +18,8 @@ import {
   SERVER_PREFIX,
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
-import { attentionOf } from './attention.ts';
+import { attentionOf, type Complaint, complaintOf, problemOf, remedyOf } from './complaint.ts';
 import { arrayText, blocksOf } from './json-text.ts';
-import { explained, explainedOf } from './problems.ts';
-import { serverTrouble, troubleText } from './trouble.ts';
 
 /** The data that the JSON view is made from. */
 interface JsonSource {
@@ -78,9 +78,8 @@ function panelObject(panel: PanelReading, rateLimited: number, now: number) {
   };
 }
 
-function problemObject(problem: Problem) {
-  const { cause, detail, remedy } = explained(problem);
-  return { cause, detail, remedy };
+function problemObject({ cause, detail }: Problem) {
+  return { cause, detail, remedy: CAUSES[cause].remedy };
 }
 
 function nodeObject({ name, up, problem }: NodeReading) {
@@ -89,9 +88,9 @@ function nodeObject({ name, up, problem }: NodeReading) {
 
 function serverObject(server: Snapshot) {
   const { target, node, state, condition, blocked, source, query_problem: queryProblem } = server;
-  const problem = explainedOf(server);
+  const problem = problemOf(server);
   const attention = attentionOf(server);
-  const trouble = attention && serverTrouble(server);
+  const complaint = complaintOf(server);
   return {
     panel: target.panel,
     server: target.name,
@@ -106,8 +105,9 @@ function serverObject(server: Snapshot) {
     source,
     cause: problem?.cause,
     trouble: problem?.detail,
-    advice: problem === undefined ? trouble && troubleText(trouble) : problem.remedy || undefined,
+    advice: adviceOf(server, attention && complaint),
     attention,
+    complaint,
     sample_age_seconds: server.sample_age_seconds,
     network_receive_bytes_per_second: server.network_receive_bytes_per_second,
     network_transmit_bytes_per_second: server.network_transmit_bytes_per_second,
@@ -117,6 +117,13 @@ function serverObject(server: Snapshot) {
     query_problem: queryProblem && problemObject(queryProblem),
     ...scalars(SERVER_FAMILIES, SERVER_PREFIX, server),
   };
+}
+
+/** What to do about the problem with monitoring a server, else about its complaint. */
+function adviceOf(server: Snapshot, complaint: Complaint | undefined): string | undefined {
+  const problem = problemOf(server);
+  if (problem !== undefined) return remedyOf(server, problem) || undefined;
+  return complaint && withAdvice(complaint.title, complaint.action);
 }
 
 /** Every family with a single value, by its name without the prefix. */

@@ -1,45 +1,23 @@
-import type { ServerReading, Snapshot, WallClock } from '../../domain/reading.ts';
+import type { ServerReading, WallClock } from '../../domain/reading.ts';
 import type { ServerTarget } from '../../domain/server.ts';
 import { arrayText, blocksOf, objectText } from './json-text.ts';
-import { IDENTITY_FIELDS, LIVE_FIELDS, type LiveField, type LiveServer } from './live-server.ts';
-import type { PanelStatus } from './protocol.ts';
+import { LIVE_FIELDS, type LiveField, type LiveServer } from './live-server.ts';
+import type { PanelsStatus } from './panel-status.ts';
 
 type Value = LiveServer[LiveField];
-
-const IDENTITY: ReadonlySet<LiveField> = new Set<LiveField>(IDENTITY_FIELDS);
 
 /** The input of the encoder: the fleet at one instant. */
 export interface Picture {
   readonly servers: readonly ServerReading[];
-  readonly panels: readonly PanelStatus[];
+  readonly status: PanelsStatus;
   readonly now: number;
 }
 
-/** The values of one field that were sent last, in the order of the servers, and where they have changed since. */
-class SentField {
-  readonly name: LiveField;
-  readonly values: Value[] = [];
-  #changed: number[] = [];
-  readonly #read: (server: Snapshot, reading: ServerReading, now: number) => Value;
-
-  constructor(name: LiveField) {
-    this.name = name;
-    this.#read = LIVE_FIELDS[name];
-  }
-
-  take(place: number, snapshot: Snapshot, reading: ServerReading, now: number): void {
-    const value = this.#read(snapshot, reading, now);
-    if (isSame(value, this.values[place])) return;
-    this.values[place] = value;
-    this.#changed.push(place);
-  }
-
-  /** The places whose value changed since the last call. */
-  takeChanged(): readonly number[] {
-    const changed = this.#changed;
-    this.#changed = [];
-    return changed;
-  }
+/** A field, its values that were sent last, in the order of the servers, and where they have changed since. */
+interface SentField {
+  readonly field: (typeof LIVE_FIELDS)[number];
+  readonly values: Value[];
+  changed: number[];
 }
 
 /**
@@ -50,9 +28,11 @@ export class LiveEncoder {
   readonly #clock: WallClock;
   readonly #version: string;
   readonly #targets: readonly ServerTarget[];
-  readonly #fields = (Object.keys(LIVE_FIELDS) as LiveField[]).map((name) => new SentField(name));
-  readonly #changing = this.#fields.filter(({ name }) => !IDENTITY.has(name));
-  #panelsText = '';
+  readonly #fields = LIVE_FIELDS.map((field): SentField => ({ field, values: [], changed: [] }));
+  readonly #changing = this.#fields.filter(({ field }) => !field.isFixed);
+  /** What was sent last about the panels: members of the JSON, by name. */
+  #status: readonly (readonly [name: string, text: Iterable<string>])[] = [];
+  #statusText = '';
   /** The time of the last picture; undefined before the first. */
   #time: number | undefined;
 
@@ -74,15 +54,16 @@ export class LiveEncoder {
     yield* this.#look(picture, this.#changing);
     const whole: [LiveField, Iterable<string>][] = [];
     const changes: [LiveField, Iterable<string>][] = [];
-    for (const field of this.#changing) {
-      const { name, values } = field;
-      const places = field.takeChanged();
+    for (const sent of this.#changing) {
+      const { values, changed: places } = sent;
+      const { name } = sent.field;
+      sent.changed = [];
       if (places.length * 2 > this.#targets.length) whole.push([name, arrayText(values, same)]);
       else if (places.length > 0) changes.push([name, changesText(places, values)]);
     }
     yield* objectText([
       ['time', [JSON.stringify(this.#time)]],
-      ...(this.#takePanels(picture.panels) ? [['panels', [this.#panelsText]] as const] : []),
+      ...(this.#takeStatus(picture.status) ? this.#status : []),
       ['servers', objectText(whole)],
       ['changes', objectText(changes)],
     ]);
@@ -95,16 +76,16 @@ export class LiveEncoder {
   *full(picture: Picture): Generator<string, void, void> {
     if (this.#time === undefined) {
       yield* this.#look(picture, this.#fields);
-      this.#takePanels(picture.panels);
-      for (const field of this.#fields) field.takeChanged();
+      this.#takeStatus(picture.status);
+      for (const sent of this.#fields) sent.changed = [];
     }
     const known = this.#fields.filter(({ values }) => values.some((value) => value !== undefined));
     yield* objectText([
       ['version', [JSON.stringify(this.#version)]],
       ['time', [JSON.stringify(this.#time)]],
-      ['panels', [this.#panelsText]],
+      ...this.#status,
       ['size', [JSON.stringify(this.#targets.length)]],
-      ['servers', objectText(known.map(({ name, values }) => [name, arrayText(values, same)]))],
+      ['servers', objectText(known.map(({ field, values }) => [field.name, arrayText(values, same)]))],
     ]);
   }
 
@@ -115,7 +96,12 @@ export class LiveEncoder {
     for (const block of blocksOf(servers)) {
       for (const server of block) {
         const snapshot = server.snapshot(now, this.#clock);
-        for (const field of fields) field.take(place, snapshot, server, now);
+        for (const { field, values, changed } of fields) {
+          const value = field.read(snapshot, server, now);
+          if (isSame(value, values[place])) continue;
+          values[place] = value;
+          changed.push(place);
+        }
         place += 1;
       }
       yield '';
@@ -123,10 +109,11 @@ export class LiveEncoder {
   }
 
   /** Whether the panels have changed. */
-  #takePanels(panels: readonly PanelStatus[]): boolean {
-    const text = JSON.stringify(panels);
-    if (text === this.#panelsText) return false;
-    this.#panelsText = text;
+  #takeStatus(status: PanelsStatus): boolean {
+    const text = JSON.stringify(status);
+    if (text === this.#statusText) return false;
+    this.#statusText = text;
+    this.#status = Object.entries(status).map(([name, value]) => [name, [JSON.stringify(value)]]);
     return true;
   }
 }
@@ -144,5 +131,5 @@ function* changesText(places: readonly number[], values: readonly Value[]): Gene
 function isSame(one: Value, other: Value): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object') return false;
-  return one.timestamp_seconds === other.timestamp_seconds && one.reason === other.reason;
+  return JSON.stringify(one) === JSON.stringify(other);
 }

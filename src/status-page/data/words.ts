@@ -1,8 +1,7 @@
-import type { DiscoveryReading } from '../../domain/reading.ts';
-import { withAdvice } from '../../domain/sentences.ts';
+import type { ShownStop, StopReason } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
-
-import type { CauseWords, ExplainedProblem, ListingStatus, PanelStatus } from './protocol.ts';
+import { TROUBLES } from '../../domain/troubles.ts';
+import type { ListingStatus, PanelStatus } from './panel-status.ts';
 
 /** The placeholder for unknown values. */
 export const NOTHING = '–';
@@ -40,7 +39,7 @@ function scaled(value: number, units: readonly string[]): readonly [amount: numb
 
 /** CPU usage. */
 export function cores(amount: number): string {
-  return amount.toFixed(2);
+  return `${amount.toFixed(2)} cores`;
 }
 
 /** A limit of CPU; most are whole numbers. */
@@ -76,38 +75,46 @@ export function conditionTitle(condition: string): string {
   return condition === 'polling' ? 'polled' : condition;
 }
 
-/** What a title begins with, and its context often contains already. */
-const SUBJECT = /^(?:server|node|panel) /;
+/** A short title for each reason for a stop. */
+export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
+  requested: 'stopped on request',
+  exited: 'exited by itself',
+  crashed: 'crashed',
+  out_of_memory: 'out of memory',
+  disk_full: TROUBLES.stopped_disk_full.title,
+  unknown: 'stopped, reason unknown',
+};
 
-/** A problem in one text: its title unless what happened repeats it, what happened, and what to do. */
-export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {
-  const isTitled = detail.startsWith(title) || detail.startsWith(title.replace(SUBJECT, ''));
-  const what = isTitled ? detail : [title, detail].filter(Boolean).join(': ');
-  return withAdvice(what, remedy);
+/** A stop in a few words: its reason and the exit code. */
+export function stopWords({ reason, exit_code: code }: Pick<ShownStop, 'reason' | 'exit_code'>): string {
+  return code === undefined ? STOP_TITLES[reason] : `${STOP_TITLES[reason]}, exit code ${code}`;
 }
 
-/**
- * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as that the server is
- * suspended.
- */
-export function remedyWhile(
-  condition: string,
-  { severity, remedy }: Pick<CauseWords, 'severity' | 'remedy'>,
-): string {
-  return condition === 'streaming' && severity === 'fact' ? '' : remedy;
+/** Words with a capital letter at the beginning. */
+export function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** How far the server list of a panel was read; a panel with a problem doesn't respond, so its list isn't awaited. */
-export function listingStatus(
-  discovery: Pick<DiscoveryReading, 'isPending' | 'succeededUnixMs'> | undefined,
-  hasProblem: boolean,
-): ListingStatus {
-  if (discovery === undefined) return 'off';
-  if (discovery.succeededUnixMs !== undefined) return 'read';
-  return discovery.isPending && !hasProblem ? 'pending' : 'failed';
+/** The number of characters that fit into two lines of a table cell. */
+const LONGEST_ACTION = 90;
+
+/** As much of an action as fits into a table cell; the open row shows the rest. */
+export function briefly(action: string): string {
+  if (action.replaceAll('`', '').length <= LONGEST_ACTION) return action;
+  const clause = `${action.split(/[.:;] /, 1).join('')}.`;
+  if (clause.length <= LONGEST_ACTION) return clause;
+  const end = Math.max(
+    ...[', or ', ', and ', ', '].map((joint) => clause.lastIndexOf(joint, LONGEST_ACTION - 1)),
+  );
+  return end < 0 ? clause : `${clause.slice(0, end)}.`;
 }
 
-/** Why there are no servers to show, by the server lists of the panels. */
+/** `1 server`, `2 servers`. */
+export function counted(amount: number, thing: string): string {
+  return `${amount} ${thing}${amount === 1 ? '' : 's'}`;
+}
+
+/** Why there are no servers, by the server lists of the panels. */
 export function noServersText(listings: readonly ListingStatus[]): string {
   if (listings.includes('failed')) {
     return 'No servers known yet: a server list could not be read. See the problem above, or the log.';
@@ -120,21 +127,15 @@ export function noServersText(listings: readonly ListingStatus[]): string {
 }
 
 /** What the configuration requires of a panel, and how much of it is allowed if that is less. */
-export function needsText(
-  panel: Pick<
-    PanelStatus,
-    'limitPerMinute' | 'requiredCallsPerMinute' | 'requiredSockets' | 'allowedSockets' | 'polls'
-  >,
-): string {
-  const { requiredCallsPerMinute: calls, requiredSockets: sockets, polls } = panel;
-  const { limitPerMinute, allowedSockets = sockets } = panel;
+export function needsText({
+  budget: { limitPerMinute },
+  needs: required,
+}: Pick<PanelStatus, 'budget' | 'needs'>): string {
+  const { requiredCallsPerMinute: calls, requiredSockets: sockets, polls } = required;
+  const allowedSockets = required.allowedSockets ?? sockets;
   const needs = [
     `${counted(calls, 'API call')} per minute${calls > limitPerMinute ? `, ${limitPerMinute} allowed` : ''}`,
     ...(sockets > allowedSockets ? [`${counted(sockets, 'console socket')}, ${allowedSockets} allowed`] : []),
   ];
   return `${counted(sockets, 'server')} to stream, ${polls} to poll: needs ${needs.join('; needs ')}.`;
-}
-
-function counted(n: number, thing: string): string {
-  return `${n} ${thing}${n === 1 ? '' : 's'}`;
 }

@@ -181,7 +181,7 @@ async function expectRow(name: string, words: string): Promise<string> {
     return await own.eventually(async () => {
       const fleet = await pageFleet(own.url);
       const server = fleet.servers.find(({ server }) => server === name);
-      const row = server === undefined ? '' : fleet.troubleWords(server);
+      const row = JSON.stringify(server?.complaint);
       expect(row).toContain(words);
       return row;
     });

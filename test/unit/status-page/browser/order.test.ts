@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import type { ServerReading } from '../../../../src/domain/reading.ts';
 import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
-import { order, SORT_KEYS } from '../../../../src/status-page/browser/order.ts';
+import {
+  GROUPED_FROM,
+  isGroup,
+  linesOf,
+  order,
+  SORT_KEYS,
+} from '../../../../src/status-page/browser/order.ts';
 import type { ServerSelection } from '../../../../src/status-page/browser/view.ts';
 import { LiveEncoder } from '../../../../src/status-page/data/live-encoder.ts';
 import type { Full } from '../../../../src/status-page/data/protocol.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { READ_AT, type ServerReadingChanges, streamingReading } from '../../../support/readings.ts';
+import {
+  READ_AT,
+  type ServerReadingChanges,
+  serverReading,
+  streamingReading,
+} from '../../../support/readings.ts';
 
 const ALL: ServerSelection = { search: '', filter: undefined, sorting: undefined };
 
@@ -32,8 +44,12 @@ const servers = [
     problem: { cause: 'node_dns', detail: 'the node could not be reached' },
   }),
 ];
-const text = [...new LiveEncoder(servers, '1', clock).full({ servers, panels: [], now: READ_AT })].join('');
-const fleet = new LiveFleet(JSON.parse(text) as Full);
+const fleetOf = (readings: readonly ServerReading[]) => {
+  const picture = { servers: readings, status: { panels: [], complaints: [] }, now: READ_AT };
+  const text = [...new LiveEncoder(readings, '1', clock).full(picture)].join('');
+  return new LiveFleet(JSON.parse(text) as Full);
+};
+const fleet = fleetOf(servers);
 const names = (changes: Partial<ServerSelection>) =>
   order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 
@@ -48,11 +64,7 @@ describe('the order', () => {
     ['cpu', true, ['lobby-2', 'Broken', 'lobby-10', 'arena']],
     ['cpu', false, ['lobby-10', 'Broken', 'lobby-2', 'arena']],
     ['state', false, ['arena', 'lobby-10', 'lobby-2', 'Broken']],
-    ['trouble', false, ['Broken', 'arena', 'lobby-10', 'lobby-2']],
     ['node', false, ['lobby-2', 'lobby-10', 'arena', 'Broken']],
-    ['labels', false, ['lobby-2', 'lobby-10', 'arena', 'Broken']],
-    ['condition', true, ['lobby-10', 'lobby-2', 'arena', 'Broken']],
-    ['starts', true, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
     ['uptime', false, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
   ] as const)('is by %s, descending %s', (key, isDescending, expected) => {
     expect(names({ sorting: { key, isDescending } })).toEqual(expected);
@@ -94,5 +106,44 @@ describe('the order', () => {
     ['panel', 'other', []],
   ] as const)('contains only servers with %s %s', (kind, word, expected) => {
     expect(names({ filter: { kind, word } })).toEqual(expected);
+  });
+});
+
+describe('lines of the table', () => {
+  /** Servers that have this cause on this node, without data. */
+  const lost = (count: number, cause: 'node_connection' | 'node_timeout' | 'closed_for_good', node: string) =>
+    Array.from({ length: count }, (_, at) =>
+      serverReading({
+        condition: 'failing',
+        problem: { cause, detail: `attempt ${at}` },
+        target: { id: `${node}-${cause}-${at}`, name: `${node} ${at}`, node },
+      }),
+    );
+  const MANY = GROUPED_FROM;
+  /** The sizes of groups, and the names of servers, with these groups open. */
+  const shown = (readings: readonly ServerReading[], isOpen = false) =>
+    linesOf(order(fleetOf(readings), ALL), () => isOpen).map((line) =>
+      isGroup(line) ? line.servers.length : line.server,
+    );
+
+  it('are one for all servers of a dead node, however its failure shows', () => {
+    const dead = [...lost(199, 'node_connection', 'n1'), ...lost(3, 'node_timeout', 'n1')];
+    expect(shown([...dead, named('lobby', 1)])).toEqual([202, 'lobby']);
+    expect(shown([...dead, named('lobby', 1)], true)).toHaveLength(204);
+  });
+
+  it('are others for other nodes and other causes', () => {
+    const readings = [
+      ...lost(MANY, 'node_connection', 'n1'),
+      ...lost(MANY + 1, 'node_connection', 'n2'),
+      ...lost(MANY + 2, 'closed_for_good', 'n1'),
+    ];
+    expect(shown(readings)).toEqual([MANY, MANY + 1, MANY + 2]);
+  });
+
+  it('are not together if there are few, and never if nothing is wrong', () => {
+    expect(shown(lost(MANY - 1, 'node_connection', 'n1'))).toHaveLength(MANY - 1);
+    const fine = Array.from({ length: MANY }, (_, at) => named(`lobby-${at}`, 1));
+    expect(shown(fine)).toHaveLength(MANY);
   });
 });

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import type { Problem } from '../../../../src/domain/problem.ts';
 import type { ServerReading } from '../../../../src/domain/reading.ts';
-import { LiveFleet, problemAt, troubleSince } from '../../../../src/status-page/browser/live-fleet.ts';
+import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
 import { LiveEncoder, type Picture } from '../../../../src/status-page/data/live-encoder.ts';
-import { type LiveServer, shortened } from '../../../../src/status-page/data/live-server.ts';
+import type { LiveServer } from '../../../../src/status-page/data/live-server.ts';
 import type { Delta, Full } from '../../../../src/status-page/data/protocol.ts';
 import {
   READ_AT,
@@ -24,7 +23,7 @@ const received = (text: Iterable<string>) => JSON.parse([...text].join('')) as F
 
 const pictureOf = (servers: readonly ServerReading[], now = READ_AT): Picture => ({
   servers,
-  panels: [],
+  status: { panels: [], complaints: [] },
   now,
 });
 
@@ -77,7 +76,6 @@ describe('the data of a server', () => {
       last_sample_timestamp_seconds: 0,
       start_time_seconds: 1_699_914_599,
       expected_running: 1,
-      crashes: 0,
       starts_total: 2,
       strip: 'u58r2',
     });
@@ -103,8 +101,8 @@ describe('the data of a server', () => {
     expect([aged(0.5), aged(2.9), aged(3), aged(100)]).toEqual([0, 0, 3, 100]);
   });
 
-  it('includes its last stop, its attention and its backups', () => {
-    const { fleet, server } = seen(
+  it('includes its last stop, its complaint and its backups', () => {
+    const { server } = seen(
       streamingReading({
         state: 'offline',
         automatic_restart_aborted: 1,
@@ -116,12 +114,13 @@ describe('the data of a server', () => {
       }),
     );
     expect(server.attention).toBe('gave_up');
-    expect(fleet.troubleAt(server)).toEqual({
+    expect(server.complaint).toEqual({
       title: 'restart aborted, exit 139',
       action: 'Check its console for the cause. Then start it.',
       severity: 'error',
+      detail: '',
+      since: 1_700_000_970,
     });
-    expect(troubleSince(server)).toBe(1_700_000_970);
     expect(server).toMatchObject({
       backups: 3,
       backup_last_success_timestamp_seconds: 1_700_000_000,
@@ -130,71 +129,12 @@ describe('the data of a server', () => {
     });
   });
 
-  it('includes its last crash for an hour, even after another stop or with another problem', () => {
-    const at = (secondsAfter: number, diskShare: number) =>
-      seen(
-        streamingReading({
-          disk_usage_bytes: diskShare * 2 ** 30,
-          disk_limit_bytes: 2 ** 30,
-          last_crash: { timestamp_seconds: 1_700_001_000, reason: 'crashed', exit_code: 1 },
-          last_stop: { timestamp_seconds: 1_700_001_060, reason: 'requested' },
-        }),
-        READ_AT + secondsAfter * 1_000,
-      );
-    const calm = at(3_599, 0.1);
-    expect([calm.fleet.troubleAt(calm.server)?.title, troubleSince(calm.server)]).toEqual([
-      'crashed, exit code 1',
-      1_700_001_000,
-    ]);
-    const full = at(3_599, 1);
-    expect([full.fleet.troubleAt(full.server)?.title, troubleSince(full.server)]).toEqual([
-      'disk 100 % full',
-      undefined,
-    ]);
-    expect(full.fleet.crashBeside(full.server)).toEqual({ title: 'crashed', at: 1_700_001_000 });
-    const later = at(3_600, 0.1);
-    expect([later.fleet.troubleAt(later.server), later.fleet.crashBeside(later.server)]).toEqual([
-      undefined,
-      undefined,
-    ]);
-  });
-});
-
-describe('a problem', () => {
-  it('is shown with the title and remedy of its cause', () => {
-    const problem = { cause: 'origin', detail: 'the node rejected the socket upgrade (403)' } as const;
-    const { fleet, server } = seen(serverReading({ condition: 'polling', problem }));
-    const { title, remedy, severity } = CAUSES.origin;
-    expect(problemAt(server)).toEqual({ ...problem, title, remedy, severity });
-    expect(fleet.troubleWords(server)).toBe(`${title}: ${problem.detail}. ${remedy}`);
-  });
-
-  it('is a fact and not a fault if the server is suspended', () => {
-    const problem = { cause: 'suspended', detail: "suspended according to the panel's server list" } as const;
-    const { server } = seen(serverReading({ condition: 'blocked', blocked: 'suspended', problem }));
-    expect(problemAt(server)).toMatchObject({ severity: 'fact', remedy: CAUSES.suspended.remedy });
-  });
-
-  it('of a streaming server that is listed as suspended is the contradiction, without advice', () => {
-    const detail = "suspended according to the panel's server list, but the console socket streams";
-    const { fleet, server } = seen(streamingReading({ problem: { cause: 'suspended', detail } }));
-    expect(fleet.troubleWords(server)).toBe(detail);
-  });
-
-  it('is absent for a healthy server', () => {
-    const { fleet, server } = seen(streamingReading());
-    expect([problemAt(server), fleet.troubleWords(server)]).toEqual([undefined, '']);
-  });
-
-  it('of a query is the problem of a server without another', () => {
-    const query_problem = { cause: 'query_refused', detail: 'nothing listens there' } as const;
-    expect(problemAt(seen(streamingReading({ query_problem })).server)).toMatchObject({
-      ...query_problem,
-      remedy: expect.stringContaining('query.address') as string,
-    });
-    const problem = { cause: 'node_error', detail: '' } as const;
-    const { server } = seen(streamingReading({ condition: 'polling', problem, query_problem }));
-    expect(problemAt(server)?.cause).toBe('node_error');
+  it('includes its last crash for an hour', () => {
+    const crash = { timestamp_seconds: 1_700_000_000, reason: 'crashed' } as const;
+    const after = (seconds: number) =>
+      seen(streamingReading({ last_crash: crash, timestamp_seconds: crash.timestamp_seconds + seconds }))
+        .server.last_crash;
+    expect([after(3_599), after(3_600)]).toEqual([crash, undefined]);
   });
 });
 
@@ -291,16 +231,4 @@ describe('an update', () => {
     live.apply(received(encoder.delta(pictureOf([readingOf({ ...stale, target })]))));
     expect(live.servers[0]).toMatchObject({ state: 'unknown', cpu_usage_cores: undefined });
   });
-});
-
-it.each([
-  [0, 0],
-  [7.4, 7],
-  [994, 990],
-  [1_049, 1_000],
-  [12_949, 13_000],
-  [1_234_567, 1_200_000],
-  [undefined, undefined],
-])('%d with two significant digits is %d', (value, expected) => {
-  expect(shortened(value, 2)).toBe(expected);
 });

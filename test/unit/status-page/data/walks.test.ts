@@ -28,7 +28,11 @@ function countedFleet(): { fleet: FleetReading; read: { count: number } } {
   return { fleet: fleetReading(servers, [panelReading()]), read };
 }
 
-const pictureOf = (fleet: FleetReading) => ({ servers: fleet.servers(), panels: [], now: clock.now() });
+const pictureOf = (fleet: FleetReading) => ({
+  servers: fleet.servers(),
+  status: { panels: [], complaints: [] },
+  now: clock.now(),
+});
 const encoderOf = (fleet: FleetReading) => new LiveEncoder(fleet.servers(), '1.2.3', clock);
 
 test.each<[string, (fleet: FleetReading) => Iterable<string>]>([

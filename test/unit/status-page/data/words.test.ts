@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
+  briefly,
   coreLimit,
   cores,
-  listingStatus,
   needsText,
   noServersText,
   rate,
@@ -57,26 +57,23 @@ describe('formatted numbers', () => {
       share(1, 4),
       share(undefined, 4),
       share(1, undefined),
-    ]).toEqual(['1.53', '1 core', '1.5 cores', 25, undefined, undefined]);
+    ]).toEqual(['1.53 cores', '1 core', '1.5 cores', 25, undefined, undefined]);
   });
 });
 
-describe('the text of a page without servers', () => {
-  const pending = { isPending: true, succeededUnixMs: undefined };
-  const over = { isPending: false, succeededUnixMs: undefined };
-  const read = { isPending: false, succeededUnixMs: 1 };
+describe('an action in a cell', () => {
+  const MORE = 'and this is so much more that the whole of it takes more place than a cell has for it.';
 
   it.each([
-    ['without discovery', undefined, false, 'off'],
-    ['before the first response', pending, false, 'pending'],
-    ['while the panel has a problem', pending, true, 'failed'],
-    ['after the wait for the server list', over, false, 'failed'],
-    ['once it was read', read, false, 'read'],
-    ['once it was read, if the panel went down', read, true, 'read'],
-  ] as const)('depends on the server list: %s', (_when, discovery, hasProblem, expected) => {
-    expect(listingStatus(discovery, hasProblem)).toBe(expected);
-  });
+    ['Short remedies stay; all of them.', 'Short remedies stay; all of them.'],
+    [`Do this. Then that, ${MORE}`, 'Do this.'],
+    [`Set origin to this: that, ${MORE}`, 'Set origin to this.'],
+    [`Do this; or that, ${MORE}`, 'Do this.'],
+    [`Do this one thing here, or that, ${MORE}`, 'Do this one thing here, or that.'],
+  ])('is shortened from %j', (remedy, expected) => expect(briefly(remedy)).toBe(expected));
+});
 
+describe('the text of a page without servers', () => {
   it.each([
     [['off'], /set discover: true/],
     [['off', 'read'], /rules of discover/],
@@ -90,17 +87,19 @@ describe('the text of a page without servers', () => {
 });
 
 describe('what a panel requires', () => {
-  const needs = { limitPerMinute: 192, requiredCallsPerMinute: 24, requiredSockets: 90, polls: 10 };
+  const budget = { limitPerMinute: 192, usedLastMinute: 0, queueLength: 0, paused: false };
+  const needs = {
+    requiredCallsPerMinute: 24,
+    requiredSockets: 90,
+    allowedSockets: Number.POSITIVE_INFINITY,
+    polls: 10,
+  };
 
   it.each([
     [{}, '90 servers to stream, 10 to poll: needs 24 API calls per minute.'],
     [
       { requiredCallsPerMinute: 1, requiredSockets: 1, polls: 0 },
       '1 server to stream, 0 to poll: needs 1 API call per minute.',
-    ],
-    [
-      { requiredCallsPerMinute: 240 },
-      '90 servers to stream, 10 to poll: needs 240 API calls per minute, 192 allowed.',
     ],
     [
       { requiredCallsPerMinute: 193, allowedSockets: 60 },
@@ -111,6 +110,8 @@ describe('what a panel requires', () => {
       '90 servers to stream, 10 to poll: needs 192 API calls per minute.',
     ],
   ])('with %j, is shown with what is allowed only if that is less', (changes, expected) => {
-    expect(needsText({ ...needs, ...changes })).toBe(expected);
+    // As the page receives it.
+    const panel = JSON.parse(JSON.stringify({ budget, needs: { ...needs, ...changes } })) as never;
+    expect(needsText(panel)).toBe(expected);
   });
 });

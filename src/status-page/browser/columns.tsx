@@ -1,0 +1,289 @@
+import type { ComponentChild, JSX } from 'preact';
+import { isOff } from '../../domain/server.ts';
+import { SATURATED_FROM } from '../../domain/troubles.ts';
+import { ATTENTION, groupOf } from '../data/attention.ts';
+import type { LiveServer } from '../data/live-server.ts';
+import {
+  briefly,
+  conditionTitle,
+  coreLimit,
+  cores,
+  counted,
+  NOTHING,
+  rate,
+  STOP_TITLES,
+  sentence,
+  share,
+  size,
+  sizeLimit,
+  span,
+  stateTitle,
+} from '../data/words.ts';
+import type { LiveFleet } from './live-fleet.ts';
+import type { ServerGroup, SortKey } from './order.ts';
+import { ago, time, withCode } from './parts.tsx';
+import { strip } from './strip.tsx';
+
+/** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
+export interface Column {
+  readonly name: string;
+  readonly title: string;
+  readonly sort?: SortKey;
+  readonly cell: (server: LiveServer, fleet: LiveFleet) => ComponentChild;
+  readonly isNeeded?: (server: LiveServer) => boolean;
+}
+
+export const COLUMNS: readonly Column[] = [
+  { name: 'who', title: 'Server', sort: 'name', cell: who },
+  { name: 'state', title: 'State', sort: 'state', cell: state },
+  { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
+  { name: 'trouble', title: 'Problem', cell: trouble, isNeeded: isTroubled },
+  {
+    name: 'cpu',
+    title: 'CPU',
+    sort: 'cpu',
+    cell: (server) => {
+      const isSaturated = server.attention === 'cpu_saturated';
+      const used = running(server)?.cpu_usage_cores;
+      return meter('CPU', used, server.cpu_limit_cores, CORES, isSaturated ? levelOf(server) : undefined);
+    },
+    isNeeded: (server) => server.cpu_usage_cores !== undefined,
+  },
+  {
+    name: 'memory',
+    title: 'Memory',
+    sort: 'memory',
+    cell: (server) => meter('Mem', running(server)?.memory_usage_bytes, server.memory_limit_bytes, SIZE),
+    isNeeded: (server) => server.memory_usage_bytes !== undefined,
+  },
+  {
+    name: 'disk',
+    title: 'Disk',
+    sort: 'disk',
+    cell: (server) => {
+      const { disk_usage_bytes: used = 0, disk_limit_bytes: limit } = server;
+      const isFull = limit !== undefined && used >= SATURATED_FROM * limit;
+      return meter('Disk', server.disk_usage_bytes, limit, SIZE, isFull ? levelOf(server) : undefined);
+    },
+    isNeeded: (server) => server.disk_usage_bytes !== undefined,
+  },
+  {
+    name: 'network',
+    title: 'Network',
+    sort: 'network',
+    cell: network,
+    isNeeded: (server) => server.network_receive_bytes_per_second !== undefined,
+  },
+  {
+    name: 'players',
+    title: 'Players',
+    sort: 'players',
+    cell: playerWords,
+    isNeeded: (server) => server.players !== undefined,
+  },
+];
+
+/** The widths of a column in characters: at least, and at most. */
+const NAME_WIDTH = [10, 26] as const;
+const TROUBLE_WIDTH = [16, 46] as const;
+
+/** The widths of bold and of small characters relative to that of a digit. */
+const BOLD = 1.12;
+const SMALL = 0.86;
+
+/** `12 min ago` or `no data for 12 min`, beside a problem's title. */
+const AGO_WIDTH = 11;
+const NO_DATA_WIDTH = 17;
+
+/** The columns that the fleet needs, and custom properties with the widths of those that are as wide as their text. */
+export function columnsOf({ servers }: LiveFleet): {
+  readonly columns: readonly Column[];
+  readonly widths: Readonly<Record<string, string>>;
+} {
+  const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
+  const names = servers.map(({ server, egg = '' }) => Math.max(server.length * BOLD, egg.length * SMALL));
+  const troubles = servers.filter(isTroubled).map(({ complaint, attention }) => {
+    const { title = '', action = '' } = complaint ?? {};
+    const since = attention === 'no_data' ? NO_DATA_WIDTH : AGO_WIDTH;
+    return Math.max(title.length * BOLD + since, (briefly(action).length * SMALL) / 2);
+  });
+  return {
+    columns,
+    widths: { '--name': characters(names, NAME_WIDTH), '--trouble': characters(troubles, TROUBLE_WIDTH) },
+  };
+}
+
+function characters(lengths: readonly number[], [least, most]: readonly [number, number]): string {
+  const longest = lengths.reduce((one, other) => Math.max(one, other), least);
+  return `${Math.ceil(Math.min(longest, most))}ch`;
+}
+
+export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefined {
+  return attention && ATTENTION[attention].severity;
+}
+
+/** Of a server that is off, only its disk is in use. */
+function running(server: LiveServer): LiveServer | undefined {
+  return isOff(server.state) ? undefined : server;
+}
+
+function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
+  const place = placeOf(fleet, server);
+  const players = playerWords(server);
+  return (
+    <div title={`${server.server}\n${place}`}>
+      <bdi class="name">{server.server}</bdi>
+      <span class="sub">
+        {place}
+        {players !== undefined && <span class="on-card"> {players} players</span>}
+      </span>
+    </div>
+  );
+}
+
+/** Where a server is, as far as servers differ in it. */
+function placeOf({ panels, hasNodes }: LiveFleet, { panel, node, egg }: Partial<LiveServer>): string {
+  const words = [panels.length > 1 ? panel : '', hasNodes ? node : '', egg];
+  return words.filter((word) => word !== undefined && word !== '').join(' · ');
+}
+
+function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
+  const isDown = server.attention !== undefined && groupOf(server.attention) !== 'warning';
+  return (
+    <>
+      <span class="badge" data-state={isDown ? 'down' : server.state}>
+        {stateTitle(server.state)}
+      </span>
+      <span class="sub">{monitoredWords(fleet, server)}</span>
+    </>
+  );
+}
+
+/** How the server is monitored; the sample of a polled server may be some time old. */
+function monitoredWords(fleet: LiveFleet, server: LiveServer): string {
+  const { condition, blocked } = server;
+  // Not shown while it streams, as every server without a problem does; a failure is shown as the problem.
+  if ((condition === 'streaming' || condition === 'failing') && blocked === undefined) return '';
+  const words = blocked ?? conditionTitle(condition);
+  const age = fleet.age(server) ?? 0;
+  return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;
+}
+
+/** Why the panel holds a server is shown with its state. */
+function isTroubled({ complaint, blocked }: LiveServer): boolean {
+  return complaint !== undefined && (complaint.severity !== 'fact' || blocked === undefined);
+}
+
+/** A server's problem, and since when; below it, what to do. */
+function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
+  const { complaint, last_crash: crash } = server;
+  if (complaint === undefined || !isTroubled(server)) return null;
+  const { severity, title, action, since } = complaint;
+  // The last sample may be older than the cause.
+  const sinceWords = server.attention === 'no_data' ? `no data for ${span(now - (since ?? now))}` : '';
+  return (
+    <>
+      <span class="what" data-severity={severity}>
+        <span class="cause" title={title}>
+          {sentence(title)}
+        </span>
+        {since === undefined
+          ? crash &&
+            time(
+              crash.timestamp_seconds,
+              `${STOP_TITLES[crash.reason]} ${ago(crash.timestamp_seconds, now)}`,
+              'sub since',
+            )
+          : time(since, sinceWords || ago(since, now), 'sub since')}
+      </span>
+      <span class="words">{withCode(briefly(action))}</span>
+    </>
+  );
+}
+
+/** How amounts and limits of a resource are shown. */
+interface Unit {
+  readonly amount: (value: number) => string;
+  readonly limit: (value: number) => string;
+}
+
+const CORES: Unit = { amount: cores, limit: coreLimit };
+const SIZE: Unit = { amount: size, limit: sizeLimit };
+
+/**
+ * Usage of a limited resource: the amount, its percentage of the limit, and a bar; hovering shows the limit. `level` is the severity
+ * of the server's problem if it is about this resource.
+ */
+function meter(
+  label: string,
+  used: number | undefined,
+  limit: number | undefined,
+  unit: Unit,
+  level?: 'error' | 'warning',
+): JSX.Element {
+  const percent = share(used, limit);
+  const hasLimit = percent !== undefined && limit !== undefined;
+  return (
+    <div
+      class="usage"
+      title={hasLimit ? `${percent} % of ${unit.limit(limit)}` : undefined}
+      data-level={level}
+    >
+      <span class="main" data-label={label}>
+        {used === undefined ? NOTHING : unit.amount(used)}
+      </span>
+      {hasLimit && <span class="sub">{percent} %</span>}
+      {hasLimit && bar(percent, level)}
+    </div>
+  );
+}
+
+/** A bar that is filled to this percentage. */
+export function bar(percent: number, level: 'error' | 'warning' | undefined): JSX.Element {
+  return (
+    <span class="bar" aria-hidden="true">
+      <span class="fill" data-level={level} style={{ width: `${Math.min(100, percent).toFixed(0)}%` }} />
+    </span>
+  );
+}
+
+function network(server: LiveServer): ComponentChild {
+  const { network_receive_bytes_per_second: received, network_transmit_bytes_per_second: sent } = server;
+  if (received === undefined || isOff(server.state)) return NOTHING;
+  return (
+    <>
+      <span>↓ {rate(received)}</span>
+      <span>↑ {rate(sent ?? 0)}</span>
+    </>
+  );
+}
+
+/** Players online and the maximum, such as 12/40; undefined if unknown. */
+export function playerWords({ players, players_max: most }: LiveServer): string | undefined {
+  if (players === undefined) return undefined;
+  return most === undefined ? String(players) : `${players}/${most}`;
+}
+
+/** How many names of servers a line with a group of them shows. */
+const NAMES_SHOWN = 12;
+
+/** The cells of a line with a group of servers, by their columns. */
+export function groupCells(
+  { servers }: ServerGroup,
+  fleet: LiveFleet,
+): Readonly<Record<string, ComponentChild>> {
+  const [first] = servers;
+  const isSame = (field: 'node' | 'state') => servers.every((server) => server[field] === first[field]);
+  const names = servers.slice(0, NAMES_SHOWN).map(({ server }) => server);
+  return {
+    who: (
+      <>
+        <bdi class="name">{counted(servers.length, 'server')}</bdi>
+        <span class="sub">{isSame('node') && placeOf(fleet, { panel: first.panel, node: first.node })}</span>
+      </>
+    ),
+    state: isSame('state') && state(first, fleet),
+    strip: <span class="sub">{names.join(', ')}</span>,
+    trouble: trouble(first, fleet),
+  };
+}

@@ -1,0 +1,223 @@
+import { Component, type JSX } from 'preact';
+import { isCrash, STEP_SECONDS } from '../../domain/reading.ts';
+import type { LiveServer } from '../data/live-server.ts';
+import type { ServerHistory } from '../data/protocol.ts';
+import {
+  conditionTitle,
+  coreLimit,
+  STOP_TITLES,
+  size,
+  sizeLimit,
+  span,
+  stateTitle,
+  stopWords,
+} from '../data/words.ts';
+import { CHART_TITLES, Charts } from './charts.ts';
+import { playerWords } from './columns.tsx';
+import { keyOf, type LiveFleet } from './live-fleet.ts';
+import { ago, notice, time, timeOfDay } from './parts.tsx';
+
+/** Always the same, so that nothing but the charts changes them. */
+const BOXES = CHART_TITLES.map((title) => (
+  <div key={title} class="chart">
+    <h3>{title}</h3>
+  </div>
+));
+
+interface DetailsProps {
+  readonly fleet: LiveFleet;
+  readonly server: LiveServer;
+  /** The charts are drawn again when the colors change. */
+  readonly theme: string;
+}
+
+interface DetailsState {
+  readonly history?: ServerHistory;
+}
+
+/** The contents of an open row: the server's problem and what to do, large charts, its identity, and its recent state changes. */
+export class Details extends Component<DetailsProps, DetailsState> {
+  #box: HTMLElement | null = null;
+  #charts: Promise<Charts> | undefined;
+  /** The state, stop and step for which the history was fetched. */
+  #historyOf: string | undefined;
+
+  override componentDidMount(): void {
+    this.#drawCharts();
+    void this.#follow();
+  }
+
+  override componentDidUpdate(before: DetailsProps, { history }: DetailsState): void {
+    if (before.theme !== this.props.theme) this.#drawCharts();
+    else if (history !== this.state.history) void this.#showHistory();
+    void this.#follow();
+  }
+
+  override componentWillUnmount(): void {
+    void this.#charts?.then((charts) => charts.remove());
+  }
+
+  #drawCharts(): void {
+    if (this.#box === null) return;
+    const [box, before] = [this.#box, this.#charts];
+    this.#charts = Promise.resolve(before).then((charts) => {
+      charts?.remove();
+      return Charts.in(box);
+    });
+    void this.#showHistory();
+  }
+
+  async #showHistory(): Promise<void> {
+    const { history } = this.state;
+    const charts = await this.#charts;
+    if (history !== undefined) charts?.show(history, this.props.server);
+  }
+
+  // The history is fetched when it has a new point, and when the stream shows another state or stop.
+  async #follow(): Promise<void> {
+    const { fleet, server } = this.props;
+    const step = Math.floor(fleet.time / STEP_SECONDS);
+    const historyOf = [server.state, server.last_stop?.timestamp_seconds, step].join(' ');
+    if (historyOf === this.#historyOf) return;
+    this.#historyOf = historyOf;
+    const history = await fetchHistory(keyOf(server));
+    if (history === undefined) this.#historyOf = undefined;
+    else this.setState({ history });
+  }
+
+  override render({ fleet, server }: DetailsProps, { history }: DetailsState): JSX.Element {
+    const { complaint } = server;
+    const url = fleet.panels.find(({ name }) => name === server.panel)?.url;
+    return (
+      <div class="detail">
+        {complaint !== undefined && notice(complaint)}
+        <div
+          class="charts"
+          ref={(box) => {
+            this.#box = box ?? this.#box;
+          }}
+        >
+          {BOXES}
+        </div>
+        <div class="side">
+          <div class="who">
+            <h3>Server</h3>
+            {facts(fleet, server, history)}
+            {url !== undefined && (
+              <a
+                class="panel-link"
+                href={`${url}/server/${encodeURIComponent(server.server_id)}`}
+                rel="noopener noreferrer"
+                target="_blank"
+              >
+                Open in the panel
+              </a>
+            )}
+          </div>
+          <div class="history">
+            <h3>State changes</h3>
+            {changes(history?.state_changes ?? [], fleet.time)}
+          </div>
+        </div>
+      </div>
+    );
+  }
+}
+
+/** The last minutes of the server with this key; undefined if the exporter is unreachable, which the stream shows. */
+async function fetchHistory(key: string): Promise<ServerHistory | undefined> {
+  try {
+    const response = await fetch(`api/v1/history?${new URLSearchParams({ server: key }).toString()}`);
+    if (!response.ok) return undefined;
+    const { servers } = (await response.json()) as { readonly servers: readonly ServerHistory[] };
+    return servers[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Newest first. */
+function changes(states: ServerHistory['state_changes'], now: number): JSX.Element {
+  if (states.length === 0) return <p class="sub">None yet.</p>;
+  const items = states.toReversed().map(({ timestamp_seconds: at, state, reason, exit_code }) => (
+    <li key={at}>
+      <span class="badge" data-state={isCrash(reason) ? 'down' : state}>
+        {stateTitle(state)}
+      </span>
+      {reason !== undefined && <span class="why">{stopWords({ reason, exit_code })}</span>}
+      {time(at, `${timeOfDay(at, now)} · ${ago(at, now)}`)}
+    </li>
+  ));
+  // A scrollable element must be reachable by keyboard.
+  return (
+    <ol class="changes" tabIndex={0} aria-label="State changes">
+      {items}
+    </ol>
+  );
+}
+
+/** What is known about a server: texts, and instants that some depend on; what is unknown is absent. */
+function facts(
+  { time: now }: LiveFleet,
+  server: LiveServer,
+  history: ServerHistory | undefined,
+): JSX.Element {
+  const { last_stop: stop, start_time_seconds: started, starts_total: starts } = server;
+  const known: readonly (readonly [term: string, text: string | undefined, at?: number | undefined])[] = [
+    ['Panel', server.panel],
+    ['ID', server.uuid ?? server.server_id],
+    ['Node', server.node],
+    ['Egg', server.egg],
+    ['Labels', server.labels],
+    ['Limits', limitWords(server)],
+    ['Expected', expectation(server.expected_running)],
+    ['Condition', conditionTitle(server.condition)],
+    ['Last sample', undefined, server.last_sample_timestamp_seconds || undefined],
+    ['Uptime', started === undefined ? undefined : span(now - started)],
+    ['Players', playerWords(server)],
+    ['Last stop', stop && stopWords(stop), stop?.timestamp_seconds],
+    ['Starts', starts === 0 ? undefined : starts?.toString()],
+    ['Stops', history && stopCounts(history)],
+    ['Backups', backupWords(server), server.backup_last_success_timestamp_seconds],
+    ['Backup failed', undefined, server.backup_last_failure_timestamp_seconds],
+  ];
+  const shown = known.filter(([, text = '', at]) => text !== '' || at !== undefined);
+  const items = shown.flatMap(([term, text = '', at]) => [
+    <dt key={term}>{term}</dt>,
+    <dd key={`${term} value`}>
+      {text !== '' && <bdi>{text}</bdi>}
+      {at !== undefined && time(at, ago(at, now), text === '' ? '' : 'sub')}
+    </dd>,
+  ]);
+  return <dl class="facts">{items}</dl>;
+}
+
+function stopCounts({ stops }: ServerHistory): string {
+  return Object.entries(stops)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => `${count} ${STOP_TITLES[reason as keyof typeof stops]}`)
+    .join(' · ');
+}
+
+function limitWords({
+  cpu_limit_cores: cpu,
+  memory_limit_bytes: memory,
+  disk_limit_bytes: disk,
+}: LiveServer): string {
+  const limits = [
+    cpu === undefined ? '' : coreLimit(cpu),
+    memory === undefined ? '' : `${sizeLimit(memory)} memory`,
+    disk === undefined ? '' : `${sizeLimit(disk)} disk`,
+  ];
+  return limits.filter(Boolean).join(' · ');
+}
+
+function expectation(expected: number | undefined): string {
+  if (expected === undefined) return 'unknown';
+  return expected === 1 ? 'running' : 'any state';
+}
+
+function backupWords({ backups, backup_last_size_bytes: bytes }: LiveServer): string | undefined {
+  if (backups === undefined) return undefined;
+  return bytes === undefined ? String(backups) : `${backups}, newest ${size(bytes)}`;
+}

@@ -1,0 +1,296 @@
+import { type JSX, render } from 'preact';
+import type { LiveServer } from '../data/live-server.ts';
+import type { Delta, Full } from '../data/protocol.ts';
+import { noServersText } from '../data/words.ts';
+import { keyOf, LiveFleet } from './live-fleet.ts';
+import { isGroup, type Line, linesOf, order } from './order.ts';
+import { notices, panels } from './panels.tsx';
+import { counts, summary, titleOf } from './summary.tsx';
+import { moveFocus, sortList, Table } from './table.tsx';
+import { nextTheme, storedTheme, useTheme } from './theme.ts';
+import { readView, type View, writeView } from './view.ts';
+
+/** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */
+const SETTLED_SECONDS = 5;
+
+const PROGRAM = 'gameserver-exporter';
+
+/** The page: shows the stream's data, and reacts to the user. */
+export class Page {
+  readonly #root = document.querySelector('#page') ?? document.body;
+  #fleet: LiveFleet | undefined;
+  #view: View = readView(location.search);
+  #link: 'live' | 'lost' | undefined;
+  #theme = storedTheme();
+  /** Changes with the system's colors. */
+  readonly #system = matchMedia('(prefers-color-scheme: dark)');
+  #showsDetails = false;
+  /** The keys of the groups of servers that the user opened. */
+  readonly #opened = new Set<string>();
+  #order: readonly LiveServer[] = [];
+  #orderedAt = 0;
+
+  constructor() {
+    useTheme(this.#theme);
+    this.#system.addEventListener('change', () => this.#draw());
+    document.addEventListener('keydown', (event) => this.#onKey(event));
+    window.addEventListener('popstate', () => {
+      this.#view = readView(location.search);
+      this.#arrange();
+    });
+    this.#draw();
+  }
+
+  full(full: Full): void {
+    if (isOtherProgram(full.version)) return;
+    const isFirst = this.#fleet === undefined;
+    this.#fleet = new LiveFleet(full);
+    this.#link = 'live';
+    this.#arrange();
+    if (isFirst)
+      document.querySelector('tr.details')?.previousElementSibling?.scrollIntoView({ block: 'nearest' });
+  }
+
+  delta(delta: Delta): void {
+    const fleet = this.#fleet;
+    if (fleet === undefined) return;
+    fleet.apply(delta);
+    const isUrgent =
+      this.#view.sorting === undefined && (delta.changes.attention ?? delta.servers.attention) !== undefined;
+    if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#settle();
+    else this.#draw();
+  }
+
+  lost(): void {
+    this.#link = 'lost';
+    this.#draw();
+  }
+
+  /** Applies a user's choice, and stores it in the page's address: as a new history entry, or in place of the current one. */
+  #choose(change: Partial<View>, step: 'new' | 'in place' = 'new'): void {
+    this.#view = { ...this.#view, ...change };
+    const query = writeView(this.#view, location.search);
+    if (query !== location.search) {
+      const address = query === '' ? location.pathname : query;
+      if (step === 'new') history.pushState(null, '', address);
+      else history.replaceState(null, '', address);
+    }
+    this.#arrange();
+  }
+
+  /** Sorts the servers, because the user asked for another order or because the values changed. */
+  #arrange(): void {
+    const fleet = this.#fleet;
+    if (fleet !== undefined) {
+      this.#orderedAt = fleet.time;
+      this.#order = order(fleet, this.#view);
+    }
+    this.#draw();
+  }
+
+  /** Sorts the servers by their changed values, while the open row keeps its place on the screen. */
+  #settle(): void {
+    const openTop = () => {
+      const { top, bottom } = document.querySelector('tr.details')?.getBoundingClientRect() ?? {};
+      return top === undefined || bottom === undefined || top > innerHeight || bottom < 0 ? undefined : top;
+    };
+    const before = openTop();
+    this.#arrange();
+    if (before === undefined) return;
+    const { top } = document.querySelector('tr.details')?.getBoundingClientRect() ?? { top: before };
+    if (top !== before) window.scrollBy(0, top - before);
+  }
+
+  #draw(): void {
+    const focused = document.activeElement;
+    render(this.#layout(), this.#root);
+    // Moving a row loses the keyboard focus.
+    if (focused !== document.activeElement && focused instanceof HTMLElement && focused.isConnected) {
+      focused.focus({ preventScroll: true });
+    }
+    document.body.classList.toggle('lost', this.#link === 'lost');
+    if (this.#fleet !== undefined) document.title = titleOf(this.#fleet);
+  }
+
+  #layout(): JSX.Element {
+    const version = document.documentElement.dataset['version'];
+    const theme = this.#theme;
+    return (
+      <>
+        <header class="top">
+          <h1>Game servers</h1>
+          {this.#link !== undefined && (
+            <p id="link" role="status" data-link={this.#link}>
+              {this.#link === 'live' ? 'live' : 'connection lost, reconnecting'}
+            </p>
+          )}
+          <nav>
+            <a href="metrics">Metrics</a>
+            <a href="api/v1/servers">JSON</a>
+            <button
+              type="button"
+              class="theme"
+              title="Switch between system, light and dark colors"
+              onClick={() => {
+                this.#theme = nextTheme(theme);
+                useTheme(this.#theme);
+                this.#draw();
+              }}
+            >
+              Theme: {theme === 'auto' ? 'system' : theme}
+            </button>
+          </nav>
+        </header>
+        <main>{this.#fleet !== undefined && this.#main(this.#fleet)}</main>
+        <footer class="sub">
+          {PROGRAM} {version} · <a href="-/healthy">Health</a> · <a href="-/ready">Readiness</a>
+        </footer>
+      </>
+    );
+  }
+
+  #main(fleet: LiveFleet): JSX.Element {
+    const { filter, sorting } = this.#view;
+    const choice = { filter, onFilter: (chosen: View['filter']) => this.#choose({ filter: chosen }) };
+    const sort = { sorting, onSort: (chosen: View['sorting']) => this.#choose({ sorting: chosen }) };
+    const hasServers = fleet.servers.length > 0;
+    return (
+      <>
+        {notices(fleet)}
+        <div class="overview">
+          {summary(fleet, choice)}
+          <div class="tools">
+            {hasServers && this.#search(fleet)}
+            {hasServers && sortList(sort)}
+            <button
+              type="button"
+              class="more-button"
+              aria-controls="more"
+              aria-expanded={this.#showsDetails}
+              onClick={() => {
+                this.#showsDetails = !this.#showsDetails;
+                this.#draw();
+              }}
+            >
+              Details
+            </button>
+          </div>
+          <div class="more" id="more" hidden={!this.#showsDetails}>
+            <h2 class="unseen">Details</h2>
+            {counts(fleet, choice)}
+            {panels(fleet, choice)}
+          </div>
+        </div>
+        <h2 class="unseen">Servers</h2>
+        {this.#order.length > 0 ? (
+          <Table
+            fleet={fleet}
+            lines={this.#lines()}
+            isOpen={this.#isOpen}
+            theme={`${this.#theme} ${this.#system.matches}`}
+            onToggle={this.#onToggle}
+            {...sort}
+          />
+        ) : (
+          <div class="none">
+            <p>{nothingWords(fleet)}</p>
+            {hasServers && (
+              <button
+                type="button"
+                class="clear"
+                onClick={() => this.#choose({ search: '', filter: undefined })}
+              >
+                Show all servers
+              </button>
+            )}
+          </div>
+        )}
+      </>
+    );
+  }
+
+  #search(fleet: LiveFleet): JSX.Element {
+    const isNarrowed = this.#order.length !== fleet.servers.length;
+    return (
+      <>
+        <p class="count" role="status">
+          {isNarrowed ? `${this.#order.length} of ${fleet.servers.length}` : ''}
+        </p>
+        <input
+          type="search"
+          class="search"
+          aria-label="Search"
+          // A touch screen has no key to press.
+          placeholder={matchMedia('(hover: hover)').matches ? 'Search   ( / )' : 'Search'}
+          value={this.#view.search}
+          onInput={({ currentTarget }) => this.#choose({ search: currentTarget.value }, 'in place')}
+          onKeyDown={(event) => this.#onSearchKey(event, event.currentTarget)}
+        />
+      </>
+    );
+  }
+
+  /** Who looks for certain servers sees each of them. */
+  #lines(): readonly Line[] {
+    const { search, filter, sorting } = this.#view;
+    const isChosen = search !== '' || filter !== undefined || sorting !== undefined;
+    return isChosen ? this.#order : linesOf(this.#order, this.#isOpen);
+  }
+
+  readonly #isOpen = (line: Line): boolean => {
+    const { open } = this.#view;
+    if (!isGroup(line)) return keyOf(line) === open;
+    return this.#opened.has(line.key) || (open !== undefined && line.servers.some(this.#isOpen));
+  };
+
+  readonly #onToggle = (line: Line): void => {
+    const isOpen = this.#isOpen(line);
+    if (!isGroup(line)) {
+      this.#choose({ open: isOpen ? undefined : keyOf(line) });
+      return;
+    }
+    if (isOpen) this.#opened.delete(line.key);
+    else this.#opened.add(line.key);
+    if (this.#isOpen(line) === isOpen) this.#choose({ open: undefined });
+    else this.#draw();
+  };
+
+  #onSearchKey(event: KeyboardEvent, search: HTMLInputElement): void {
+    if (event.key === 'ArrowDown' || event.key === 'Enter') {
+      event.preventDefault();
+      moveFocus('Home');
+    } else if (event.key === 'Escape') {
+      search.blur();
+      this.#choose({ search: '' }, 'in place');
+    }
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+    if (event.key === '/') {
+      event.preventDefault();
+      document.querySelector<HTMLInputElement>('.search')?.select();
+    } else if (event.key === 'Escape' && !event.defaultPrevented && this.#view.open !== undefined) {
+      this.#choose({ open: undefined });
+    } else if (event.key === 'ArrowDown' && event.target === document.body) {
+      event.preventDefault();
+      moveFocus('Home');
+    }
+  }
+}
+
+/** Why there are no servers to show. */
+function nothingWords({ servers, panels }: LiveFleet): string {
+  return servers.length > 0 ? 'No server matches.' : noServersText(panels.map(({ listing }) => listing));
+}
+
+/** Another version's page may use another protocol, so the page is reloaded, once. */
+function isOtherProgram(version: string): boolean {
+  const mine = document.documentElement.dataset['version'];
+  const tried = `${PROGRAM}-reloaded-for`;
+  if (version === mine || sessionStorage.getItem(tried) === version) return false;
+  sessionStorage.setItem(tried, version);
+  location.reload();
+  return true;
+}

@@ -1,0 +1,231 @@
+import type { Severity } from '../../diagnosis/cause-table.ts';
+import { CAUSES } from '../../diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../../domain/problem.ts';
+import { CRASH_WINDOW_SECONDS, isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
+import { withAdvice } from '../../domain/sentences.ts';
+import { isOff } from '../../domain/server.ts';
+import {
+  CPU_SATURATED_SHARE,
+  LOADING_SECONDS,
+  LOOP_CRASHES,
+  LOOP_STOPS,
+  SATURATED_FROM,
+  TROUBLES,
+} from '../../domain/troubles.ts';
+import { ATTENTION, type Attention } from './attention.ts';
+import { STOP_TITLES, sentence, stopWords } from './words.ts';
+
+/** What is wrong with a server, a node or a panel: the only form in which the page and `/api/v1` show it. */
+export interface Complaint {
+  /** A fact is normal, and is shown without alarm. */
+  readonly severity: Severity;
+  /** The problem in a few words. */
+  readonly title: string;
+  /** What to do; empty if there is nothing to do. */
+  readonly action: string;
+  /** What happened, such as the method, address and status of a response; may be empty. */
+  readonly detail: string;
+  /** When it began, in Unix seconds; undefined if unknown. Without data, that is the time of the last sample. */
+  readonly since: number | undefined;
+}
+
+/** How long a crash that was followed by a restart is shown. */
+export const TRACE_SECONDS = 3_600;
+
+/** A server's problem: why it can't be monitored, else why its game can't be queried. */
+export function problemOf({
+  problem,
+  query_problem,
+}: Pick<Snapshot, 'problem' | 'query_problem'>): Problem | undefined {
+  return problem ?? query_problem;
+}
+
+/**
+ * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as that the server is
+ * suspended.
+ */
+export function remedyOf({ condition }: Pick<Snapshot, 'condition'>, { cause }: Problem): string {
+  return condition === 'streaming' && isFact(cause) ? '' : CAUSES[cause].remedy;
+}
+
+export function isFact(cause: CauseCode | undefined): boolean {
+  return cause !== undefined && CAUSES[cause].severity === 'fact';
+}
+
+/** What is wrong with a server; undefined if there is nothing to show. */
+export function complaintOf(server: Snapshot): Complaint | undefined {
+  const attention = attentionOf(server);
+  const problem = problemOf(server);
+  if (attention !== undefined && !(attention === 'no_data' && problem !== undefined)) {
+    return {
+      severity: ATTENTION[attention].severity,
+      ...WORDS[attention](server),
+      detail: detailBeside(server, attention),
+      since: sinceOf(server, attention),
+    };
+  }
+  if (problem !== undefined) {
+    const { title, severity } = CAUSES[problem.cause];
+    // A server with data isn't down, however serious the reason is that it isn't monitored as configured.
+    const isLimited = severity === 'error' && attention === undefined;
+    return {
+      severity: isLimited ? 'warning' : severity,
+      title,
+      action: remedyOf(server, problem),
+      detail: problem.detail,
+      since: sinceOf(server, attention),
+    };
+  }
+  const crash = recentCrash(server);
+  return (
+    crash && {
+      severity: 'fact',
+      title: stopWords(crash),
+      action: '',
+      detail: '',
+      since: crash.timestamp_seconds,
+    }
+  );
+}
+
+/** The last crash, if it was in the last hour. */
+export function recentCrash({ last_crash: crash, timestamp_seconds: now }: Snapshot): ShownStop | undefined {
+  return crash !== undefined && now - crash.timestamp_seconds < TRACE_SECONDS ? crash : undefined;
+}
+
+/** The problem with monitoring a server whose complaint is another: what happened, and what to do about it. */
+function detailBeside(server: Snapshot, attention: Attention): string {
+  const problem = problemOf(server);
+  if (problem === undefined) return '';
+  if (attention === 'not_answering' && problem === server.query_problem) return problem.detail;
+  return withAdvice(`${sentence(CAUSES[problem.cause].title)}: ${problem.detail}`, remedyOf(server, problem));
+}
+
+function sinceOf(server: Snapshot, attention: Attention | undefined): number | undefined {
+  switch (attention) {
+    case 'crashed':
+    case 'gave_up':
+    case 'off':
+    case 'crash_loop':
+      return server.last_stop?.timestamp_seconds;
+    case 'no_data':
+      return server.last_sample_timestamp_seconds;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The problem for which a server is counted; undefined if it has none. Normal conditions don't count: held by the panel, off as
+ * expected, not reached yet.
+ */
+export function attentionOf(server: Snapshot): Attention | undefined {
+  if (server.collection_up === 0) return isMissed(server) && !isHeld(server) ? 'no_data' : undefined;
+  if (isOff(server.state)) {
+    if (isHeld(server)) return undefined;
+    const reason = whyOff(server);
+    if (reason !== undefined) return reason;
+  } else {
+    if (isCrashLoop(server)) return 'crash_loop';
+    if (isNotAnswering(server)) return 'not_answering';
+    if ((server.cpu_saturated_share ?? 0) > CPU_SATURATED_SHARE) return 'cpu_saturated';
+  }
+  return diskShare(server) >= SATURATED_FROM ? 'disk_nearly_full' : undefined;
+}
+
+function whyOff(server: Snapshot): Attention | undefined {
+  const { expected_running: expected, off_reason: reason } = server;
+  const mayBeOff = expected === 0;
+  if (server.automatic_restart_aborted === 1 && !mayBeOff) return 'gave_up';
+  const stoppedAgo = server.timestamp_seconds - (server.last_stop?.timestamp_seconds ?? Number.NaN);
+  if (isCrash(reason) && (!mayBeOff || stoppedAgo < CRASH_WINDOW_SECONDS)) return 'crashed';
+  // The reason decides what to do.
+  if (server.is_stop_awaited) return undefined;
+  // After an unexplained stop, it is also unknown whether the server should run; the alert uses what was expected before.
+  return expected === 1 || (expected === undefined && reason === 'unknown') ? 'off' : undefined;
+}
+
+/** Whether there was a sample before, or a problem prevents the first one. */
+function isMissed({ last_sample_timestamp_seconds: sampled, problem, condition }: Snapshot): boolean {
+  return sampled !== undefined || problem !== undefined || condition === 'blocked';
+}
+
+/** Whether the panel holds the server in a state in which it needn't run, such as suspended or installing. */
+function isHeld({ problem, blocked }: Snapshot): boolean {
+  return isFact(problem?.cause ?? blocked);
+}
+
+function isCrashLoop({ unwanted_stops: stops }: Snapshot): boolean {
+  return stops.length >= LOOP_STOPS || stops.filter(({ reason }) => isCrash(reason)).length >= LOOP_CRASHES;
+}
+
+function isNotAnswering({ query_problem, timestamp_seconds, start_time_seconds }: Snapshot): boolean {
+  const runningFor = timestamp_seconds - (start_time_seconds ?? Number.NaN);
+  return query_problem !== undefined && !isFact(query_problem.cause) && runningFor >= LOADING_SECONDS;
+}
+
+/** NaN if usage or limit is unknown. */
+function diskShare({ disk_usage_bytes: used, disk_limit_bytes: limit }: Snapshot): number {
+  return (used ?? Number.NaN) / (limit ?? Number.NaN);
+}
+
+/** Did its full disk stop the server, or would it stop it again? */
+function isDiskFull(server: Snapshot): boolean {
+  if (server.last_stop?.reason === 'disk_full') return true;
+  return isOff(server.state) && diskShare(server) >= SATURATED_FROM;
+}
+
+type TitleAndAction = Pick<Complaint, 'title' | 'action'>;
+
+const WORDS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> = {
+  crashed: (server) => ({
+    title: server.last_stop === undefined ? STOP_TITLES.crashed : stopWords(server.last_stop),
+    // A node restarts a crashed server, but not one that it stopped because of its disk.
+    action: `${cureOf(server)} ${isDiskFull(server) ? 'Then start it.' : "Start it if its node doesn't."}`,
+  }),
+  gave_up: (server) => ({ title: gaveUpTitle(server), action: `${cureOf(server)} Then start it.` }),
+  crash_loop: (server) => ({
+    title: `${TROUBLES.crash_loop.title}: ${server.unwanted_stops.length} in 1 h`,
+    action: cureOf(server),
+  }),
+  off: offWords,
+  no_data: () => TROUBLES.no_data,
+  // A problem with monitoring the server takes precedence over that of its query, and has another remedy.
+  not_answering: ({ problem, query_problem: query }) => ({
+    title: TROUBLES.not_answering.title,
+    action:
+      problem === undefined && query !== undefined
+        ? CAUSES[query.cause].remedy
+        : TROUBLES.not_answering.action,
+  }),
+  cpu_saturated: () => TROUBLES.cpu_saturated,
+  disk_nearly_full: (server) => ({
+    title: `disk ${Math.round(diskShare(server) * 100)} % full`,
+    action: TROUBLES.disk_full.action,
+  }),
+};
+
+function offWords(server: Snapshot): TitleAndAction {
+  const { expected_running: expected, last_stop: stop } = server;
+  if (expected !== 1) {
+    const action = 'Start it if it should be running, or set `expect: any` if it is allowed to be off.';
+    return { title: STOP_TITLES.unknown, action };
+  }
+  if (isDiskFull(server)) return TROUBLES.stopped_disk_full;
+  const why = stop === undefined ? 'The exporter did not see it stop' : sentence(STOP_TITLES[stop.reason]);
+  const action = `${why}. Start it, or set \`expect: any\` if it is allowed to be off.`;
+  return { title: TROUBLES.down.title, action };
+}
+
+function gaveUpTitle({ last_stop: stop }: Snapshot): string {
+  const { title } = TROUBLES.gave_up;
+  if (stop === undefined || !isCrash(stop.reason)) return title;
+  if (stop.reason !== 'crashed') return `${title}, ${STOP_TITLES[stop.reason]}`;
+  return stop.exit_code === undefined ? title : `${title}, exit ${stop.exit_code}`;
+}
+
+/** What to do about the reason for a server's last stop. */
+function cureOf(server: Snapshot): string {
+  if (server.last_stop?.reason === 'out_of_memory') return TROUBLES.memory_full.action;
+  return isDiskFull(server) ? 'Delete files, or raise its disk limit.' : TROUBLES.crash_loop.action;
+}

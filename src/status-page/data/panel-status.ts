@@ -1,0 +1,178 @@
+import type { Severity } from '../../diagnosis/cause-table.ts';
+import { CAUSES, shortTitle } from '../../diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../../domain/problem.ts';
+import type {
+  BudgetReading,
+  DiscoveryReading,
+  FleetReading,
+  NeedsReading,
+  PanelReading,
+  ServerReading,
+} from '../../domain/reading.ts';
+import { panelViewOf } from '../../metrics/families.ts';
+import { type Complaint, isFact } from './complaint.ts';
+
+/** How far a panel's server list was read: `failed` if it couldn't be, `read` once it was. */
+export type ListingStatus = 'off' | 'pending' | 'failed' | 'read';
+
+/** One panel as the page shows it. */
+export interface PanelStatus {
+  readonly name: string;
+  /** The address at which people open the panel, from the configuration; without a trailing slash. */
+  readonly url: string | undefined;
+  /** What is wrong with the panel, its API key, the connection to it, and its nodes; a panel that is up may have some, too. */
+  readonly complaints: readonly Complaint[];
+  /** How far the panel's server list was read; `off` if it isn't used. */
+  readonly listing: ListingStatus;
+  readonly budget: Pick<BudgetReading, 'limitPerMinute' | 'usedLastMinute' | 'queueLength' | 'paused'>;
+  /** Calls that the panel rejected with 429 since the exporter started. */
+  readonly rateLimited: number;
+  /** An infinite number of sockets becomes null in JSON. */
+  readonly needs: NeedsReading;
+}
+
+/** The panels at one instant, and what is wrong with them together. */
+export interface PanelsStatus {
+  readonly panels: readonly PanelStatus[];
+  /** The most serious first; panels or nodes that have the same problem share one. */
+  readonly complaints: readonly Complaint[];
+}
+
+/** What else is known about a panel: the number of its 429 responses, and the address at which people open it. */
+export interface PanelFacts {
+  readonly rateLimited: (panel: string) => number;
+  readonly panelUrl?: ((panel: string) => string | undefined) | undefined;
+}
+
+export function panelsStatus(fleet: FleetReading, now: number, facts: PanelFacts): PanelsStatus {
+  const readings = fleet.panels();
+  const found = readings.map((panel) => singleComplaints(panel, fleet.servers(), now, readings.length === 1));
+  const panels = readings.map(({ name, budget, needs, discovery, problems }, place): PanelStatus => {
+    const { limitPerMinute, usedLastMinute, queueLength, paused } = budget;
+    return {
+      name,
+      url: facts.panelUrl?.(name),
+      complaints: together(found[place] ?? []),
+      listing: listingStatus(discovery, problems.length > 0),
+      budget: { limitPerMinute: Math.round(limitPerMinute), usedLastMinute, queueLength, paused },
+      rateLimited: facts.rateLimited(name),
+      needs: { ...needs, requiredCallsPerMinute: Math.ceil(needs.requiredCallsPerMinute) },
+    };
+  });
+  return { panels, complaints: together(found.flat()) };
+}
+
+/** How far the server list of a panel was read; a panel with a problem doesn't respond, so its list isn't awaited. */
+export function listingStatus(
+  discovery: Pick<DiscoveryReading, 'isPending' | 'succeededUnixMs'> | undefined,
+  hasProblem: boolean,
+): ListingStatus {
+  if (discovery === undefined) return 'off';
+  if (discovery.succeededUnixMs !== undefined) return 'read';
+  return discovery.isPending && !hasProblem ? 'pending' : 'failed';
+}
+
+/** What is wrong with one panel or node; those with the same `what` and `title` are told together. */
+interface SingleComplaint extends Complaint {
+  readonly what: 'panel' | 'node' | 'problem';
+  readonly name: string;
+}
+
+function singleComplaints(
+  panel: PanelReading,
+  servers: readonly ServerReading[],
+  now: number,
+  isOnly: boolean,
+): readonly SingleComplaint[] {
+  const { name, up, problems, nodes } = panelViewOf(panel, now);
+  const down = nodes.filter((node) => !node.up);
+  const [first, ...others] = problems;
+  const single = (
+    what: SingleComplaint['what'],
+    subject: string,
+    problem: Problem | undefined,
+    severity: Severity,
+  ) => ({
+    what,
+    name: subject,
+    severity,
+    title: titleOf(what, problem),
+    action: problem === undefined ? '' : CAUSES[problem.cause].remedy,
+    detail: problem?.detail ?? '',
+    since: undefined,
+  });
+  // A panel or node that is down has a complaint of its own.
+  const silent = up && down.length === 0 ? notStreaming(servers, panel.name) : undefined;
+  return [
+    ...(up ? [] : [single('panel', name, first, 'error')]),
+    ...(up ? problems : others).map((problem) =>
+      single('problem', name, problem, CAUSES[problem.cause].severity),
+    ),
+    ...(silent === undefined ? [] : [{ what: 'problem', name, ...silent } as const]),
+    ...down.map((node) =>
+      single('node', isOnly ? node.name : `${node.name} (${name})`, node.problem, 'error'),
+    ),
+  ];
+}
+
+function titleOf(what: SingleComplaint['what'], problem: Problem | undefined): string {
+  if (problem === undefined) return '';
+  return what === 'problem' ? CAUSES[problem.cause].title : shortTitle(problem.cause);
+}
+
+/** The complaint about a panel of whose servers most don't stream although they should, with their most frequent cause. */
+function notStreaming(servers: readonly ServerReading[], panel: string): Complaint | undefined {
+  const required = servers.filter(
+    ({ target, status }) =>
+      target.panel === panel && target.mode !== 'poll' && !isFact(status.problem?.cause),
+  );
+  // Without a problem, a server is connecting or waits for its call.
+  const affected = required.flatMap(({ status: { problem, condition } }) =>
+    problem === undefined || condition === 'streaming' ? [] : [problem.cause],
+  );
+  const byCause = new Map<CauseCode, number>();
+  for (const cause of affected) byCause.set(cause, (byCause.get(cause) ?? 0) + 1);
+  const [cause] = [...byCause].sort(([, one], [, other]) => other - one)[0] ?? [];
+  if (cause === undefined || affected.length * 2 <= required.length) return undefined;
+  const { title, remedy } = CAUSES[cause];
+  return {
+    severity: 'warning',
+    title: `${affected.length} of ${required.length} servers not streaming: ${title}`,
+    action: remedy,
+    detail: '',
+    since: undefined,
+  };
+}
+
+/** Complaints about the same are one; the most serious come first. */
+function together(singles: readonly SingleComplaint[]): readonly Complaint[] {
+  const groups = new Map<string, SingleComplaint[]>();
+  for (const single of singles) {
+    const key = `${single.what} ${single.title}`;
+    groups.set(key, [...(groups.get(key) ?? []), single]);
+  }
+  const complaints = [...groups.values()].flatMap((group): Complaint[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { severity, action, detail } = first;
+    const title = titleTogether(first, group);
+    return [{ severity, title, action, detail: group.length === 1 ? detail : '', since: undefined }];
+  });
+  const isError = ({ severity }: Complaint) => severity === 'error';
+  return [...complaints.filter(isError), ...complaints.filter((complaint) => !isError(complaint))];
+}
+
+function titleTogether({ what, title }: SingleComplaint, group: readonly SingleComplaint[]): string {
+  const isOne = group.length === 1;
+  const things = `${what === 'node' ? 'Node' : 'Panel'}${isOne ? '' : 's'} ${listed(group.map(({ name }) => name))}`;
+  const state = what === 'problem' ? '' : ` ${isOne ? 'is' : 'are'} down`;
+  return `${things}${state}${title === '' ? '' : `: ${title}`}`;
+}
+
+const MAX_NAMES = 3;
+
+function listed(names: readonly string[]): string {
+  const last = names.length > MAX_NAMES ? `${names.length - MAX_NAMES} more` : names.at(-1);
+  const others = names.slice(0, Math.min(names.length - 1, MAX_NAMES));
+  return others.length === 0 ? String(last) : `${others.join(', ')} and ${last}`;
+}
