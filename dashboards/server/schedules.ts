@@ -12,6 +12,9 @@ const READ = perServer(ofServers('gameserver_schedules_last_read_timestamp_secon
 /** How late a run was when the schedules were read, and 0 if it was still to come. */
 const OVERDUE = `clamp_min(-(${ofEach('next_run_timestamp_seconds')} - on (${SERVER}) group_left () ${READ}), 0)`;
 
+/** How many further schedules the server of each has. */
+const LEFT_OUT = `0 * ${ofEach('processing')} + on (${SERVER}) group_left () ${perServer(ofServers('gameserver_schedules_left_out'))}`;
+
 export const schedules: Section = {
   title: 'Schedules',
   collapsed: true,
@@ -43,6 +46,7 @@ export const schedules: Section = {
           decimals: 1,
           thresholds: steps(GOOD, [600, WARNING]),
         },
+        { name: 'Not shown', expr: LEFT_OUT, width: 100 },
       ],
       hiddenLabels: ['server_id', 'schedule_id'],
       sortBy: [['Overdue', 'descending']],

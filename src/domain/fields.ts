@@ -113,6 +113,10 @@ export const FIELDS = {
   schedules_last_read_timestamp_seconds: {
     help: 'When the schedules of the server were last read; absent if they are not collected or not permitted.',
   },
+  schedules_left_out: {
+    help: 'Schedules of the server beyond the 20th, which have no series; absent if there are none.',
+    title: 'Schedules left out',
+  },
   players: {
     help: 'People on the server, as reported by the game; absent if it is not queried or not running, does not respond, or hides them.',
     title: 'Players',

@@ -106,6 +106,8 @@ export interface ScheduleReading {
 /** The known schedules of a server. */
 export interface SchedulesReading {
   readonly schedules: readonly ScheduleReading[];
+  /** How many further schedules the server has. */
+  readonly leftOut: number;
   /** A monotonic instant, as is `staleAt`. */
   readonly readAt: number;
   /** From this instant on, it is too old to be shown. */

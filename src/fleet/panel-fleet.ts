@@ -23,7 +23,7 @@ import { Members, type TargetChanges } from './members.ts';
 import { isStreamed, NeedsWatch } from './needs.ts';
 import { type NodesApi, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import { backupsOfServers, type ListOfServer, PacedReads, schedulesOfServers } from './server-lists.ts';
+import { backupsOfServers, type ListOfServer, ListReads, schedulesOfServers } from './server-lists.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit } from './socket-limit.ts';
@@ -74,8 +74,8 @@ export class PanelFleet {
   readonly #serverLog: ServerLog;
   readonly #stopDecisions: StopDecisions;
   readonly #discovery: Discovery;
-  readonly #backups: PacedReads<BackupsReading>;
-  readonly #schedules: PacedReads<SchedulesReading>;
+  readonly #backups: ListReads<BackupsReading>;
+  readonly #schedules: ListReads<SchedulesReading>;
   readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch<ServerTarget>;
@@ -103,8 +103,8 @@ export class PanelFleet {
     this.#members = this.#createMembers();
     this.#discovery = this.#createDiscovery();
     const { gateway } = context;
-    this.#backups = this.#pacedReads(backupsOfServers(gateway, clock));
-    this.#schedules = this.#pacedReads(schedulesOfServers(gateway, clock));
+    this.#backups = this.#listReads(backupsOfServers(gateway, clock));
+    this.#schedules = this.#listReads(schedulesOfServers(gateway, clock));
     const { openNodes: open } = context;
     this.#nodes = open && new NodeWatch({ panel: settings.name, clock, log, open });
     this.#queries = this.#createQueryWatch();
@@ -300,9 +300,9 @@ export class PanelFleet {
     });
   }
 
-  #pacedReads<Reading>(list: ListOfServer<Reading>): PacedReads<Reading> {
+  #listReads<Reading>(list: ListOfServer<Reading>): ListReads<Reading> {
     const { clock, log, random } = this.#context;
-    return new PacedReads({
+    return new ListReads({
       list,
       panel: this.#settings.name,
       clock,

@@ -3,12 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { IntervalSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
-import {
-  type BackupsReading,
-  type ScheduleReading,
-  type SchedulesReading,
-  VALID_INTERVALS,
-} from '../domain/reading.ts';
+import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Backup, BackupsPage, Schedule } from '../panel/dialect.ts';
@@ -17,8 +12,8 @@ import type { PanelGateway } from '../panel/gateway.ts';
 import { retryGapMs } from '../session/due.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** The longest gap between requests: without it, values could be missing for up to an hour after the start. */
-const LONGEST_GAP_MS = 5_000;
+/** How long a server that was added, or is no longer blocked, waits at most until its list is due. */
+const LOOK_EVERY_MS = 5_000;
 
 /** Only a person can lift a refusal, so it is retried about once a day. */
 const REFUSED_RETRY_MS = 24 * 60 * 60_000;
@@ -48,7 +43,7 @@ export interface ListOfServer<Reading> {
   readonly store: (record: ServerRecord, reading: Reading | undefined) => void;
 }
 
-export interface PacedReadsOptions<Reading> {
+export interface ListReadsOptions<Reading> {
   readonly list: ListOfServer<Reading>;
   readonly panel: string;
   readonly clock: Clock;
@@ -72,22 +67,19 @@ interface Reads {
 }
 
 /**
- * Reads a list of one server after another, the most overdue first, at the pace that reads them all once per interval. An event,
- * such as a completed backup, makes its server due, but doesn't change the pace: a flood of events can delay other servers by at
- * most one interval, because each server is read once before any is read twice.
+ * Reads a list of each server once per interval: those that are due one after another, the most overdue first, as soon as the rate
+ * limit has calls left for them. An event, such as a completed backup, makes its server due.
  */
-export class PacedReads<Reading> {
-  readonly #options: PacedReadsOptions<Reading>;
+export class ListReads<Reading> {
+  readonly #options: ListReadsOptions<Reading>;
   readonly #repeat: Repeat;
   readonly #reads = new WeakMap<object, Reads>();
   #settings: IntervalSettings | undefined;
   #isRunning = false;
   /** A server without the permission was logged: others have the same reason, and there may be thousands. */
   #isRefusalLogged = false;
-  /** When the pace allows the next read. */
-  #mayReadAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PacedReadsOptions<Reading>) {
+  constructor(options: ListReadsOptions<Reading>) {
     this.#options = options;
     this.#repeat = new Repeat(options.clock);
   }
@@ -123,38 +115,29 @@ export class PacedReads<Reading> {
     this.#repeat.stop();
   }
 
-  /** The server's list changed: it is read as soon as the pace allows, but at most once a minute. */
+  /** The server's list changed: it is read at once, but at most once a minute. */
   changed(record: Pick<ServerRecord, 'target'>): void {
     if (!this.#repeat.isRunning || !this.#options.list.isAsked(record.target)) return;
     const reads = this.#readsOf(record);
     if (reads.eventAt !== Number.POSITIVE_INFINITY) return;
     const now = this.#options.clock.now();
     reads.eventAt = Math.max(now, reads.eventReadAt + EVENT_GAP_MS);
-    this.#repeat.hasten(Math.max(reads.eventAt, this.#mayReadAt) - now);
+    this.#repeat.hasten(reads.eventAt - now);
   }
 
   #begin(): void {
     const settings = this.#settings;
     if (settings === undefined) this.#repeat.stop();
-    else this.#repeat.start((signal) => this.#readNext(settings, signal), this.#gapMs);
+    else this.#repeat.start((signal) => this.#readNext(settings, signal));
   }
 
-  /** Between the starts of two reads, because a response takes time. */
-  get #gapMs(): number {
-    const perMinute = this.wantedPerMinute(this.#options.records().map(({ target }) => target));
-    return Math.min(LONGEST_GAP_MS, 60_000 / perMinute);
-  }
-
-  /** Reads the most overdue list; resolves with the time until the next read may be due. */
+  /** Reads the most overdue list; resolves with the time until the next one may be due. */
   async #readNext(settings: IntervalSettings, signal: AbortSignal): Promise<number> {
-    const { clock } = this.#options;
-    const now = clock.now();
-    const record = this.#mostOverdue(now);
-    if (record !== undefined) {
-      this.#mayReadAt = now + this.#gapMs;
-      await this.#read(record, settings, signal);
-    }
-    return now + this.#gapMs - clock.now();
+    const next = this.#mostOverdue();
+    const waitMs = next === undefined ? LOOK_EVERY_MS : next.at - this.#options.clock.now();
+    if (next === undefined || waitMs > 0) return Math.min(waitMs, LOOK_EVERY_MS);
+    await this.#read(next.record, settings, signal);
+    return 0;
   }
 
   async #read(record: ServerRecord, settings: IntervalSettings, signal: AbortSignal): Promise<void> {
@@ -211,20 +194,17 @@ export class PacedReads<Reading> {
     return CAUSES[cause].scope === 'server' && cause !== 'not_found' ? 'answered' : 'failed';
   }
 
-  /** The server that is most overdue; undefined if none is due. */
-  #mostOverdue(now: number): ServerRecord | undefined {
-    let found: ServerRecord | undefined;
-    let dueAt = now;
+  /** The server whose list is due first, and when; undefined if no server has such a list. */
+  #mostOverdue(): { readonly record: ServerRecord; readonly at: number } | undefined {
+    let next: { readonly record: ServerRecord; readonly at: number } | undefined;
     const { list, records } = this.#options;
     for (const record of records()) {
       if (!list.isAsked(record.target)) continue;
       const { plannedAt, eventAt } = this.#readsOf(record);
       const at = Math.min(plannedAt, eventAt);
-      if (at > dueAt || (found !== undefined && at === dueAt)) continue;
-      found = record;
-      dueAt = at;
+      if (next === undefined || at < next.at) next = { record, at };
     }
-    return found;
+    return next;
   }
 
   #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
@@ -294,7 +274,7 @@ function newestOf(backups: readonly Backup[]): Backup | undefined {
   );
 }
 
-/** Each has three series: the rest is left out. */
+/** Each has three series: the rest is left out, and counted. */
 const MAX_SCHEDULES = 20;
 
 /** The schedules of every server that the panel runs schedules of. */
@@ -310,7 +290,7 @@ export function schedulesOfServers(
       const schedules = await gateway.schedules(server, deadline, signal);
       const readAt = clock.now();
       return {
-        schedules: readingsOf(schedules),
+        ...shownSchedules(schedules),
         readAt,
         staleAt: readAt + intervalMs * VALID_INTERVALS,
       };
@@ -321,14 +301,19 @@ export function schedulesOfServers(
   };
 }
 
-/** The schedules as they are shown: each number once, with a printable name. */
-export function readingsOf(schedules: readonly Schedule[]): readonly ScheduleReading[] {
-  const byId = new Map(schedules.slice(0, MAX_SCHEDULES).map((schedule) => [schedule.id, schedule]));
-  return [...byId.values()].map(({ id, name, isDue, isProcessing, lastRunMs, nextRunMs }) => ({
-    id: String(id),
-    name: printable(name),
-    isProcessing,
-    lastRunUnixMs: lastRunMs,
-    nextRunUnixMs: isDue ? nextRunMs : undefined,
-  }));
+/** The schedules as they are shown: each number once, with a printable name; and how many others there are. */
+export function shownSchedules(
+  schedules: readonly Schedule[],
+): Pick<SchedulesReading, 'schedules' | 'leftOut'> {
+  const all = [...new Map(schedules.map((schedule) => [schedule.id, schedule])).values()];
+  const shown = all
+    .slice(0, MAX_SCHEDULES)
+    .map(({ id, name, isDue, isProcessing, lastRunMs, nextRunMs }) => ({
+      id: String(id),
+      name: printable(name),
+      isProcessing,
+      lastRunUnixMs: lastRunMs,
+      nextRunUnixMs: isDue ? nextRunMs : undefined,
+    }));
+  return { schedules: shown, leftOut: all.length - shown.length };
 }

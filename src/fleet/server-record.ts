@@ -17,6 +17,7 @@ import {
   type BlockedReason,
   finiteLimit,
   isOff,
+  type Limits,
   memoryLimitOf,
   type Sample,
   type SampleSource,
@@ -151,9 +152,12 @@ export class ServerRecord implements ServerReading {
     const { state, since, lastStop: last } = this.#power;
     const lastStop = shownStop(last, clock);
     const isFresh = this.isFresh(now);
+    const isBlocked = status.condition === 'blocked';
     const sample = isFresh ? this.#samples?.newest : undefined;
     const sampledAt = this.sampledAt;
     const [cpuLimit, memoryLimit] = [known(this.#cpuLimit), known(this.#memoryLimit)];
+    // A blocked server has no samples, but the limits that the configuration or the server list gives.
+    const given: Limits = isBlocked ? limits : {};
     const counter = this.#samples?.durations ?? UNWATCHED;
     const durations = counter.read(cpuLimit !== undefined, memoryLimit !== undefined);
     const history = isFresh ? this.#history : undefined;
@@ -169,19 +173,19 @@ export class ServerRecord implements ServerReading {
       node: this.node,
       state: isFresh ? state : 'unknown',
       condition: status.condition,
-      blocked: status.condition === 'blocked' ? status.blocked : undefined,
+      blocked: isBlocked ? status.blocked : undefined,
       problem: status.problem,
       query_problem: query?.problem,
       source: this.#source,
       sample_age_seconds: sampledAt === undefined ? undefined : Math.round(now - sampledAt) / 1_000,
       memory_usage_bytes: known(sample?.memoryBytes),
-      memory_limit_bytes: isFresh ? memoryLimit : undefined,
+      memory_limit_bytes: isFresh ? memoryLimit : finiteLimit(memoryLimitOf(given, undefined)),
       cpu_usage_cores: known(sample?.cpuCores),
       cpu_seconds_total: isFresh ? durations.cpu : undefined,
-      cpu_limit_cores: isFresh ? cpuLimit : undefined,
+      cpu_limit_cores: isFresh ? cpuLimit : finiteLimit(given.cpuCores),
       cpu_saturated_share: cpuLimit === undefined ? undefined : history?.cpuSaturatedShare(now),
       disk_usage_bytes: known(sample?.diskBytes),
-      disk_limit_bytes: isFresh ? finiteLimit(limits.diskBytes) : undefined,
+      disk_limit_bytes: finiteLimit((isFresh ? limits : given).diskBytes),
       network_receive_bytes_total: received,
       network_transmit_bytes_total: sent,
       network_receive_bytes_per_second: this.#rateAt('received', received),
@@ -217,6 +221,7 @@ export class ServerRecord implements ServerReading {
       backup_last_failure_timestamp_seconds: inSeconds(backups?.lastFailureUnixMs),
       backup_last_size_bytes: backups?.lastSizeBytes,
       schedules: schedules?.schedules ?? [],
+      schedules_left_out: schedules?.leftOut || undefined,
       schedules_last_read_timestamp_seconds: schedules && unixSeconds(schedules.readAt, clock),
       players: query?.players,
       bots: query?.bots,

@@ -309,6 +309,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
     gameserver_schedule_next_run_timestamp_seconds: [],
     gameserver_schedule_processing: [],
     gameserver_schedules_last_read_timestamp_seconds: [],
+    gameserver_schedules_left_out: [],
     gameserver_players: [['kept', 12]],
     // The game doesn't tell bots.
     gameserver_bots: [],

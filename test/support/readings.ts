@@ -94,6 +94,7 @@ const UNKNOWN: Omit<Snapshot, 'target'> = {
   problem: undefined,
   query_problem: undefined,
   schedules: [],
+  schedules_left_out: undefined,
   schedules_last_read_timestamp_seconds: undefined,
   source: undefined,
   sample_age_seconds: undefined,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readingsOf } from '../../../src/fleet/server-lists.ts';
+import { shownSchedules } from '../../../src/fleet/server-lists.ts';
 import type { Schedule } from '../../../src/panel/dialect.ts';
 
 const schedule = (changes: Partial<Schedule> = {}): Schedule => ({
@@ -13,7 +13,7 @@ const schedule = (changes: Partial<Schedule> = {}): Schedule => ({
 });
 
 it('only a schedule that the panel would start has a next run', () => {
-  const [due, off] = readingsOf([schedule(), schedule({ id: 2, isDue: false })]);
+  const [due, off] = shownSchedules([schedule(), schedule({ id: 2, isDue: false })]).schedules;
   expect(due).toEqual({
     id: '1',
     name: 'Restart',
@@ -25,11 +25,15 @@ it('only a schedule that the panel would start has a next run', () => {
 });
 
 it('a number is shown once, and a name without what a label should not have', () => {
-  const names = readingsOf([schedule(), schedule({ name: 'a\u0000b' })]).map(({ name }) => name);
+  const names = shownSchedules([schedule(), schedule({ name: 'a\u0000b' })]).schedules.map(
+    ({ name }) => name,
+  );
   expect(names).toEqual(['a b']);
 });
 
-it('a server has at most 20', () => {
+it('a server has at most 20, and the others are counted, each number once', () => {
   const many = Array.from({ length: 30 }, (_, id) => schedule({ id }));
-  expect(readingsOf(many)).toHaveLength(20);
+  const { schedules, leftOut } = shownSchedules([...many, ...many]);
+  expect([schedules.length, leftOut]).toEqual([20, 10]);
+  expect(shownSchedules(many.slice(0, 20)).leftOut).toBe(0);
 });

@@ -53,6 +53,17 @@ function unrequestedStops(of: ServerRecord, at: number): number {
 
 const received = () => shown().network_receive_bytes_total;
 
+it('a blocked server has the limits that are given, but no samples', () => {
+  const limits = { cpuCores: 2, diskBytes: 4_096, listedMemoryBytes: 1_024 };
+  record = new ServerRecord(target({ limits }), { socket: 60_000, poll: 60_000 });
+  const names = ['cpu_limit_cores', 'disk_limit_bytes', 'memory_limit_bytes'] as const;
+  const limitsShown = () => names.map((name) => shown()[name]);
+  expect(limitsShown()).toEqual([undefined, undefined, undefined]);
+  record.setCollection({ condition: 'blocked', blocked: 'suspended' }, 'none');
+  expect(limitsShown()).toEqual([2, 4_096, 1_024]);
+  expect(shown().collection_up).toBe(0);
+});
+
 describe('the order of samples', () => {
   beforeEach(() => record.socketBegan());
 
