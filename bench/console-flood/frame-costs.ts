@@ -1,6 +1,6 @@
 import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
-import { PanelCounts } from '../../src/metrics/self.ts';
+import { SelfMetrics } from '../../src/metrics/self.ts';
 import type { FrameHandler } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { median } from '../report/statistics.ts';
@@ -75,10 +75,12 @@ function batchOf(frames: readonly Buffer[], handler: FrameHandler): () => number
   };
 }
 
+const NO_FLEET = { panels: () => [], servers: () => [] };
+
 /** Counts like the exporter, and keeps the last sample. */
 function keepingHandler(): FrameHandler & { readonly last: SampleNumbers; lines: number } {
   return {
-    telemetry: new PanelCounts(() => undefined),
+    telemetry: new SelfMetrics({ version: '', revision: '', fleet: NO_FLEET }).telemetry('main'),
     last: new SampleNumbers(),
     lines: 0,
     consoleLine(line) {

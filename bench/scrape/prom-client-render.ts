@@ -43,7 +43,7 @@ function labelsOf(target: ServerTarget): Labels {
 }
 
 function metricOf<Subject>(family: Family<Subject>, common: readonly Labels[], registry: Registry) {
-  const { name, help, type, labels: ownNames = [], read } = family;
+  const { name, help, type, labels: ownNames, read } = family;
   const labelNames = [...Object.keys(common[0] ?? {}), ...ownNames];
   const configuration = { name, help, labelNames, registers: [registry] };
   const metric = type === 'counter' ? new Counter(configuration) : new Gauge(configuration);

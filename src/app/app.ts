@@ -115,7 +115,7 @@ export function createApp(options: AppOptions): App {
     clock,
     compatibility: () => compatibility && COMPATIBILITY_PREFIXES[compatibility],
   });
-  const rateLimited = (panel: string) => self.answered(panel, '429');
+  const rateLimited = (panel: string) => self.rateLimited(panel);
   const status = new StatusBoard({
     fleet: supervisor,
     clock,

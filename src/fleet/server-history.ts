@@ -75,9 +75,6 @@ const PEAKS = ['cpu', 'memory'] as const;
 const [WORST, SATURATED] = [0, STRIP_STATES.length];
 const STRIP_RINGS = SATURATED + 1;
 
-/** A step of a chart without a sample, in which the one before it is still fresh. */
-const SAME = Number.POSITIVE_INFINITY;
-
 /** Rings of so many steps in one array. */
 class Rings {
   readonly #values: Float32Array | Float64Array | Uint8Array;
@@ -355,11 +352,10 @@ export class ServerHistory {
   #addPoint(sample: SampleNumbers, step: number, players: number | undefined): void {
     const { receivedAt, networkReceiveBytes: received, networkTransmitBytes: sent } = sample;
     if (players !== undefined) this.#players ??= new Rings(new Float32Array(POINTS), POINTS);
-    for (let next = Math.max(this.#step + 1, step - POINTS + 1); next <= step; next += 1) {
-      const value = next * STEP_MS <= this.#freshUntil ? SAME : Number.NaN;
-      for (const ring of SERIES.keys()) this.#points.write(this.#firstPoints + ring, next, value);
+    for (const ring of SERIES.keys()) this.#repeat(this.#points, this.#firstPoints + ring, step);
+    if (this.#players !== undefined) this.#repeat(this.#players, 0, step);
+    for (let next = Math.max(this.#step + 1, step - PEAK_STEPS + 1); next <= step; next += 1) {
       for (const ring of PEAKS.keys()) this.#peaks.write(this.#firstPeaks + ring, next, Number.NaN);
-      this.#players?.write(0, next, value);
     }
     this.#step = step;
     this.#points.write(this.#firstPoints, step, sample.cpuCores);
@@ -370,6 +366,14 @@ export class ServerHistory {
     this.#traffic.mark(received, sent, receivedAt);
   }
 
+  /** Repeats the last value until this step while it was fresh; the steps after that are unknown. */
+  #repeat(rings: Rings, ring: number, step: number): void {
+    const last = rings.read(ring, this.#step);
+    for (let next = Math.max(this.#step + 1, step - POINTS + 1); next < step; next += 1) {
+      rings.write(ring, next, next * STEP_MS <= this.#freshUntil ? last : Number.NaN);
+    }
+  }
+
   #raise(ring: number, value: number): void {
     // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
     // nothing.
@@ -378,13 +382,11 @@ export class ServerHistory {
     }
   }
 
-  /** The value of a chart at a step, up to now: that of the last sample before it, while that was fresh. */
+  /** The value of a chart at a step, up to now: the last point applies until the next one while it is fresh. */
   #valueAt(rings: Rings, ring: number, step: number): number | null {
     if (step > this.#step && step * STEP_MS > this.#freshUntil) return null;
-    const oldest = Math.max(0, this.#step - POINTS + 1);
-    let at = Math.min(step, this.#step);
-    while (at >= oldest && rings.read(ring, at) === SAME) at -= 1;
-    const value = at >= oldest ? rings.read(ring, at) : Number.NaN;
+    const at = Math.min(step, this.#step);
+    const value = at >= 0 && at > this.#step - POINTS ? rings.read(ring, at) : Number.NaN;
     // A 32-bit float holds seven digits, and a chart shows fewer.
     return Number.isNaN(value) ? null : Number(value.toPrecision(6));
   }

@@ -47,10 +47,10 @@ const TABLE: Readonly<Record<string, readonly [string, Read]>> = {
 export const compatibilityFamilies = (prefix: string) =>
   Object.entries(TABLE).map(([name, [replacement, read]]) => ({
     name: prefix + name,
-    replacement,
     type: 'gauge' as const,
-    stability: 'stable' as const,
     help: replacement === '' ? "From the panel's server list." : `The same as ${replacement}.`,
+    labels: [],
+    replacement,
     read: (snapshot: Snapshot) => read(snapshot, snapshot.collection_up === 1 ? snapshot.target.limits : {}),
   }));
 

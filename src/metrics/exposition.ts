@@ -1,85 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import { COMPATIBILITY_PREFIXES, compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
-import {
-  type Family,
-  PANEL_FAMILIES,
-  panelViewOf,
-  SERVER_FAMILIES,
-  SERVER_PREFIX,
-  type Stability,
-} from './families.ts';
+import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
+import { type Family, type FamilyHead, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
 import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
 import type { SelfMetrics } from './self.ts';
-import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
 import { SCRAPES, SharedBodies } from './shared-bodies.ts';
-
-const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
-
-/** The headings of the tables, and what the names of the families in each begin with; the first that fits counts. */
-const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
-  ['State', /^(?:info|state|start_time|expected_running)/],
-  ['Starts, stops and uptime', /^(?:starts|stops|last_stop|last_exit|automatic_restart|running|observed)/],
-  ['CPU, memory and disk', /^(?:cpu|memory|disk)/],
-  ['Network and console', /^(?:network|console)/],
-  ['Data', /^(?:collection|blocked|last_sample)/],
-  ['Backups', /^backup/],
-  ['Schedules', /^schedule/],
-  ['Players', /^(?:players|bots|query)/],
-  ['Panels and nodes', /^(?:panel|node)/],
-];
-
-/**
- * The Markdown tables of the metrics about servers and panels; end with a newline. Omit the labels that all series of a server
- * have, because the surrounding text names them once.
- */
-export function renderMetricTables(): string {
-  const rows = [
-    ...SERVER_FAMILIES.map((family) => row(family, family.labels ?? [])),
-    ...PANEL_FAMILIES.map((family) => row(family, ['panel', ...(family.labels ?? [])])),
-  ];
-  const groupOf = ([name = '']: readonly string[]) =>
-    GROUPS.find(([, beginning]) => beginning.test(name.replace(`\`${SERVER_PREFIX}`, '')));
-  return GROUPS.map(
-    (group) => `### ${group[0]}\n\n${table(rows.filter((found) => groupOf(found) === group))}`,
-  ).join('\n');
-}
-
-/** The Markdown table of the exporter's metrics about itself; ends with a newline. */
-export function renderSelfMetricTable(): string {
-  return table(SELF_TABLE.map((family) => row(family, family.labels)));
-}
-
-/** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
-export function renderCompatibilityTable(): string {
-  const families = compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter);
-  const rows = families.map(({ name, replacement }) => [
-    code(name),
-    replacement === '' ? 'none' : code(replacement),
-  ]);
-  return table(rows, ['old name', 'the same value in PromQL']);
-}
-
-function row(
-  { name, stability, help }: { name: string; stability: Stability; help: string },
-  labels: readonly string[],
-): string[] {
-  return [code(name), labels.map(code).join(', '), stability === 'stable' ? help : `(${stability}) ${help}`];
-}
-
-function table(
-  rows: readonly string[][],
-  header: readonly string[] = ['metric', 'labels', 'meaning'],
-): string {
-  return [header, header.map(() => '---'), ...rows]
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
-    .join('');
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
 
 /** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -112,34 +38,28 @@ function label(name: string, value: string): string {
 }
 
 // A target is never changed, only replaced, so its labels are rendered once and are freed with it.
-const labelsByTarget = new WeakMap<ServerTarget, string>();
-
-function serverLabels(target: ServerTarget): string {
-  let labels = labelsByTarget.get(target);
-  if (labels === undefined) {
-    labels = [
-      label('panel', target.panel),
-      label('server', target.name),
-      label('server_id', identityOf(target)),
-      ...Object.entries(target.labels).map(([name, value]) => label(name, value)),
-    ].join(',');
-    labelsByTarget.set(target, labels);
-  }
-  return labels;
+function cached(render: (target: ServerTarget) => Readonly<Record<string, string>>) {
+  const known = new WeakMap<ServerTarget, string>();
+  return (target: ServerTarget): string => {
+    let labels = known.get(target);
+    if (labels === undefined) {
+      labels = Object.entries(render(target))
+        .map(([name, value]) => label(name, value))
+        .join(',');
+      known.set(target, labels);
+    }
+    return labels;
+  };
 }
 
-const otherLabelsByTarget = new WeakMap<ServerTarget, string>();
+const serverLabels = cached((target) => ({
+  panel: target.panel,
+  server: target.name,
+  server_id: identityOf(target),
+  ...target.labels,
+}));
 
-function otherLabels(target: ServerTarget): string {
-  let labels = otherLabelsByTarget.get(target);
-  if (labels === undefined) {
-    labels = Object.entries(compatibilityLabels(target))
-      .map(([name, value]) => label(name, value))
-      .join(',');
-    otherLabelsByTarget.set(target, labels);
-  }
-  return labels;
-}
+const otherLabels = cached(compatibilityLabels);
 
 function ownLabels(names: readonly string[], values: readonly (string | undefined)[]): string {
   let text = '';
@@ -150,7 +70,7 @@ function ownLabels(names: readonly string[], values: readonly (string | undefine
   return text;
 }
 
-function header({ name, help, type }: Pick<Family<never>, 'name' | 'help' | 'type'>): string {
+function header({ name, help, type }: FamilyHead): string {
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`;
 }
@@ -161,7 +81,7 @@ export function* renderFamily<Subject>(
   subjects: readonly Subject[],
   labels: readonly string[],
 ): Generator<string, void, undefined> {
-  const { name, read, labels: ownNames = [] } = family;
+  const { name, read, labels: ownNames } = family;
   let block = header(family);
   for (const [index, subject] of subjects.entries()) {
     if (index % BLOCK_SUBJECTS === 0) {

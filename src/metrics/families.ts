@@ -15,22 +15,26 @@ import { SERVER_STATES, type ServerState } from '../domain/server.ts';
 /** One series of a family that has its own labels; a label whose value is undefined is omitted. */
 type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];
 
-/**
- * Whether users may rely on a family: a stable one keeps its name, type and labels until the next major version, and an
- * experimental one may change in any release. docs/metrics.md promises this.
- */
-export type Stability = 'stable' | 'experimental';
+/** What describes a metric family; name, type and labels stay the same until the next major version. */
+export interface FamilyHead {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly help: string;
+  /** Labels in addition to those that every series of the subject has. */
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram's buckets, in seconds. */
+  readonly buckets?: readonly number[];
+}
 
 /** A metric family as data. */
-export interface Family<Subject> {
-  readonly name: string;
-  readonly type: 'gauge' | 'counter';
-  readonly stability: Stability;
-  readonly help: string;
-  /** Labels in addition to those that every series of the subject has; `read` returns their values in this order. */
-  readonly labels?: readonly string[];
-  /** The value; undefined if there is none: an unknown value is absent, never 0. */
+export interface Family<Subject> extends FamilyHead {
+  /** The value, or the values of its labels in their order and the value; undefined if unknown: absent, never 0. */
   readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];
+}
+
+/** A gauge, or a counter if the name ends in `_total`. */
+export function headOf(name: string, help: string, labels: readonly string[] = []): FamilyHead {
+  return { name, type: name.endsWith('_total') ? 'counter' : 'gauge', help, labels };
 }
 
 const flag = (value: boolean): number => (value ? 1 : 0);
@@ -58,17 +62,18 @@ function ofSchedules(
   read: (schedule: ScheduleReading) => number | undefined,
 ): Family<Snapshot> {
   return {
-    name: `${SERVER_PREFIX}${name}`,
-    type: 'gauge',
-    stability: 'stable',
-    help,
-    labels: ['schedule', 'schedule_id'],
+    ...headOf(`${SERVER_PREFIX}${name}`, help, ['schedule', 'schedule_id']),
     read: ({ schedules }) =>
-      schedules.flatMap((schedule) => {
-        const value = read(schedule);
-        return value === undefined ? [] : [[[schedule.name, schedule.id], value] as const];
-      }),
+      rowsOf(schedules, (schedule) => [[schedule.name, schedule.id], read(schedule)] as const),
   };
+}
+
+/** One row for each item that has a value. */
+function rowsOf<Item>(
+  items: readonly Item[],
+  rowOf: (item: Item) => readonly [labelValues: readonly string[], value: number | undefined],
+): readonly FamilyRow[] {
+  return items.map(rowOf).filter((row): row is readonly [readonly string[], number] => row[1] !== undefined);
 }
 
 const inSeconds = (unixMs: number | undefined) => unixMs && unixMs / 1_000;
@@ -77,39 +82,35 @@ const inSeconds = (unixMs: number | undefined) => unixMs && unixMs / 1_000;
 const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>> = {
   memory_usage_bytes: [
     {
-      name: 'gameserver_info',
-      type: 'gauge',
-      stability: 'stable',
-      help: 'Node, egg and UUID of the server, if known; proxy="true" for a proxy, whose players are on other servers. Always 1.',
-      labels: ['node', 'egg', 'uuid', 'proxy'],
+      ...headOf(
+        'gameserver_info',
+        'Node, egg and UUID of the server, if known; proxy="true" for a proxy, whose players are on other servers. Always 1.',
+        ['node', 'egg', 'uuid', 'proxy'],
+      ),
       read: ({ target, node }) => [[[node, target.egg, target.uuid, target.isProxy && 'true'], 1]],
     },
     {
-      name: 'gameserver_state',
-      type: 'gauge',
-      stability: 'stable',
-      help: 'Power state of the server: 1 for the current state, 0 for the others; unknown without a fresh sample.',
-      labels: ['state'],
+      ...headOf(
+        'gameserver_state',
+        'Power state of the server: 1 for the current state, 0 for the others; unknown without a fresh sample.',
+        ['state'],
+      ),
       read: ({ state }) => STATE_ROWS.get(state),
     },
   ],
   last_stop_timestamp_seconds: [
     {
-      name: 'gameserver_stops_total',
-      type: 'counter',
-      stability: 'stable',
-      help: 'Server stops seen by the exporter, by reason.',
-      labels: ['reason'],
+      ...headOf('gameserver_stops_total', 'Server stops seen by the exporter, by reason.', ['reason']),
       read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
     },
   ],
   backups: [
     {
-      name: 'gameserver_blocked',
-      type: 'gauge',
-      stability: 'stable',
-      help: 'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
-      labels: ['reason'],
+      ...headOf(
+        'gameserver_blocked',
+        'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
+        ['reason'],
+      ),
       // A monitored server isn't blocked, whatever the server list shows. The same applies to a server whose panel or API key is the
       // problem.
       read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
@@ -139,13 +140,7 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = FIELD_ENTRIES.flatMa
 
 /** A family with one value per server: a number of the snapshot, under its own name. */
 function numberFamily(name: FieldName, help: string): Family<Snapshot> {
-  return {
-    name: `${SERVER_PREFIX}${name}`,
-    type: name.endsWith('_total') ? 'counter' : 'gauge',
-    stability: 'stable',
-    help,
-    read: (snapshot) => snapshot[name],
-  };
+  return { ...headOf(`${SERVER_PREFIX}${name}`, help), read: (snapshot) => snapshot[name] };
 }
 
 /** What the metrics show of a panel at one instant. */
@@ -177,38 +172,33 @@ export function panelViewOf(panel: PanelReading, now: number): PanelView {
 /** Every family that is about a panel or its nodes; `panel` is the only label they all share. */
 export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   {
-    name: 'gameserver_panel_up',
-    type: 'gauge',
-    stability: 'stable',
-    help: "Whether the panel's API responds and accepts the API key.",
+    ...headOf('gameserver_panel_up', "Whether the panel's API responds and accepts the API key."),
     read: (panel) => flag(panel.up),
   },
   {
-    name: 'gameserver_panel_problem',
-    type: 'gauge',
-    stability: 'stable',
-    help: "1 for each active problem of the panel, its API key, the connection to it, or the exporter's own limits, by cause; absent when there is none.",
-    labels: ['cause'],
+    ...headOf(
+      'gameserver_panel_problem',
+      "1 for each active problem of the panel, its API key, the connection to it, or the exporter's own limits, by cause; absent when there is none.",
+      ['cause'],
+    ),
     read: ({ problems }) => problems.map(({ cause }) => [[cause], 1]),
   },
   {
-    name: 'gameserver_node_up',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Whether the servers of the node can be monitored; 0 if the node itself has a problem and none of its servers is monitored.',
-    labels: ['node'],
+    ...headOf(
+      'gameserver_node_up',
+      'Whether the servers of the node can be monitored; 0 if the node itself has a problem and none of its servers is monitored.',
+      ['node'],
+    ),
     read: ({ nodes }) => nodes.map(({ name, up }) => [[name], flag(up)]),
   },
   {
-    name: 'gameserver_node_problem',
-    type: 'gauge',
-    stability: 'stable',
-    help: '1 for each active problem of the node, or of its console WebSockets while its servers are polled, by cause; absent when there is none.',
-    labels: ['node', 'cause'],
+    ...headOf(
+      'gameserver_node_problem',
+      '1 for each active problem of the node, or of its console WebSockets while its servers are polled, by cause; absent when there is none.',
+      ['node', 'cause'],
+    ),
     read: ({ nodes }) =>
-      nodes.flatMap(({ name, problem }) =>
-        problem === undefined ? [] : [[[name, problem.cause], 1] as const],
-      ),
+      nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[[name, problem.cause], 1]])),
   },
   capacity(
     'memory_bytes',
@@ -252,15 +242,7 @@ function capacity(
   read: (node: NodeCapacity) => number | undefined,
 ): Family<PanelView> {
   return {
-    name: `gameserver_node_${name}`,
-    type: 'gauge',
-    stability: 'stable',
-    help,
-    labels: ['node'],
-    read: ({ capacities }) =>
-      capacities.flatMap((node) => {
-        const value = read(node);
-        return value === undefined ? [] : [[[node.name], value] as const];
-      }),
+    ...headOf(`gameserver_node_${name}`, help, ['node']),
+    read: ({ capacities }) => rowsOf(capacities, (node) => [[node.name], read(node)] as const),
   };
 }

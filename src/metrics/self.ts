@@ -1,17 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client';
 import { CONDITIONS, type FleetReading, type PanelReading, SOCKET_STATES } from '../domain/reading.ts';
 import {
   API_ENDPOINTS,
-  type ApiEndpoint,
   BAD_MESSAGE_KINDS,
-  type BadMessageKind,
-  OPTIONAL_ENDPOINTS,
   type PanelTelemetry,
   RECONNECT_REASONS,
-  type ReconnectReason,
 } from '../domain/telemetry.ts';
 import { collectEventLoopDelays, NEVER_MS } from './event-loop-delay.ts';
-import { PANEL_GAUGES, SELF_FAMILIES, type SelfFamily } from './self-families.ts';
+import type { FamilyHead } from './families.ts';
+import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
 
 /** Events that a panel's daemon is known to send: first those of its protocol, then those seen in the field. */
 export const KNOWN_EVENTS: readonly string[] = [
@@ -42,76 +39,12 @@ const OTHER = 'other';
 /** An HTTP status, or one of the exporter's own words for a failure; the text of an error doesn't match either. */
 const STATUS = /^(?:[1-5]\d\d|[a-z][a-z_]{0,31})$/;
 
-interface Count {
-  n: number;
-}
-
-type CountsByWord = ReadonlyMap<string, Count>;
-
-function zeros(keys: readonly string[]): Map<string, Count> {
-  return new Map(keys.map((key) => [key, { n: 0 }]));
-}
-
-/**
- * One panel's counts since the start, as plain numbers: a fleet sends ten thousand messages a second, and
- * only a scrape needs the counts in another form.
- */
-export class PanelCounts implements PanelTelemetry {
-  readonly #other: Count = { n: 0 };
-  readonly #messages = zeros(KNOWN_EVENTS).set(OTHER, this.#other);
-  readonly #badMessages = zeros(BAD_MESSAGE_KINDS);
-  readonly #reconnects = zeros(RECONNECT_REASONS);
-  readonly #requests = new Map<ApiEndpoint, Map<string, Count>>(
-    API_ENDPOINTS.map((endpoint) => [endpoint, new Map()]),
-  );
-  readonly #observe: (endpoint: ApiEndpoint, seconds: number) => void;
-
-  /** `observe` is called with the duration of every call, in seconds. */
-  constructor(observe: (endpoint: ApiEndpoint, seconds: number) => void) {
-    this.#observe = observe;
-  }
-
-  get messages(): CountsByWord {
-    return this.#messages;
-  }
-
-  get badMessages(): CountsByWord {
-    return this.#badMessages;
-  }
-
-  get reconnects(): CountsByWord {
-    return this.#reconnects;
-  }
-
-  /** By endpoint, then by status; a status appears with its first call. */
-  get requests(): ReadonlyMap<ApiEndpoint, CountsByWord> {
-    return this.#requests;
-  }
-
-  message(event: string): void {
-    (this.#messages.get(event) ?? this.#other).n += 1;
-  }
-
-  badMessage(kind: BadMessageKind): void {
-    count(this.#badMessages, kind);
-  }
-
-  reconnect(reason: ReconnectReason): void {
-    count(this.#reconnects, reason);
-  }
-
-  request(endpoint: ApiEndpoint, status: string, seconds: number): void {
-    const byStatus = this.#requests.get(endpoint) ?? new Map<string, Count>();
-    this.#requests.set(endpoint, byStatus);
-    count(byStatus, STATUS.test(status) ? status : OTHER);
-    this.#observe(endpoint, seconds);
-  }
-}
-
-function count(counts: Map<string, Count>, key: string): void {
-  const found = counts.get(key);
-  if (found === undefined) counts.set(key, { n: 1 });
-  else found.n += 1;
+/** What is counted of one panel. */
+interface PanelCounts {
+  /** As plain numbers: a fleet sends ten thousand messages a second, and only a scrape needs them in another form. */
+  readonly messages: ReadonlyMap<string, { n: number }>;
+  rateLimited: number;
+  readonly telemetry: PanelTelemetry;
 }
 
 /** Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool rejects them. */
@@ -144,8 +77,6 @@ export class SelfMetrics {
   readonly #options: SelfMetricsOptions;
   readonly #registry = new Registry();
   readonly #panels = new Map<string, PanelCounts>();
-  /** Panels that have series in the duration histogram, even if they are 0. */
-  readonly #timed = new Set<string>();
   #reload: { readonly successful: boolean; readonly successAtMs: number | undefined } | undefined;
 
   readonly #buildInfo = this.#gauge(SELF_FAMILIES.buildInfo);
@@ -177,13 +108,12 @@ export class SelfMetrics {
 
   /** Counts what happens to one panel's collection; returns the same object for the same name. */
   telemetry(panel: string): PanelTelemetry {
-    return this.#countsOf(panel);
+    return this.#countsOf(panel).telemetry;
   }
 
-  /** The number of this panel's API calls that ended with this status since the start. */
-  answered(panel: string, status: string): number {
-    const counts = this.#panels.get(panel)?.requests.values() ?? [];
-    return [...counts].reduce((sum, byStatus) => sum + (byStatus.get(status)?.n ?? 0), 0);
+  /** The number of this panel's API calls that were rejected with 429 since the start. */
+  rateLimited(panel: string): number {
+    return this.#panels.get(panel)?.rateLimited ?? 0;
   }
 
   /** Records that the configuration was loaded, or failed to load, at this Unix time in milliseconds. */
@@ -192,16 +122,15 @@ export class SelfMetrics {
   }
 
   /** All metrics in the text format. */
-  metrics(): Promise<string> {
+  async metrics(): Promise<string> {
     const panels = this.#options.fleet.panels();
     this.#setBuild();
     this.#setReload();
     this.#setProcess();
     this.#setFleet(panels);
     this.#setPanels(panels);
-    this.#setCounts(panels);
-    this.#setTimed(panels);
-    return this.#registry.metrics();
+    await this.#setCounts(panels);
+    return await this.#registry.metrics();
   }
 
   #setBuild(): void {
@@ -213,21 +142,15 @@ export class SelfMetrics {
   }
 
   #setReload(): void {
-    this.#reloadSuccessful.remove();
-    this.#reloadSuccessTime.remove();
-    if (this.#reload === undefined) return;
-    this.#reloadSuccessful.set(this.#reload.successful ? 1 : 0);
-    if (this.#reload.successAtMs !== undefined) {
-      this.#reloadSuccessTime.set(Math.round(this.#reload.successAtMs) / 1_000);
-    }
+    const { successful, successAtMs } = this.#reload ?? {};
+    show(this.#reloadSuccessful, successful === undefined ? undefined : Number(successful));
+    show(this.#reloadSuccessTime, successAtMs === undefined ? undefined : Math.round(successAtMs) / 1_000);
   }
 
   #setProcess(): void {
-    this.#requiredDescriptors.remove();
-    this.#allowedDescriptors.remove();
-    const { required, allowed = Number.POSITIVE_INFINITY } = this.#options.descriptors?.() ?? {};
-    if (required !== undefined) this.#requiredDescriptors.set(required);
-    if (Number.isFinite(allowed)) this.#allowedDescriptors.set(allowed);
+    const { required, allowed } = this.#options.descriptors?.() ?? {};
+    show(this.#requiredDescriptors, required);
+    show(this.#allowedDescriptors, Number.isFinite(allowed) ? allowed : undefined);
     this.#logLinesDropped.reset();
     this.#logLinesDropped.inc(this.#options.droppedLogLines?.() ?? 0);
   }
@@ -257,73 +180,84 @@ export class SelfMetrics {
       gauge.reset();
       for (const panel of panels) {
         const value = read(panel);
-        if (value !== undefined) gauge.set({ panel: panel.name }, value);
+        if (typeof value === 'number') gauge.set({ panel: panel.name }, value);
       }
     }
   }
 
-  // Counts are kept when a panel leaves the configuration, because its sessions may still be ending, but they
-  // are exposed only while it is configured.
-  #setCounts(panels: readonly PanelReading[]): void {
-    for (const counter of [this.#messages, this.#badMessages, this.#reconnects, this.#apiRequests]) {
-      counter.reset();
-    }
+  async #setCounts(panels: readonly PanelReading[]): Promise<void> {
+    await this.#dropOthers(new Set(panels.map(({ name }) => name)));
+    this.#messages.reset();
     this.#discoveryFailures.reset();
     for (const { name: panel, discovery } of panels) {
+      const { messages } = this.#countsOf(panel);
+      for (const [event, { n }] of messages) this.#messages.inc({ panel, event }, n);
       if (discovery !== undefined) this.#discoveryFailures.inc({ panel }, discovery.failures);
-      const counts = this.#countsOf(panel);
-      for (const [event, { n }] of counts.messages) this.#messages.inc({ panel, event }, n);
-      for (const [kind, { n }] of counts.badMessages) this.#badMessages.inc({ panel, kind }, n);
-      for (const [reason, { n }] of counts.reconnects) this.#reconnects.inc({ panel, reason }, n);
-      for (const [endpoint, byStatus] of counts.requests) {
-        for (const [status, { n }] of byStatus) this.#apiRequests.inc({ panel, endpoint, status }, n);
+    }
+  }
+
+  /** Drops the counts of all other panels at every scrape, because sessions of a panel that was removed may still be ending. */
+  async #dropOthers(panels: ReadonlySet<string>): Promise<void> {
+    const isOther = (panel: unknown) => !panels.has(String(panel));
+    for (const metric of [this.#badMessages, this.#reconnects, this.#apiRequests, this.#apiRequestDuration]) {
+      const { values } = await metric.get();
+      for (const { le: _, ...labels } of values.map((value): LabelValues<string> => value.labels)) {
+        if (isOther(labels['panel'])) metric.remove(labels);
       }
     }
+    for (const panel of this.#panels.keys()) if (isOther(panel)) this.#panels.delete(panel);
   }
 
-  #setTimed(panels: readonly PanelReading[]): void {
-    const names = new Set(panels.map((panel) => panel.name));
-    for (const panel of this.#panels.keys()) {
-      if (names.has(panel) && !this.#timed.has(panel)) this.#zeroDurations(panel);
-      if (names.has(panel)) continue;
-      for (const endpoint of [...API_ENDPOINTS, ...OPTIONAL_ENDPOINTS])
-        this.#apiRequestDuration.remove({ panel, endpoint });
-      this.#timed.delete(panel);
-    }
-  }
-
-  #zeroDurations(panel: string): void {
-    for (const endpoint of API_ENDPOINTS) this.#apiRequestDuration.zero({ panel, endpoint });
-    this.#timed.add(panel);
-  }
-
+  /** The counts of a panel, which are 0 from the first scrape. */
   #countsOf(panel: string): PanelCounts {
-    let counts = this.#panels.get(panel);
-    if (counts === undefined) {
-      this.#zeroDurations(panel);
-      counts = new PanelCounts((endpoint, seconds) => {
-        this.#apiRequestDuration.observe({ panel, endpoint }, seconds);
-      });
-      this.#panels.set(panel, counts);
-    }
+    const known = this.#panels.get(panel);
+    if (known !== undefined) return known;
+    for (const kind of BAD_MESSAGE_KINDS) this.#badMessages.inc({ panel, kind }, 0);
+    for (const reason of RECONNECT_REASONS) this.#reconnects.inc({ panel, reason }, 0);
+    for (const endpoint of API_ENDPOINTS) this.#apiRequestDuration.zero({ panel, endpoint });
+    const messages = new Map([...KNOWN_EVENTS, OTHER].map((event) => [event, { n: 0 }]));
+    const other = messages.get(OTHER) ?? { n: 0 };
+    const counts: PanelCounts = {
+      messages,
+      rateLimited: 0,
+      telemetry: {
+        message: (event) => {
+          (messages.get(event) ?? other).n += 1;
+        },
+        badMessage: (kind) => this.#badMessages.inc({ panel, kind }),
+        reconnect: (reason) => this.#reconnects.inc({ panel, reason }),
+        request: (endpoint, status, seconds) => {
+          if (status === '429') counts.rateLimited += 1;
+          this.#apiRequests.inc({ panel, endpoint, status: STATUS.test(status) ? status : OTHER });
+          this.#apiRequestDuration.observe({ panel, endpoint }, seconds);
+        },
+      },
+    };
+    this.#panels.set(panel, counts);
     return counts;
   }
 
-  #gauge(family: SelfFamily): Gauge {
+  #gauge(family: FamilyHead): Gauge {
     return new Gauge(this.#configuration(family));
   }
 
-  #counter(family: SelfFamily): Counter {
+  #counter(family: FamilyHead): Counter {
     return new Counter(this.#configuration(family));
   }
 
-  #histogram(family: SelfFamily): Histogram {
+  #histogram(family: FamilyHead): Histogram {
     return new Histogram({ ...this.#configuration(family), buckets: [...(family.buckets ?? [])] });
   }
 
-  #configuration({ name, help, labels }: SelfFamily) {
+  #configuration({ name, help, labels }: FamilyHead) {
     return { name, help, labelNames: labels, registers: [this.#registry] };
   }
+}
+
+/** Sets a gauge without labels, or drops it if there is no value. */
+function show(gauge: Gauge, value: number | undefined): void {
+  if (value === undefined) gauge.remove();
+  else gauge.set(value);
 }
 
 /** Counts by panel and word, starting at 0 for every word of every configured panel. */

@@ -281,7 +281,7 @@ function allMetrics(): Map<string, readonly string[]> {
   };
   for (const family of SERVER_FAMILIES) add(family, ['panel', 'server', ...(family.labels ?? [])]);
   for (const family of PANEL_FAMILIES) add(family, ['panel', ...(family.labels ?? [])]);
-  for (const family of [...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)]) add(family, family.labels);
+  for (const family of [...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)]) add(family, family.labels ?? []);
   const registry = new Registry();
   // Metrics of Prometheus itself, and recorded series.
   for (const name of ['up', 'scrape_duration_seconds']) add({ name, type: 'gauge' }, []);

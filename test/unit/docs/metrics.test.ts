@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from '../../../src/metrics/compatibility.ts';
-import {
-  renderCompatibilityTable,
-  renderMetricTables,
-  renderSelfMetricTable,
-} from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import { documents } from '../../support/documents.ts';
 import { expectSection } from '../../support/generated.ts';
+import {
+  renderCompatibilityTable,
+  renderMetricTables,
+  renderSelfMetricTable,
+} from '../../support/metric-tables.ts';
 
 it('the tables match the code', () => {
   expectSection('docs/metrics.md', 'metrics', renderMetricTables());

@@ -30,7 +30,6 @@ function oneFamily(labels: string[], values: string[], value: number): Family<nu
   return {
     name: 'test_metric',
     type: 'gauge',
-    stability: 'stable',
     help: 'Help.',
     labels,
     read: () => [[values, value]],
@@ -41,7 +40,7 @@ test('a family is rendered with help, type and series', () => {
   const family: Family<number> = {
     name: 'test_metric',
     type: 'counter',
-    stability: 'stable',
+    labels: [],
     help: 'A back\\slash and\na line.',
     read: (value) => (value < 0 ? undefined : value),
   };

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { renderMetricTables, renderSelfMetricTable } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
+import { renderMetricTables, renderSelfMetricTable } from '../../support/metric-tables.ts';
 import { fleetReading } from '../../support/readings.ts';
 
 const names = (table: string) => [...table.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]);

@@ -1,0 +1,71 @@
+import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from '../../src/metrics/compatibility.ts';
+import {
+  type FamilyHead,
+  PANEL_FAMILIES,
+  SERVER_FAMILIES,
+  SERVER_PREFIX,
+} from '../../src/metrics/families.ts';
+import { PANEL_GAUGES, SELF_FAMILIES } from '../../src/metrics/self-families.ts';
+
+const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
+
+/** The headings of the tables, and what the names of the families in each begin with; the first that fits counts. */
+const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
+  ['State', /^(?:info|state|start_time|expected_running)/],
+  ['Starts, stops and uptime', /^(?:starts|stops|last_stop|last_exit|automatic_restart|running|observed)/],
+  ['CPU, memory and disk', /^(?:cpu|memory|disk)/],
+  ['Network and console', /^(?:network|console)/],
+  ['Data', /^(?:collection|blocked|last_sample)/],
+  ['Backups', /^backup/],
+  ['Schedules', /^schedule/],
+  ['Players', /^(?:players|bots|query)/],
+  ['Panels and nodes', /^(?:panel|node)/],
+];
+
+/**
+ * The Markdown tables of the metrics about servers and panels; end with a newline. Omit the labels that all series of a server
+ * have, because the surrounding text names them once.
+ */
+export function renderMetricTables(): string {
+  const rows = [
+    ...SERVER_FAMILIES.map((family) => row(family, family.labels)),
+    ...PANEL_FAMILIES.map((family) => row(family, ['panel', ...family.labels])),
+  ];
+  const groupOf = ([name = '']: readonly string[]) =>
+    GROUPS.find(([, beginning]) => beginning.test(name.replace(`\`${SERVER_PREFIX}`, '')));
+  return GROUPS.map(
+    (group) => `### ${group[0]}\n\n${table(rows.filter((found) => groupOf(found) === group))}`,
+  ).join('\n');
+}
+
+/** The Markdown table of the exporter's metrics about itself; ends with a newline. */
+export function renderSelfMetricTable(): string {
+  return table(SELF_TABLE.map((family) => row(family, family.labels)));
+}
+
+/** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
+export function renderCompatibilityTable(): string {
+  const families = compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter);
+  const rows = families.map(({ name, replacement }) => [
+    code(name),
+    replacement === '' ? 'none' : code(replacement),
+  ]);
+  return table(rows, ['old name', 'the same value in PromQL']);
+}
+
+function row({ name, help }: FamilyHead, labels: readonly string[]): string[] {
+  return [code(name), labels.map(code).join(', '), help];
+}
+
+function table(
+  rows: readonly string[][],
+  header: readonly string[] = ['metric', 'labels', 'meaning'],
+): string {
+  return [header, header.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
+    .join('');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
