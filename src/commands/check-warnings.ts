@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
-import { matchesEveryServer } from '../config/rule-words.ts';
+import { matchesEveryServer } from '../domain/discovery.ts';
 import { listed } from '../domain/sentences.ts';
 import type { SecretFile } from '../yaml/files.ts';
 import { quote } from '../yaml/scalars.ts';

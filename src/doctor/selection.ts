@@ -1,6 +1,11 @@
 import type { PanelConfig } from '../config/config.ts';
-import { describeQuery, describeRule, matchesEveryServer } from '../config/rule-words.ts';
-import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
+import {
+  type DiscoverRules,
+  describeQuery,
+  describeRule,
+  matchesEveryServer,
+  type ServerGlobs,
+} from '../domain/discovery.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { type CompiledRules, compileRules, queryOf } from '../fleet/discovered-targets.ts';

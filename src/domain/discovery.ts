@@ -1,3 +1,4 @@
+import { formatDuration } from './durations.ts';
 import type { QuerySettings } from './query.ts';
 import type { Secret } from './secret.ts';
 import type { CollectionMode, Expect } from './server.ts';
@@ -64,4 +65,21 @@ export interface NodesSettings {
 /** How a list of every server, such as its backups, is requested. */
 export interface IntervalSettings {
   readonly intervalMs: number;
+}
+
+/** Whether the rule matches every listed server, so that no later rule is reached. */
+export function matchesEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
+  return Object.keys(match).length === 0;
+}
+
+/** A rule and the servers that it applies to; `index` is its position, because earlier rules take precedence. */
+export function describeRule(effect: string, match: ServerGlobs, index: number): string {
+  const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
+  if (parts.length > 0) return `${effect} where ${parts.join(' and ')}`;
+  return `${effect} for all ${index === 0 ? 'servers' : 'other servers'}`;
+}
+
+export function describeQuery({ type, address, intervalMs }: QuerySettings): string {
+  const at = address === undefined ? '' : ` at ${address}`;
+  return `${type}${at} every ${formatDuration(intervalMs)}`;
 }
