@@ -44,39 +44,29 @@ Exit codes: 0 valid · 1 invalid: shows every problem · 2 invalid usage`,
       const output = command.configureOutput();
       const print = (text: string) => output.writeOut?.(KNOWN_SECRETS.redact(text));
       const complain = (text: string) => output.writeErr?.(KNOWN_SECRETS.redact(text));
+      const warn = (text: string) => complain(`warning: ${text}\n`);
       const path = file ?? options.config;
-      if (options.listing === true) {
-        const doctor = `${invocation()} doctor --config ${shellWord(path)}`;
+      const doctor = `${invocation()} doctor --config ${shellWord(path)}`;
+      if (options.listing === true)
         command.error(`error: check contacts no panel: to count the servers of each rule, run ${doctor}`);
-      }
-      const webFile = options['web.config.file'] ?? '';
       const web = await loadWebFlags(options);
       const result = await loadConfig(path, process.env);
       if (result.ok) {
-        const described = describeConfig(result.config);
-        print(`${path} is valid\n\n${described}\n`);
+        print(`${path} is valid\n\n${describeConfig(result.config)}\n`);
         for (const panel of result.config.panels) {
-          for (const warning of panelWarnings(panel)) {
-            complain(warningLine(`${path}: panel ${panel.name}: ${warning}`));
-          }
+          for (const warning of panelWarnings(panel)) warn(`${path}: panel ${panel.name}: ${warning}`);
         }
-        for (const line of await readableByAll(result.secretFiles)) complain(warningLine(line));
-        const doctor = `${invocation()} doctor --config ${shellWord(path)}`;
+        for (const line of await readableByAll(result.secretFiles)) warn(line);
         print(`\nThe panels were not contacted. To test the panels: ${doctor}\n`);
       } else complain(`${formatIssues(result.issues)}\n`);
-      if (web?.ok === true) print(`\n${webFile} is valid\n`);
       if (web?.ok === false) complain(`${formatIssues(web.issues)}\n`);
-      if (web?.ok === true) {
-        for (const warning of web.warnings) complain(warningLine(formatIssues([warning])));
-        for (const line of await readableByAll(web.secretFiles)) complain(warningLine(line));
+      else if (web !== undefined) {
+        print(`\n${options['web.config.file']} is valid\n`);
+        for (const warning of web.warnings) warn(formatIssues([warning]));
+        for (const line of await readableByAll(web.secretFiles)) warn(line);
       }
       process.exitCode = result.ok && web?.ok !== false ? 0 : 1;
     });
-}
-
-/** A line on stderr that is recognized as a warning: the configuration is valid nevertheless. */
-function warningLine(text: string): string {
-  return `warning: ${text}\n`;
 }
 
 /** A configuration with defaults filled in and without secrets. */

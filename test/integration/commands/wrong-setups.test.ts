@@ -1,17 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer as createTlsServer } from 'node:tls';
 import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkCommand } from '../../../src/commands/check.ts';
 import { doctorCommand } from '../../../src/commands/doctor.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
-import { startDeafPort } from '../../support/deaf-port.ts';
+import { type Authority, createAuthority } from '../../support/certificates.ts';
 import { fastClock } from '../../support/exporter.ts';
 import { expectFile } from '../../support/generated.ts';
 
@@ -81,57 +77,12 @@ async function refusing(fault: Omit<Parameters<Simulator['failRest']>[0] & { kin
   return of(panel);
 }
 
-const page = (title: string) => `<!doctype html><html><head><title>${title}</title></head></html>`;
-const HTML = { 'content-type': 'text/html' };
-
-async function expiredNode(): Promise<Setup> {
-  const [good, expired] = await Promise.all([authority.issue(HERE), authority.issue(HERE, 'expired')]);
-  const panel = await simulated({ tls: good });
-  panel.advertise(UUID, `wss://127.0.0.1:${await tlsPort(expired)}/ws`);
-  return of(panel, `tls_config: { ca_file: "${authority.file}" }`);
-}
-
-async function tlsPort(certificate: Certificate): Promise<number> {
-  const server = createTlsServer(certificate, (socket) => socket.end());
-  server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(() => new Promise((resolve) => void server.close(() => resolve())));
-  return (server.address() as AddressInfo).port;
-}
-
-async function blockedNode(): Promise<Setup> {
-  const panel = await simulated();
-  const port = await freePort();
-  const deaf = await startDeafPort(port);
-  closers.push(() => deaf.end());
-  panel.advertise(UUID, `ws://127.0.0.1:${port}/ws`);
-  return of(panel, 'connect_timeout: 1500ms');
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => void server.close(() => resolve()));
-  return port;
-}
-
 const SETUPS: readonly WrongSetup[] = [
   {
     name: 'application-key',
     arrange: async () => ({ url: (await simulated()).url, key: 'ptla_TopSecretKeyOfAnAdministrator' }),
     fix: /this is an application API key\. Create a client API key \(ptlc_…, pacc_…, plcn_…\) in the account settings\./,
     seenByCheck: true,
-  },
-  {
-    name: 'key-limited-to-addresses',
-    arrange: () =>
-      refusing({
-        status: 403,
-        detail:
-          'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
-      }),
-    fix: /Create a key that allows the address in the panel's message/,
   },
   {
     name: 'wrong-url-path',
@@ -181,44 +132,6 @@ const SETUPS: readonly WrongSetup[] = [
         headers: { 'content-type': 'application/json' },
       }),
     fix: /Remove this Calagopus panel from the configuration\./,
-  },
-  {
-    name: 'challenge-page',
-    arrange: () => refusing({ status: 403, body: page('Just a moment...'), headers: HTML }),
-    fix: /Exempt this machine's address, or `\/api\/client\/\*`, from the check\./,
-  },
-  {
-    name: 'login-page',
-    arrange: () => refusing({ status: 200, body: page('Sign in'), headers: HTML }),
-    fix: /Exempt `\/api\/client` from the login\./,
-  },
-  {
-    name: 'no-console-permission',
-    arrange: () => refusing({ status: 403, endpoint: 'websocket' }),
-    fix: /In the panel, open the server → Users → the key's account, and save\./,
-  },
-  {
-    name: 'expired-node-certificate',
-    arrange: expiredNode,
-    fix: /Renew the node's certificate and restart the daemon\./,
-  },
-  {
-    name: 'blocked-node-port',
-    arrange: blockedNode,
-    fix: /Open the node's port to this machine in the firewall, and check the daemon\./,
-  },
-  {
-    name: 'wrong-origin',
-    arrange: async () => of(await simulated({ expectedOrigin: 'https://games.example.com' })),
-    fix: /Set `origin` to `APP_URL` from the panel's \.env, without a trailing slash\./,
-  },
-  {
-    name: 'listing-refused',
-    arrange: async () => ({
-      ...(await refusing({ status: 403, endpoint: 'listing' })),
-      lines: ['discover: true'],
-    }),
-    fix: /List the servers under `servers` instead of using `discover`\./,
   },
 ];
 

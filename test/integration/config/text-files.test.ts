@@ -6,7 +6,6 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { loadWebConfig } from '../../../src/http/web-config/load.ts';
 import {
   API_KEY_FILE,
   CONFIGURATION_FILE,
@@ -81,9 +80,7 @@ describe('a file that a user named', () => {
 });
 
 describe('an endless file', () => {
-  const problemsOf = async (
-    result: Promise<Awaited<ReturnType<typeof loadConfig | typeof loadWebConfig>>>,
-  ) => {
+  const problemsOf = async (result: ReturnType<typeof loadConfig>) => {
     const loaded = await result;
     return loaded.ok ? '' : formatIssues(loaded.issues);
   };
@@ -98,12 +95,5 @@ describe('an endless file', () => {
     expect(await problemsOf(loadConfig(file, {}))).toMatch(
       /api_key_file: the file "\/dev\/zero" can't be read: larger than 4 KiB.*\n.*ca_file: the file "\/dev\/zero" can't be read: larger than 1 MiB/,
     );
-  });
-
-  it('is refused as web configuration, and where that refers to a file', async () => {
-    expect(await problemsOf(loadWebConfig('/dev/zero', {}))).toContain("can't be read: larger than 16 MiB");
-    const file = join(folder, 'web.yaml');
-    await writeFile(file, 'tls_server_config:\n  cert_file: /dev/zero\n  key_file: /dev/zero\n');
-    expect((await problemsOf(loadWebConfig(file, {}))).match(/larger than 1 MiB/g)).toHaveLength(2);
   });
 });

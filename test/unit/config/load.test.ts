@@ -254,14 +254,6 @@ test('a path that begins with ~/ is in the home directory', async () => {
   expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
 });
 
-test('a key file is read again on every load', async () => {
-  await writeFile(join(directory, 'key'), 'first');
-  await loadValid(withKey('api_key_file: key'));
-  await writeFile(join(directory, 'key'), 'second');
-  const config = await loadValid(withKey('api_key_file: key'));
-  expect(config.panels[0]?.apiKey.reveal()).toBe('second');
-});
-
 test('a byte order mark and Windows line endings are accepted', async () => {
   const text = `\u{feff}${withKey('api_key: TopSecret1').replaceAll('\n', '\r\n')}`;
   const config = await loadValid(text);
@@ -288,11 +280,6 @@ test('if the file is missing, the message shows how to create one', async () => 
   expect(result.ok ? '' : formatIssues(result.issues)).toBe(
     `${file}: can't be read: no such file; create it with init, copy config.example.yaml there, or name another file with --config`,
   );
-});
-
-test('a directory is not a configuration', async () => {
-  const result = await loadConfig(directory, {});
-  expect(result.ok ? '' : formatIssues(result.issues)).toBe(`${directory}: can't be read: it is a directory`);
 });
 
 test('a file that may not be read has its own remedy instead', () => {
