@@ -25,7 +25,6 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
-import { DurationCounter } from './durations.ts';
 import { POLL_CACHE_MS } from './ordering.ts';
 import {
   type DecidedStop,
@@ -41,7 +40,7 @@ import {
   type Seen,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
-import { ServerSamples } from './server-samples.ts';
+import { DurationCounter, ServerSamples } from './server-samples.ts';
 
 /** For servers that were never sampled. */
 const UNWATCHED = new DurationCounter();

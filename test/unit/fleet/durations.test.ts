@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DurationCounter } from '../../../src/fleet/durations.ts';
+import { DurationCounter } from '../../../src/fleet/server-samples.ts';
 
 const create = () => new DurationCounter();
 

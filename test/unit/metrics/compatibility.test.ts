@@ -9,8 +9,7 @@ import {
 } from '../../../src/metrics/compatibility.ts';
 import { renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { encodeChunks } from '../../../src/metrics/rendered-body.ts';
-import { Slices } from '../../../src/metrics/slices.ts';
+import { encodeChunks, Slices } from '../../../src/metrics/rendered-body.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {

@@ -5,8 +5,7 @@ import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import { identityOf } from '../../../src/domain/server.ts';
 import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
-import { Slices } from '../../../src/metrics/slices.ts';
+import { encodeChunks, renderBody, Slices } from '../../../src/metrics/rendered-body.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodeChunks } from '../../../src/metrics/rendered-body.ts';
-import { Slices, type WalkKind } from '../../../src/metrics/slices.ts';
+import { encodeChunks, Slices, type WalkKind } from '../../../src/metrics/rendered-body.ts';
 
 test('chunks contain the blocks unchanged, whatever their sizes', async () => {
   const blocks = ['', 'é'.repeat(400_000), 'x', '', '生'.repeat(10), 'y'.repeat(600_000), 'z'];
