@@ -193,8 +193,10 @@ export class Troubles {
     const trial = this.#state.troubles.get(subject)?.trial;
     const scope = new AbortController();
     this.#scopes.set(subject, scope);
+    // Whoever reported the failure has to finish with it before it tries again.
+    await Promise.resolve();
     // A trial that is over was answered by something else.
-    const problem = await (server === undefined || trial === undefined
+    const problem = await (server === undefined || trial === undefined || scope.signal.aborted
       ? undefined
       : onTrial(subject, trial, scope.signal).catch(() => undefined));
     if (!scope.signal.aborted) this.#become(afterTrial(this.#state, subject, problem, this.#now));
