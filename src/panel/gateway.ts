@@ -166,10 +166,9 @@ export class Gateway {
     return this.#troubles.isKnown ? 'up' : 'unknown';
   }
 
-  /** Is somebody suspected, and not yet tried? */
+  /** Is something suspected, and neither blamed nor cleared yet? */
   get isJudging(): boolean {
-    const troubles = [...this.#troubles.state.troubles.values()];
-    return troubles.some(({ blamedAt, trial }) => blamedAt === undefined && trial !== undefined);
+    return [...this.#troubles.state.troubles.values()].some(({ blamedAt }) => blamedAt === undefined);
   }
 
   /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
@@ -413,7 +412,7 @@ export class Gateway {
 
   /** No pause that concerns the call goes on. */
   #answered(path: Path, server: string): void {
-    if (this.#limit.answered(path, server)) this.#blamed.notify(pathOf(path), false);
+    if (this.#limit.answered(path, server).includes(path)) this.#blamed.notify(pathOf(path), false);
   }
 
   #learn(path: Path, facts: RateFacts): void {

@@ -139,9 +139,9 @@ export class Lane {
   }
 
   async #make<T>(call: Call, make: () => Promise<T>): Promise<T> {
-    const { clock, limit, surroundings } = this.#options;
+    const { clock, limit } = this.#options;
     const startedAt = clock.now();
-    const isOfTrials = isTrial(call, surroundings().troubles);
+    const isOfTrials = isTrial(call, this.#traffic());
     const started: Ran = { call, startedAt, endedAt: undefined, isTrial: isOfTrials, isRejected: false };
     const horizon = startedAt - WINDOW_MS;
     this.#calls = [...this.#calls.filter(({ endedAt = startedAt }) => endedAt > horizon), started];

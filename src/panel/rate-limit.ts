@@ -80,6 +80,11 @@ export function pausedUntil({ pauses }: Pick<Allowance, 'pauses'>, path: Path, s
   return Math.max(...ends);
 }
 
+/** Did a 429 concern the call, and no response since show that it is over? */
+export function isPaused({ pauses }: Pick<Allowance, 'pauses'>, path: Path, server: string): boolean {
+  return pauses.size > 0 && scopesOf(path, server).some((scope) => pauses.has(scope));
+}
+
 function scopesOf(path: Path, server: string): readonly PauseScope[] {
   return path === 'websocket' ? ['account', path, `tokens of ${server}`] : ['account', path];
 }
@@ -166,12 +171,11 @@ export class RateLimit {
     }
   }
 
-  /** A call ended other than with 429: no pause that concerns it goes on; returns whether there was one. */
-  answered(path: Path, server: string): boolean {
-    if (this.#pauses.size === 0) return false;
+  /** A call ended other than with 429: no pause that concerns it goes on; returns those that did. */
+  answered(path: Path, server: string): readonly PauseScope[] {
     const ended = scopesOf(path, server).filter((scope) => this.#pauses.delete(scope));
     if (ended.length > 0) this.#changes.notify();
-    return ended.length > 0;
+    return ended;
   }
 
   /** Learns from a response of the panel; returns whether the panel's limit changed. */

@@ -1,5 +1,5 @@
 import { type Path, pathOf, pollsOf, type Subject, socketsOf, type Trouble } from './blame.ts';
-import { type Allowance, pausedUntil, WINDOW_MS } from './rate-limit.ts';
+import { type Allowance, isPaused, pausedUntil, WINDOW_MS } from './rate-limit.ts';
 
 /** A call that waits, runs or ran. */
 export interface Call {
@@ -111,7 +111,7 @@ const RULES = {
     return freeAt(inDoubt, SEATS_IN_DOUBT);
   },
   /** Calls that probably fail take little of the rate; a check by a server that hasn't failed isn't one of them. */
-  trials: (call, traffic, now) => (isTrial(call, traffic.troubles) ? trialsAt(traffic, now) : AT_ONCE),
+  trials: (call, traffic, now) => (isTrial(call, traffic) ? trialsAt(traffic, now) : AT_ONCE),
 } as const satisfies Record<string, Rule>;
 
 /** When may this call start? The latest of the rules' instants; pure. */
@@ -150,11 +150,15 @@ function roomAt(starts: readonly number[], perMinute: number): number {
   return oldest === undefined ? AT_ONCE : oldest + WINDOW_MS;
 }
 
-/** Does the call count as one that probably fails? */
-export function isTrial(call: Call, troubles: Traffic['troubles']): boolean {
+/** Does the call count as one that probably fails? What a 429 paused hasn't failed. */
+export function isTrial(
+  call: Call,
+  { troubles, allowance }: Pick<Traffic, 'troubles' | 'allowance'>,
+): boolean {
   const tries = call.tries();
   if (tries === 'panel') return false;
-  return call.isRetry?.() === true || (tries !== undefined && troubles.get(tries)?.blamedAt !== undefined);
+  if (tries !== undefined && troubles.get(tries)?.blamedAt !== undefined) return true;
+  return call.isRetry?.() === true && !isPaused(allowance, call.path, call.server);
 }
 
 /** What must not be in trouble for the call to start, the larger first; a trial is held only by what is larger than its subject. */

@@ -153,7 +153,8 @@ describe('a 429', () => {
     expect(until(world, 'backups')).toBe(0);
     world.limit.take('backups', 'a');
     expect(until(world, 'backups')).toBe(5_000);
-    world.limit.answered('backups', 'a');
+    expect(world.limit.answered('listing', NO_SERVER)).toEqual([]);
+    expect(world.limit.answered('backups', 'a')).toEqual(['backups']);
     expect(until(world, 'backups')).toBe(0);
   });
 

@@ -324,6 +324,16 @@ describe('a call starts', () => {
       'trials',
     ],
     [
+      'after the pause of a 429, which wasn’t a failure, whatever trials take',
+      token({ isRetry: () => true }),
+      traffic({
+        calls: times(4, TRIED),
+        allowance: { pauses: new Map([pause(NOW - 1_000, 'tokens of a1')]) },
+      }),
+      NOW,
+      undefined,
+    ],
+    [
       'at once as the check of a suspicion',
       trial(pollsOf('a')),
       traffic({
@@ -400,7 +410,12 @@ describe('the start of any call', () => {
           {
             ...QUIET,
             calls: when.calls,
-            allowance: { ...QUIET.allowance, perMinute: when.allowance.perMinute },
+            // What a 429 paused isn't a trial.
+            allowance: {
+              ...QUIET.allowance,
+              perMinute: when.allowance.perMinute,
+              pauses: when.allowance.pauses,
+            },
           },
         ];
         for (const part of alone) expect(at).toBeGreaterThanOrEqual(startAt(one, part, NOW).at);
