@@ -52,8 +52,12 @@ export type Effect =
   | 'revoked'
   /** The panel refuses the account every server, with 403. */
   | 'forbidden'
-  /** The response is 429 without headers. */
+  /** A proxy responds with a page. */
+  | 'page'
+  /** The response is 429: without headers, with those of the account's limit, or with those of one console's. */
   | 'throttled'
+  | 'limited'
+  | 'console limit'
   /** The panel responds with 504, or 200 without data, because the node doesn't respond to it. */
   | 'unreachable'
   /** The node refuses upgrades: its connection is refused, or its response is 403. */
@@ -76,9 +80,9 @@ export interface Fault {
   readonly toMinute: number;
   readonly effect: Effect;
   /** The calls that fail, all if absent; `socket` for the sockets of a node. */
-  readonly on?: ApiEndpoint | 'socket';
+  readonly on?: ApiEndpoint | 'socket' | undefined;
   /** Only servers of this node. */
-  readonly node?: string;
+  readonly node?: string | undefined;
   /** Only these servers, by their places in the fleet. */
   readonly servers?: readonly number[];
 }
@@ -110,6 +114,9 @@ const TOKEN_LIFE_MS = 600_000;
 const CLOSING_MS = 1_500;
 const NEW_ADDRESS = 'wss://new.';
 const DEAD_MS = 20_000;
+/** What a 429 demands, and the limit of one server's tokens. */
+const PAUSE_MS = 20_000;
+const CONSOLE_LIMIT = 5;
 const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
   websocket: 60,
   resources: 150,
@@ -325,8 +332,7 @@ export class ScriptedPanel implements PanelCalls {
     const { limit } = this;
     if (this.#used <= limit) return { limitPerMinute: limit, remaining: limit - this.#used };
     this.throttled += 1;
-    const problem = { cause: 'rate_limited', detail: '429', retryAfterMs: this.#windowEndsAt - now } as const;
-    throw new PanelError(problem, { status: 429, fromPanel: true, limitPerMinute: limit });
+    throw tooMany('rate_limited', limit, this.#windowEndsAt - now);
   }
 
   #failure(effect: Effect | undefined, endpoint: ApiEndpoint): PanelError | undefined {
@@ -347,8 +353,14 @@ export class ScriptedPanel implements PanelCalls {
         return refusal(endpoint === 'listing' ? 'key_refused' : 'unauthorized', 401);
       case 'forbidden':
         return refusal(endpoint === 'websocket' ? 'no_console_permission' : 'forbidden', 403);
+      case 'page':
+        return foreign('login_page', 200);
       case 'throttled':
         return foreign('rate_limited', 429);
+      case 'limited':
+        return tooMany('rate_limited', this.limit);
+      case 'console limit':
+        return tooMany('console_limit', CONSOLE_LIMIT);
       case 'unreachable':
         return refusal('node_unreachable', 504);
       case 'mute':
@@ -369,6 +381,14 @@ export class ScriptedPanel implements PanelCalls {
 /** Something in the panel's place fails the call. */
 function foreign(cause: CauseCode, status?: number): PanelError {
   return new PanelError({ cause, detail: cause }, status === undefined ? {} : { status });
+}
+
+/** The panel responds with 429 and the headers of this limit. */
+function tooMany(cause: CauseCode, limitPerMinute: number, retryAfterMs = PAUSE_MS): PanelError {
+  return new PanelError(
+    { cause, detail: '429', retryAfterMs },
+    { status: 429, fromPanel: true, limitPerMinute },
+  );
 }
 
 /** A socket that accepts every token, and sends stats on request. */

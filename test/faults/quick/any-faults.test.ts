@@ -1,0 +1,110 @@
+import * as fc from 'fast-check';
+import { it } from 'vitest';
+import type { Fault } from '../../../bench/fairness/scripted-panel.ts';
+import { anyStory, expectTruth, type Story } from '../../support/fault-story.ts';
+
+// The same stories in every run; FAULT_RUNS=1000 plays as many new ones.
+const wanted = process.env['FAULT_RUNS'];
+const runs = wanted === undefined ? { numRuns: 20, seed: 25 } : { numRuns: Number(wanted) };
+
+/** What failed once, with the other faults of the story. */
+const story = (
+  limit: number,
+  seed: number,
+  faults: readonly (readonly [
+    effect: Fault['effect'],
+    from: number,
+    to: number,
+    on?: Fault['on'],
+    node?: string,
+  ])[],
+  reload?: Story['reload'],
+): Story => ({
+  faults: faults.map(([effect, fromMinute, toMinute, on, node]) => ({
+    effect,
+    fromMinute,
+    toMinute,
+    on,
+    node,
+  })),
+  reload,
+  limit,
+  seed,
+});
+
+it.each<[string, Story]>([
+  [
+    'a path that is rarely used, and one whose single failures mean nothing',
+    story(120, 16, [['flaky', 2, 5, 'backups']]),
+  ],
+  [
+    'polls of a node while a proxy fails',
+    story(60, 753_916, [
+      ['flaky', 0, 4],
+      ['unreachable', 1, 4, 'resources', 'n2'],
+    ]),
+  ],
+  [
+    'a panel that is missing for less than two rounds of canaries',
+    story(60, 574_842, [
+      ['missing', 1, 2],
+      ['cut', 1, 5, 'backups'],
+    ]),
+  ],
+  [
+    'polls of a node while its servers have no sockets for another reason',
+    story(240, 419_923, [
+      ['down', 0, 4, 'websocket'],
+      ['unreachable', 4, 5, 'resources', 'n0'],
+      ['error', 4, 8, 'resources', 'n1'],
+    ]),
+  ],
+  [
+    'the panel’s errors for a node’s tokens',
+    story(60, 715_603, [
+      ['revoked', 0, 3],
+      ['error', 3, 6, 'websocket', 'n0'],
+    ]),
+  ],
+  [
+    'a node that refuses sockets while the panel is missing',
+    story(60, 393_040, [
+      ['missing', 4, 9],
+      ['refused', 4, 9, 'socket', 'n2'],
+    ]),
+  ],
+  [
+    'the end of one server’s pause, which is not that of the path',
+    story(240, 797_434, [
+      ['mismatch', 2.25, 4, 'socket', 'n2'],
+      ['missing', 0.25, 1.5, 'websocket', 'n1'],
+      ['console limit', 1, 4.5, 'websocket'],
+    ]),
+  ],
+  [
+    'a server that is chosen to try its node while its own socket ends',
+    story(60, 999_987, [
+      ['hang', 3.75, 5.25, 'socket', 'n0'],
+      ['garbage', 2.5, 4.25, 'socket', 'n2'],
+      ['page', 5, 6.75, 'listing'],
+    ]),
+  ],
+  [
+    'tokens after a pause, which are no trials',
+    story(
+      120,
+      77_226,
+      [
+        ['console limit', 3.75, 5.75, 'websocket'],
+        ['console limit', 0, 3.25, 'websocket'],
+      ],
+      { minute: 3.01, of: 'key' },
+    ),
+  ],
+])('%s', async (_what, one) => {
+  await expectTruth(one);
+});
+
+it('any two or three faults leave fresh what works, are blamed only on what fails, and are over 75 s after their ends', async () => {
+  await fc.assert(fc.asyncProperty(anyStory, expectTruth), runs);
+});

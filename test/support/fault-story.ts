@@ -1,0 +1,275 @@
+import * as fc from 'fast-check';
+import { expect } from 'vitest';
+import type { Effect, Fault, ServerGroup } from '../../bench/fairness/scripted-panel.ts';
+import { startWorld, type World } from '../../bench/fairness/simulation.ts';
+import { PATHS, type Path } from '../../src/panel/blame.ts';
+import { type Look, watchWorld } from './world-watch.ts';
+
+/** A healthy server's newest sample is never older, if the calls fit. */
+const STALENESS_S = 60;
+
+/** Everything is back this long after a fault's end. */
+const BACK_S = 75;
+
+const REQUEST_TIMEOUT_S = 25;
+
+/** A fleet of this size has its first data after a few seconds. */
+const START_S = 5;
+
+const NODES = ['n0', 'n1', 'n2'] as const;
+
+export const GROUPS: readonly ServerGroup[] = [
+  ...NODES.map((node) => ({ count: 6, mode: 'auto', trouble: 'none', node }) as const),
+  { count: 6, mode: 'poll', trouble: 'none', node: 'n2' },
+  { count: 6, mode: 'auto', trouble: 'none', node: 'n3' },
+];
+
+const SERVERS = GROUPS.flatMap(({ count, ...server }) => Array.from({ length: count }, () => server));
+
+/** Calls a minute that polls of all of them need, with what is left to tokens. */
+const NEEDED = (SERVERS.length * 2) / 0.9;
+
+/** What happens to a fleet. */
+export interface Story {
+  readonly faults: readonly Fault[];
+  /** A reload with another key, or another way to the panel. */
+  readonly reload: { readonly minute: number; readonly of: 'key' | 'access' } | undefined;
+  readonly limit: number;
+  readonly seed: number;
+}
+
+type Hit = Path | 'socket';
+
+const isLimited = ({ effect }: Fault) => effect === 'throttled' || effect === 'limited';
+
+/** Does the fault concern these calls, or the sockets, of a node? Undefined: of all. */
+function concerns(fault: Fault, part: Hit, node: string | undefined, faults: readonly Fault[]): boolean {
+  const limits = faults.filter((one) => one.effect === 'throttled' && one.on !== fault.on);
+  // A limit of the account, or of two paths, concerns every call.
+  const isOfAccount = fault.effect === 'limited' || (fault.effect === 'throttled' && limits.length > 0);
+  const isAll = fault.on === undefined || isOfAccount;
+  return (isAll ? part !== 'socket' : fault.on === part) && (fault.node === undefined || fault.node === node);
+}
+
+/** Did one of these faults go on at some instant of these seconds? */
+const during = (faults: readonly Fault[], fromS: number, toS: number) =>
+  faults.some(({ effect, fromMinute, toMinute }) => {
+    const [from, to] = [fromMinute * 60, toMinute * 60];
+    // A node that has another address works there.
+    if (effect === 'moved') return [from, to].some((at) => fromS <= at && at <= toS);
+    return from <= toS && fromS < to;
+  });
+
+/** Could a server be read in one way all the time, from this second to that one? */
+function isWell(
+  { mode, node }: (typeof SERVERS)[number],
+  faults: readonly Fault[],
+  fromS: number,
+  toS: number,
+) {
+  const works = (...parts: Hit[]) =>
+    !during(
+      faults.filter((fault) => parts.some((part) => concerns(fault, part, node, faults))),
+      fromS,
+      toS,
+    );
+  return { polls: works('resources'), streams: mode === 'auto' && works('websocket', 'socket') };
+}
+
+/** The faults because of which this may be blamed, and the parts that its trials need. */
+function reasonsOf(
+  scope: string,
+  faults: readonly Fault[],
+): { reasons: readonly Fault[]; parts: readonly Hit[] } {
+  const [kind, name = ''] = scope.split(' ');
+  const failing = faults.filter((fault) => !isLimited(fault) && fault.effect !== 'console limit');
+  if (kind === 'panel')
+    return { reasons: failing.filter(({ node, on }) => node === undefined && on !== 'socket'), parts: PATHS };
+  if (kind === 'path') {
+    // What a panel that works calls missing is a server.
+    const reasons = failing.filter(
+      ({ on = name, node, effect }) =>
+        on === name && node === undefined && !(effect === 'missing' && on !== 'listing'),
+    );
+    return { reasons, parts: [name as Path] };
+  }
+  if (kind === 'node') {
+    const reasons = failing.filter(({ node }) => node === name);
+    const isPolls = reasons.every(({ on }) => on === 'resources');
+    return { reasons, parts: isPolls ? ['resources'] : ['websocket', 'socket', 'resources'] };
+  }
+  return { reasons: kind === 'rate_limited' ? faults.filter(isLimited) : [], parts: [...PATHS] };
+}
+
+/** May this be blamed at this second? */
+function mayBeBlamed(scope: string, faults: readonly Fault[], second: number): boolean {
+  const { reasons, parts } = reasonsOf(scope, faults);
+  const [kind, name] = scope.split(' ');
+  const node = kind === 'node' ? name : undefined;
+  const hits = faults.filter((fault) =>
+    parts.some((part) => concerns(fault, part, node ?? fault.node, faults)),
+  );
+  return (
+    during(reasons, 0, second) &&
+    during(hits, second - BACK_S, second) &&
+    (kind !== 'panel' || isPanelHit(faults, second))
+  );
+}
+
+/** The panel may be blamed only if calls of each kind failed at once. */
+function isPanelHit(faults: readonly Fault[], second: number): boolean {
+  const isHit = (path: Path, at: number) =>
+    during(
+      faults.filter(
+        (fault) =>
+          fault.node === undefined && !isLimited(fault) && (fault.on === undefined || fault.on === path),
+      ),
+      at,
+      at,
+    );
+  const paths = ['listing', 'websocket', 'resources'] as const;
+  return Array.from({ length: BACK_S + 1 }, (_, ago) => second - ago).some((at) =>
+    paths.every((path) => isHit(path, at)),
+  );
+}
+
+/** Starts the world of a story. */
+export function playing({ faults, reload, limit, seed }: Story): World {
+  const setting = {
+    limit,
+    groups: GROUPS,
+    faults,
+    listingMinutes: 1,
+    backupMinutes: 10,
+    scheduleMinutes: 10,
+  };
+  const world = startWorld(setting, seed);
+  for (const { on, node, fromMinute } of faults)
+    if (on === 'socket' && node !== undefined)
+      world.clock.schedule(fromMinute * 60_000, () => world.panel.dropSockets(node));
+  if (reload !== undefined) world.clock.schedule(reload.minute * 60_000, () => reloadOf(world, reload.of));
+  return world;
+}
+
+/** Plays a story, and holds what is to be seen against what really happened. */
+export async function expectTruth(story: Story): Promise<void> {
+  const { faults, limit } = story;
+  const world = playing(story);
+  const end = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60 + BACK_S;
+  const seen = await watchWorld(world, (end + 60) / 60).finally(async () => {
+    await world.fleet.stop();
+  });
+  const oldest = Math.max(STALENESS_S, (2.5 * 60 * NEEDED) / 2 / (limit * 0.8));
+  let isKnown = false;
+  for (let second = START_S; second <= end + 60; second += 1) {
+    const look = seen.at(second);
+    const found = strange(look, second, faults, oldest);
+    expect(found, `after ${second} s: ${JSON.stringify(found)}`).toEqual({
+      servers: [],
+      blamed: [],
+      blocked: [],
+      untold: [],
+    });
+    isKnown ||= look.up || look.causes.length > 0;
+    if (isKnown && !look.up) expect({ second, causes: look.causes }).not.toEqual({ second, causes: [] });
+  }
+  expect(seen.mostCausesPerScope).toBeLessThanOrEqual(1);
+  expect(seen.busiestMinute).toBeLessThanOrEqual(limit * 0.8);
+  const { blamed, blocked } = seen.at(end);
+  // If polls took nearly all calls, it takes another minute until all have tokens.
+  const { streaming } = seen.at(oldest > STALENESS_S ? end + 60 : end);
+  expect({ blamed, blocked, streaming }).toEqual({ blamed: [], blocked: [], streaming: 24 });
+}
+
+function reloadOf({ fleet }: World, what: 'key' | 'access'): void {
+  if (what === 'key') fleet.keyChanged();
+  else fleet.accessChanged();
+}
+
+/** What has to be blamed at this second, because nothing else has failed for so long. */
+function toldBy(faults: readonly Fault[], second: number): readonly string[] {
+  return faults.flatMap((fault) => {
+    const { effect, on, node, fromMinute } = fault;
+    const others = faults.filter(
+      (other) => other !== fault && other.on !== 'backups' && other.on !== 'schedules',
+    );
+    // A call that hangs has to time out first.
+    const fromS = fromMinute * 60 + (effect === 'hang' ? REQUEST_TIMEOUT_S : 0);
+    if (second < fromS + BACK_S || !during([fault], second, second) || during(others, fromS - BACK_S, second))
+      return [];
+    if (on === undefined) return effect === 'flaky' ? [] : ['panel'];
+    return on === 'socket' && effect !== 'moved' ? [`node ${node ?? ''}`] : [];
+  });
+}
+
+/** What of a look isn't due to the faults. */
+function strange(look: Look, second: number, faults: readonly Fault[], oldestS: number) {
+  const startedS = oldestS > STALENESS_S ? 2 * BACK_S : BACK_S;
+  const since = Math.max(0, second - BACK_S);
+  const servers = SERVERS.flatMap((server, index) => {
+    const { polls, streams } = isWell(server, faults, since, second);
+    // At the start, calls of a path that fails take the places of others.
+    const isExpected = second < startedS ? !during(faults, 0, second) : polls || streams;
+    return isExpected && (look.ages[index] ?? 0) > oldestS ? [`${index} of ${server.node}`] : [];
+  });
+  const blamed = look.blamed.filter((scope) => !mayBeBlamed(scope, faults, second));
+  const blocking = faults.filter(({ effect }) => effect === 'missing' || effect === 'revoked');
+  const asking = faults.filter(({ on }) => on !== 'backups' && on !== 'schedules');
+  const mayBeBlocked = during(blocking, 0, second) && during(asking, since, second);
+  const untold = toldBy(faults, second).filter((scope) => !look.blamed.includes(scope));
+  return { servers, blamed, blocked: mayBeBlocked ? [] : look.blocked, untold };
+}
+
+const anyLasting = fc
+  .record({ fromMinute: fc.integer({ min: 0, max: 20 }), lasts: fc.integer({ min: 1, max: 16 }) })
+  .map(({ fromMinute, lasts }) => ({ fromMinute: fromMinute / 4, toMinute: (fromMinute + lasts) / 4 }));
+
+const drawn = (
+  effects: readonly Effect[],
+  on: readonly (Fault['on'] | undefined)[],
+  nodes: readonly (string | undefined)[] = [undefined],
+): fc.Arbitrary<Fault> =>
+  fc
+    .record({
+      effect: fc.constantFrom(...effects),
+      on: fc.constantFrom(...on),
+      node: fc.constantFrom(...nodes),
+      lasting: anyLasting,
+    })
+    .map(({ effect, on: part, node, lasting: { fromMinute, toMinute } }) => ({
+      effect,
+      fromMinute,
+      toMinute,
+      on: part,
+      node,
+    }));
+
+/** Every kind of fault that is over by itself within 75 s after its end. */
+const anyFault: fc.Arbitrary<Fault> = fc.oneof(
+  // The panel, its key, and a proxy of which a half fails.
+  drawn(['cut', 'hang', 'down', 'page', 'error', 'missing', 'revoked', 'flaky'], [undefined]),
+  // A path.
+  drawn(['cut', 'hang', 'down', 'page', 'error', 'missing', 'flaky', 'throttled', 'limited'], PATHS),
+  drawn(['console limit'], ['websocket']),
+  // A node as the panel sees it, and its daemon.
+  drawn(['error', 'hang', 'unreachable', 'missing'], ['resources'], NODES),
+  drawn(['error', 'missing'], ['websocket'], NODES),
+  drawn(
+    ['refused', 'origin', 'mismatch', 'clock', 'certificate', 'hang', 'mute', 'garbage', 'closing', 'moved'],
+    ['socket'],
+    NODES,
+  ),
+);
+
+export const anyStory: fc.Arbitrary<Story> = fc.record({
+  faults: fc.array(anyFault, { minLength: 2, maxLength: 3 }),
+  reload: fc.option(
+    fc.record({
+      minute: fc.integer({ min: 1, max: 32 }).map((quarter) => quarter / 4 + 0.01),
+      of: fc.constantFrom('key' as const, 'access' as const),
+    }),
+    { nil: undefined },
+  ),
+  limit: fc.constantFrom(60, 120, 240),
+  seed: fc.nat(1_000_000),
+});
