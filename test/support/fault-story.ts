@@ -156,9 +156,8 @@ export async function expectTruth(story: Story): Promise<void> {
   const { faults, limit } = story;
   const world = playing(story);
   const end = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60 + BACK_S;
-  const seen = await watchWorld(world, (end + 60) / 60).finally(async () => {
-    await world.fleet.stop();
-  });
+  const seen = await watchWorld(world, (end + 60) / 60);
+  await world.fleet.stop();
   const oldest = Math.max(STALENESS_S, (2.5 * 60 * NEEDED) / 2 / (limit * 0.8));
   let isKnown = false;
   for (let second = START_S; second <= end + 60; second += 1) {
