@@ -112,19 +112,16 @@ describe('doctor', () => {
     });
   });
 
-  it.each(['many-at-once', 'api-key-application', 'url-clear-text'])(
-    'reports problems of the configuration %s like check',
-    async (name) => {
-      const expected = messagesOfBad(name);
-      const args = ['--config', `${name}.yaml`];
-      expect(await outcome(args, { cwd: BAD })).toEqual({ code: 1, stdout: '', stderr: expected });
-      const { code, stdout, stderr } = await outcome([...args, '--json'], { cwd: BAD });
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expected });
-      const issues = expected.trimEnd().split('\n').length;
-      const { configuration_issues: reported } = JSON.parse(stdout) as { configuration_issues: unknown[] };
-      expect(reported.length).toBe(issues);
-    },
-  );
+  it.each(['many-at-once'])('reports problems of the configuration %s like check', async (name) => {
+    const expected = messagesOfBad(name);
+    const args = ['--config', `${name}.yaml`];
+    expect(await outcome(args, { cwd: BAD })).toEqual({ code: 1, stdout: '', stderr: expected });
+    const { code, stdout, stderr } = await outcome([...args, '--json'], { cwd: BAD });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expected });
+    const issues = expected.trimEnd().split('\n').length;
+    const { configuration_issues: reported } = JSON.parse(stdout) as { configuration_issues: unknown[] };
+    expect(reported.length).toBe(issues);
+  });
 
   it('ends soon after Ctrl-C, with the results so far', async () => {
     const panel = await simulated();

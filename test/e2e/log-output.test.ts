@@ -71,7 +71,7 @@ describe('a log on a full disk', () => {
   });
 });
 
-describe.each(['json', 'pretty'] as const)('a %s log into a pipe', (format) => {
+describe('a log into a pipe', () => {
   /** A configuration, and a named pipe beside it. */
   async function fileAndPipe() {
     const file = await configFile(configFor(panel, ['requests_per_minute: 6000']));
@@ -82,7 +82,7 @@ describe.each(['json', 'pretty'] as const)('a %s log into a pipe', (format) => {
 
   it('without a reader loses its lines, which are counted, and stops nothing', async () => {
     const { file, pipe } = await fileAndPipe();
-    const serving = serveInto({ file, stdout: '/dev/null', stderr: pipe, format });
+    const serving = serveInto({ file, stdout: '/dev/null', stderr: pipe });
     const reader = await open(pipe, 'r');
     const { program, until, scrape } = await serving;
     await reader.read();
@@ -98,7 +98,7 @@ describe.each(['json', 'pretty'] as const)('a %s log into a pipe', (format) => {
   it('whose reader pauses keeps its lines until they are read, and stops nothing', async () => {
     const { file, pipe } = await fileAndPipe();
     const reader = await fullPipe(pipe);
-    const { program, until } = await serveInto({ file, stdout: '/dev/null', stderr: pipe, format });
+    const { program, until } = await serveInto({ file, stdout: '/dev/null', stderr: pipe });
     await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
     await readUntil(reader, 'serving metrics');
     await until(DROPPED, {}, [0]);

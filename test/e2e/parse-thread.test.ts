@@ -50,8 +50,6 @@ it.each([
     what: 'a configuration with several problems',
     text: EVERY_KIND.replace('1m', 'soon').replace('any', 'most').replace('cert.pem', 'none.pem'),
   },
-  { what: "a file that isn't YAML", text: 'panels: {' },
-  { what: 'an empty file', text: '' },
   { what: 'a configuration that is nested too deeply', text: '['.repeat(100_000) },
 ])('the thread loads $what with the same result as in-process', async ({ text }) => {
   const file = await written(text);

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { QueryThread } from '../../src/query/thread.ts';
-import type { Simulator } from '../../src/simulator/api.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
-import { Answerer, answerLate, bedrockPong, LOOPBACK, minecraftStatus } from '../support/game-answers.ts';
+import { LOOPBACK } from '../support/game-answers.ts';
 import {
   type GameServer,
   type StartGameServer,
@@ -13,7 +11,6 @@ import {
   startOpenttd,
   startTeeworlds,
 } from '../support/game-servers.ts';
-import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { questionFor } from '../support/query-here.ts';
 
 const SEATS = 7;
@@ -28,71 +25,18 @@ const SERVERS: Readonly<Record<string, StartGameServer | undefined>> = {
 
 const NAMES = Object.keys(SERVERS);
 
-/** Servers with unusual responses, with their players, if they tell, and their limit. */
-const UNUSUAL: Readonly<
-  Record<string, { type: string; counts: readonly number[]; start: () => Promise<Answerer> }>
-> = {
-  'hidden counts': {
-    type: 'minecraft',
-    counts: [],
-    start: () =>
-      Answerer.tcp((connection) => answerLate(connection, minecraftStatus({ version: { name: '1.21.8' } }))),
-  },
-  'late bytes': {
-    type: 'minecraft',
-    counts: [3, 40],
-    start: () =>
-      Answerer.tcp((connection) =>
-        answerLate(connection, minecraftStatus({ players: { online: 3, max: 40 } })),
-      ),
-  },
-  'escaped semicolons': {
-    type: 'mbe',
-    counts: [0, 20],
-    start: () => Answerer.udp(({ datagram, reply }) => reply(bedrockPong(datagram, 0, 20, '1\\;2\\;3'))),
-  },
-};
-
 const running = new Map<string, GameServer>();
-const answerers: Answerer[] = [];
 const client = new QueryThread();
-let panel: Simulator;
-let program: ServedProgram;
 
 beforeAll(async () => {
-  panel = await startSimulator({
-    servers: [...NAMES, ...Object.keys(UNUSUAL)].map((name) => ({ name, profile: 'steady' })),
-  });
   for (const [name, start] of Object.entries(SERVERS)) {
     if (start !== undefined) running.set(name, await start(SEATS));
   }
-  const queried: [string, { readonly type: string; readonly port: number }][] = [...running];
-  for (const [name, { type, start }] of Object.entries(UNUSUAL)) {
-    const answerer = await start();
-    answerers.push(answerer);
-    queried.push([name, { type, port: answerer.port }]);
-  }
-  const servers = queried.map(([name, { type, port }]) => {
-    const query = `{ type: ${type}, address: '${LOOPBACK}:${port}', interval: 10s }`;
-    return `      - { id: "${panel.server(name).identifier}", name: ${name}, query: ${query} }`;
-  });
-  const yaml = [
-    'panels:',
-    '  - name: main',
-    `    url: ${panel.url}`,
-    `    api_key: ${panel.apiKey}`,
-    '    servers:',
-    ...servers,
-  ];
-  program = await serveProgram({ yaml: yaml.join('\n') });
 });
 
 afterAll(async () => {
-  await endPrograms();
   await client.stop();
   for (const server of running.values()) await server.stop();
-  for (const answerer of answerers) await answerer[Symbol.asyncDispose]();
-  await panel.stop();
 });
 
 describe.each(NAMES)('%s', (name) => {
@@ -133,36 +77,4 @@ it('ddnet-server reports more players than the usual response of version 0.6 can
     for (const leave of leaves) await leave();
     await server.stop();
   }
-});
-
-describe('/metrics', () => {
-  const until = (metric: string, name: string, values: readonly number[]) =>
-    program.until(`gameserver_${metric}`, { server: name }, values);
-
-  it.each(Object.entries(UNUSUAL))('understands %s', async (name, { counts: [players, max] }) => {
-    await until('query_up', name, [1]);
-    await until('players', name, players === undefined ? [] : [players]);
-    await until('players_max', name, max === undefined ? [] : [max]);
-  });
-
-  it('reports the number of players of each server, and later that it no longer responds', async () => {
-    const leaves = new Map<string, () => Promise<void>>();
-    const joined = new Map([...running.keys()].map((name, index) => [name, (index % 3) + 1]));
-    for (const [name, server] of running) {
-      await until('query_up', name, [1]);
-      await until('players', name, [0]);
-      await until('players_max', name, [SEATS]);
-      for (let player = 0; player < (joined.get(name) ?? 0); player += 1)
-        leaves.set(`${name} ${player}`, await server.join());
-    }
-    for (const [name, players] of joined) await until('players', name, [players]);
-    for (const leave of leaves.values()) await leave();
-    for (const name of joined.keys()) await until('players', name, [0]);
-    for (const server of running.values()) await server.stop();
-    running.clear();
-    for (const name of joined.keys()) {
-      await until('query_up', name, [0]);
-      await until('players', name, []);
-    }
-  });
 });

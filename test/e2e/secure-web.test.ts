@@ -167,11 +167,6 @@ describe('the program', () => {
       () => join(folder, 'missing.yml'),
       /^error: \S+missing\.yml: can't be read: no such file; correct --web\.config\.file\n$/,
     ],
-    [
-      'with an unknown key',
-      () => web,
-      /^error: \S+web\.yml:1:1: unknown key, did you mean|^error: \S+web\.yml:1:1: unknown key, expected one of/,
-    ],
   ])('ends with 1 for a web configuration %s', async (_, file, message) => {
     await writeWebConfig();
     await writeFile(web, 'tls: {}');
@@ -190,17 +185,5 @@ describe('the program', () => {
     const check = runProgram(['check', config, '--web.config.file', file()]);
     expect(await check.ended).toMatchObject({ code: 1 });
     expect(check.stderr).toContain(process.stderr.replace('error: ', ''));
-  });
-
-  it('ends with 1 if one address is in use, and shows which', async () => {
-    const config = await configFile(configFor(panel));
-    const { port } = new URL(panel.url);
-    const listen = ['--web.listen-address', '127.0.0.1:0', '--web.listen-address', `127.0.0.1:${port}`];
-    const process = runProgram(['serve', '--config', config, ...listen]);
-    expect(await process.ended).toMatchObject({ code: 1 });
-    expect(process.stderr).toContain(
-      `error: cannot listen on 127.0.0.1:${port}: port ${port} is already in use`,
-    );
-    expect(process.stderr).not.toContain('serving metrics');
   });
 });

@@ -11,15 +11,12 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { acceleratedNode } from '../support/accelerated-node.ts';
 import { eventually } from '../support/eventually.ts';
 import { launch } from '../support/process.ts';
-import { configFile, endPrograms, metricsAt, valuesIn } from '../support/program.ts';
+import { configFile, endPrograms } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** Not this machine's own name server, which may be on 127.0.0.53. */
 const NAME_SERVER = '127.0.0.77';
-
-/** How long the system waits for the name server: 30 s, five times. A lookup can't be canceled. */
-const LOOKUP_MS = 150_000;
 
 /** The speed of the exporter's clock, because a busy machine takes longer than a stop may. */
 const SLOW = 1 / 4;
@@ -76,7 +73,7 @@ async function serve(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'names-'));
   stops.push(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'resolv.conf'), `nameserver ${NAME_SERVER}\noptions timeout:30 attempts:5\n`);
-  await writeFile(join(folder, 'hosts'), '127.0.0.1 localhost panel.test node.test\n');
+  await writeFile(join(folder, 'hosts'), '127.0.0.1 localhost panel.test\n');
   const mounts = ['resolv.conf', 'hosts'].map((file) => `mount --bind '${join(folder, file)}' /etc/${file}`);
   const program = launch('unshare', [
     '-m',
@@ -92,45 +89,18 @@ async function serve(yaml: string) {
     '--web.listen-address',
     '127.0.0.1:0',
   ]);
-  const [, url = ''] = await program.printed(/serving metrics on (http:\S+)\/metrics/);
-  return { program, ...metricsAt(url) };
+  return program;
 }
 
 describe.skipIf(!canUnshare)('a name server that never responds', () => {
-  it("doesn't affect the stop of the program, or a panel that doesn't need it", async () => {
+  it("doesn't delay the stop of the program", async () => {
     const nameServer = await silentNameServer();
-    const bad = await panelOf('bad', 8, 'node.silent.test');
-    const good = await panelOf('good', 20, 'node.test');
-    const yaml = [
-      'panels:',
-      ...entryOf('bad', bad, 'node.silent.test'),
-      ...entryOf('good', good, 'node.test'),
-    ];
-    const { program, url, scrape } = await serve(yaml.join('\n'));
-    const streaming = async () => {
-      const families = await scrape();
-      expect(valuesIn(families, 'gameserver_panel_up', { panel: 'good' })).not.toContain(0);
-      const values = valuesIn(families, 'gameserver_collection_streaming', { panel: 'good' });
-      return values.filter((value) => value === 1).length;
-    };
-    await eventually(async () => expect(await streaming()).toBe(20));
+    const bad = await panelOf('bad', 1, 'node.silent.test');
+    const program = await serve(['panels:', ...entryOf('bad', bad, 'node.silent.test')].join('\n'));
     await eventually(() => expect(nameServer.questions()).toBeGreaterThan(0));
-    // Every server of the good panel needs its name again while a lookup of the other waits.
-    good.sockets({ kind: 'drop' });
-    await eventually(async () => expect(await streaming()).toBe(20));
-    const causes = async () => {
-      const { servers } = (await (await fetch(`${url}/api/v1/servers`)).json()) as {
-        readonly servers: readonly { readonly panel: string; readonly cause?: string }[];
-      };
-      return servers.filter(({ panel }) => panel === 'bad').map(({ cause }) => cause);
-    };
-    await eventually(async () => expect(await causes()).toEqual(Array.from({ length: 8 }, () => 'node_dns')));
-    expect(await streaming()).toBe(20);
-
-    const signalledAt = performance.now();
+    // Without waiting for the lookup, which would take two and a half minutes (30 s, five times) and end with 0.
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' });
-    expect(performance.now() - signalledAt).toBeLessThan(LOOKUP_MS / 2);
     expect(program.stderr.trimEnd()).toMatch(/"msg":"stopped"\}$/);
   });
 });

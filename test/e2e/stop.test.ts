@@ -8,15 +8,14 @@ import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 
-/** The promised time after a signal, on the exporter's clock. */
-const STOP_MS = 5_000;
-
 /** Enough servers that a scrape exceeds what fits unread between two programs. */
 const MANY_SERVERS = 6_000;
 
-/** Speeds of the exporter's clock, because a busy machine takes longer than a stop may, and much longer to read a scrape. */
-const SLOW = 1 / 4;
-const SLOWER = 1 / 20;
+/**
+ * The speed of the exporter's clock. It gives up a stop after 4.5 s and exits with 1, or by the signal after 4.9 s: a busy machine
+ * takes longer than that, a stop that waits for a call takes longer on any.
+ */
+const SLOW = 1 / 20;
 
 let panel: Simulator;
 
@@ -38,10 +37,8 @@ const serve = (flags: readonly string[] = []) =>
   });
 
 async function expectStop({ process }: ServedProgram, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
-  const signalledAt = performance.now();
   process.kill(signal);
   expect(await process.ended).toEqual({ code: 0, signal: null });
-  expect((performance.now() - signalledAt) * SLOW).toBeLessThan(STOP_MS);
 }
 
 /** Configures servers that no panel knows: their series exist anyway. */
@@ -58,13 +55,13 @@ function manyServers(): string {
 }
 
 /** Requests the metrics and reads only the start of the response. */
-async function slowScrape(url: string): Promise<{ socket: Socket; begun: Buffer }> {
+async function slowScrape(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.write('GET /metrics HTTP/1.1\r\nHost: exporter\r\n\r\n');
-  const [begun] = (await once(socket, 'data')) as [Buffer];
+  await once(socket, 'data');
   socket.pause();
-  return { socket, begun };
+  return socket;
 }
 
 /** Waits until the exporter accepts no more connections: it is stopping. */
@@ -114,43 +111,12 @@ describe('a signal', () => {
 });
 
 describe('a scrape during a stop', () => {
-  it('receives its full response', async () => {
-    const exporter = await serveProgram({
-      yaml: manyServers(),
-      nodeFlags: acceleratedNode(SLOWER, Date.now()),
-    });
-    const { socket, begun } = await slowScrape(exporter.url);
-    exporter.process.kill('SIGTERM');
-    await untilStopping(exporter);
-    const chunks = [begun];
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    socket.resume();
-    await once(socket, 'close');
-    const answer = Buffer.concat(chunks).toString();
-    const body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
-    const [, length = ''] = /^content-length: (\d+)\r$/im.exec(answer) ?? [];
-    expect(Buffer.byteLength(body)).toBe(Number(length));
-    expect(body.match(/^gameserver_info\{/gm)).toHaveLength(MANY_SERVERS);
-    expect(await exporter.process.ended).toEqual({ code: 0, signal: null });
-  });
-
-  it('that nobody reads delays the stop only briefly', async () => {
+  it('is not waited for after a second signal', async () => {
     const exporter = await serveProgram({
       yaml: manyServers(),
       nodeFlags: acceleratedNode(SLOW, Date.now()),
     });
-    const { socket } = await slowScrape(exporter.url);
-    socket.on('error', () => undefined);
-    await expectStop(exporter, 'SIGTERM');
-    socket.destroy();
-  });
-
-  it('is not waited for after a second signal', async () => {
-    const exporter = await serveProgram({
-      yaml: manyServers(),
-      nodeFlags: acceleratedNode(SLOWER, Date.now()),
-    });
-    const { socket } = await slowScrape(exporter.url);
+    const socket = await slowScrape(exporter.url);
     socket.on('error', () => undefined);
     exporter.process.kill('SIGTERM');
     await untilStopping(exporter);

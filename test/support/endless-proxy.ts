@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { OpenSockets } from './open-sockets.ts';
 
-/** The maximum number of bytes sent on one connection, because an attack that nothing stops must end, too. */
-const MAX_BYTES = 64 * 1_048_576;
+/** The maximum number of bytes sent on one connection: far more than any client may accept, and an end of the attack if it does. */
+const MAX_BYTES = 8 * 1_048_576;
 
 /** A hostile proxy whose responses to CONNECT never end. */
 export interface EndlessProxy {

@@ -194,7 +194,7 @@ describe('an unusual response is understood', () => {
     expect(await ask(type, server.port)).toEqual(players(counts));
   });
 
-  it.concurrent.each(['3 ', '+3', '3a', ''])('except for a count of %j', async (count) => {
+  it.each(['3a'])('except for a count of %j', async (count) => {
     await using server = await Answerer.udp(bedrock('a name', count));
     expect(await ask('mbe', server.port)).toMatchObject(WRONG);
   });

@@ -5,8 +5,8 @@ import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 import { Answerer, LOOPBACK, MANY_FIELDS, valveInfo } from '../../support/game-answers.ts';
 
-const HOSTILE = 20;
-const GOOD = 10;
+const HOSTILE = 8;
+const GOOD = 4;
 
 /** Queries take their time from the system's clock. */
 const clock = fastClock(1);
