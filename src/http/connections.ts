@@ -13,7 +13,7 @@ interface Connection {
 }
 
 /** All open connections of a server, least recently used first. */
-export class Connections {
+export class ClientConnections {
   readonly #limit: number;
   readonly #open = new Map<string, Connection>();
 

@@ -7,7 +7,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { CauseCode } from '../domain/problem.ts';
-import { Connections } from './connections.ts';
+import { ClientConnections } from './connections.ts';
 import { guarded, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
 import { BcryptThread, Passwords } from './passwords.ts';
@@ -50,7 +50,7 @@ interface HttpServerOptions {
 }
 
 /** The first address that the server listens on, and the URLs of all, for a browser on this machine. */
-interface Started {
+interface Listening {
   readonly port: number;
   readonly url: string;
   readonly urls: readonly string[];
@@ -61,7 +61,7 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #limits: HttpServerLimits;
   readonly #settings: WebSettingsSource;
-  readonly #connections: Connections;
+  readonly #connections: ClientConnections;
   readonly #bcrypt = new BcryptThread();
   readonly #passwords: Passwords;
   readonly #servers: Server[] = [];
@@ -73,14 +73,14 @@ export class HttpServer {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#settings = options.settings ?? OPEN;
-    this.#connections = new Connections(this.#limits.connections);
+    this.#connections = new ClientConnections(this.#limits.connections);
     this.#passwords = new Passwords(options.clock, (comparison) => this.#bcrypt.compare(comparison));
   }
 
   /** Listens on every address; throws a ListenError if one is unavailable, and then listens on none. */
-  async start(): Promise<Started> {
+  async start(): Promise<Listening> {
     const handle = this.#requestHandler();
-    const started: Omit<Started, 'urls'>[] = [];
+    const started: Omit<Listening, 'urls'>[] = [];
     try {
       for (const listen of [this.#options.listen].flat()) started.push(await this.#listen(listen, handle));
     } catch (error) {
@@ -93,7 +93,7 @@ export class HttpServer {
     return { ...first, urls: started.map(({ url }) => url) };
   }
 
-  async #listen(listen: ListenAddress, handle: RequestListener): Promise<Omit<Started, 'urls'>> {
+  async #listen(listen: ListenAddress, handle: RequestListener): Promise<Omit<Listening, 'urls'>> {
     const { logger } = this.#options;
     const { tls } = this.#settings.current;
     const { headersMs, requestMs, checkMs, stalledMs, keepAliveMs } = this.#limits;

@@ -21,18 +21,18 @@ export interface Counts {
 export type AskProtocol = (network: Network, server: Way) => Promise<Counts>;
 
 type State = ReturnType<typeof newState>;
-type Read = (state: State) => Counts;
+type Counter = (state: State) => Counts;
 
 /** Methods of a protocol that work differently. */
 type Methods = (network: Network) => Partial<Record<'udpSend' | 'request', unknown>>;
 
-const number: Read = ({ numplayers, maxplayers }) => ({ players: numplayers, maxPlayers: maxplayers });
-const withBots: Read = (state) => ({ ...number(state), bots: state.bots.length });
-const list: Read = ({ players, maxplayers }) => ({ players: players.length, maxPlayers: maxplayers });
-const numberOrList: Read = (state) => (state.numplayers === undefined ? list(state) : number(state));
+const number: Counter = ({ numplayers, maxplayers }) => ({ players: numplayers, maxPlayers: maxplayers });
+const withBots: Counter = (state) => ({ ...number(state), bots: state.bots.length });
+const list: Counter = ({ players, maxplayers }) => ({ players: players.length, maxPlayers: maxplayers });
+const numberOrList: Counter = (state) => (state.numplayers === undefined ? list(state) : number(state));
 
 /** A SourceTV relay responds on a port of its own, with its spectators. */
-const gameOfValve: Read = (state) => {
+const gameOfValve: Counter = (state) => {
   if (state.raw['listentype'] === 'p') throw new QueryError('SourceTV responded, not the game');
   return { ...number(state), bots: state.raw['numbots'] };
 };
@@ -58,7 +58,7 @@ const withQueryIds: Methods = ({ udpSend }) => ({
 const FIRST_PART = Buffer.from('\\queryid\\1.1');
 
 /** What the responses of a protocol contain, if that isn't a number of players. */
-const READS: Readonly<Record<string, Read>> = {
+const READS: Readonly<Record<string, Counter>> = {
   doom3: withBots,
   // Its limit is the number of all players there have ever been.
   eco: ({ numplayers }) => ({ players: numplayers }),

@@ -28,7 +28,7 @@ const CHECK_MS = 50;
  */
 const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 
-interface Call {
+interface RunningQuery {
   readonly question: Question;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
@@ -40,7 +40,7 @@ interface Call {
  */
 export class QueryThread implements QueryClient {
   readonly #program: URL;
-  readonly #calls = new Map<number, Call>();
+  readonly #calls = new Map<number, RunningQuery>();
   #lastId = 0;
   #worker: Worker | undefined;
   /** The query whose response the thread decodes, or 0: memory that is shared with the thread. */

@@ -14,10 +14,10 @@ import type {
   SocketFault,
   UsagePin,
 } from './schema.ts';
-import type { Settings, SettingsChange } from './settings.ts';
+import type { SettingsChange, SimulatorSettings } from './settings.ts';
 
 /** Options for a simulated panel; any setting may be given, and most can be changed later with `set`. */
-export interface SimulatorOptions extends Partial<Settings> {
+export interface SimulatorOptions extends Partial<SimulatorSettings> {
   /** The address that the panel and its nodes listen on. Default 127.0.0.1. */
   readonly host?: string;
   /** The panel's port, which its first node shares. Default 0: any free port. */

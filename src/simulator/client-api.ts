@@ -25,13 +25,13 @@ import {
 import { play, scheduleDocument } from './schedules.ts';
 import type { PanelEndpoint } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 import { allows, signToken } from './tokens.ts';
 
 /** What the client API needs from the panel. */
 export interface ClientApiHost {
   readonly clock: Clock;
-  readonly settings: Settings;
+  readonly settings: SimulatorSettings;
   readonly fleet: SimulatedFleet;
   readonly tokenKey: Uint8Array;
   /** Aborts when the panel stops, so that nothing keeps waiting. */
@@ -138,7 +138,7 @@ async function details(host: ClientApiHost, server: SimulatedServer): Promise<Si
   });
 }
 
-function permissionsOf({ admin, tokenPermissions }: Settings): readonly string[] {
+function permissionsOf({ admin, tokenPermissions }: SimulatorSettings): readonly string[] {
   return admin ? [...tokenPermissions, ...ADMIN_PERMISSIONS] : tokenPermissions;
 }
 

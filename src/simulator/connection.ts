@@ -16,7 +16,7 @@ import {
 import type { Recorder } from './recorder.ts';
 import { type PowerCommand, powerCommandSchema, type SocketAction } from './schema.ts';
 import type { SimulatedServer } from './server.ts';
-import { expiringThresholdMs, type Settings } from './settings.ts';
+import { expiringThresholdMs, type SimulatorSettings } from './settings.ts';
 import {
   allows,
   checkToken,
@@ -47,7 +47,7 @@ export interface ConsoleHost {
   readonly recorder: Recorder;
   readonly faults: Faults;
   readonly tokenKey: Uint8Array;
-  readonly settings: Settings;
+  readonly settings: SimulatorSettings;
   /** When the node last started, in Unix milliseconds: older tokens are invalid. */
   readonly startedUnixMs: number;
   power(server: SimulatedServer, action: PowerCommand): void;

@@ -1,5 +1,5 @@
 import type { DaemonWordsKind, ExitState } from './schema.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 
 /** A daemon's console message about the end of a run. */
 export interface DaemonSentence {
@@ -26,7 +26,7 @@ function wingsLine(prefix: string, text: string): string {
   return `\u001b[33m\u001b[1m${prefix}\u001b[39m ${text}\u001b[0m`;
 }
 
-const DAEMONS: Readonly<Record<Settings['daemon'], Daemon>> = {
+const DAEMONS: Readonly<Record<SimulatorSettings['daemon'], Daemon>> = {
   pterodactyl: { appName: 'Pterodactyl', line: wingsLine, namesDisabledDetection: true },
   pelican: { appName: 'pelican', line: wingsLine, namesDisabledDetection: true },
   // From application/src/server/mod.rs of calagopus/wings.
@@ -50,7 +50,7 @@ export const RESTART_FAILED: DaemonSentence = {
 };
 
 /** A console line as printed by a daemon; a game may print the same. */
-export function daemonLine(text: string, node: Pick<Settings, 'daemon' | 'appName'>): string {
+export function daemonLine(text: string, node: Pick<SimulatorSettings, 'daemon' | 'appName'>): string {
   const { appName, line } = DAEMONS[node.daemon];
   return line(`[${node.appName === '' ? appName : node.appName} Daemon]:`, text);
 }
@@ -62,7 +62,7 @@ export function daemonLine(text: string, node: Pick<Settings, 'daemon' | 'appNam
 export function crashReport(
   { code, outOfMemory = false }: ExitState,
   sinceRestartMs: number | undefined,
-  node: Pick<Settings, 'daemon' | 'crashDetection' | 'crashTimeoutSeconds'>,
+  node: Pick<SimulatorSettings, 'daemon' | 'crashDetection' | 'crashTimeoutSeconds'>,
 ): CrashReport {
   if (!node.crashDetection) {
     const text = 'Aborting automatic restart, crash detection is disabled for this instance.';

@@ -16,7 +16,7 @@ import {
 } from './game-server.ts';
 import type { BackupEnd, BackupSpec, ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 
 /** The maximum length of the list: real panels keep as many backups as the server's limit, plus every failed one. */
 const MAX_LISTED = 50;
@@ -63,7 +63,7 @@ const SMOOTH_FROM_LINES_PER_SECOND = 5;
 /** The servers, their autonomous behavior, and their subscribers. */
 export class SimulatedFleet {
   readonly #clock: Clock;
-  readonly #settings: () => Settings;
+  readonly #settings: () => SimulatorSettings;
   readonly #faults: Faults;
   readonly #seed: number;
   readonly #ticker: Ticker<SimulatedServer>;
@@ -75,7 +75,7 @@ export class SimulatedFleet {
 
   constructor(parts: {
     readonly clock: Clock;
-    readonly settings: () => Settings;
+    readonly settings: () => SimulatorSettings;
     readonly faults: Faults;
     readonly seed: number;
     readonly statsIntervalMs: number;

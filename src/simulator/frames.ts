@@ -1,6 +1,6 @@
 import type { GameUsage } from './game-server.ts';
 import type { GameState } from './schema.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 
 /** The text of a frame; `args` is omitted if it is empty. */
 export function eventFrame(event: string, args: readonly string[]): string {
@@ -11,7 +11,7 @@ export function eventFrame(event: string, args: readonly string[]): string {
 export function statsPayload(
   state: GameState,
   usage: GameUsage,
-  { statsDiskIo }: Pick<Settings, 'statsDiskIo'>,
+  { statsDiskIo }: Pick<SimulatorSettings, 'statsDiskIo'>,
 ): string {
   return JSON.stringify({
     memory_bytes: usage.memoryBytes,

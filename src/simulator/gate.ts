@@ -6,7 +6,7 @@ import { refusal, refusalAnswer, type SimulatedAnswer } from './answers.ts';
 import type { Faults } from './faults.ts';
 import type { Recorder } from './recorder.ts';
 import type { PanelEndpoint, RestFault } from './schema.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 
 const GARBAGE = '{"data":{"token":"eyJ0';
 const OVERSIZE_BYTES = 16 * 1_048_576;
@@ -14,7 +14,7 @@ const OVERSIZE_BYTES = 16 * 1_048_576;
 /** What the gate in front of every endpoint needs from the panel. */
 export interface GateHost {
   readonly clock: Clock;
-  readonly settings: Settings;
+  readonly settings: SimulatorSettings;
   readonly faults: Faults;
   readonly recorder: Recorder;
   /** API keys that are currently accepted. */
@@ -36,7 +36,7 @@ export interface KeyPolicy {
   readonly refusal: (
     key: string,
     clientKeys: ReadonlySet<string>,
-    settings: Pick<Settings, 'admin'>,
+    settings: Pick<SimulatorSettings, 'admin'>,
   ) => string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import type { ScheduleSpec } from './schema.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 
 /** A schedule as the panel's database has it; times in monotonic milliseconds. */
 export interface SimulatedSchedule extends Required<ScheduleSpec> {
@@ -28,7 +28,7 @@ export function newSchedule(spec: ScheduleSpec, index: number, now: number): Sim
 export function play(
   schedule: SimulatedSchedule,
   now: number,
-  { cronRuns, workerRuns }: Pick<Settings, 'cronRuns' | 'workerRuns'>,
+  { cronRuns, workerRuns }: Pick<SimulatorSettings, 'cronRuns' | 'workerRuns'>,
 ): void {
   if (schedule.isProcessing && workerRuns) {
     schedule.isProcessing = false;

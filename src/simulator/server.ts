@@ -23,7 +23,7 @@ import type {
   ServerSpec,
   UsagePin,
 } from './schema.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 
 /** The memory limit that the socket of an unlimited server reports: the host's RAM. */
 const HOST_MEMORY_BYTES = 64 * 1_024 * MIB;
@@ -89,7 +89,7 @@ export function createServer(
   spec: ServerSpec,
   seed: number,
   now: number,
-  settings: Pick<Settings, 'startMs' | 'stopMs' | 'reviveMs'>,
+  settings: Pick<SimulatorSettings, 'startMs' | 'stopMs' | 'reviveMs'>,
 ): SimulatedServer {
   const random = seededRandom(seed);
   const profileName = spec.profile ?? 'steady';
@@ -170,7 +170,7 @@ export function gameTraits(
     memoryLimitBytes,
     startsToFail,
   }: Pick<SimulatedServer, 'profile' | 'memoryLimitBytes' | 'startsToFail'>,
-  settings: Pick<Settings, 'startMs' | 'stopMs' | 'reviveMs'>,
+  settings: Pick<SimulatorSettings, 'startMs' | 'stopMs' | 'reviveMs'>,
 ): GameServerTraits {
   return {
     profile,

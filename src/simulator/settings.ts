@@ -70,11 +70,11 @@ export const settingsSchema = z.strictObject({
 export const settingsChangeSchema = settingsSchema.partial();
 
 export type NodeSpec = z.infer<typeof nodeSpecSchema>;
-export type Settings = z.infer<typeof settingsSchema>;
+export type SimulatorSettings = z.infer<typeof settingsSchema>;
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
 /** The defaults: the behavior of real panels in the field. */
-export const DEFAULT_SETTINGS: Settings = {
+export const DEFAULT_SETTINGS: SimulatorSettings = {
   panel: 'pterodactyl',
   admin: false,
   allowedAddresses: [],
@@ -113,13 +113,13 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 /** The settings in a simulator's options, with defaults for the rest; throws if one is out of range. */
-export function initialSettings(options: SettingsChange): Settings {
+export function initialSettings(options: SettingsChange): SimulatorSettings {
   const given = Object.entries(options).filter(([key]) => key in DEFAULT_SETTINGS);
   return changedSettings(DEFAULT_SETTINGS, Object.fromEntries(given));
 }
 
 /** The settings with some of them changed; throws if one is out of range. */
-export function changedSettings(settings: Settings, changes: SettingsChange): Settings {
+export function changedSettings(settings: SimulatorSettings, changes: SettingsChange): SimulatorSettings {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   return settingsSchema.parse({ ...settings, ...Object.fromEntries(given) });
 }
@@ -130,7 +130,9 @@ export function expiringThresholdMs(lifetimeMs: number): number {
 }
 
 /** How often tokens are checked: every 30 s, or more often if their lifetime is short. */
-export function tokenCheckMs({ tokenLifetimeSeconds }: Pick<Settings, 'tokenLifetimeSeconds'>): number {
+export function tokenCheckMs({
+  tokenLifetimeSeconds,
+}: Pick<SimulatorSettings, 'tokenLifetimeSeconds'>): number {
   const half = expiringThresholdMs(tokenLifetimeSeconds * 1_000) / 2;
   return Math.max(20, half);
 }

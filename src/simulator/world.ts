@@ -9,7 +9,7 @@ import type { GateHost } from './gate.ts';
 import { Recorder } from './recorder.ts';
 import type { PowerCommand } from './schema.ts';
 import type { SimulatedServer } from './server.ts';
-import type { Settings } from './settings.ts';
+import type { SimulatorSettings } from './settings.ts';
 import type { UpgradeHost } from './upgrade.ts';
 
 /** Enough for any frame that a client may send; the nodes' own limit on frames is much lower. */
@@ -28,7 +28,7 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     clientTracking: false,
     maxPayload: MAX_INCOMING_BYTES,
   });
-  settings: Settings;
+  settings: SimulatorSettings;
   startedUnixMs: number;
   readonly #stopping = new AbortController();
   readonly #panelUrl: () => string;
@@ -36,7 +36,7 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
 
   constructor(parts: {
     readonly clock: Clock;
-    readonly settings: Settings;
+    readonly settings: SimulatorSettings;
     readonly keys: readonly string[];
     readonly seed: number;
     readonly statsIntervalMs: number;

@@ -19,9 +19,14 @@ type AnySocketAction = Unscoped<Parameters<Simulator['sockets']>[0]>;
 
 const STATUSES = [400, 401, 403, 404, 409, 429, 500, 502, 504, 520];
 
-/** An error in each form that panels and proxies use, with the key repeated in every text. */
-const refusals = STATUSES.flatMap((status): [string, AnyRestFault][] => [
-  [`${status}-errors`, { kind: 'refuse', status, shape: 'errors', detail: `suspended. ${ECHO}` }],
+/** An error with each status, with the key repeated in its text. */
+const refusals = STATUSES.map((status): [string, AnyRestFault] => [
+  `${status}`,
+  { kind: 'refuse', status, shape: 'errors', detail: `suspended. ${ECHO}` },
+]);
+
+/** The other forms that panels and proxies use for errors. */
+const otherForms = [403, 429, 502].flatMap((status): [string, AnyRestFault][] => [
   [`${status}-message`, { kind: 'refuse', status, shape: 'message', detail: `Wait 7 seconds. ${ECHO}` }],
   [`${status}-html`, { kind: 'refuse', status, shape: 'html' }],
   [`${status}-page`, { kind: 'refuse', status, body: `<html><title>${ECHO}</title></html>` }],
@@ -30,6 +35,7 @@ const refusals = STATUSES.flatMap((status): [string, AnyRestFault][] => [
 
 const REST_FAULTS: readonly (readonly [string, AnyRestFault])[] = [
   ...refusals,
+  ...otherForms,
   ['delay', { kind: 'delay', ms: 2_000 }],
   ['hang', { kind: 'hang' }],
   ['hang-in-body', { kind: 'hang', before: 'body' }],
