@@ -1,11 +1,11 @@
 // Breaks one rule of the design at a time, in a temporary copy, and expects the named unit tests to fail:
 //   npm run test:mutations            all
 //   npm run test:mutations -- seat    those whose rule contains a word
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createVitest } from 'vitest/node';
 
 const BLAME = ['src/panel/blame.ts', 'panel/blame'];
 const SIGNS = ['src/diagnosis/outcome.ts', 'diagnosis/outcome'];
@@ -61,7 +61,7 @@ const MUTATIONS = [
     'problem === undefined ? 1e15 : at',
   ],
   ['trials are 15, 30 and 60 s apart', BLAME, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
-  ['consoles are tried every five minutes', BLAME, '[300_000]', '[30_000]'],
+  ['consoles are tried every five minutes', BLAME, '[300_000]', '[30_000]', 'fleet/troubles'],
   ['every second trial has new credentials', BLAME, 'trouble.trials % 2 === 1', 'trouble.trials < 0'],
   ['what a larger trouble explained says nothing', BLAME, '&& found.at <= until ?', '&& found.at < 0 ?'],
   ['a 429 says nothing', SIGNS, "  'rate_limited',\n", ''],
@@ -136,8 +136,8 @@ const MUTATIONS = [
   ],
   [
     'a sample of before is refused',
-    SAMPLES,
-    'if (older || power.isOutdated(next, restarted)) return false;',
+    RECORD,
+    'if (older || isOutdated(this.#power, next, restarted)) return;',
     '',
   ],
   [
@@ -180,46 +180,60 @@ const MUTATIONS = [
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), 'mutations-'));
 
-/** Do these tests pass in the copy? */
-function passes(tests) {
-  const files = tests.map((name) => `test/unit/${name}`);
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--bail', '1', ...files];
-  const { status } = spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore' });
-  return status === 0;
+/** Runs these tests in the copy, with what was already transformed of the other files. */
+async function passes(tests) {
+  const specifications = await vitest.globTestSpecifications(tests.map((name) => `test/unit/${name}`));
+  if (specifications.length === 0) throw new Error(`there are no tests ${tests.join()}`);
+  const { testModules } = await vitest.runTestSpecifications(specifications);
+  return testModules.every((module) => module.ok());
 }
 
 /** Why a mutation isn't caught; undefined if it is. */
-function escape([, [path, ownTests], find, replacement, tests = ownTests]) {
+async function escape([, [path, ownTests], find, replacement, tests = ownTests]) {
   const file = join(copy, path);
   const text = readFileSync(file, 'utf8');
   if (text.split(find).length !== 2) return `${path} doesn't contain exactly once: ${find}`;
-  writeFileSync(
-    file,
-    text.replace(find, () => replacement),
-  );
-  try {
-    return passes([tests]) ? `test/unit/${tests} passes without it` : undefined;
-  } finally {
-    writeFileSync(file, text);
-  }
+  const write = (changed) => {
+    writeFileSync(file, changed);
+    vitest.invalidateFile(file);
+  };
+  write(text.replace(find, () => replacement));
+  const isMissed = await passes([tests]);
+  write(text);
+  return isMissed ? `test/unit/${tests} passes without it` : undefined;
 }
+
+for (const part of ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
+  cpSync(join(REPOSITORY, part), join(copy, part), { recursive: true });
+for (const part of ['node_modules', 'dist', 'docs', 'deploy'])
+  symlinkSync(resolve(REPOSITORY, part), join(copy, part));
+process.chdir(copy);
+const quiet = { onTestRunEnd: () => undefined };
+const vitest = await createVitest('test', {
+  root: copy,
+  config: false,
+  include: ['test/unit/**/*.test.ts'],
+  setupFiles: ['test/support/unit-guard.ts', 'test/support/forget-secrets.ts'],
+  watch: false,
+  testTimeout: 240_000,
+  reporters: [quiet],
+  bail: 1,
+});
 
 const [word = ''] = process.argv.slice(2);
 const chosen = MUTATIONS.filter(([rule]) => rule.includes(word));
 let escaped = 0;
 try {
-  for (const part of ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
-    cpSync(join(REPOSITORY, part), join(copy, part), { recursive: true });
-  for (const part of ['node_modules', 'dist', 'docs', 'deploy'])
-    symlinkSync(resolve(REPOSITORY, part), join(copy, part));
   const suites = new Set(chosen.map(([, [, ownTests], , , tests = ownTests]) => tests));
-  if (!passes([...suites])) throw new Error('the tests fail without a mutation: repair them first');
+  if (!(await passes([...suites]))) throw new Error('the tests fail without a mutation: repair them first');
   for (const mutation of chosen) {
-    const why = escape(mutation);
+    const why = await escape(mutation);
     if (why !== undefined) escaped += 1;
-    console.log(why === undefined ? `caught   ${mutation[0]}` : `ESCAPED  ${mutation[0]}: ${why}`);
+    console.log(why === undefined ? 'caught ' : 'ESCAPED', mutation[0], why === undefined ? '' : `(${why})`);
   }
 } finally {
+  await vitest.close();
+  process.chdir(REPOSITORY);
   rmSync(copy, { recursive: true });
 }
 console.log(`${chosen.length - escaped} of ${chosen.length} mutations caught`);
