@@ -96,7 +96,7 @@ describe('a server', () => {
     expect(await ask('rust', server.port)).toEqual(counted(2, 10));
   });
 
-  it.each(['rust', 'openttd', 'hytale', 'minecraft', 'teeworlds', 'teamspeak3'])(
+  it.each(['rust', 'minecraft', 'teamspeak3'])(
     'of the type %s with a closed port is refused at once',
     async (type) => {
       const outcome = await ask(type, await closedPort());
@@ -126,7 +126,7 @@ describe('a server', () => {
 });
 
 describe('an invalid response', () => {
-  it.each(['rust', 'q3a', 'battlefield2', 'mumble', 'gtasam', 'mbe', 'teeworlds', 'ventrilo', 's2ats'])(
+  it.each(['rust', 'q3a', 'mbe'])(
     'from a server of the type %s is reported as another protocol',
     async (type) => {
       await using server = await replying(Buffer.from('nonsense'));
@@ -134,7 +134,7 @@ describe('an invalid response', () => {
     },
   );
 
-  it.each(['minecraft', 'soldat', 'hytale', 'assettocorsa', 'openttd'])(
+  it.each(['minecraft', 'hytale'])(
     'from a connection of the type %s is reported as another protocol',
     async (type) => {
       await using server = await onceAsked((connection) => connection.end(Buffer.alloc(4_000, 'nonsense ')));
@@ -155,20 +155,17 @@ describe('an invalid response', () => {
     expect(await ask('rust', server.port)).toEqual(failed('query_wrong_protocol', /too short/));
   });
 
-  it.each([-1, 1.5, 2 ** 31, 1e308, null, '', 'many', [3], {}, true])(
-    'fails if its number of players is %j',
-    async (online) => {
-      await using server = await writing(minecraftStatus({ players: { online, max: 20 } }));
-      expect(await ask('minecraft', server.port)).toEqual(failed('query_wrong_protocol', /no player count/));
-    },
-  );
+  it.each([-1, 'many'])('fails if its number of players is %j', async (online) => {
+    await using server = await writing(minecraftStatus({ players: { online, max: 20 } }));
+    expect(await ask('minecraft', server.port)).toEqual(failed('query_wrong_protocol', /no player count/));
+  });
 
-  it.each([-1, 0, 2 ** 31, null, 'none'])('has no limit if its limit is %j', async (max) => {
+  it.each([0])('has no limit if its limit is %j', async (max) => {
     await using server = await writing(minecraftStatus({ players: { online: 3, max } }));
     expect(await ask('minecraft', server.port)).toEqual(counted(3));
   });
 
-  it.each([{}, { a: 1 }, { version: 'x' }, [], 'text', 1])('fails if it is the JSON %j', async (json) => {
+  it.each([{}, 'text'])('fails if it is the JSON %j', async (json) => {
     await using server = await writing(minecraftStatus(JSON.stringify(json)));
     expect(await ask('minecraft', server.port)).toEqual(WRONG);
   });
@@ -208,10 +205,8 @@ describe('a response that never ends', () => {
 
   it.each([
     ['minecraft', '', '\xff'],
-    ['openttd', '', '\xff'],
     // The response would end at a line without a line break.
     ['soldat', '', '\r\n'],
-    ['starmade', '', '\xff'],
     ['teamspeak2', '', '\xff'],
     ['hytale', 'HTTP/1.1 200 OK\r\n\r\n', '\xff'],
     ['hytale', 'HTTP/1.1 200 OK\r\n', 'X-Header: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n'],
