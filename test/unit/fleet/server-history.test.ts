@@ -215,6 +215,16 @@ describe('the strip of two hours', () => {
     expect(strip()).toBe('u55d2o1c1r1;r120c120o120d120');
   });
 
+  it('counts no time as off while nothing was known', () => {
+    record.target = { ...record.target, expect: 'any' };
+    second = 1_200;
+    stream(11, off);
+    second += 60;
+    stream(1, off);
+    // The last sample before the gap was fresh for 15 s.
+    expect(strip()).toBe('u59o1;o25');
+  });
+
   it('does not show a server as down before the reason of its stop is decided', () => {
     second = 1_200;
     stream(60);
