@@ -1,6 +1,5 @@
 import { formatDuration } from './durations.ts';
 import type { QuerySettings } from './query.ts';
-import type { Secret } from './secret.ts';
 import type { CollectionMode, Expect } from './server.ts';
 
 /**
@@ -54,17 +53,6 @@ export interface ListingSettings {
   readonly intervalMs: number;
   /** If absent, the server list only adds facts about the configured servers. */
   readonly discover?: DiscoverRules;
-}
-
-/** How the panel's nodes are read, with a key that may read its application API. */
-export interface NodesSettings {
-  readonly apiKey: Secret;
-  readonly intervalMs: number;
-}
-
-/** How a list of every server, such as its backups, is requested. */
-export interface IntervalSettings {
-  readonly intervalMs: number;
 }
 
 /** Whether the rule matches every listed server, so that no later rule is reached. */

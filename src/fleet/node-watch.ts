@@ -1,5 +1,4 @@
 import type { Clock } from '../domain/clock.ts';
-import type { NodesSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -8,6 +7,12 @@ import { Repeat } from '../domain/repeat.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { problemOf } from '../panel/errors.ts';
+
+/** How the panel's nodes are read, with a key that may read its application API. */
+export interface NodesSettings {
+  readonly apiKey: Secret;
+  readonly intervalMs: number;
+}
 
 /** The parts of a server's reading that concern its node. */
 interface ServerOfNode {

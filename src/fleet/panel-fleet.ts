@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { IntervalSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
+import type { ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BackupsReading, PanelReading, SchedulesReading } from '../domain/reading.ts';
@@ -21,9 +21,15 @@ import type { ServerIdentity } from './discovered-targets.ts';
 import { Discovery } from './discovery.ts';
 import { Members, type TargetChanges } from './members.ts';
 import { isStreamed, NeedsWatch } from './needs.ts';
-import { type NodesApi, NodeWatch, nodeReadings } from './node-watch.ts';
+import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import { backupsOfServers, type ListOfServer, ListReads, schedulesOfServers } from './server-lists.ts';
+import {
+  backupsOfServers,
+  type IntervalSettings,
+  type ListOfServer,
+  ListReads,
+  schedulesOfServers,
+} from './server-lists.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit } from './socket-limit.ts';

@@ -1,6 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { IntervalSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
@@ -20,6 +19,11 @@ const REFUSED_RETRY_MS = 24 * 60 * 60_000;
 
 /** The shortest gap between reads of a server's list because of events: a hostile node can send thousands of events a second. */
 const EVENT_GAP_MS = 60_000;
+
+/** How a list of every server is requested. */
+export interface IntervalSettings {
+  readonly intervalMs: number;
+}
 
 /** How a read ended: `refused` if the account may not see the list, `failed` if the outcome shows nothing about the server. */
 type ReadOutcome = 'answered' | 'failed' | 'refused';
