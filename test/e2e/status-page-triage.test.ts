@@ -122,6 +122,7 @@ describe.skipIf(!hasChromium)('problems', () => {
     await warnings.click();
     expect([await names(), await warnings.getAttribute('aria-pressed')]).toEqual([['hot', 'full'], 'true']);
     await openDetails();
+    expect(await page.locator('.counts h3').allTextContents()).toEqual(['Problems', 'States', 'Monitoring']);
     for (const [found, text, shown] of [
       [tile('attention', 'down', '.summary'), '2down', ['broken', 'forgotten']],
       [tile('attention', 'no_data', '.summary'), '1no data', ['lost']],
@@ -164,6 +165,22 @@ describe.skipIf(!hasChromium)('problems', () => {
     );
   });
 
+  it('have columns only for what servers have, with units', async () => {
+    await untilUrgent();
+    const columns = await page.locator('th').allTextContents();
+    expect(columns).toEqual([
+      'Server',
+      'State',
+      'Last two hours',
+      'Problem',
+      'CPU',
+      'Memory',
+      'Disk',
+      'Network',
+    ]);
+    expect(await row('hot').locator('td.cpu .main').textContent()).toBe('1.99 cores');
+  });
+
   it('exclude servers that are suspended, or off as expected', async () => {
     await untilUrgent();
     for (const name of NEUTRAL) expect(await row(name).getAttribute('data-attention')).toBeNull();
@@ -186,6 +203,7 @@ describe.skipIf(!hasChromium)('problems', () => {
         expect(await row('broken').locator(`td.${column}`).isVisible()).toBe(true);
       }
       expect(await page.evaluate(CUT)).toEqual([]);
+      expect(await page.evaluate(OVERLAPS)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     }
   });
@@ -213,6 +231,22 @@ const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, 
       || own.right > row.right || own.bottom > row.bottom || own.left < row.left || own.top < row.top;
   })
   .map((part) => part.textContent)`;
+
+/** Pairs of texts of which one lies on the other. */
+const OVERLAPS = `(() => {
+  const texts = [...document.querySelectorAll('header *, main *, footer *')]
+    .filter((part) => part.children.length === 0 && part.textContent.trim() !== '')
+    .filter((part) => part.checkVisibility() && !part.closest('.unseen, svg, option'))
+    .map((part) => {
+      const range = document.createRange();
+      range.selectNodeContents(part);
+      return { text: part.textContent, at: range.getBoundingClientRect() };
+    });
+  return texts.flatMap((one, index) => texts.slice(index + 1)
+    .filter(({ at }) => Math.min(one.at.right, at.right) - Math.max(one.at.left, at.left) > 1
+      && Math.min(one.at.bottom, at.bottom) - Math.max(one.at.top, at.top) > 3)
+    .map(({ text }) => one.text + ' / ' + text));
+})()`;
 
 describe.skipIf(!hasChromium)('the page above its servers', () => {
   it('takes less than 200 pixels, on a phone with problems less than 230', async () => {

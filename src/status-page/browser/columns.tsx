@@ -87,13 +87,12 @@ export const COLUMNS: readonly Column[] = [
 const NAME_WIDTH = [10, 26] as const;
 const TROUBLE_WIDTH = [16, 46] as const;
 
-/** The widths of bold and of small characters relative to that of a digit. */
-const BOLD = 1.12;
-const SMALL = 0.86;
+/** The widths of the characters of names, titles and small texts, relative to that of a digit. */
+const [NAME, TITLE, SMALL] = [1.12, 0.95, 0.75];
 
 /** `12 min ago` or `no data for 12 min`, beside a problem's title. */
-const AGO_WIDTH = 11;
-const NO_DATA_WIDTH = 17;
+const AGO_WIDTH = 11 * SMALL;
+const NO_DATA_WIDTH = 19 * SMALL;
 
 /** The columns that the fleet needs, and custom properties with the widths of those that are as wide as their text. */
 export function columnsOf({ servers }: LiveFleet): {
@@ -101,11 +100,11 @@ export function columnsOf({ servers }: LiveFleet): {
   readonly widths: Readonly<Record<string, string>>;
 } {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
-  const names = servers.map(({ server, egg = '' }) => Math.max(server.length * BOLD, egg.length * SMALL));
+  const names = servers.map(({ server, egg = '' }) => Math.max(server.length * NAME, egg.length * SMALL));
   const troubles = servers.filter(isTroubled).map(({ complaint, attention }) => {
     const { title = '', action = '' } = complaint ?? {};
     const since = attention === 'no_data' ? NO_DATA_WIDTH : AGO_WIDTH;
-    return Math.max(title.length * BOLD + since, (briefly(action).length * SMALL) / 2);
+    return Math.max(title.length * TITLE + since, (briefly(action).length * SMALL) / 2);
   });
   return {
     columns,
@@ -135,7 +134,12 @@ function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
       <bdi class="name">{server.server}</bdi>
       <span class="sub">
         {place}
-        {players !== undefined && <span class="on-card"> {players} players</span>}
+        {players !== undefined && (
+          <span class="on-card">
+            {place === '' ? '' : ' · '}
+            {players} players
+          </span>
+        )}
       </span>
     </div>
   );
