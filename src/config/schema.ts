@@ -25,7 +25,7 @@ import {
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { checkPanel, checkPanels, checkTls } from './rules.ts';
 import { discover, name, perServer, server } from './server-schema.ts';
-import { isOrigin, normalizePanelUrl, panelUrlProblem, parseHost, proxyUrlProblem } from './values.ts';
+import { normalizePanelUrl, panelUrlProblem, parseHost, parseOrigin, proxyUrlProblem } from './values.ts';
 
 const hosts = (example: string) =>
   list(
@@ -129,7 +129,7 @@ const PANEL_SHAPE = {
   origin: optional(
     scalar('an origin without a trailing slash', {
       example: 'https://panel.example.com',
-      read: (text) => (isOrigin(text) ? text : undefined),
+      read: parseOrigin,
     }),
   ).describe(
     "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of `url`.",

@@ -95,9 +95,9 @@ function withoutTrailingSlashes(path: string): string {
   return path.replace(/\/+$/, '');
 }
 
-/** Can the text be sent as `Origin`? It is not normalized, because panels compare it character by character. */
-export function isOrigin(text: string): boolean {
-  return ORIGIN.test(text) && URL.canParse(text);
+/** The text if it can be sent as `Origin`. It is not normalized, because panels compare it character by character. */
+export function parseOrigin(text: string): string | undefined {
+  return ORIGIN.test(text) && URL.canParse(text) ? text : undefined;
 }
 
 /** What is wrong with a proxy's address; undefined if nothing is. */

@@ -72,7 +72,13 @@ export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
   // Misspelled keys are corrected by now, so that nothing that follows from them is reported.
   const { data, error } = unknown.length === 0 ? first : await schema.safeParseAsync(tree);
   const others = [...problemsIn(error), ...rules(tree)].filter(({ path }) => valueAt(tree, path) !== BROKEN);
-  const problems = [...document.problems, ...unknown, ...others];
+  // What is within a value of the wrong kind doesn't matter.
+  const isWithin = ({ path }: SettingProblem) =>
+    others.some(
+      (other) => other.path.length < path.length && other.path.every((step, index) => step === path[index]),
+    );
+  const syntax = document.problems.filter((problem) => !isWithin(problem));
+  const problems = [...syntax, ...unknown, ...others];
   const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
   const more = problems.length > MAX_PROBLEMS ? [{ path: [], message, at: 'key' } as const] : [];
   const issues = [...more, ...problems.slice(0, MAX_PROBLEMS)]

@@ -349,6 +349,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
       'limit 6000 calls per minute, of which the exporter uses at most 4800',
     ])
       expect(words.replaceAll(/\s+/g, ' ')).toContain(text);
+    expect(lines).toContain('   every 30 seconds.');
     expect(commands).toContain('doctor --config config.yaml');
   });
 
