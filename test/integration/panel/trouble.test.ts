@@ -92,69 +92,6 @@ describe('an outage of the whole panel', () => {
         cuts: true,
       },
     ],
-    [
-      "a proxy's 404 in plain text while sockets are closed",
-      {
-        fault: {
-          kind: 'refuse',
-          status: 404,
-          body: '404 page not found\n',
-          headers: { 'content-type': 'text/plain; charset=utf-8' },
-        },
-        cause: 'not_a_panel',
-        reason: /not a panel: .*returned 404: "404 page not found"/,
-        cuts: true,
-      },
-    ],
-    [
-      'an HTML 500',
-      {
-        fault: { kind: 'refuse', status: 500, shape: 'html' },
-        cause: 'panel_error',
-        reason: /\): error \(500\): .*returned 500: "500 Internal Server Error"/,
-        cuts: true,
-      },
-    ],
-    [
-      "a 500 in the panel's envelope",
-      {
-        fault: { kind: 'refuse', status: 500, shape: 'errors' },
-        cause: 'panel_error',
-        reason: /\): error \(500\): .*returned 500: "An unexpected error/,
-        cuts: true,
-      },
-    ],
-    [
-      'a key that is limited to other addresses',
-      {
-        fault: { kind: 'refuse', status: 403, shape: 'errors', detail: IP_LIMIT },
-        cause: 'key_address',
-        reason: /API key not allowed from this address: .*"This IP address \(203\.0\.113\.7\) does not have/,
-        cuts: true,
-      },
-    ],
-    [
-      'an account without two-factor authentication',
-      {
-        fault: {
-          kind: 'refuse',
-          status: 400,
-          body: JSON.stringify({
-            errors: [
-              {
-                code: 'TwoFactorAuthRequiredException',
-                status: '400',
-                detail:
-                  'Two-factor authentication is required on this account in order to access this endpoint.',
-              },
-            ],
-          }),
-        },
-        cause: 'key_two_factor',
-        reason: /two-factor authentication required: .*returned 400/,
-        cuts: true,
-      },
-    ],
   ])('is detected within a minute and over 90 s after its end: %s', async (_name, outage) => {
     await watchPanel({}, async (watch) => {
       await watch.until(all(watch), MINUTE_MS);

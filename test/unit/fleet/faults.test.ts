@@ -121,10 +121,19 @@ describe('one fault', () => {
     },
   );
 
-  it('of half of all calls is none of the panel, and calls are repeated', async () => {
-    const seen = await play({ limit: 240, groups: THIRTY, faults: [fault('flaky')] }, 9);
-    expect(seen.at(8 * 60)).toMatchObject({ up: true, sampled: 30 });
-    expect(seen.wasDown).toBe(false);
+  it.each<[string, Fault['on'], number]>([
+    // A trial a minute, and the canary that it causes.
+    ['a path', 'websocket', 24],
+    // One canary of each kind a minute.
+    ['the panel', undefined, 33],
+  ])('of %s costs few calls', async (_what, on, most) => {
+    const world = startWorld({ limit: 240, groups: THIRTY, faults: [fault('cut', on)], listingMinutes: 1 });
+    await watchWorld(world, 2);
+    const isCounted = ({ endpoint }: World['panel']['calls'][number]) => endpoint === (on ?? endpoint);
+    const before = world.panel.calls.filter(isCounted).length;
+    await watchWorld(world, 7.9);
+    await world.fleet.stop();
+    expect(world.panel.calls.filter(isCounted).length - before).toBeLessThanOrEqual(most);
   });
 
   it('of one node’s calls is a problem of that node', async () => {
