@@ -6,16 +6,17 @@ import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts'
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
-import {
-  NO_HOLDS,
-  type SessionSettings,
-  type SocketAccess,
-  type StreamContext,
-  type StreamPanel,
-  type StreamRecord,
+import { isLive } from '../session/machine-model.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../session/plan.ts';
+import { Session } from '../session/session.ts';
+import type {
+  SessionContext,
+  SessionRecord,
+  SessionSettings,
+  SocketAccess,
+  StreamPanel,
 } from '../session/session-ports.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
-import { isLive, Streamer } from '../session/streamer.ts';
 import { claimsOf } from '../session/token.ts';
 import { explainProblem, noteOf } from './messages.ts';
 import type { Screen } from './screen.ts';
@@ -75,13 +76,13 @@ const POWER: Readonly<Record<PowerAction, Power>> = {
   kill: { permission: 'control.stop', isDone: isOff },
 };
 
-/** One run of the `console` command, on a connection that the exporter's own state machine keeps open. */
+/** One run of the `console` command, on a connection that the exporter's own session keeps open. */
 export class ConsoleRun {
   readonly #plan: ConsolePlan;
   readonly #options: ConsoleOptions;
   readonly #name: string;
   readonly #screen: Screen;
-  readonly #streamer: Streamer;
+  readonly #session: Session;
   readonly #ending = new AbortController();
   #outcome: { readonly code: 0 | 1; readonly error?: string | undefined } | undefined;
   #socket: ConsoleSocket | undefined;
@@ -103,7 +104,7 @@ export class ConsoleRun {
     this.#options = options;
     this.#name = printable(options.target.name);
     this.#screen = options.screen;
-    this.#streamer = this.#createStreamer();
+    this.#session = this.#createSession();
   }
 
   /** Ends the run, also before it is done. */
@@ -116,15 +117,15 @@ export class ConsoleRun {
 
   /** Executes the plan; resolves when the socket is closed, with the exit code, and an error that wasn't shown before. */
   async run() {
-    this.#streamer.start();
+    this.#session.sees(this.#surroundings(true));
     try {
       await untilAborted(this.#script(), this.#ending.signal);
     } catch (error) {
       if (this.#outcome === undefined) throw error;
     } finally {
       this.end();
-      this.#streamer.stop();
-      await this.#streamer.closing;
+      this.#session.sees(this.#surroundings(false));
+      await this.#session.closing;
       this.#screen.close();
     }
     return this.#outcome ?? { code: 0 };
@@ -194,11 +195,11 @@ export class ConsoleRun {
   }
 
   /** A node may refuse messages while a new token is pending, because the old one may have expired. */
-  readonly #isReady = () => ['opening', 'streaming'].includes(this.#streamer.machine.name);
+  readonly #isReady = () => ['opening', 'streaming'].includes(this.#session.machine.name);
 
   /** The permission that the token lacks, in words; undefined if none is known. Nodes silently drop messages without permission. */
   #lacking(permission: string): string | undefined {
-    const { machine } = this.#streamer;
+    const { machine } = this.#session;
     const token = 'token' in machine ? machine.token : undefined;
     const { permissions = ['*'] } = claimsOf(token?.value ?? '');
     if (permissions.includes(permission) || permissions.includes('*')) return undefined;
@@ -220,7 +221,7 @@ export class ConsoleRun {
   }
 
   #onChange(): void {
-    const { machine } = this.#streamer;
+    const { machine } = this.#session;
     const wasLive = this.#isLive;
     this.#isLive = isLive(machine) || machine.name === 'opening';
     if (this.#isLive && !wasLive) this.#onConnected();
@@ -268,14 +269,26 @@ export class ConsoleRun {
     else if (note !== undefined) this.#screen.note(note);
   }
 
-  #createStreamer(): Streamer {
+  /** The server has nothing but a socket, which nothing holds. */
+  #surroundings(isRunning: boolean): Surroundings {
+    const { clock, target } = this.#options;
+    return { ...NOTHING_KNOWN, now: clock.now(), isRunning, target: { ...target, mode: 'socket' } };
+  }
+
+  #createSession(): Session {
     const { target, credentials, openSocket, codec } = this.#options;
     const ignore = () => undefined;
-    const context: StreamContext = {
+    const context: SessionContext = {
       ...this.#options,
       log: QUIET_LOG,
       telemetry: NO_TELEMETRY,
-      panel: { ...NO_HOLDS, credentials },
+      panel: {
+        credentials,
+        resources: () => Promise.reject(new Error('expected no poll')),
+        isCurrent: () => true,
+        socketEnded: ignore,
+      },
+      surroundings: (_, isRunning) => this.#surroundings(isRunning),
       openSocket: (url, listener) => (this.#socket = openSocket(url, listener)),
       codec: {
         ...codec,
@@ -286,17 +299,21 @@ export class ConsoleRun {
         },
       },
     };
-    const unused = { socketBegan: ignore, eventsWithheld: ignore, consoleLine: ignore, socketHost: ignore };
-    const record: StreamRecord = {
-      ...unused,
+    const record: SessionRecord = {
       target,
       sampledAt: undefined,
       awaitsWords: false,
+      socketBegan: ignore,
+      eventsWithheld: ignore,
+      consoleLine: ignore,
+      socketHost: ignore,
       daemonWords: ignore,
+      pollSample: ignore,
+      setPolledStaleness: ignore,
       socketSample: ({ state = 'unknown' }) => this.#onState(state),
       stateHint: (state) => this.#onState(state),
+      setCollection: () => this.#onChange(),
     };
-    const changed = () => this.#onChange();
-    return new Streamer(context, record, { renews: () => true, tokenSpent: ignore, changed });
+    return new Session(context, record);
   }
 }

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
-import { nodeOf, type Subject } from '../panel/blame.ts';
-import type { Recovery } from '../panel/gateway.ts';
 import type { Session } from '../session/session.ts';
+import type { SessionContext } from '../session/session-ports.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** One server of a fleet. */
@@ -28,14 +27,10 @@ export interface Regrouping {
 /** Sessions that are notified between two turns of the event loop: less work than a scrape, which should get most of the time. */
 const SLICE = 32;
 
-/** Paths that no session calls. */
-const NO_SESSIONS: ReadonlySet<Blamed> = new Set<Blamed>(['path listing', 'path backups', 'path schedules']);
-
-type Blamed = Subject | 'panel';
-
 export interface MembersOptions {
   readonly random: () => number;
   readonly create: (target: ServerTarget) => Member;
+  readonly surroundings: SessionContext['surroundings'];
   /** The list changed: called before sessions of new servers begin and those of removed ones end. */
   readonly changed: () => void;
 }
@@ -72,14 +67,13 @@ export class Members {
     this.#members = members;
     this.#records = members.map(({ record }) => record);
     this.#options.changed();
-    for (const { session } of left) {
-      this.#removed.add(session);
-      this.#end(session);
+    for (const member of left) {
+      this.#removed.add(member.session);
+      this.#end(member);
     }
     if (!this.#hasBegun) return changes;
     this.#start(members.filter((member) => !before.has(member)));
-    const remaining = members.filter((member) => before.has(member));
-    void this.#tell(remaining, (session) => session.follow());
+    void this.#show(members.filter((member) => before.has(member)));
     return changes;
   }
 
@@ -90,9 +84,9 @@ export class Members {
     this.#start(this.#members);
   }
 
-  /** Something that all sessions depend on changed. */
-  follow(): void {
-    void this.#tell(this.#members, (session) => session.follow());
+  /** What these sessions see changed. */
+  changed(isConcerned: (record: ServerRecord) => boolean = () => true): void {
+    if (this.#hasBegun) void this.#show(this.#members.filter(({ record }) => isConcerned(record)));
   }
 
   /**
@@ -103,62 +97,35 @@ export class Members {
     const members = this.#hasBegun
       ? this.#members.filter((member) => whom === 'all' || isRefused(member))
       : [];
-    for (const { session } of members) this.#end(session);
+    for (const member of members) this.#end(member);
     closeCircuits();
     this.#start(members);
-  }
-
-  /** The server list was read completely: servers that it shows as free may be tried. */
-  listed(): void {
-    for (const { session, record } of this.#members)
-      if (record.target.blocked === undefined) session.listedAsFree();
-  }
-
-  /** Something is blamed, or no longer: the servers that it concerns wait, are polled meanwhile, or try again. */
-  blameChanged(subject: Blamed): void {
-    if (NO_SESSIONS.has(subject)) return;
-    const node = subject === 'panel' ? undefined : nodeOf(subject);
-    const concerned =
-      node === undefined ? this.#members : this.#members.filter(({ record }) => record.node === node);
-    const wake = wakeFor(subject);
-    void this.#tell(concerned, (session) => {
-      wake(session);
-      session.follow();
-    });
-  }
-
-  /** A server is to try its node's sockets. */
-  tryNode(server: string, isFresh: boolean): void {
-    this.#members.find(({ record }) => record.target.id === server)?.session.tryNode(isFresh);
-  }
-
-  /** A server that failed works. */
-  recovered(recovery: Recovery): void {
-    void this.#tell(this.#members, (session) => session.othersRecovered(recovery));
   }
 
   /** Resolves when all sockets are closed. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await Promise.all([...this.#members.map(({ session }) => session.stop()), ...this.#closing]);
+    for (const member of this.#members) this.#end(member);
+    await Promise.all(this.#closing);
   }
 
   /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */
   #start(members: readonly Member[]): void {
-    void this.#tell(shuffled(members, this.#options.random), (session) => session.start());
+    void this.#show(shuffled(members, this.#options.random));
   }
 
-  /** Runs something in many sessions: ten thousand at a time would delay sockets and scrapes for 300 ms. */
-  async #tell(members: readonly Member[], act: (session: Session) => void): Promise<void> {
-    for (const [index, { session }] of members.entries()) {
+  /** Shows many sessions what is: ten thousand at a time would delay sockets and scrapes for 300 ms. */
+  async #show(members: readonly Member[]): Promise<void> {
+    for (const [index, { session, record }] of members.entries()) {
       if (index > 0 && index % SLICE === 0) await nextTurn();
       if (this.#isStopped) return;
-      if (!this.#removed.has(session)) act(session);
+      if (!this.#removed.has(session)) session.sees(this.#options.surroundings(record, true));
     }
   }
 
-  #end(session: Session): void {
-    const closing = session.stop();
+  #end({ session, record }: Member): void {
+    session.sees(this.#options.surroundings(record, false));
+    const { closing } = session;
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
@@ -245,9 +212,9 @@ function updateTarget({ record }: Member, target: ServerTarget): 'changed' | 'un
   return 'changed';
 }
 
-/** Does the plan treat both the same way? */
+/** Does a session treat both the same way? */
 function isObservedAlike(one: ServerTarget, other: ServerTarget): boolean {
-  return one.mode === other.mode && one.blocked === other.blocked;
+  return one.mode === other.mode && one.blocked === other.blocked && one.node === other.node;
 }
 
 function isSameOrder(one: readonly Member[], other: readonly Member[]): boolean {
@@ -267,13 +234,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
-}
-
-/** What a session does when this is blamed or no longer: its own back-off no longer matters. */
-function wakeFor(subject: Blamed): (session: Session) => void {
-  if (subject.startsWith('sockets ')) return (session) => session.wakeSocket();
-  if (subject.startsWith('polls ') || subject === 'path resources') return (session) => session.wakePolls();
-  return (session) => session.wake();
 }
 
 /** The items in random order (Fisher and Yates). */

@@ -6,14 +6,15 @@ import type { BackupsReading, PanelReading, SchedulesReading } from '../domain/r
 import type { Secret } from '../domain/secret.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
+import { nodeOf, type Subject } from '../panel/blame.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/ask.ts';
-import { pollEveryMs, polledStalenessMs } from '../session/due.ts';
+import { type PollIntervals, pollEveryMs, polledStalenessMs } from '../session/due.ts';
 import { Session } from '../session/session.ts';
 import type {
-  PollIntervals,
   SessionContext,
+  SessionRecord,
   SessionSettings,
   SocketAccess,
 } from '../session/session-ports.ts';
@@ -34,6 +35,7 @@ import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit } from './socket-limit.ts';
 import { StopDecisions } from './stop-decisions.ts';
+import { PanelSurroundings } from './surroundings.ts';
 
 /** The settings of a panel's fleet. */
 export interface PanelSettings extends SessionSettings, PollIntervals {
@@ -68,6 +70,13 @@ export interface PanelSelection {
   readonly queryHosts?: readonly string[];
 }
 
+/** What no session uses. */
+const WITHOUT_SESSIONS: ReadonlySet<Subject> = new Set<Subject>([
+  'path listing',
+  'path backups',
+  'path schedules',
+]);
+
 /** How often the interval of polls follows what the rate carries. */
 const PACED_MS = 1_000;
 
@@ -86,26 +95,33 @@ export class PanelFleet {
   readonly #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch<ServerTarget>;
   readonly #socketLimit: SocketLimit;
+  readonly #surroundings: PanelSurroundings;
   readonly #members: Members;
   #settings: PanelSettings;
-  #paced: { readonly at: number; readonly of: PanelSettings; readonly settings: PanelSettings };
+  #paced: { readonly at: number; readonly of: PanelSettings; readonly intervals: PollIntervals };
   #listing: ListingSettings | undefined;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
   /** The servers for whose sockets there is room; undefined if there is for all. */
-  #withRoom: ReadonlySet<ServerRecord> | undefined;
+  #withRoom: ReadonlySet<SessionRecord> | undefined;
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(settings: PanelSettings, selection: PanelSelection, context: PanelContext) {
     const { clock, log, socketLimit = new SocketLimit() } = context;
     this.#settings = settings;
-    this.#paced = { at: Number.NEGATIVE_INFINITY, of: settings, settings };
+    this.#paced = { at: Number.NEGATIVE_INFINITY, of: settings, intervals: settings };
     this.#context = context;
     this.#serverLog = new ServerLog(log, clock);
     this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
     this.#socketLimit = socketLimit;
     this.#needs = this.#createNeeds();
+    this.#surroundings = new PanelSurroundings({
+      clock,
+      gateway: context.gateway,
+      intervals: () => this.#pollIntervals(),
+      hasRoom: (record) => this.#withRoom?.has(record) ?? true,
+    });
     this.#members = this.#createMembers();
     this.#discovery = this.#createDiscovery();
     const { gateway } = context;
@@ -138,9 +154,14 @@ export class PanelFleet {
     this.#isRunning = true;
     this.#followServers();
     this.#unsubscribe = [
-      gateway.onBlame((subject) => this.#members.blameChanged(subject)),
-      gateway.onSocketTrial((server, isFresh) => this.#members.tryNode(server, isFresh)),
-      gateway.onRecovery((recovery) => this.#members.recovered(recovery)),
+      gateway.onBlame((subject) => this.#blameChanged(subject)),
+      gateway.onSocketTrial((server) => this.#members.changed(({ target }) => target.id === server)),
+      gateway.onRecovery((recovery) => {
+        this.#surroundings.recoveredFrom(recovery);
+        this.#members.changed(
+          (record) => hasNoData(record) || record.status.problem?.cause === recovery.cause,
+        );
+      }),
       gateway.onChange(() => this.#needs.follow()),
     ];
     this.#discovery.start();
@@ -191,7 +212,7 @@ export class PanelFleet {
   setSettings(settings: PanelSettings): void {
     this.#settings = settings;
     for (const record of this.records) record.staleness = this.#staleness;
-    this.#members.follow();
+    this.#members.changed();
     this.#followServers();
   }
 
@@ -301,7 +322,9 @@ export class PanelFleet {
       found: (targets, isComplete) => {
         this.#observe(targets);
         this.#beginAll();
-        if (isComplete) this.#members.listed();
+        if (!isComplete) return;
+        this.#surroundings.listed();
+        this.#members.changed(hasNoData);
       },
     });
   }
@@ -331,10 +354,12 @@ export class PanelFleet {
     });
   }
 
-  #sessionContext(): SessionContext {
+  #createMembers(): Members {
     const { clock, random, gateway, telemetry, codec, openSocket, addressProblem, isProxied } = this.#context;
-    const settings = () => this.#pacedSettings();
-    return {
+    const settings = () => this.#settings;
+    const surroundings: SessionContext['surroundings'] = (record, isRunning) =>
+      this.#surroundings.of(record, isRunning);
+    const context: SessionContext = {
       codec,
       clock,
       log: this.#serverLog,
@@ -348,16 +373,29 @@ export class PanelFleet {
       addressProblem,
       isProxied,
       panel: gateway,
+      surroundings,
     };
+    return new Members({
+      random,
+      create: (target) => {
+        const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
+        return { record, session: new Session(context, record) };
+      },
+      surroundings,
+      changed: () => {
+        if (this.#isRunning) this.#followServers();
+      },
+    });
   }
 
-  /** The settings, with the interval of polls that the rate carries now. */
-  #pacedSettings(): PanelSettings {
+  /** The intervals as configured, or as many polls as the rate carries now. */
+  #pollIntervals(): PollIntervals {
     const { clock, gateway } = this.#context;
     const now = clock.now();
-    if (now - this.#paced.at < PACED_MS && this.#paced.of === this.#settings) return this.#paced.settings;
+    if (now - this.#paced.at < PACED_MS && this.#paced.of === this.#settings) return this.#paced.intervals;
     const count = (isMeant: (record: ServerRecord) => boolean) => this.records.filter(isMeant).length;
-    const pollIntervalMs = pollEveryMs(this.#settings.pollIntervalMs, {
+    const { stalenessMs, pollIntervalMs: configuredMs } = this.#settings;
+    const pollIntervalMs = pollEveryMs(configuredMs, {
       perMinute: gateway.budget().limitPerMinute,
       // Those that were never polled will be.
       polled: count(
@@ -366,23 +404,16 @@ export class PanelFleet {
       ),
       streaming: count(({ status }) => status.condition === 'streaming'),
     });
-    this.#paced = { at: now, of: this.#settings, settings: { ...this.#settings, pollIntervalMs } };
-    return this.#paced.settings;
+    this.#paced = { at: now, of: this.#settings, intervals: { pollIntervalMs, stalenessMs } };
+    return this.#paced.intervals;
   }
 
-  #createMembers(): Members {
-    const context = this.#sessionContext();
-    return new Members({
-      random: this.#context.random,
-      create: (target) => {
-        const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
-        const hasRoom = () => this.#withRoom?.has(record) ?? true;
-        return { record, session: new Session(context, record, hasRoom) };
-      },
-      changed: () => {
-        if (this.#isRunning) this.#followServers();
-      },
-    });
+  /** Something is blamed, or no longer, or for another problem. */
+  #blameChanged(subject: Subject): void {
+    if (WITHOUT_SESSIONS.has(subject)) return;
+    this.#surroundings.judged(subject);
+    const node = nodeOf(subject);
+    this.#members.changed((record) => node === undefined || record.node === node);
   }
 
   #beginAll(): void {
@@ -408,6 +439,7 @@ export class PanelFleet {
         schedules: askedFor((target) => this.#schedules.isRead(target)),
       },
     });
+    this.#surroundings.keepNodes(this.records);
     this.#socketLimit.require(this.#needs.current.sockets, this.#partChanged);
     this.#divideRoom();
     this.#needs.follow();
@@ -415,7 +447,7 @@ export class PanelFleet {
 
   readonly #partChanged = () => {
     this.#divideRoom();
-    this.#members.follow();
+    this.#members.changed();
     this.#needs.follow();
   };
 
@@ -425,4 +457,8 @@ export class PanelFleet {
     const streamed = this.records.filter(({ target }) => isStreamed(target));
     this.#withRoom = streamed.length > part ? new Set(streamed.slice(0, part)) : undefined;
   }
+}
+
+function hasNoData({ status: { condition } }: ServerRecord): boolean {
+  return condition === 'blocked' || condition === 'failing';
 }

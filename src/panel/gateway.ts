@@ -74,6 +74,12 @@ export interface SocketAttempt {
   readonly end: Problem | 'withdrawn' | undefined;
 }
 
+/** How a server is to try its node's sockets. */
+export interface SocketTrial {
+  /** With new credentials, because the panel may give another address. */
+  readonly isFresh: boolean;
+}
+
 /** A server that failed for this cause works: others may, too. */
 export interface Recovery {
   readonly cause: CauseCode;
@@ -121,10 +127,10 @@ export class Gateway {
   readonly #closing = new AbortController();
   readonly #changes = new Listeners();
   readonly #blamed = new Listeners<[subject: Subject, isBlamed: boolean]>();
-  readonly #socketTrials = new Listeners<[server: string, isFresh: boolean]>();
+  readonly #socketTrials = new Listeners<[server: string]>();
   readonly #recoveries = new Listeners<[Recovery]>();
-  /** Servers whose sockets are tried, and what takes the result. */
-  readonly #attempts = new Map<string, (problem: Problem | undefined) => void>();
+  /** Servers that are to try their node's sockets, and what takes the result. */
+  readonly #attempts = new Map<string, SocketTrial & { readonly ended: (problem?: Problem) => void }>();
   /** When a poll of a node last got a response; absent if one without a response began after that. */
   readonly #respondedAt = new Map<string, number>();
   /** Where the panel says that a node's sockets are. */
@@ -220,6 +226,11 @@ export class Gateway {
     return trouble?.blamedAt === undefined || trouble.trial?.server === server;
   }
 
+  /** The trial of its node's sockets for which the server was chosen, until it has ended. */
+  socketTrial(server: string): SocketTrial | undefined {
+    return this.#attempts.get(server);
+  }
+
   /** Does the panel still give this address for the node's sockets, as far as is known? */
   isCurrent(node: string | undefined, url: string): boolean {
     const address = node === undefined ? undefined : this.#addresses.get(node);
@@ -235,11 +246,12 @@ export class Gateway {
     const signs = end === undefined || problem !== undefined ? signsOfSocket(problem?.cause) : NOTHING;
     // The failure that raises a suspicion is no trial of it.
     const attempt = this.#attempts.get(server);
+    this.#attempts.delete(server);
     if (signs.node !== undefined || cell?.last?.streams === true)
       this.#troubles.record('sockets', server, { startedAt, problem, signs, streams: end === undefined });
     // The panel's own error for the node, instead of a token for its trial, is one as well.
     const token = cells.websocket.get(server)?.last;
-    attempt?.(signs.node === 'fails' ? problem : failedIn(token?.signs.node, token?.problem));
+    attempt?.ended(signs.node === 'fails' ? problem : failedIn(token?.signs.node, token?.problem));
   }
 
   /** Why no socket of this node is opened for now: a problem of the panel, the path, the account or the node. */
@@ -300,8 +312,8 @@ export class Gateway {
     return this.#blamed.add(listener);
   }
 
-  /** Calls the listener when a server is to try its node's sockets, with new credentials if `isFresh`. */
-  onSocketTrial(listener: (server: string, isFresh: boolean) => void): () => void {
+  /** Calls the listener when a server is to try its node's sockets. */
+  onSocketTrial(listener: (server: string) => void): () => void {
     return this.#socketTrials.add(listener);
   }
 
@@ -468,14 +480,17 @@ export class Gateway {
   }
 
   async #trySocket({ server, isFresh }: Trial, signal: AbortSignal): Promise<Problem | undefined> {
-    const ended = new Promise<Problem | undefined>((resolve) => this.#attempts.set(server, resolve));
-    // A call for a token must not delay the trials of other nodes, of which most take none.
-    this.#socketTrials.notify(server, isFresh && this.#lane.hasTrialRoom);
+    const tried = new Promise<Problem | undefined>((ended) => {
+      // A call for a token must not delay the trials of other nodes, of which most take none.
+      this.#attempts.set(server, { isFresh: isFresh && this.#lane.hasTrialRoom, ended });
+    });
+    const attempt = this.#attempts.get(server);
+    this.#socketTrials.notify(server);
     this.#lane.bringForward(server);
     try {
-      return await untilAborted(ended, signal);
+      return await untilAborted(tried, signal);
     } finally {
-      this.#attempts.delete(server);
+      if (this.#attempts.get(server) === attempt) this.#attempts.delete(server);
     }
   }
 

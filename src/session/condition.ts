@@ -8,49 +8,119 @@ import {
   type SampleSource,
   type ServerTarget,
 } from '../domain/server.ts';
-import type { LastingRefusal } from './failure.ts';
-import type { MachineState } from './machine-model.ts';
-import type { PollResult } from './poller.ts';
+import { type LastingRefusal, mayBeOfPanel } from './failure.ts';
+import { isLive, type MachineState } from './machine-model.ts';
+import type { PollState } from './polls.ts';
 
 /** What one server's condition depends on. */
 export interface Circumstances {
+  readonly isRunning: boolean;
+  readonly mode: CollectionMode;
+  /** Why the panel blocks the server, according to its list. */
+  readonly blocked: BlockedReason | undefined;
   readonly machine: MachineState;
   /** Whether the server should be polled now. */
   readonly polling: boolean;
-  readonly poll: PollResult;
-  readonly mode: CollectionMode;
+  readonly poll: PollState['result'];
   /** Why no socket of its node is opened for now, and why no server of its node is polled: a problem of several servers. */
   readonly socketHold: Problem | undefined;
   readonly pollHold: Problem | undefined;
+  readonly before: CollectionStatus;
 }
+
+/** The same, with what follows from it. */
+interface Evidence extends Circumstances {
+  /** The refusal of the socket that stands, also while it is retested. */
+  readonly refused: LastingRefusal | undefined;
+  readonly socketProblem: Problem | undefined;
+  readonly pollProblem: Problem | undefined;
+}
+
+/** A row applies if it returns a status. */
+type Row = (now: Evidence) => CollectionStatus | undefined;
+
+/** The conditions of a server: the first row that applies is its condition. */
+export const STATUS_ROWS = {
+  stopped: ({ isRunning }) => (isRunning ? undefined : { condition: 'stopped' }),
+  'blocked in the list, but its socket streams': ({ blocked, machine }) => {
+    if (blocked === undefined || !isLive(machine)) return undefined;
+    const detail = `${listedAs(blocked)}, but the console socket streams`;
+    return statusOf('streaming', { cause: blocked, detail });
+  },
+  'blocked in the list': ({ blocked }) =>
+    blocked && blockedFor(blocked, { cause: blocked, detail: listedAs(blocked) }),
+  streaming: ({ machine }) => (isLive(machine) ? statusOf('streaming', machine.problem) : undefined),
+  polled: ({ polling, poll, pollHold, socketProblem }) =>
+    polling && poll.type === 'answered' && pollHold === undefined
+      ? statusOf('polling', socketProblem)
+      : undefined,
+  'the panel or its key fails': ({ machine, refused, socketHold }) => {
+    const isExplained = refused === undefined || mayBeOfPanel(refused.reason);
+    return isExplained && machine.name !== 'idle' && isOfPanel(socketHold)
+      ? statusOf('failing', socketHold)
+      : undefined;
+  },
+  'refused twice': ({ refused, poll, socketProblem }) => {
+    if (refused === undefined || poll.type !== 'refused') return undefined;
+    // The problem shown has to be the one behind the reason; if there are two, the socket's is more specific.
+    return blockedFor(poll.reason, poll.reason === refused.reason ? socketProblem : poll.problem);
+  },
+  // Until the resources endpoint has refused as well, a server isn't blocked. The socket's problem is shown even if a poll fails,
+  // because it lasts and is more specific.
+  'console refused': ({ refused, mode, socketProblem }) =>
+    refused !== undefined && (refused.reason === undefined || (refused.pollable && mode === 'auto'))
+      ? statusOf('failing', socketProblem)
+      : undefined,
+  'socket refused': ({ refused, socketProblem }) =>
+    refused?.reason && blockedFor(refused.reason, socketProblem),
+  'polls refused': ({ polling, poll, machine }) =>
+    polling && poll.type === 'refused' && machine.name === 'idle'
+      ? blockedFor(poll.reason, poll.problem)
+      : undefined,
+  'polls fail': ({ socketProblem, pollProblem }) =>
+    pollProblem && statusOf('failing', moreExact(socketProblem, pollProblem)),
+  // A socket that was moved to another node soon after a failure reconnects without a problem of its own, and one that is tried
+  // because what prevented it is over hasn't failed again.
+  'socket fails': ({ machine, socketHold, socketProblem }) => {
+    if (machine.name === 'idle') return undefined;
+    const hasFailed = machine.failures > 0 && machine.wokenAt === undefined;
+    return (hasFailed || socketHold !== undefined) && socketProblem !== undefined
+      ? statusOf('failing', socketProblem)
+      : undefined;
+  },
+  // The panel or its node has to respond first.
+  'still blocked': ({ before }) => (before.condition === 'blocked' ? before : undefined),
+  waiting: ({ machine: { name } }) =>
+    name === 'idle' || name === 'fetchingToken' ? { condition: 'waiting' } : undefined,
+  connecting: () => ({ condition: 'connecting' }),
+} as const satisfies Record<string, Row>;
+
+const ROWS: readonly Row[] = Object.values(STATUS_ROWS);
 
 /** The condition of a server, and the problem behind it; pure. */
 export function collectionStatus(now: Circumstances): CollectionStatus {
-  const { machine, poll, polling, socketHold, pollHold } = now;
-  if (machine.name === 'streaming' || machine.name === 'refreshing') {
-    return statusOf('streaming', machine.problem);
+  const evidence = evidenceOf(now);
+  for (const row of ROWS) {
+    const status = row(evidence);
+    if (status !== undefined) return status;
   }
-  const socketProblem = moreExact(machine.name === 'idle' ? undefined : machine.problem, socketHold);
-  if (polling && poll.type === 'answered' && pollHold === undefined)
-    return statusOf('polling', socketProblem);
-  const refused = machine.name === 'idle' ? undefined : machine.refused;
-  const isExplained = isOfPanel(socketHold) && (refused === undefined || mayBeOfPanel(refused.reason));
-  if (isExplained) return statusOf('failing', socketHold);
-  if (refused !== undefined) return refusedStatus(refused, socketProblem, now);
-  if (polling && poll.type === 'refused' && machine.name === 'idle') {
-    return { condition: 'blocked', blocked: poll.reason, problem: poll.problem };
-  }
-  const pollProblem = polling
-    ? moreExact(poll.type === 'failed' ? poll.problem : undefined, pollHold)
-    : undefined;
-  if (pollProblem !== undefined) return statusOf('failing', moreExact(socketProblem, pollProblem));
-  if (machine.name === 'idle') return { condition: 'waiting' };
-  // A socket that was moved to another node soon after a failure reconnects without a problem of its own, and one that is tried
-  // because what prevented it is over hasn't failed again.
-  const hasFailed = machine.failures > 0 && machine.wokenAt === undefined;
-  if ((hasFailed || socketHold !== undefined) && socketProblem !== undefined)
-    return statusOf('failing', socketProblem);
-  return { condition: machine.name === 'fetchingToken' ? 'waiting' : 'connecting' };
+  return { condition: 'connecting' };
+}
+
+export function evidenceOf(now: Circumstances): Evidence {
+  const { machine, polling, poll, socketHold, pollHold } = now;
+  const failedPoll = poll.type === 'failed' ? poll.problem : undefined;
+  const isIdle = machine.name === 'idle';
+  return {
+    ...now,
+    refused: isIdle ? undefined : machine.refused,
+    socketProblem: isIdle ? undefined : moreExact(machine.problem, socketHold),
+    pollProblem: polling ? moreExact(failedPoll, pollHold) : undefined,
+  };
+}
+
+function listedAs(reason: BlockedReason): string {
+  return `${reason} according to the panel's server list`;
 }
 
 /**
@@ -62,45 +132,18 @@ function moreExact(one: Problem | undefined, other: Problem | undefined): Proble
   return one.cause === 'closed' || (isOfPanel(one) && !isOfPanel(other)) ? other : one;
 }
 
-/**
- * May the refusal concern the panel or its API key? A 401 or 404 may, and a problem of the key itself has no reason that belongs to
- * the server.
- */
-export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
-  return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
-}
-
-/** Is it a state of the server, which the server list knows as well? */
-export function isListedReason(reason: BlockedReason | undefined): boolean {
-  return reason !== undefined && !mayBeOfPanel(reason) && reason !== 'forbidden';
-}
-
 function isOfPanel(problem: Problem | undefined): boolean {
   if (problem === undefined) return false;
   const { scope } = CAUSES[problem.cause];
   return scope === 'panel' || scope === 'key';
 }
 
-function refusedStatus(
-  refused: LastingRefusal,
-  problem: Problem | undefined,
-  now: Circumstances,
-): CollectionStatus {
-  const { poll } = now;
-  if (poll.type === 'refused') {
-    // The problem shown has to be the one behind the reason; if there are two, the socket's is more specific.
-    const shown = poll.reason === refused.reason ? problem : poll.problem;
-    return { ...statusOf('blocked', shown), blocked: poll.reason };
-  }
-  // If the resources endpoint may still respond, a server isn't blocked until that has refused as well. The socket's problem is
-  // shown even if a poll fails, because it lasts and is more specific.
-  if (refused.reason === undefined || (refused.pollable && now.mode === 'auto'))
-    return statusOf('failing', problem);
-  return { ...statusOf('blocked', problem), blocked: refused.reason };
-}
-
 function statusOf(condition: Condition, problem: Problem | undefined): CollectionStatus {
   return problem === undefined ? { condition } : { condition, problem };
+}
+
+function blockedFor(blocked: BlockedReason, problem: Problem | undefined): CollectionStatus {
+  return { ...statusOf('blocked', problem), blocked };
 }
 
 /** The stage of the session's socket. */
@@ -122,7 +165,7 @@ export function socketState(machine: MachineState): SocketState {
 }
 
 /** The source through which a change restored a server's data, if it did. */
-export function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
+function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
   const wasLost = before.condition === 'failing' || before.condition === 'blocked';
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
   if (now.condition === 'streaming') return wasLost || wasFallback ? 'socket' : undefined;

@@ -1,7 +1,5 @@
 import { VALID_INTERVALS } from '../domain/reading.ts';
-import type { BlockedReason, CollectionMode } from '../domain/server.ts';
 import { TRIAL_GAPS_MS } from '../panel/blame.ts';
-import type { MachineState } from './machine-model.ts';
 
 /** A connect may be this late before it goes before a token that ends now: as long as a token lives. */
 const CONNECT_PERIOD_MS = 10 * 60_000;
@@ -12,81 +10,10 @@ export const FALLBACK_AFTER_MS = 30_000;
 /** A socket that left this many requests for stats unanswered is dead, whatever TCP reports. */
 export const UNANSWERED_LIMIT = 2;
 
-/** When a server's resources are requested: never, or from an instant on at an interval. */
-export type PollPolicy =
-  | { readonly type: 'off' }
-  /** `from` is in monotonic milliseconds. */
-  | { readonly type: 'on'; readonly from: number; readonly intervalMs: number };
-
-const OFF: PollPolicy = { type: 'off' };
-
-/** What a server needs of its panel. */
-export interface Need {
-  /** `keep` an open socket until its token ends, because the panel blocks the server. */
-  readonly socket: 'hold' | 'keep' | 'none';
-  readonly poll: PollPolicy;
-}
-
-/** What the need depends on; instants are monotonic milliseconds. */
-export interface Situation {
-  readonly mode: CollectionMode;
-  /** The server list shows that the panel blocks the server. */
-  readonly blocked: BlockedReason | undefined;
-  /** The process may open a file for its socket. */
-  readonly hasRoom: boolean;
-  /** No socket can be opened for now, for a reason that concerns other servers, too. */
-  readonly isSocketHeld: boolean;
-  /** The same of polls. */
-  readonly isPollHeld: boolean;
-  readonly machine: MachineState;
-  readonly sampledAt: number | undefined;
-  /** Since when the session has needed a socket. */
-  readonly waitingSince: number;
+/** How often a server is polled, and when a sample is stale, in milliseconds. */
+export interface PollIntervals {
   readonly pollIntervalMs: number;
-}
-
-/** What a server needs next; pure. */
-export function needOf(situation: Situation): Need {
-  const { mode, blocked, hasRoom } = situation;
-  if (blocked !== undefined) return { socket: 'keep', poll: OFF };
-  if (mode === 'poll') return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
-  if (mode === 'socket') return { socket: hasRoom ? 'hold' : 'none', poll: OFF };
-  if (!hasRoom) return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
-  return { socket: 'hold', poll: fallback(situation) };
-}
-
-/** The polls of a server whose socket should stream. */
-function fallback(situation: Situation): PollPolicy {
-  const { machine, isSocketHeld, isPollHeld, sampledAt, waitingSince } = situation;
-  const overdueFrom = (sampledAt ?? waitingSince) + FALLBACK_AFTER_MS;
-  switch (machine.name) {
-    case 'idle':
-      return OFF;
-    case 'streaming':
-    case 'refreshing':
-      // Until a dead socket is given up and another one streams, the data would become stale.
-      return machine.unanswered < UNANSWERED_LIMIT ? OFF : polledFrom(overdueFrom, situation);
-    case 'blocked':
-    case 'fetchingToken':
-    case 'connecting':
-    case 'authenticating':
-    case 'opening':
-    case 'backingOff':
-      if (machine.refused?.pollable === false) return OFF;
-      // While polls are held as well, one would only wait, and start in place of the socket.
-      if (isSocketHeld && !isPollHeld) return polledFrom(Number.NEGATIVE_INFINITY, situation);
-      // It will probably connect at once: a poll would take a call from others.
-      if (machine.wokenAt !== undefined)
-        return isPollHeld ? OFF : polledFrom(machine.wokenAt + FALLBACK_AFTER_MS, situation);
-      if (machine.refused !== undefined) return polledFrom(Number.NEGATIVE_INFINITY, situation);
-      // A server that is only waiting for its call has not failed.
-      if (machine.failures === 0) return OFF;
-      return polledFrom(overdueFrom, situation);
-  }
-}
-
-function polledFrom(from: number, { pollIntervalMs }: Situation): PollPolicy {
-  return { type: 'on', from, intervalMs: pollIntervalMs };
+  readonly stalenessMs: number;
 }
 
 /** The part of the rate that polls may take, of what the tokens of sockets leave: the rest is for lists, trials and new sockets. */

@@ -41,6 +41,14 @@ export function lastingRefusal({ cause }: Problem): LastingRefusal | undefined {
   return { reason: scope === 'node' ? undefined : blockedReason(cause), pollable: !UNREADABLE.has(cause) };
 }
 
+/**
+ * May the refusal concern the panel or its API key? A 401 or 404 may, and a problem of the key itself has no reason that belongs to
+ * the server.
+ */
+export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
+  return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
+}
+
 /** The failure of a call for credentials. */
 export function tokenFailure(error: unknown): Failure {
   return { reason: 'no_token', problem: problemOf(error) };

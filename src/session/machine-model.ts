@@ -29,6 +29,15 @@ interface WithToken extends AttemptState {
   readonly token: Token;
 }
 
+/** Waits before it tries again. */
+interface Resting extends AttemptState {
+  /** When the last attempt failed. */
+  readonly since: number;
+  readonly retryAt: number;
+  /** If that can still be used. */
+  readonly token?: Token | undefined;
+}
+
 export interface Live extends WithToken {
   /** When this socket began to stream. */
   readonly since: number;
@@ -36,8 +45,8 @@ export interface Live extends WithToken {
   readonly authenticatedAt: number;
   /** Requests for stats that have had no response. */
   readonly unanswered: number;
-  /** Consecutive failed refreshes; absent if none failed. */
-  readonly failedRefreshes?: number;
+  /** Consecutive failed refreshes, and when the last one failed; absent if none failed. */
+  readonly failedRefreshes?: { readonly count: number; readonly at: number };
   /** The node rejected a renewed token once; another is fetched shortly. */
   readonly renewalRejected?: true;
 }
@@ -46,7 +55,8 @@ export interface Live extends WithToken {
 export type MachineState =
   /** With the token of the last socket, if that can still be used. */
   | { readonly name: 'idle'; readonly epoch: number; readonly token?: Token | undefined }
-  | ({ readonly name: 'fetchingToken' } & AttemptState)
+  /** `since`: when the attempt began, or was woken. */
+  | ({ readonly name: 'fetchingToken'; readonly since: number } & AttemptState)
   | ({ readonly name: 'connecting'; readonly reused: boolean } & WithToken)
   | ({ readonly name: 'authenticating'; readonly reused: boolean } & WithToken)
   /** The token was accepted, and no stats have arrived yet. */
@@ -54,13 +64,9 @@ export type MachineState =
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
-  | ({ readonly name: 'backingOff'; readonly token: Token | undefined } & AttemptState)
-  /** Waits for the slow retry, with the token if that can still be used. */
-  | ({
-      readonly name: 'blocked';
-      readonly refused: LastingRefusal;
-      readonly token?: Token;
-    } & AttemptState);
+  | ({ readonly name: 'backingOff' } & Resting)
+  /** Waits for the slow retry. */
+  | ({ readonly name: 'blocked'; readonly refused: LastingRefusal } & Resting);
 
 export type TimerName = 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
 
@@ -114,7 +120,7 @@ export type MachineEffect =
   | { readonly type: 'cancelTimers' }
   | { readonly type: 'countReconnect'; readonly reason: ReconnectReason };
 
-export type StateNamed<Name extends MachineState['name']> = Extract<MachineState, { name: Name }>;
+export type StateNamed<Name extends MachineState['name']> = Extract<MachineState, { readonly name: Name }>;
 export type EventOfType<Type extends MachineEvent['type']> = Extract<MachineEvent, { type: Type }>;
 
 /** What a step needs from outside. */
@@ -179,11 +185,17 @@ export function connect(
 const FAILURES_TO_RETRY = 3;
 
 /** The transition to a call for credentials, which keeps what is known about earlier failures. */
-export function fetchToken(from: AttemptState): Transition {
+export function fetchToken(from: AttemptState, { now }: MachineContext): Transition {
   const isRetry =
     from.wokenAt === undefined && (from.refused !== undefined || from.failures >= FAILURES_TO_RETRY);
   return {
-    state: { name: 'fetchingToken', epoch: from.epoch, failures: from.failures, ...carried(from) },
+    state: {
+      name: 'fetchingToken',
+      epoch: from.epoch,
+      failures: from.failures,
+      since: now,
+      ...carried(from),
+    },
     effects: [{ type: 'cancelTimers' }, { type: 'fetchToken', priority: isRetry ? 'retry' : 'connect' }],
   };
 }
@@ -223,17 +235,21 @@ export function fail(
   retryMs?: number,
 ): Transition {
   const failures = state.failures + 1;
-  const common = { epoch: state.epoch, failures, problem: failure.problem };
+  const delayMs = retryMs ?? retryDelay(failures, failure, context);
+  const resting: Resting = {
+    epoch: state.epoch,
+    failures,
+    problem: failure.problem,
+    since: context.now,
+    retryAt: context.now + delayMs,
+    token: failure.dropToken === true ? undefined : token,
+  };
   const refused = lastingRefusal(failure.problem);
-  const kept = failure.dropToken === true ? undefined : token;
   const counted: readonly MachineEffect[] =
     failure.reason === 'no_token' ? [] : [{ type: 'countReconnect', reason: failure.reason }];
-  const delayMs = retryMs ?? retryDelay(failures, failure, context);
   return {
     state:
-      refused === undefined
-        ? { name: 'backingOff', ...common, token: kept }
-        : { name: 'blocked', ...common, refused, token: kept },
+      refused === undefined ? { ...resting, name: 'backingOff' } : { ...resting, name: 'blocked', refused },
     effects: [{ type: 'cancelTimers' }, ...counted, { type: 'setTimer', timer: 'retry', delayMs }],
   };
 }
@@ -269,4 +285,19 @@ function carried({
   wokenAt,
 }: AttemptState): Pick<AttemptState, 'problem' | 'refused' | 'wokenAt'> {
   return { problem, refused, wokenAt };
+}
+
+/** Does the server wait before it tries again? */
+export function isResting(state: MachineState): state is StateNamed<'backingOff' | 'blocked'> {
+  return state.name === 'backingOff' || state.name === 'blocked';
+}
+
+/** Is a socket being opened? */
+export function isAttempt({ name }: MachineState): boolean {
+  return name === 'fetchingToken' || name === 'connecting' || name === 'authenticating' || name === 'opening';
+}
+
+/** Does the socket stream? */
+export function isLive(state: MachineState): state is StateNamed<'streaming' | 'refreshing'> {
+  return state.name === 'streaming' || state.name === 'refreshing';
 }

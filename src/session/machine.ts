@@ -17,6 +17,8 @@ import {
   fail,
   failWithSocket,
   fetchToken,
+  isAttempt,
+  isLive,
   isTimer,
   type Live,
   type MachineContext,
@@ -79,13 +81,7 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
 
 /** Does the state have a socket, at any stage? */
 export function hasSocket(state: MachineState): boolean {
-  return (
-    state.name === 'connecting' ||
-    state.name === 'authenticating' ||
-    state.name === 'opening' ||
-    state.name === 'streaming' ||
-    state.name === 'refreshing'
-  );
+  return isLive(state) || (isAttempt(state) && state.name !== 'fetchingToken');
 }
 
 function start(
@@ -94,7 +90,7 @@ function start(
   context: MachineContext,
 ): Transition {
   const attempt = { epoch, failures: 0 };
-  return mayConnect ? connectAgain(attempt, token, context) : fetchToken(attempt);
+  return mayConnect ? connectAgain(attempt, token, context) : fetchToken(attempt, context);
 }
 
 /** Connects with the token of an earlier socket if that lives long enough, else with a new one. */
@@ -103,7 +99,7 @@ function connectAgain(state: AttemptState, token: Token | undefined, context: Ma
     token !== undefined &&
     token.expiresAt - context.now > REUSE_MARGIN_MS &&
     context.isCurrent(token.socketUrl);
-  return isUsable ? connect(state, { token, reused: true }, context) : fetchToken(state);
+  return isUsable ? connect(state, { token, reused: true }, context) : fetchToken(state, context);
 }
 
 function whileFetching(
@@ -117,7 +113,7 @@ function whileFetching(
     case 'tokenFailed':
       return fail(state, undefined, event.failure, context);
     case 'wake':
-      return stay({ ...state, wokenAt: context.now });
+      return stay({ ...state, since: context.now, wokenAt: context.now });
     default:
       return stay(state);
   }
@@ -163,11 +159,14 @@ function whileAuthenticating(
         return prepend(
           [CLOSE_SOCKET, { type: 'countReconnect', reason: 'auth_refused' }],
           // A refusal that this attempt retests remains the problem until then.
-          fetchToken({
-            ...state,
-            problem: state.refused === undefined ? event.failure().problem : state.problem,
-            wokenAt: context.now,
-          }),
+          fetchToken(
+            {
+              ...state,
+              problem: state.refused === undefined ? event.failure().problem : state.problem,
+              wokenAt: context.now,
+            },
+            context,
+          ),
         );
       }
       return rejectToken(state, event, context);
@@ -324,7 +323,7 @@ function rejectRenewal(
 /** The credentials expired: continue with new ones, or with those already requested. */
 function expire(state: LiveState, context: MachineContext): Transition {
   const problem = state.problem ?? TOKEN_EXPIRED;
-  const next = fetchToken({ epoch: state.epoch, failures: failuresAfter(state, context), problem });
+  const next = fetchToken({ epoch: state.epoch, failures: failuresAfter(state, context), problem }, context);
   return state.name === 'refreshing' ? { state: next.state, effects: [{ type: 'cancelTimers' }] } : next;
 }
 
@@ -359,17 +358,17 @@ function keepStreaming(
   context: MachineContext,
 ): Transition {
   const { next: _, ...live } = state;
-  const failedRefreshes = (state.failedRefreshes ?? 0) + 1;
+  const count = (state.failedRefreshes?.count ?? 0) + 1;
   const streaming: MachineState = {
     ...live,
     name: 'streaming',
-    failedRefreshes,
+    failedRefreshes: { count, at: context.now },
     problem: failure.problem,
   };
   if (lastingRefusal(failure.problem) !== undefined) return stay(streaming);
   return {
     state: streaming,
-    effects: [{ type: 'setTimer', timer: 'refresh', delayMs: retryDelay(failedRefreshes, failure, context) }],
+    effects: [{ type: 'setTimer', timer: 'refresh', delayMs: retryDelay(count, failure, context) }],
   };
 }
 

@@ -7,8 +7,8 @@ import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-
 import type { SocketTimeouts } from './machine-model.ts';
+import type { Surroundings } from './plan.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
 
 /** A panel's settings for console sockets. */
@@ -29,17 +29,13 @@ export interface SocketAccess {
 }
 
 /** What a console socket needs from its panel. */
-export type StreamPanel = Pick<PanelGateway, 'credentials' | 'mayConnect' | 'isCurrent' | 'socketEnded'>;
+export type StreamPanel = Pick<PanelGateway, 'credentials' | 'isCurrent' | 'socketEnded'>;
 
-/** A panel that is used for a single socket holds none. */
-export const NO_HOLDS: Omit<StreamPanel, 'credentials'> = {
-  mayConnect: () => true,
-  isCurrent: () => true,
-  socketEnded: () => undefined,
-};
-
-/** What a session needs from its panel; one server's part of `PanelGateway`. */
-export type SessionPanel = StreamPanel & Pick<PanelGateway, 'resources' | 'socketHold' | 'pollHold'>;
+/** What a server's socket, or its polls, tell their owner. */
+export interface WayOwner {
+  /** Their state changed, or something is due. */
+  changed(): void;
+}
 
 /** Where a console socket stores what it learns. */
 export interface StreamRecord {
@@ -70,12 +66,6 @@ export interface SessionRecord extends StreamRecord {
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }
 
-/** How often a server is polled, and when a sample is stale, in milliseconds. */
-export interface PollIntervals {
-  readonly pollIntervalMs: number;
-  readonly stalenessMs: number;
-}
-
 /** What all console sockets of a panel share. */
 export interface StreamContext extends SocketAccess {
   readonly clock: Clock;
@@ -90,6 +80,7 @@ export interface StreamContext extends SocketAccess {
 
 /** What all sessions of a panel share. */
 export interface SessionContext extends StreamContext {
-  readonly panel: SessionPanel;
-  readonly settings: SessionSettings & PollIntervals;
+  readonly panel: StreamPanel & Pick<PanelGateway, 'resources'>;
+  /** What the session of this server sees now. */
+  readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
 }

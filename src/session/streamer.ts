@@ -1,71 +1,51 @@
-import type { Clock } from '../domain/clock.ts';
 import { subjectOf } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Credentials } from '../panel/dialect.ts';
+import { Connection, type ConnectionOwner } from './connection.ts';
 import { connectBy } from './due.ts';
-import { tokenFailure, type UpgradeWay, upgradeFailure } from './failure.ts';
+import { tokenFailure } from './failure.ts';
 import { step } from './machine.ts';
 import {
   INITIAL_STATE,
+  isAttempt,
+  isLive,
+  isResting,
   type MachineContext,
   type MachineEffect,
   type MachineEvent,
   type MachineState,
   SILENCE_MS,
-  type StateNamed,
   type TimerName,
   type Token,
   type TokenPurpose,
 } from './machine-model.ts';
-import type { StreamContext, StreamRecord } from './session-ports.ts';
-import type { ConsoleSocket } from './socket.ts';
-import { SocketEvents } from './socket-events.ts';
+import type { SocketPlan } from './plan.ts';
+import type { StreamContext, StreamRecord, WayOwner } from './session-ports.ts';
 import { Timers } from './timers.ts';
 import { toToken } from './token.ts';
 
-/** While its node's sockets are in trouble, a retry that is due is put off by this. */
-const HELD_MS = 15_000;
-
-/** What a streamer asks its owner, and what it notifies the owner of. */
-export interface StreamerOwner {
-  /** Should the token be renewed when it ends? */
-  renews(): boolean;
-  /** The token ended and won't be renewed. */
-  tokenSpent(): void;
-  /** The machine's state changed. */
-  changed(): void;
-}
-
-/** Holds one server's console socket: runs the machine's effects and feeds events to it. */
-export class Streamer {
+/** Holds one server's console socket as its plan says: runs the machine's effects and feeds events to it. */
+export class Streamer implements ConnectionOwner {
   readonly #context: StreamContext;
   readonly #record: StreamRecord;
-  readonly #owner: StreamerOwner;
-  readonly #clock: Clock;
+  readonly #owner: WayOwner;
   readonly #timers: Timers<TimerName>;
   #machine: MachineState = INITIAL_STATE;
-  #socket: ConsoleSocket | undefined;
+  #connection: Connection | undefined;
   #fetch: AbortController | undefined;
   /** When the attempt under way began. */
   #attemptedAt = 0;
-  #hasAttempted = false;
-  /** The reason for earlier failures may be gone, also for a call that waits. */
-  #isPromising = false;
-  /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
-  #lastStatsAt = 0;
-  /** Kept beside it, since every sample asks. */
-  #awaitsSample = false;
+  /** The token is renewed when it ends. */
+  #isRenewed = true;
   #socketHost: string | undefined;
   #closing: Promise<void> = Promise.resolve();
 
-  constructor(context: StreamContext, record: StreamRecord, owner: StreamerOwner) {
-    const { clock } = context;
+  constructor(context: StreamContext, record: StreamRecord, owner: WayOwner) {
     this.#context = context;
     this.#record = record;
     this.#owner = owner;
-    this.#clock = clock;
-    this.#timers = new Timers(clock, (timer) => this.#onTimer(timer));
+    this.#timers = new Timers(context.clock, (timer) => this.#onTimer(timer));
   }
 
   get machine(): MachineState {
@@ -77,42 +57,33 @@ export class Streamer {
     return this.#closing;
   }
 
-  start(): void {
-    this.dispatch({ type: 'start', mayConnect: this.#mayConnect });
+  follow(plan: SocketPlan): void {
+    this.#isRenewed = plan.type === 'hold';
+    if (plan.type === 'none') this.#dispatch({ type: 'stop' });
+    else if (plan.type === 'hold' && plan.next !== undefined) this.#dispatch(plan.next);
   }
 
-  stop(): void {
-    this.dispatch({ type: 'stop' });
+  /** The server was chosen to try its node's sockets, and doesn't. */
+  declineTrial(): void {
+    this.#report('withdrawn');
   }
 
-  /** Tries again unless its node's sockets are in trouble, because the reason for earlier failures may be gone. */
-  wake(): void {
-    this.#isPromising = true;
-    if (isResting(this.#machine)) this.#attempt({ type: 'wake' });
-    else if (this.#owner.renews()) this.dispatch({ type: 'wake' });
+  happened(event: MachineEvent): void {
+    if (this.#isRenewed || !endsToken(event, this.#machine)) this.#dispatch(event);
+    else if (event.type === 'jwtError' || (event.type === 'timer' && event.timer === 'expiry'))
+      this.#dispatch({ type: 'stop' });
   }
 
-  /** Tries its node's sockets, with a new token if `isFresh`; an attempt that is under way tries them as well. */
-  tryNode(isFresh: boolean): void {
-    if (isResting(this.#machine)) this.#attempt({ type: 'try', isFresh });
-    else if (!isAttempt(this.#machine)) this.#report('withdrawn');
-  }
-
-  /** Records that a sample arrived at this instant; returns true if the machine waits for one. */
-  sampled(now: number): boolean {
-    this.#lastStatsAt = Math.trunc(now);
-    return this.#awaitsSample;
-  }
-
-  /** Steps the machine and runs its effects. */
-  dispatch(event: MachineEvent): void {
+  #dispatch(event: MachineEvent): void {
     const before = this.#machine;
     const { state, effects } = step(before, event, this.#machineContext());
     this.#machine = state;
-    if (isAttempt(before) && !isAttempt(state)) this.#isPromising = false;
-    this.#reportChange(before, state);
-    this.#awaitsSample = 'unanswered' in state && state.unanswered > 0;
+    if (isAttempt(state) && !isAttempt(before)) this.#attemptedAt = this.#context.clock.now();
     for (const effect of effects) this.#run(effect);
+    if (this.#connection !== undefined)
+      this.#connection.awaitsStats = 'unanswered' in state && state.unanswered > 0;
+    // Last, because a report may begin another attempt.
+    this.#reportChange(before, state);
     if (state !== before || effects.length > 0) this.#owner.changed();
   }
 
@@ -134,24 +105,25 @@ export class Streamer {
         void this.#fetchToken(effect.priority);
         break;
       case 'abortFetch':
-        this.#abortFetch();
+        this.#fetch?.abort(new Error('the credentials are no longer needed'));
+        this.#fetch = undefined;
         break;
       case 'openSocket':
         void this.#openSocket(effect.epoch, effect.url);
         break;
       case 'closeSocket':
-        this.#closing = Promise.all([this.#closing, this.#socket?.close()]).then(() => undefined);
-        this.#socket = undefined;
+        this.#closing = Promise.all([this.#closing, this.#connection?.close()]).then(() => undefined);
+        this.#connection = undefined;
         break;
       case 'terminateSocket':
-        this.#socket?.terminate();
-        this.#socket = undefined;
+        this.#connection?.terminate();
+        this.#connection = undefined;
         break;
       case 'authenticate':
-        this.#socket?.send({ event: 'auth', token: effect.token });
+        this.#connection?.authenticate(effect.token);
         break;
       case 'requestStats':
-        this.#socket?.send({ event: 'send stats' });
+        this.#connection?.requestStats();
         break;
       case 'setTimer':
         this.#timers.set(effect.timer, effect.delayMs);
@@ -167,30 +139,23 @@ export class Streamer {
 
   #onTimer(timer: TimerName): void {
     if (timer === 'silence' && this.#rearmSilence()) return;
-    if (timer === 'retry') {
-      this.#attempt({ type: 'timer', timer });
-      return;
-    }
-    if (this.#owner.renews() || (timer !== 'refresh' && timer !== 'expiry')) {
-      this.dispatch({ type: 'timer', timer });
-    } else if (timer === 'expiry') this.#owner.tokenSpent();
+    // The next attempt depends on more than time.
+    if (timer === 'retry') this.#owner.changed();
+    else this.happened({ type: 'timer', timer });
   }
 
-  get #mayConnect(): boolean {
-    return this.#context.panel.mayConnect(this.#record.target.id, this.#record.node);
-  }
-
-  /** Begins another attempt, unless its node's sockets are in trouble: then it is woken once they work, or chosen to try them. */
-  #attempt(event: MachineEvent): void {
-    if (this.#mayConnect) this.dispatch(event);
-    // A refusal of its own isn't over because the node works again.
-    else if (event.type === 'timer') this.#timers.set(event.timer, HELD_MS);
+  // One timer every 15 s checks when the last frame arrived, so that frames needn't reset a timer.
+  #rearmSilence(): boolean {
+    const quietMs = this.#context.clock.now() - (this.#connection?.lastStatsAt ?? 0);
+    // A wait shorter than this is a rounding error and would never elapse.
+    if (SILENCE_MS - quietMs < 1) return false;
+    this.#timers.set('silence', SILENCE_MS - quietMs);
+    return true;
   }
 
   /** Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the node's sockets work. */
   #reportChange(before: MachineState, now: MachineState): void {
     const wasOpen = isAttempt(before) || isLive(before);
-    if (isAttempt(now) && !isAttempt(before)) this.#attemptedAt = this.#clock.now();
     if (isLive(now) && !isLive(before)) this.#report(undefined);
     else if (isResting(now) && wasOpen) this.#report(now.problem ?? 'withdrawn', socketUrlOf(before));
     else if (wasOpen && (now.name === 'idle' || (isLive(before) && !isLive(now)))) this.#report('withdrawn');
@@ -200,45 +165,37 @@ export class Streamer {
     this.#context.panel.socketEnded(this.#record.target.id, { startedAt: this.#attemptedAt, url, end });
   }
 
-  /** Requests credentials, by the time at which they are needed. */
-  #credentials(purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials> {
-    const { target, sampledAt } = this.#record;
-    const machine = this.#machine;
-    const isFirst = sampledAt === undefined && !this.#hasAttempted;
-    this.#hasAttempted = true;
-    const deadline =
-      machine.name === 'refreshing' ? machine.token.expiresAt : connectBy({ at: this.#clock.now(), isFirst });
-    const ask = {
-      daemon: target.daemon,
-      deadline,
-      isRetry: () => purpose === 'retry' && !this.#isPromising,
-      isRefresh: purpose === 'refresh',
-    };
-    return this.#context.panel.credentials(target.id, ask, signal);
-  }
-
-  // One timer every 15 s checks when the last frame arrived, so that frames needn't reset a timer.
-  #rearmSilence(): boolean {
-    const quietMs = this.#clock.now() - this.#lastStatsAt;
-    // A wait shorter than this is a rounding error and would never elapse.
-    if (SILENCE_MS - quietMs < 1) return false;
-    this.#timers.set('silence', SILENCE_MS - quietMs);
-    return true;
-  }
-
   async #fetchToken(purpose: TokenPurpose): Promise<void> {
     const controller = new AbortController();
     this.#fetch = controller;
     const event = await this.#credentials(purpose, controller.signal).then(
       (credentials) =>
-        this.#tokenEvent(toToken(credentials, purpose, this.#clock.now(), this.#context.random())),
+        this.#tokenEvent(toToken(credentials, purpose, this.#context.clock.now(), this.#context.random())),
       (error: unknown): MachineEvent => {
         return { type: 'tokenFailed', failure: tokenFailure(error) };
       },
     );
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;
-    this.dispatch(event);
+    this.#dispatch(event);
+  }
+
+  /** Requests credentials, by the time at which they are needed. */
+  #credentials(purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials> {
+    const { target, sampledAt } = this.#record;
+    const machine = this.#machine;
+    const isFirst = sampledAt === undefined && machine.name === 'fetchingToken' && isUntried(machine);
+    const isWoken = () => 'wokenAt' in this.#machine && this.#machine.wokenAt !== undefined;
+    const ask = {
+      daemon: target.daemon,
+      deadline:
+        machine.name === 'refreshing'
+          ? machine.token.expiresAt
+          : connectBy({ at: this.#context.clock.now(), isFirst }),
+      isRetry: () => purpose === 'retry' && !isWoken(),
+      isRefresh: purpose === 'refresh',
+    };
+    return this.#context.panel.credentials(target.id, ask, signal);
   }
 
   #tokenEvent(token: Token): MachineEvent {
@@ -248,11 +205,6 @@ export class Streamer {
       : { type: 'tokenFailed', failure: { reason: 'no_token', problem } };
   }
 
-  #abortFetch(): void {
-    this.#fetch?.abort(new Error('the credentials are no longer needed'));
-    this.#fetch = undefined;
-  }
-
   // A server never has two sockets: this waits for the old one to close, which takes at most a second.
   async #openSocket(epoch: number, url: string): Promise<void> {
     await this.#closing;
@@ -260,34 +212,12 @@ export class Streamer {
     // The settings may have changed since the token was fetched.
     const problem = this.#context.addressProblem(url);
     if (problem !== undefined) {
-      this.dispatch({ type: 'refused', epoch, failure: { reason: 'no_token', problem } });
+      this.#dispatch({ type: 'refused', epoch, failure: { reason: 'no_token', problem } });
       return;
     }
     this.#noteHost(url);
-    try {
-      this.#socket = this.#context.openSocket(
-        url,
-        new SocketEvents(this.#context, this.#record, this.#owner, this, epoch),
-      );
-    } catch (error) {
-      // ws rejects some addresses by throwing; that must not look like a bug in the exporter.
-      this.dispatch({
-        type: 'refused',
-        epoch,
-        failure: upgradeFailure({ error: error as Error }, this.wayTo(url)),
-      });
-    }
-  }
-
-  /** How the socket at this address, or the current one, is reached. */
-  wayTo(url = this.#socketUrl()): UpgradeWay {
-    const { codec, settings, isProxied } = this.#context;
-    const { upgradeCause } = codec;
-    return { upgradeCause, origin: settings.origin, proxied: url !== undefined && isProxied(url) };
-  }
-
-  #socketUrl(): string | undefined {
-    return socketUrlOf(this.#machine);
+    this.#connection = new Connection(this.#context, this.#record, this, { epoch, url });
+    this.#connection.open();
   }
 
   #noteHost(url: string): void {
@@ -305,23 +235,25 @@ export class Streamer {
   }
 }
 
-/** Does the server wait before it tries again? */
-export function isResting(
-  machine: MachineState,
-): machine is StateNamed<'backingOff'> | StateNamed<'blocked'> {
-  return machine.name === 'backingOff' || machine.name === 'blocked';
+/** Does the event mean that the token ends, or soon will? */
+function endsToken(event: MachineEvent, machine: MachineState): boolean {
+  switch (event.type) {
+    case 'tokenEnding':
+      return true;
+    case 'jwtError':
+      return event.fixable && machine.name === 'streaming';
+    case 'timer':
+      return event.timer === 'refresh' || event.timer === 'expiry';
+    default:
+      return false;
+  }
 }
 
-/** Is a socket being opened? */
-function isAttempt({ name }: MachineState): boolean {
-  return name === 'fetchingToken' || name === 'connecting' || name === 'authenticating' || name === 'opening';
+/** Has the server never been tried before? */
+function isUntried({ epoch, failures }: MachineState & { readonly failures: number }): boolean {
+  return epoch === 0 && failures === 0;
 }
 
 function socketUrlOf(machine: MachineState): string | undefined {
   return 'token' in machine ? machine.token?.socketUrl : undefined;
-}
-
-/** Does the socket stream? */
-export function isLive({ name }: MachineState): boolean {
-  return name === 'streaming' || name === 'refreshing';
 }

@@ -13,7 +13,14 @@ import type {
   Resources,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type { Ask, PanelGateway, PanelUse, Recovery, SocketAttempt } from '../../src/panel/gateway.ts';
+import type {
+  Ask,
+  PanelGateway,
+  PanelUse,
+  Recovery,
+  SocketAttempt,
+  SocketTrial,
+} from '../../src/panel/gateway.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -60,7 +67,7 @@ export class FakeGateway implements PanelGateway {
   /** Problems of nodes' sockets and polls, and the servers that may try the sockets of theirs. */
   readonly socketHolds = new Map<string, Problem>();
   readonly pollHolds = new Map<string, Problem>();
-  readonly trying = new Set<string>();
+  readonly trying = new Map<string, SocketTrial>();
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
   answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
@@ -68,7 +75,7 @@ export class FakeGateway implements PanelGateway {
   /** Addresses that the panel no longer gives. */
   readonly outdated = new Set<string>();
   readonly #blameListeners = new Set<(subject: Subject | 'panel', isBlamed: boolean) => void>();
-  readonly #trialListeners = new Set<(server: string, isFresh: boolean) => void>();
+  readonly #trialListeners = new Set<(server: string) => void>();
   readonly #recoveryListeners = new Set<(recovery: Recovery) => void>();
   readonly #changeListeners = new Set<() => void>();
 
@@ -100,6 +107,10 @@ export class FakeGateway implements PanelGateway {
 
   mayConnect(server: string, node: string | undefined): boolean {
     return node === undefined || !this.socketHolds.has(node) || this.trying.has(server);
+  }
+
+  socketTrial(server: string): SocketTrial | undefined {
+    return this.trying.get(server);
   }
 
   isCurrent(_node: string | undefined, url: string): boolean {
@@ -146,7 +157,7 @@ export class FakeGateway implements PanelGateway {
     return () => this.#blameListeners.delete(listener);
   }
 
-  onSocketTrial(listener: (server: string, isFresh: boolean) => void): () => void {
+  onSocketTrial(listener: (server: string) => void): () => void {
     this.#trialListeners.add(listener);
     return () => this.#trialListeners.delete(listener);
   }
@@ -199,8 +210,8 @@ export class FakeGateway implements PanelGateway {
 
   /** Lets the server try the sockets of its node, which are blamed. */
   tries(server: string, isFresh = false): void {
-    this.trying.add(server);
-    for (const listener of this.#trialListeners) listener(server, isFresh);
+    this.trying.set(server, { isFresh });
+    for (const listener of this.#trialListeners) listener(server);
   }
 
   /** Another server that failed works. */

@@ -14,8 +14,9 @@ import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/plan.ts';
 import { Session } from '../../../src/session/session.ts';
-import { NO_HOLDS, type SessionContext } from '../../../src/session/session-ports.ts';
+import type { SessionContext } from '../../../src/session/session-ports.ts';
 import { ConsoleSocket, socketTls, type TlsMaterial } from '../../../src/session/socket.ts';
 import { type Certificate, createAuthority } from '../../support/certificates.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -59,6 +60,8 @@ class Stage {
   pollProblem: Problem | undefined;
   /** Why the panel lets no call through. */
   hold: Problem | undefined;
+  /** When the panel was last cleared. */
+  judgedAt = Number.NEGATIVE_INFINITY;
   tls: TlsMaterial = {};
   isProxied = false;
   sentTokens: string[] = [];
@@ -124,7 +127,8 @@ class Stage {
 
   async stop(): Promise<void> {
     this.cut();
-    await this.session.stop();
+    this.look(false);
+    await this.session.closing;
     await this.stopNode();
   }
 
@@ -141,6 +145,17 @@ class Stage {
     await vi.waitFor(look, { timeout: 10_000, interval: 5 });
   }
 
+  /** The session sees what is now. */
+  look(isRunning = true): void {
+    this.session.sees(this.#surroundings(isRunning));
+  }
+
+  #surroundings(isRunning: boolean): Surroundings {
+    const way = { heldBy: this.hold, panelJudgedAt: this.judgedAt, nodeJudgedAt: Number.NEGATIVE_INFINITY };
+    const { target: server } = this.record;
+    return { ...NOTHING_KNOWN, now: this.clock.now(), isRunning, target: server, sockets: way, polls: way };
+  }
+
   #context(): SessionContext {
     return {
       clock: this.clock,
@@ -151,9 +166,8 @@ class Stage {
         origin: ORIGIN,
         connectTimeoutMs: 10_000,
         authTimeoutMs: 12_000,
-        pollIntervalMs: 30_000,
-        stalenessMs: 60_000,
       },
+      surroundings: (_, isRunning) => this.#surroundings(isRunning),
       telemetry: {
         message: () => undefined,
         badMessage: () => undefined,
@@ -161,9 +175,8 @@ class Stage {
         request: () => undefined,
       },
       panel: {
-        ...NO_HOLDS,
-        socketHold: () => this.hold,
-        pollHold: () => this.hold,
+        isCurrent: () => true,
+        socketEnded: () => undefined,
         credentials: () => {
           this.tokens += 1;
           if (this.tokenProblem !== undefined) return Promise.reject(new PanelError(this.tokenProblem));
@@ -219,7 +232,7 @@ describe('"daemon error" in response to the token', () => {
 
   it('is recognized at once, and the server is polled and tried again within a minute', async () => {
     stage.answers.push([DAEMON_ERROR]);
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'polling', problem: MISMATCH });
     // The clock wasn't advanced through the twelve seconds that a node has for its response.
     expect(stage.passedMs).toBe(0);
@@ -239,7 +252,7 @@ describe('"daemon error" in response to the token', () => {
     stage = new Stage('socket');
     await stage.startNode();
     stage.answers.push([DAEMON_ERROR]);
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'failing', problem: MISMATCH });
     expect(stage.status).not.toHaveProperty('blocked');
     expect(stage.log.lines.filter(({ level }) => level === 'warn')).toEqual([
@@ -252,7 +265,7 @@ describe('"daemon error" in response to the token', () => {
   });
 
   it('is not trusted after a reused token: a new one is requested first', async () => {
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'streaming' });
     stage.answers.push([DAEMON_ERROR], [SUCCESS, STATS]);
     stage.cut();
@@ -269,7 +282,7 @@ describe('"daemon error" in response to the token', () => {
   });
 
   it('is trusted after a new token that follows a reused one', async () => {
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'streaming' });
     stage.answers.push([DAEMON_ERROR], [DAEMON_ERROR]);
     stage.cut();
@@ -281,7 +294,7 @@ describe('"daemon error" in response to the token', () => {
 
   it('is ignored while a socket streams, because it may have any cause', async () => {
     stage.answers.push([SUCCESS, STATS, DAEMON_ERROR]);
-    stage.session.start();
+    stage.look();
     await stage.untilHolds(() => expect(stage.record.sampledAt).toBe(stage.clock.now()));
     await stage.clock.advance(14_000);
     expect(stage.status).toEqual({ condition: 'streaming' });
@@ -301,7 +314,7 @@ describe('"jwt error" in response to a new token', () => {
   ])('%s, token with %j: %s', async (text, permissions, cause) => {
     stage.permissions = permissions;
     stage.answers.push([jwtError(text)]);
-    stage.session.start();
+    stage.look();
     const problem = { cause, detail: `the node rejected the token: "${text}"` };
     await stage.until({ problem });
     expect(stage.passedMs).toBe(0);
@@ -323,7 +336,7 @@ describe('a refused upgrade', () => {
     ['a daemon that is down behind its proxy', 502, UNKNOWN_SERVER, 'upgrade_error'],
   ])('with %s (%i)', async (_what, status, body, cause) => {
     stage.upgrade = refusing(status, body);
-    stage.session.start();
+    stage.look();
     await stage.until({
       condition: 'failing',
       problem: { cause, detail: `the node rejected the socket upgrade (${status})` },
@@ -333,7 +346,7 @@ describe('a refused upgrade', () => {
 
   it('because of its Origin shows the Origin that was sent', async () => {
     stage.upgrade = refusing(403, 'Forbidden\n');
-    stage.session.start();
+    stage.look();
     await stage.until({
       condition: 'polling',
       problem: {
@@ -348,7 +361,7 @@ describe('a refused upgrade', () => {
     ["with a response that doesn't start", ''],
   ])('%s is recognized within a second', async (_what, beginning) => {
     stage.upgrade = (_request, socket) => void socket.write(`HTTP/1.1 404 Not Found\r\n\r\n${beginning}`);
-    stage.session.start();
+    stage.look();
     await stage.untilHolds(() => expect(stage.clock.pending).toBe(2));
     await stage.clock.advance(1_000);
     await stage.until({ problem: { cause: 'upgrade_refused' } });
@@ -359,7 +372,7 @@ describe('a refused upgrade', () => {
       socket.write('HTTP/1.1 404 Not Found\r\n\r\n');
       socket.write(Buffer.alloc(8 * 1_048_576, 'x'));
     };
-    stage.session.start();
+    stage.look();
     await stage.until({ problem: { cause: 'upgrade_refused' } });
     expect(stage.passedMs).toBe(0);
   });
@@ -376,7 +389,7 @@ describe('a failed connection', () => {
     } finally {
       await authority.end();
     }
-    stage.session.start();
+    stage.look();
     await stage.until({
       condition: 'failing',
       problem: {
@@ -392,7 +405,7 @@ describe('a failed connection', () => {
   ])('is reported if it failed %s', async (_what, isProxied, cause) => {
     await stage.stopNode();
     stage.isProxied = isProxied;
-    stage.session.start();
+    stage.look();
     await stage.until({
       condition: 'failing',
       problem: {
@@ -406,7 +419,7 @@ describe('a failed connection', () => {
 
   it('is reported for dropped packets, and for a daemon that hangs', async () => {
     stage.upgrade = () => undefined;
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'connecting' });
     await stage.clock.advance(10_000);
     await stage.until({
@@ -419,11 +432,11 @@ describe('a server that is suspended according to the server list', () => {
   /** What the panel's server list shows from now on. */
   function list(blocked: BlockedReason | undefined): void {
     stage.record.target = target({ ...(blocked !== undefined && { blocked }) });
-    stage.session.follow();
+    stage.look();
   }
 
   it('keeps streaming while its socket does, with a problem that shows the contradiction', async () => {
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'streaming' });
     list('suspended');
     expect(stage.status).toEqual({
@@ -441,7 +454,7 @@ describe('a server that is suspended according to the server list', () => {
   });
 
   it('is blocked once its socket closes, and makes no calls', async () => {
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'streaming' });
     list('suspended');
     stage.cut();
@@ -459,7 +472,7 @@ describe('a server whose socket has been refused for long', () => {
   it('shows that cause even if its polls fail too', async () => {
     stage.upgrade = refusing(403);
     stage.pollProblem = { cause: 'node_unreachable', detail: 'no response' };
-    stage.session.start();
+    stage.look();
     await stage.untilHolds(() => expect(stage.polls).toBe(1));
     expect(stage.status).toMatchObject({ condition: 'failing', problem: { cause: 'origin' } });
     await stage.clock.advance(60_000);
@@ -470,7 +483,7 @@ describe('a server whose socket has been refused for long', () => {
   it('is blocked with the cause of its polls once those are refused for another reason', async () => {
     stage.upgrade = refusing(403);
     stage.pollProblem = { cause: 'not_found', detail: 'no such server' };
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'blocked', blocked: 'not_found', problem: { cause: 'not_found' } });
   });
 });
@@ -481,7 +494,8 @@ describe('the end of a problem of the key', () => {
     stage.hold = undefined;
     stage.tokenProblem = undefined;
     stage.pollProblem = undefined;
-    stage.session.wake();
+    stage.judgedAt = stage.clock.now() + 1;
+    return stage.clock.advance(1).then(() => stage.look());
   };
 
   it.each<[string, Problem]>([
@@ -495,11 +509,11 @@ describe('the end of a problem of the key', () => {
   ])('retries a server at once that %s', async (_what, problem) => {
     stage.tokenProblem = problem;
     stage.hold = KEY;
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'failing', problem: KEY });
     expect(stage.status).not.toHaveProperty('blocked');
     const { tokens } = stage;
-    end();
+    await end();
     await stage.until({ condition: 'streaming' });
     expect(stage.tokens).toBe(tokens + 1);
     expect(stage.passedMs).toBe(0);
@@ -512,10 +526,10 @@ describe('the end of a problem of the key', () => {
     await stage.stop();
     stage = new Stage('poll');
     stage.pollProblem = problem;
-    stage.session.start();
+    stage.look();
     await stage.untilHolds(() => expect(stage.polls).toBe(1));
     stage.hold = KEY;
-    end();
+    await end();
     await stage.until({ condition: 'polling' });
     expect(stage.passedMs).toBe(0);
   });
@@ -523,9 +537,9 @@ describe('the end of a problem of the key', () => {
   it('has no effect on a server that is suspended', async () => {
     const problem: Problem = { cause: 'suspended', detail: 'returned 409: "suspended"' };
     stage.tokenProblem = problem;
-    stage.session.start();
+    stage.look();
     await stage.until({ condition: 'blocked', problem });
-    end();
+    await end();
     await stage.clock.advance(50_000);
     expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });
   });

@@ -7,6 +7,7 @@ import type { ClientMessage, Credentials, Resources } from '../../../src/panel/d
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/plan.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SessionContext } from '../../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
@@ -51,8 +52,8 @@ export const NODE_BEHAVIORS = [
 /** How the server is monitored from now on. */
 export const ROLES = ['stream', 'poll', 'blocked by the server list', 'without room', 'stopped'] as const;
 
-/** What the fleet tells the session about its panel and node. */
-export const HEALTH = ['wake', 'wakeSocket', 'wakePolls', 'follow'] as const;
+/** What the session may see of its panel and node, besides nothing new: that something works again. */
+export const HEALTH = ['panel', 'sockets', 'polls', 'listed', 'recovered', 'nothing'] as const;
 
 /** One event of a history. */
 export type WorldEvent =
@@ -72,6 +73,7 @@ const CREDENTIALS_PER_MINUTE = 2;
 /** While a node's sockets are blamed, one of them is tried after each such gap. */
 const TRIAL_GAP_MS = 60_000;
 
+const ALL_CAUSES = Object.keys(CAUSES) as CauseCode[];
 const NODE_DOWN: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
 
 /** The API client gives up a call that hangs. */
@@ -112,6 +114,8 @@ export class SessionWorld {
   readonly violations: string[] = [];
   /** Sockets that are not closed yet. */
   readonly live = new Set<FakeSocket>();
+  /** When it last happened. */
+  readonly #health = new Map<(typeof HEALTH)[number], number>();
   readonly #record = new ServerRecord(target(), { socket: 60_000, poll: 75_000 });
   /** When the last credential calls ended, or started. */
   readonly #tokenCalls: { at: number }[] = [];
@@ -124,7 +128,7 @@ export class SessionWorld {
   /** All randomness is derived from the seed. */
   constructor(seed: number) {
     this.#random = seed;
-    this.session = new Session(this.#context(), this.#record, () => this.role !== 'without room');
+    this.session = new Session(this.#context(), this.#record);
   }
 
   get condition(): string {
@@ -139,7 +143,7 @@ export class SessionWorld {
       this.closeMs = event.closeMs;
     } else if ('role' in event) this.assume(event.role);
     else if ('sockets' in event) this.setSockets(event.sockets);
-    else if ('health' in event) this.session[event.health]();
+    else if ('health' in event) this.see(event.health);
     else if ('close' in event) this.newest?.closedByNode(event.close);
     else for (let time = 0; time < event.times; time += 1) this.newest?.receives(event.frame);
     await this.clock.advance(0);
@@ -147,15 +151,43 @@ export class SessionWorld {
   }
 
   assume(role: (typeof ROLES)[number]): void {
-    const before = this.role;
     this.role = role;
     this.#record.target = target({
       mode: role === 'poll' ? 'poll' : 'auto',
       ...(role === 'blocked by the server list' && { blocked: 'suspended' }),
     });
-    if (role === 'stopped') void this.session.stop();
-    else if (before === 'stopped') this.session.start();
-    else this.session.follow();
+    this.see();
+  }
+
+  /** The session sees what is now, and that something works again. */
+  see(what: (typeof HEALTH)[number] = 'nothing'): void {
+    this.#health.set(what, this.clock.now());
+    this.session.sees(this.#surroundings(this.role !== 'stopped'));
+  }
+
+  #surroundings(isRunning: boolean): Surroundings {
+    const at = (what: (typeof HEALTH)[number]) => this.#health.get(what) ?? Number.NEGATIVE_INFINITY;
+    const panelJudgedAt = at('panel');
+    const panelProblem = this.#panelProblem;
+    const recovered = new Map(ALL_CAUSES.map((cause) => [cause, at('recovered')]));
+    return {
+      ...NOTHING_KNOWN,
+      now: this.clock.now(),
+      isRunning,
+      target: this.#record.target,
+      listedAt: at('listed'),
+      hasRoom: this.role !== 'without room',
+      sockets: {
+        heldBy: panelProblem ?? (this.isNodeOpen ? undefined : NODE_DOWN),
+        panelJudgedAt,
+        nodeJudgedAt: at('sockets'),
+      },
+      polls: { heldBy: panelProblem, panelJudgedAt, nodeJudgedAt: at('polls') },
+      mayConnect: this.isNodeOpen || this.#isTrying,
+      trial: this.#isTrying ? { isFresh: false } : undefined,
+      recovered,
+      recoveredOnNode: recovered,
+    };
   }
 
   /** Blames the node's sockets, or no longer. */
@@ -164,9 +196,9 @@ export class SessionWorld {
     this.isNodeOpen = state === 'closed';
     if (this.isNodeOpen) {
       this.#cancelTrial();
-      this.session.wakeSocket();
+      this.#isTrying = false;
     } else if (wasOpen) this.#tryLater();
-    this.session.follow();
+    this.see(this.isNodeOpen ? 'sockets' : 'nothing');
   }
 
   get newest(): FakeSocket | undefined {
@@ -196,13 +228,10 @@ export class SessionWorld {
           }
         },
         resources: (_server, _ask, signal) => this.#resources(signal),
-        mayConnect: () => this.isNodeOpen || this.#isTrying,
         isCurrent: () => true,
         socketEnded: () => {
           this.#isTrying = false;
         },
-        socketHold: () => this.#panelProblem ?? (this.isNodeOpen ? undefined : NODE_DOWN),
-        pollHold: () => this.#panelProblem,
       },
       telemetry: {
         message: () => undefined,
@@ -214,9 +243,8 @@ export class SessionWorld {
         origin: 'https://panel.example.com',
         connectTimeoutMs: 10_000,
         authTimeoutMs: 12_000,
-        pollIntervalMs: 30_000,
-        stalenessMs: 60_000,
       },
+      surroundings: (_, isRunning) => this.#surroundings(isRunning),
       codec: PTERODACTYL.socket,
       openSocket: (url, listener) => this.#open(url, listener) as unknown as ConsoleSocket,
       addressProblem: (url) =>
@@ -257,7 +285,7 @@ export class SessionWorld {
   #tryLater(): void {
     this.#cancelTrial = this.clock.schedule(TRIAL_GAP_MS, () => {
       this.#isTrying = true;
-      this.session.tryNode(false);
+      this.see();
       this.#tryLater();
     });
   }
@@ -265,7 +293,8 @@ export class SessionWorld {
   /** Stops the session, and everything that would act on it. */
   stop(): Promise<void> {
     this.#cancelTrial();
-    return this.session.stop();
+    this.assume('stopped');
+    return this.session.closing;
   }
 
   async #resources(signal: AbortSignal): Promise<Resources> {

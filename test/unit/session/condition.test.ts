@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
+import type { BlockedReason } from '../../../src/domain/server.ts';
 import {
   type Circumstances,
   type ConditionContext,
   collectionStatus,
+  evidenceOf,
   logCondition,
+  STATUS_ROWS,
   socketState,
 } from '../../../src/session/condition.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
@@ -20,30 +23,34 @@ const POLL: Problem = { cause: 'node_silent', detail: 'no response' };
 const NO_SERVER: Problem = { cause: 'not_found', detail: 'no such server' };
 const KEY: Problem = { cause: 'key_refused', detail: 'Unauthenticated.' };
 const failed = { epoch: 1, failures: 2, problem: SOCKET };
+const rest = { since: 0, retryAt: 0 };
 const live = { token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0 };
 
 const IDLE: MachineState = { name: 'idle', epoch: 0 };
-const FETCHING: MachineState = { name: 'fetchingToken', ...first };
+const FETCHING: MachineState = { name: 'fetchingToken', since: 0, ...first };
 const CONNECTING: MachineState = { name: 'connecting', ...first, token: TOKEN, reused: false };
 const AUTHENTICATING: MachineState = { name: 'authenticating', ...first, token: TOKEN, reused: false };
 const STREAMING: MachineState = { name: 'streaming', ...first, ...live };
 const STREAMING_WITH_TROUBLE: MachineState = { name: 'streaming', ...failed, ...live };
 const REFRESHING: MachineState = { name: 'refreshing', ...first, ...live, next: undefined };
-const BACKING_OFF: MachineState = { name: 'backingOff', ...failed, token: undefined };
-const FETCHING_AGAIN: MachineState = { name: 'fetchingToken', ...failed };
+const BACKING_OFF: MachineState = { name: 'backingOff', ...failed, ...rest };
+const FETCHING_AGAIN: MachineState = { name: 'fetchingToken', since: 0, ...failed };
 const SUSPENDED: MachineState = {
   name: 'blocked',
   ...failed,
+  ...rest,
   refused: { reason: 'suspended', pollable: false },
 };
 const FORBIDDEN: MachineState = {
   name: 'blocked',
   ...failed,
+  ...rest,
   refused: { reason: 'forbidden', pollable: true },
 };
 const OF_KEY: MachineState = {
   name: 'blocked',
   ...failed,
+  ...rest,
   problem: KEY,
   refused: { reason: undefined, pollable: true },
 };
@@ -53,165 +60,164 @@ const ANSWERED = { type: 'answered' } as const;
 const FAILED = { type: 'failed', problem: POLL } as const;
 const REFUSED = { type: 'refused', reason: 'not_found', problem: NO_SERVER } as const;
 
-type Row = [title: string, changes: Partial<Circumstances>, status: CollectionStatus];
+const WAS_BLOCKED: CollectionStatus = { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER };
+const PANEL: Problem = { cause: 'connection', detail: 'no connection to the panel' };
+const POLLED = { polling: true, poll: ANSWERED } as const;
+const IN_MODE_POLL = { polling: true, mode: 'poll' } as const;
 
-describe('collectionStatus', () => {
-  it.each<Row>([
-    ['waiting for its turn', { machine: IDLE }, { condition: 'waiting' }],
-    ['waiting for its first credentials', { machine: FETCHING }, { condition: 'waiting' }],
-    ['connecting', { machine: CONNECTING }, { condition: 'connecting' }],
-    ['authenticating', { machine: AUTHENTICATING }, { condition: 'connecting' }],
-    ['streaming', { machine: STREAMING }, { condition: 'streaming' }],
-    ['streaming during a refresh', { machine: REFRESHING }, { condition: 'streaming' }],
+type RowName = keyof typeof STATUS_ROWS;
+type Example = [title: string, changes: Partial<Circumstances>, status: CollectionStatus];
+
+const failing = (problem: Problem): CollectionStatus => ({ condition: 'failing', problem });
+const blocked = (reason: BlockedReason, problem: Problem): CollectionStatus => ({
+  condition: 'blocked',
+  blocked: reason,
+  problem,
+});
+
+/** What each row shows, in the order of the rows: before the first example of a row, no row above it applies. */
+const EXAMPLES: Readonly<Record<RowName, readonly Example[]>> = {
+  stopped: [['whatever else is known', { isRunning: false, machine: STREAMING }, { condition: 'stopped' }]],
+  'blocked in the list, but its socket streams': [
     [
-      'streaming after a failed refresh',
+      'until its token ends',
+      { blocked: 'suspended', machine: STREAMING },
+      {
+        condition: 'streaming',
+        problem: {
+          cause: 'suspended',
+          detail: "suspended according to the panel's server list, but the console socket streams",
+        },
+      },
+    ],
+  ],
+  'blocked in the list': [
+    [
+      'whatever fails',
+      { blocked: 'suspended', machine: BACKING_OFF, socketHold: PANEL },
+      blocked('suspended', { cause: 'suspended', detail: "suspended according to the panel's server list" }),
+    ],
+  ],
+  streaming: [
+    ['also during a refresh', { machine: REFRESHING }, { condition: 'streaming' }],
+    [
+      'after a failed refresh',
       { machine: STREAMING_WITH_TROUBLE },
       { condition: 'streaming', problem: SOCKET },
     ],
-    ['backing off', { machine: BACKING_OFF }, { condition: 'failing', problem: SOCKET }],
-    ['fetching a token again', { machine: FETCHING_AGAIN }, { condition: 'failing', problem: SOCKET }],
+    ['while the key is refused', { machine: STREAMING, socketHold: KEY }, { condition: 'streaming' }],
+  ],
+  polled: [
+    ['in mode poll', { ...IN_MODE_POLL, poll: ANSWERED }, { condition: 'polling' }],
     [
-      'polled while its socket fails',
-      { machine: BACKING_OFF, polling: true, poll: ANSWERED },
+      'while its socket fails',
+      { machine: BACKING_OFF, ...POLLED },
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      'polled during the next connect',
-      { machine: FETCHING_AGAIN, polling: true, poll: ANSWERED },
+      'during the next connect',
+      { machine: FETCHING_AGAIN, ...POLLED },
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      "failing by socket and poll: a poll's cause doesn't replace that of the socket",
-      { machine: BACKING_OFF, polling: true, poll: FAILED },
-      { condition: 'failing', problem: SOCKET },
-    ],
-    [
-      'waiting for the response to its first poll',
-      { machine: BACKING_OFF, polling: true, poll: NONE },
-      { condition: 'failing', problem: SOCKET },
-    ],
-    ['suspended', { machine: SUSPENDED }, { condition: 'blocked', blocked: 'suspended', problem: SOCKET }],
-    [
-      'console rejected, but resources available',
-      { machine: FORBIDDEN, polling: true, poll: ANSWERED },
+      'although its console is refused',
+      { machine: FORBIDDEN, ...POLLED },
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      'console rejected, and not polled yet',
-      { machine: FORBIDDEN, polling: true, poll: NONE },
-      { condition: 'failing', problem: SOCKET },
-    ],
-    [
-      'console rejected, and a poll failed: the lasting problem is shown',
-      { machine: FORBIDDEN, polling: true, poll: FAILED },
-      { condition: 'failing', problem: SOCKET },
-    ],
-    [
-      'rejected by socket and poll',
-      { machine: FORBIDDEN, polling: true, poll: REFUSED },
-      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
-    ],
-    [
-      'rejected by socket and poll for the same reason: the problem of the socket is more specific',
-      { machine: FORBIDDEN, polling: true, poll: { ...REFUSED, reason: 'forbidden' } },
-      { condition: 'blocked', blocked: 'forbidden', problem: SOCKET },
-    ],
-    [
-      'console rejected, in mode socket',
-      { machine: FORBIDDEN, mode: 'socket' },
-      { condition: 'blocked', blocked: 'forbidden', problem: SOCKET },
-    ],
-    [
-      'console rejected because of the key, in mode socket',
-      { machine: OF_KEY, mode: 'socket' },
-      { condition: 'failing', problem: KEY },
-    ],
-    [
-      'console rejected because of the key, but resources available',
-      { machine: OF_KEY, polling: true, poll: ANSWERED },
+      'although the key is refused the console',
+      { machine: OF_KEY, ...POLLED },
       { condition: 'polling', problem: KEY },
     ],
     [
-      'console rejected because of the key, and poll rejected',
-      { machine: OF_KEY, polling: true, poll: REFUSED },
-      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
-    ],
-    ['in mode poll, waiting for the first poll', { polling: true, mode: 'poll' }, { condition: 'waiting' }],
-    ['in mode poll, polled', { polling: true, mode: 'poll', poll: ANSWERED }, { condition: 'polling' }],
-    [
-      'in mode poll, failing',
-      { polling: true, mode: 'poll', poll: FAILED },
-      { condition: 'failing', problem: POLL },
-    ],
-    [
-      'in mode poll, rejected',
-      { polling: true, mode: 'poll', poll: REFUSED },
-      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
-    ],
-  ])('%s', (_, changes, status) => {
-    expect(collectionStatus(circumstances(changes))).toEqual(status);
-  });
-});
-
-describe('while the API key has a problem', () => {
-  const polled = { polling: true, poll: ANSWERED } as const;
-
-  it.each<[string, Partial<Circumstances>]>([
-    ['a waiting server', { machine: FETCHING }],
-    ['a connecting server', { machine: CONNECTING }],
-    ['a server that backs off', { machine: BACKING_OFF }],
-    ['a polled server', { machine: FETCHING, ...polled }],
-  ])('%s fails because of the key and is not blocked', (_, changes) => {
-    expect(collectionStatus(circumstances({ ...changes, socketHold: KEY, pollHold: KEY }))).toEqual({
-      condition: 'failing',
-      problem: KEY,
-    });
-  });
-
-  it('a streaming server continues until its token expires', () => {
-    expect(collectionStatus(circumstances({ machine: STREAMING, socketHold: KEY }))).toEqual({
-      condition: 'streaming',
-    });
-  });
-});
-
-describe('while servers share a trouble', () => {
-  const PANEL: Problem = { cause: 'connection', detail: 'no connection to the panel' };
-  const failing = (problem: Problem) => ({ condition: 'failing', problem });
-
-  it.each<[string, Partial<Circumstances>, object]>([
-    [
-      "a server that never failed itself shows its node's problem while it waits for the trial",
-      { machine: FETCHING, socketHold: SOCKET },
-      failing(SOCKET),
-    ],
-    [
-      "the problem of its node's sockets is shown while it is polled",
-      { machine: FETCHING, socketHold: SOCKET, polling: true, poll: ANSWERED },
+      'while the sockets of its node are held',
+      { machine: FETCHING, socketHold: SOCKET, ...POLLED },
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      'its own problem with the node is more exact than one of the panel',
+      'while the panel holds sockets: a refused console is more exact',
+      { machine: FORBIDDEN, socketHold: KEY, ...POLLED },
+      { condition: 'polling', problem: SOCKET },
+    ],
+  ],
+  'the panel or its key fails': [
+    ['while it waits', { machine: FETCHING, socketHold: KEY }, failing(KEY)],
+    ['while it connects', { machine: CONNECTING, socketHold: KEY }, failing(KEY)],
+    ['while it backs off', { machine: BACKING_OFF, socketHold: KEY }, failing(KEY)],
+    ['when it was polled', { machine: FETCHING, ...POLLED, socketHold: KEY, pollHold: KEY }, failing(KEY)],
+  ],
+  'refused twice': [
+    ['for different reasons', { machine: FORBIDDEN, polling: true, poll: REFUSED }, WAS_BLOCKED],
+    [
+      'for the same reason, of which the socket knows more',
+      { machine: FORBIDDEN, polling: true, poll: { ...REFUSED, reason: 'forbidden' } },
+      blocked('forbidden', SOCKET),
+    ],
+    ['first because of the key', { machine: OF_KEY, polling: true, poll: REFUSED }, WAS_BLOCKED],
+  ],
+  'console refused': [
+    ['and not polled yet', { machine: FORBIDDEN, polling: true }, failing(SOCKET)],
+    ['and a poll failed', { machine: FORBIDDEN, polling: true, poll: FAILED }, failing(SOCKET)],
+    ['because of the key, in mode socket', { machine: OF_KEY, mode: 'socket' }, failing(KEY)],
+  ],
+  'socket refused': [
+    ['as a whole', { machine: SUSPENDED }, blocked('suspended', SOCKET)],
+    [
+      'as a whole, while the panel fails',
+      { machine: SUSPENDED, socketHold: PANEL },
+      blocked('suspended', SOCKET),
+    ],
+    ['in mode socket', { machine: FORBIDDEN, mode: 'socket' }, blocked('forbidden', SOCKET)],
+  ],
+  'polls refused': [['in mode poll', { ...IN_MODE_POLL, poll: REFUSED }, WAS_BLOCKED]],
+  'polls fail': [
+    ['in mode poll', { ...IN_MODE_POLL, poll: FAILED }, failing(POLL)],
+    [
+      'and its socket, whose cause stays',
+      { machine: BACKING_OFF, polling: true, poll: FAILED },
+      failing(SOCKET),
+    ],
+    [
+      'because of the panel, which is less exact',
       { machine: BACKING_OFF, polling: true, poll: FAILED, pollHold: PANEL },
       failing(SOCKET),
     ],
+    ['for its node, after a response', { ...IN_MODE_POLL, poll: ANSWERED, pollHold: POLL }, failing(POLL)],
+  ],
+  'socket fails': [
+    ['and waits', { machine: BACKING_OFF }, failing(SOCKET)],
+    ['and is tried again', { machine: FETCHING_AGAIN }, failing(SOCKET)],
+    ['before the response to its first poll', { machine: BACKING_OFF, polling: true }, failing(SOCKET)],
     [
-      "a polled server that waits for the trial of its node's polls shows why, whatever its last poll brought",
-      { polling: true, mode: 'poll', poll: ANSWERED, pollHold: POLL },
-      failing(POLL),
+      'for its node, though it never failed itself',
+      { machine: FETCHING, socketHold: SOCKET },
+      failing(SOCKET),
     ],
-    [
-      'a refused console is no problem of the panel while resources can be read',
-      { machine: FORBIDDEN, socketHold: KEY, polling: true, poll: ANSWERED },
-      { condition: 'polling', problem: SOCKET },
-    ],
-    [
-      "a server that its panel blocks isn't failing because of the panel",
-      { machine: SUSPENDED, socketHold: PANEL },
-      { condition: 'blocked', blocked: 'suspended', problem: SOCKET },
-    ],
-  ])('%s', (_, changes, status) => {
-    expect(collectionStatus(circumstances(changes))).toEqual(status);
+  ],
+  'still blocked': [
+    ['while it is asked again', { machine: FETCHING, before: WAS_BLOCKED }, WAS_BLOCKED],
+    ['while it connects', { machine: CONNECTING, before: WAS_BLOCKED }, WAS_BLOCKED],
+  ],
+  waiting: [
+    ['for its turn', {}, { condition: 'waiting' }],
+    ['for its first credentials', { machine: FETCHING }, { condition: 'waiting' }],
+    ['for the first poll, in mode poll', IN_MODE_POLL, { condition: 'waiting' }],
+    ['after it was woken', { machine: { ...FETCHING_AGAIN, wokenAt: 1 } }, { condition: 'waiting' }],
+  ],
+  connecting: [
+    ['to the node', { machine: CONNECTING }, { condition: 'connecting' }],
+    ['with its token', { machine: AUTHENTICATING }, { condition: 'connecting' }],
+  ],
+};
+
+const NAMES = Object.keys(STATUS_ROWS) as RowName[];
+
+describe.each(NAMES)('a server that is %s', (name) => {
+  it.each(EXAMPLES[name])('%s', (_, changes, status) => {
+    const now = circumstances(changes);
+    const applying = NAMES.filter((row) => STATUS_ROWS[row](evidenceOf(now)) !== undefined);
+    expect(applying[0]).toBe(name);
+    expect(collectionStatus(now)).toEqual(status);
   });
 });
 
@@ -221,14 +227,15 @@ describe('the log line of a condition', () => {
     logCondition(log, target(), status, context);
     return log.lines.map(({ level, message }) => `${level}: ${message}`);
   };
-  const failing = (cause: CauseCode) => logged({ condition: 'failing', problem: { cause, detail: 'why' } });
+  const failingWith = (cause: CauseCode) =>
+    logged({ condition: 'failing', problem: { cause, detail: 'why' } });
 
   it.each(Object.values(CAUSES))(
     'for failures with $code is a warning, unless the cause is a fact, temporary, or logged for the panel',
     ({ code, scope, severity }) => {
       const isPassing = severity === 'fact' || code === 'closed';
       const level = scope === 'panel' || scope === 'key' ? 'debug' : isPassing ? 'info' : 'warn';
-      expect(failing(code)).toEqual([expect.stringMatching(new RegExp(`^${level}: `))]);
+      expect(failingWith(code)).toEqual([expect.stringMatching(new RegExp(`^${level}: `))]);
     },
   );
 
@@ -306,6 +313,9 @@ it.each([
 
 function circumstances(changes: Partial<Circumstances>): Circumstances {
   return {
+    isRunning: true,
+    blocked: undefined,
+    before: { condition: 'waiting' },
     machine: IDLE,
     polling: false,
     poll: NONE,

@@ -31,6 +31,7 @@ const FRESH = token('fresh');
 const ELSEWHERE = token('elsewhere', 'wss://node-2/ws');
 
 const attempt = { epoch: 7, failures: 1 };
+const rest = { since: 0, retryAt: 0 };
 const live = {
   ...attempt,
   token: LIVING,
@@ -43,7 +44,7 @@ const STATES = {
   idle: { name: 'idle', epoch: 7 },
   'idle, token lives': { name: 'idle', epoch: 7, token: LIVING },
   'idle, token ends': { name: 'idle', epoch: 7, token: EXPIRING },
-  fetchingToken: { name: 'fetchingToken', ...attempt },
+  fetchingToken: { name: 'fetchingToken', since: 0, ...attempt },
   connecting: { name: 'connecting', ...attempt, token: LIVING, reused: false },
   'authenticating, new token': { name: 'authenticating', ...attempt, token: LIVING, reused: false },
   'authenticating, old token': { name: 'authenticating', ...attempt, token: LIVING, reused: true },
@@ -54,9 +55,9 @@ const STATES = {
   'streaming, asked twice': { name: 'streaming', ...live, unanswered: 2 },
   'refreshing, fetching': { name: 'refreshing', ...live, next: undefined },
   'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH },
-  'backingOff, token lives': { name: 'backingOff', ...attempt, token: LIVING },
-  'backingOff, token ends': { name: 'backingOff', ...attempt, token: EXPIRING },
-  blocked: { name: 'blocked', ...attempt, refused: { reason: 'suspended', pollable: false } },
+  'backingOff, token lives': { name: 'backingOff', ...attempt, ...rest, token: LIVING },
+  'backingOff, token ends': { name: 'backingOff', ...attempt, ...rest, token: EXPIRING },
+  blocked: { name: 'blocked', ...attempt, ...rest, refused: { reason: 'suspended', pollable: false } },
 } as const satisfies Record<string, MachineState>;
 
 const NODE = PTERODACTYL.socket;
@@ -307,7 +308,9 @@ describe('an error that the node sends', () => {
 describe('consecutive failures', () => {
   it('are counted, and raise the limit of the back-off', () => {
     const failed = (failures: number) =>
-      after({ name: 'fetchingToken', epoch: 7, failures }, EVENTS.tokenFailed, { random: 0.999_999 });
+      after({ name: 'fetchingToken', since: 0, epoch: 7, failures }, EVENTS.tokenFailed, {
+        random: 0.999_999,
+      });
     expect(Math.round(delayOf(failed(0).effects, 'retry') ?? 0)).toBe(5_000);
     expect(Math.round(delayOf(failed(1).effects, 'retry') ?? 0)).toBe(10_000);
     expect(Math.round((delayOf(failed(20).effects, 'retry') ?? 0) / 1_000)).toBe(60);

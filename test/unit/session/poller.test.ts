@@ -1,234 +1,173 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Poller, type PollOutcome } from '../../../src/session/poller.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import type { Resources } from '../../../src/panel/dialect.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import { Poller } from '../../../src/session/poller.ts';
+import {
+  afterPoll,
+  type EndedPoll,
+  isPollRetry,
+  NEVER_POLLED,
+  nextPollAt,
+  type PollState,
+  resultOfAnswer,
+  resultOfProblem,
+} from '../../../src/session/polls.ts';
+import type { SessionContext } from '../../../src/session/session-ports.ts';
+import { FakeGateway, NO_TELEMETRY, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
 
-const OFF = { type: 'off' } as const;
+const INTERVAL = 30_000;
+const ANSWERED: EndedPoll = { type: 'answered' };
+const FAILED = resultOfProblem({ cause: 'node_error', detail: '500' });
+const REFUSED = resultOfProblem({ cause: 'forbidden', detail: '403' });
+
+/** When polls start that each take some time and have these results. */
+function starts(
+  results: readonly EndedPoll[],
+  { takesMs = 0, random = 0, isListed = false, intervalMs = INTERVAL } = {},
+): { readonly at: readonly number[]; readonly retries: readonly boolean[] } {
+  let state: PollState = NEVER_POLLED;
+  let now = 0;
+  const at: number[] = [];
+  const retries: boolean[] = [];
+  for (const result of results) {
+    now = Math.max(now, nextPollAt(state, 0, intervalMs));
+    at.push(now);
+    retries.push(isPollRetry(state));
+    state = { ...state, startedAt: now };
+    now += takesMs;
+    state = afterPoll(state, result, { now, random, intervalMs, isListed });
+  }
+  return { at, retries };
+}
+
+const times = (count: number, result: EndedPoll) => Array.from({ length: count }, () => result);
+
+describe('polls', () => {
+  it('come at their interval, measured from their start', () => {
+    expect(starts(times(4, ANSWERED)).at).toEqual([0, 30_000, 60_000, 90_000]);
+    expect(starts(times(4, ANSWERED), { takesMs: 20_000 }).at).toEqual([0, 30_000, 60_000, 90_000]);
+    expect(starts(times(3, ANSWERED), { takesMs: 70_000 }).at).toEqual([0, 70_000, 140_000]);
+  });
+
+  it('of servers that were polled first at the same time are spread: the second comes up to half an interval later', () => {
+    expect(starts(times(3, ANSWERED), { random: 1 }).at).toEqual([0, 45_000, 75_000]);
+  });
+
+  it('that fail are as rare as trials of what is in trouble, and then return to their interval', () => {
+    const { at, retries } = starts([...times(6, FAILED), ...times(3, ANSWERED)]);
+    expect(at).toEqual([0, 15_000, 45_000, 105_000, 165_000, 225_000, 285_000, 315_000, 345_000]);
+    expect(retries).toEqual([false, false, false, true, true, true, true, false, false]);
+  });
+
+  it('that often failed are no more frequent than others', () => {
+    expect(starts(times(5, FAILED), { intervalMs: 300_000 }).at).toEqual([
+      0, 15_000, 45_000, 345_000, 645_000,
+    ]);
+  });
+
+  it('that fail wait from their end, because a node that hangs takes 20 s to fail', () => {
+    expect(starts(times(3, FAILED), { takesMs: 20_000 }).at).toEqual([0, 35_000, 85_000]);
+  });
+
+  it('that are refused wait for the slow retry, or a minute if the list contains the server', () => {
+    expect(starts(times(3, REFUSED))).toEqual({ at: [0, 60_000, 360_000], retries: [false, true, true] });
+    expect(starts(times(3, REFUSED), { isListed: true }).at).toEqual([0, 60_000, 120_000]);
+  });
+
+  it('wait until polling is required', () => {
+    expect(nextPollAt(NEVER_POLLED, 12_000, INTERVAL)).toBe(12_000);
+  });
+
+  it('are refused if the panel suspended the server, and fail without data', () => {
+    expect(resultOfAnswer({ ...RESOURCES, suspended: true })).toMatchObject({
+      type: 'refused',
+      reason: 'suspended',
+    });
+    expect(resultOfAnswer({ ...RESOURCES, sample: undefined })).toMatchObject({ type: 'failed' });
+    expect(resultOfAnswer(RESOURCES)).toEqual(ANSWERED);
+  });
+});
 
 describe('a poller', () => {
-  const INTERVAL = 30_000;
-  const ALWAYS = { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs: INTERVAL } as const;
+  const OFF = { type: 'off' } as const;
+  const on = (at = Number.NEGATIVE_INFINITY, isOutdated = false) =>
+    ({ type: 'on', at, isOutdated, pollIntervalMs: INTERVAL, stalenessMs: 60_000 }) as const;
 
   let clock: ManualClock;
-  let startedAt: number;
-  let askedAfter: number[];
+  let panel: FakeGateway;
+  let changes: number;
   let signals: AbortSignal[];
-  let retries: boolean[];
-  let poll: (signal: AbortSignal) => Promise<PollOutcome>;
+  let answers: ((resources: Resources) => void)[];
   let poller: Poller;
-  let random: number;
 
   beforeEach(() => {
-    random = 0;
     clock = new ManualClock();
-    startedAt = clock.now();
-    askedAfter = [];
+    panel = new FakeGateway();
+    changes = 0;
     signals = [];
-    retries = [];
-    poll = () => Promise.resolve('answered');
-    poller = new Poller(
-      clock,
-      () => random,
-      ({ dueAt, isRetry, signal }) => {
-        askedAfter.push(dueAt - startedAt);
-        retries.push(isRetry());
-        signals.push(signal);
-        return poll(signal);
-      },
-    );
+    answers = [];
+    panel.answerResources = (_, signal) => {
+      signals.push(signal);
+      return new Promise((resolve) => answers.push(resolve));
+    };
+    const record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
+    const context = { clock, panel, random: () => 0, telemetry: NO_TELEMETRY };
+    poller = new Poller(context as unknown as SessionContext, record, { changed: () => (changes += 1) });
   });
 
-  /** A poll that takes some time, and honors its signal. */
-  const taking = (ms: number, outcome: PollOutcome) => (signal: AbortSignal) =>
-    new Promise<PollOutcome>((resolve, reject) => {
-      const cancel = clock.schedule(ms, () => resolve(outcome));
-      signal.addEventListener('abort', () => {
-        cancel();
-        reject(signal.reason as Error);
-      });
-    });
+  const polls = () => panel.asked('resources').length;
 
-  describe('following a policy', () => {
-    it('does nothing before it gets a policy', async () => {
-      await clock.advance(600_000);
-      expect(askedAfter).toEqual([]);
-      expect(poller.active).toBe(false);
-    });
-
-    it('polls immediately and then at its interval', async () => {
-      poller.follow(ALWAYS);
-      expect(poller.active).toBe(true);
-      await clock.advance(90_000);
-      expect(askedAfter).toEqual([0, 30_000, 60_000, 90_000]);
-    });
-
-    it('spreads the servers that it polled first at the same time: their second polls come up to half an interval later', async () => {
-      random = 1;
-      poller.follow(ALWAYS);
-      await clock.advance(80_000);
-      expect(askedAfter).toEqual([0, 45_000, 75_000]);
-    });
-
-    it('waits until polling is required', async () => {
-      poller.follow({ ...ALWAYS, from: startedAt + 12_000 });
-      await clock.advance(50_000);
-      expect(askedAfter).toEqual([12_000, 42_000]);
-    });
-
-    it('measures the interval from the start of a poll, however long the response takes', async () => {
-      poll = taking(20_000, 'answered');
-      poller.follow(ALWAYS);
-      await clock.advance(60_000);
-      expect(askedAfter).toEqual([0, 30_000, 60_000]);
-    });
-
-    it('never runs two polls at once', async () => {
-      poll = taking(70_000, 'answered');
-      poller.follow(ALWAYS);
-      for (let turn = 0; turn < 9; turn += 1) {
-        poller.follow(ALWAYS);
-        poller.wake();
-        await clock.advance(14_000);
-      }
-      expect(askedAfter).toEqual([0, 70_000]);
-    });
-
-    it('is as slow as the trials of what is in trouble while polls fail or throw, and then returns to its interval', async () => {
-      poll = () => Promise.reject(new Error('no'));
-      poller.follow(ALWAYS);
-      await clock.advance(10_000);
-      poll = () => Promise.resolve('failed');
-      await clock.advance(215_000);
-      expect(askedAfter).toEqual([0, 15_000, 45_000, 105_000, 165_000, 225_000]);
-      expect(retries).toEqual([false, false, false, true, true, true]);
-      poll = () => Promise.resolve('answered');
-      await clock.advance(120_000);
-      expect(askedAfter.slice(6)).toEqual([285_000, 315_000, 345_000]);
-      expect(retries.slice(6)).toEqual([true, false, false]);
-    });
-
-    it('measures the gap after a failure from its end, because a node that hangs takes 20 s to fail', async () => {
-      poll = taking(20_000, 'failed');
-      poller.follow(ALWAYS);
-      await clock.advance(100_000);
-      expect(askedAfter).toEqual([0, 35_000, 85_000]);
-    });
-
-    it('waits for the slow retry after a rejection', async () => {
-      poll = () => Promise.resolve('refused');
-      poller.follow(ALWAYS);
-      await clock.advance(600_000);
-      expect(askedAfter).toEqual([0, 60_000, 360_000]);
-      expect(retries).toEqual([false, true, true]);
-    });
+  it('polls when its plan says so', async () => {
+    poller.follow(on(clock.now() + 30_000));
+    poller.follow(on(clock.now() + 12_000));
+    await clock.advance(11_999);
+    expect(polls()).toBe(0);
+    await clock.advance(1);
+    expect(polls()).toBe(1);
   });
 
-  describe('a change of policy', () => {
-    it('to the same policy changes nothing', async () => {
-      poller.follow(ALWAYS);
-      for (let turn = 0; turn < 9; turn += 1) {
-        await clock.advance(10_000);
-        poller.follow({ ...ALWAYS });
-      }
-      expect(askedAfter).toEqual([0, 30_000, 60_000, 90_000]);
-      expect(clock.pending).toBe(1);
-    });
-
-    it('to off aborts the current poll and leaves no timer', async () => {
-      poll = taking(5_000, 'answered');
-      poller.follow(ALWAYS);
-      await clock.advance(1_000);
-      poller.follow(OFF);
-      expect(signals[0]?.aborted).toBe(true);
-      expect(clock.pending).toBe(0);
-      await clock.advance(600_000);
-      expect(askedAfter).toEqual([0]);
-      expect(poller.active).toBe(false);
-    });
-
-    it('to off and on does not poll early', async () => {
-      poller.follow(ALWAYS);
-      await clock.advance(1_000);
-      poller.follow(OFF);
-      poller.follow(ALWAYS);
-      await clock.advance(28_999);
-      expect(askedAfter).toEqual([0]);
-      await clock.advance(1);
-      expect(askedAfter).toEqual([0, 30_000]);
-    });
-
-    it('to off and on does not shorten the slow retry', async () => {
-      poll = () => Promise.resolve('refused');
-      poller.follow(ALWAYS);
-      await clock.advance(1_000);
-      poller.follow(OFF);
-      poller.follow(ALWAYS);
-      await clock.advance(58_999);
-      expect(askedAfter).toEqual([0]);
-    });
-
-    it('is not affected by the end of a poll that it aborted', async () => {
-      let answer: (outcome: PollOutcome) => void = () => {};
-      poll = () => new Promise((resolve) => (answer = resolve));
-      poller.follow(ALWAYS);
-      await clock.advance(0);
-      poller.follow(OFF);
-      answer('answered');
-      await clock.advance(600_000);
-      expect(clock.pending).toBe(0);
-      expect(askedAfter).toEqual([0]);
-    });
-
-    it('to off and on is not affected by the end of the aborted poll', async () => {
-      const answers: ((outcome: PollOutcome) => void)[] = [];
-      poll = () => new Promise((resolve) => answers.push(resolve));
-      poller.follow(ALWAYS);
-      await clock.advance(0);
-      poller.follow(OFF);
-      poller.follow(ALWAYS);
-      await clock.advance(0);
-      answers[0]?.('answered');
-      await clock.advance(120_000);
-      expect(askedAfter).toEqual([0, 30_000]);
-      expect(clock.pending).toBe(0);
-    });
-
-    it('to a longer interval applies immediately', async () => {
-      poller.follow(ALWAYS);
-      await clock.advance(0);
-      poller.follow({ ...ALWAYS, intervalMs: 120_000 });
-      await clock.advance(150_000);
-      expect(askedAfter).toEqual([0, 120_000]);
-    });
-
-    // Otherwise the samples would be stale by the new interval until the old one had passed.
-    it('to a shorter interval applies immediately', async () => {
-      poller.follow({ ...ALWAYS, intervalMs: 600_000 });
-      await clock.advance(10_000);
-      poller.follow({ ...ALWAYS, from: startedAt + INTERVAL });
-      await clock.advance(20_000);
-      expect(askedAfter).toEqual([0, 30_000]);
-    });
+  it('never runs two polls at once', async () => {
+    for (let turn = 0; turn < 9; turn += 1) {
+      poller.follow(on());
+      await clock.advance(14_000);
+    }
+    expect(polls()).toBe(1);
+    expect(clock.pending).toBe(0);
+    answers[0]?.(RESOURCES);
+    await clock.advance(0);
+    expect([changes, poller.state.result]).toEqual([1, ANSWERED]);
   });
 
-  describe('wake', () => {
-    it('polls immediately after a rejection', async () => {
-      poll = () => Promise.resolve('refused');
-      poller.follow(ALWAYS);
-      await clock.advance(10_000);
-      poller.wake();
-      await clock.advance(0);
-      expect(askedAfter).toEqual([0, 10_000]);
-    });
+  it('aborts its poll when polling ends, ignores what comes of it, and leaves no timer', async () => {
+    poller.follow(on());
+    await clock.advance(0);
+    poller.follow(OFF);
+    expect(signals[0]?.aborted).toBe(true);
+    const { state } = poller;
+    answers[0]?.(RESOURCES);
+    await clock.advance(600_000);
+    expect([changes, clock.pending, poller.state]).toEqual([0, 0, state]);
+    // The next one isn't earlier because of that.
+    expect(nextPollAt(state, 0, INTERVAL)).toBe(state.startedAt + INTERVAL);
+  });
 
-    it('does not poll before polling is required, or if polling is off', async () => {
-      poller.wake();
-      await clock.advance(0);
-      poller.follow({ ...ALWAYS, from: startedAt + 12_000 });
-      poller.wake();
-      await clock.advance(11_999);
-      expect(askedAfter).toEqual([]);
-      await clock.advance(1);
-      expect(askedAfter).toEqual([12_000]);
-    });
+  it('counts failures anew once they are outdated, also for a call that waits', async () => {
+    const refusal = new PanelError({ cause: 'forbidden', detail: '403' });
+    panel.answerResources = () => Promise.reject(refusal);
+    poller.follow(on());
+    await clock.advance(0);
+    expect(isPollRetry(poller.state)).toBe(true);
+    panel.answerResources = () => new Promise((_, reject) => answers.push(() => reject(refusal)));
+    poller.follow(on());
+    await clock.advance(0);
+    expect(panel.asks.at(-1)?.isRetry?.()).toBe(true);
+    poller.follow(on(undefined, true));
+    expect(panel.asks.at(-1)?.isRetry?.()).toBe(false);
+    answers[0]?.(RESOURCES);
+    await clock.advance(0);
+    expect(poller.state.inARow).toBe(1);
   });
 });

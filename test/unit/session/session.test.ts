@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { PanelSurroundings } from '../../../src/fleet/surroundings.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
@@ -23,6 +24,8 @@ let refusal: number | undefined;
 /** Why no socket may be opened at any address now. */
 let addressProblem: Problem | undefined;
 let hasRoom: boolean;
+/** What the fleet has seen of the node and the panel. */
+let known: PanelSurroundings;
 let record: ServerRecord;
 let session: Session;
 
@@ -34,10 +37,17 @@ beforeEach(() => {
   refusal = undefined;
   addressProblem = undefined;
   hasRoom = true;
+  known = new PanelSurroundings({
+    clock,
+    gateway: panel,
+    intervals: () => SETTINGS,
+    hasRoom: () => hasRoom,
+  });
 });
 
 afterEach(async () => {
-  await session.stop();
+  look(false);
+  await session.closing;
   expect(clock.pending).toBe(0);
 });
 
@@ -55,6 +65,7 @@ async function start(
       panel,
       telemetry: NO_TELEMETRY,
       settings: SETTINGS,
+      surroundings: (...of) => known.of(...of),
       codec: PTERODACTYL.socket,
       openSocket: (url, listener) => {
         const socket = new FakeSocket(url, listener, refusal);
@@ -65,33 +76,37 @@ async function start(
       isProxied: () => false,
     },
     record,
-    () => hasRoom,
   );
-  session.start();
+  look();
   await clock.advance(10);
+}
+
+/** The session sees what is now. */
+function look(isRunning = true): void {
+  session.sees(known.of(record, isRunning));
 }
 
 const condition = () => record.status.condition;
 const polls = () => panel.asked('resources').length;
 const tokens = () => panel.asked('credentials').length;
 
-/** The node's sockets are blamed, and its session is notified. */
-function nodeOpens(): void {
+/** The node's sockets are blamed. */
+function nodeFails(): void {
   panel.socketsFail('n1', DOWN);
-  session.follow();
+  look();
 }
 
-/** The node's sockets work again, and its session is notified. */
-function nodeCloses(): void {
+/** The node's sockets work again. */
+function nodeWorks(): void {
   panel.socketsFail('n1');
-  session.wakeSocket();
-  session.follow();
+  known.judged('sockets n1');
+  look();
 }
 
 /** Lets the session be the trial of its node. */
 async function tryNode(isFresh = false): Promise<void> {
-  panel.trying.add('s');
-  session.tryNode(isFresh);
+  panel.trying.set('s', { isFresh });
+  look();
   await clock.advance(10);
 }
 
@@ -129,7 +144,7 @@ describe("while its node's sockets are blamed", () => {
     refusal = 502;
     await start();
     expect(condition()).toBe('failing');
-    nodeOpens();
+    nodeFails();
     await clock.advance(10);
     expect(condition()).toBe('polling');
     expect(record.status.problem?.cause).toBe('upgrade_error');
@@ -141,7 +156,7 @@ describe("while its node's sockets are blamed", () => {
     panel.answerCredentials = () => new Promise(() => {});
     await start();
     expect(condition()).toBe('waiting');
-    nodeOpens();
+    nodeFails();
     expect(record.status).toEqual({ condition: 'failing', problem: DOWN });
     await clock.advance(10);
     expect(record.status).toEqual({ condition: 'polling', problem: DOWN });
@@ -149,7 +164,7 @@ describe("while its node's sockets are blamed", () => {
 
   it('a streaming server continues, and gets new tokens', async () => {
     await start();
-    nodeOpens();
+    nodeFails();
     await clock.advance(30 * MINUTE);
     expect(condition()).toBe('streaming');
     expect(sockets).toHaveLength(1);
@@ -160,7 +175,7 @@ describe("while its node's sockets are blamed", () => {
   it('its trial is one connect, with the token that it has, and reports how it ended', async () => {
     refusal = 502;
     await start();
-    nodeOpens();
+    nodeFails();
     await clock.advance(MINUTE);
     panel.attempts.length = 0;
     await tryNode();
@@ -176,7 +191,7 @@ describe("while its node's sockets are blamed", () => {
   it('its trial fetches a new token once the old one has ended', async () => {
     refusal = 502;
     await start();
-    nodeOpens();
+    nodeFails();
     await clock.advance(20 * MINUTE);
     refusal = undefined;
     await tryNode();
@@ -196,7 +211,7 @@ describe("while its node's sockets are blamed", () => {
   it('its trial fetches a new token if the panel may give another address', async () => {
     refusal = 502;
     await start();
-    nodeOpens();
+    nodeFails();
     await clock.advance(MINUTE);
     refusal = undefined;
     await tryNode(true);
@@ -207,9 +222,9 @@ describe("while its node's sockets are blamed", () => {
   it('a server that is removed tries nothing', async () => {
     refusal = 502;
     await start();
-    nodeOpens();
-    await session.stop();
-    await tryNode();
+    nodeFails();
+    panel.trying.set('s', { isFresh: false });
+    look(false);
     expect(sockets).toHaveLength(1);
     expect(panel.attempts.at(-1)).toBe('s: withdrawn');
     expect(condition()).toBe('stopped');
@@ -220,12 +235,12 @@ describe('when its node works again', () => {
   it('a server that waited connects at once, and is no longer polled', async () => {
     refusal = 502;
     await start();
-    nodeOpens();
+    nodeFails();
     await clock.advance(10 * MINUTE);
     refusal = undefined;
     const warnings = () => log.lines.filter(({ level }) => level === 'warn').length;
     const warned = warnings();
-    nodeCloses();
+    nodeWorks();
     expect(condition()).toBe('waiting');
     await clock.advance(10);
     expect(condition()).toBe('streaming');
@@ -239,8 +254,8 @@ describe('when its node works again', () => {
     panel.answerCredentials = () =>
       Promise.reject(new PanelError({ cause: 'no_console_permission', detail: 'no console' }));
     await start();
-    nodeOpens();
-    nodeCloses();
+    nodeFails();
+    nodeWorks();
     await clock.advance(50_000);
     expect(tokens()).toBe(1);
     expect(condition()).toBe('polling');
@@ -253,7 +268,8 @@ describe('when its node works again', () => {
     await clock.advance(10 * MINUTE);
     expect(condition()).toBe('failing');
     panel.answerResources = () => Promise.resolve(RESOURCES);
-    session.wakePolls();
+    known.judged('polls n1');
+    look();
     await clock.advance(10);
     expect(condition()).toBe('polling');
   });
@@ -268,7 +284,8 @@ describe('when the panel accepts the key again', () => {
     await clock.advance(9 * MINUTE);
     expect([condition(), record.status.problem?.cause]).toEqual(['streaming', 'key_refused']);
     panel.answerCredentials = grant;
-    session.wake();
+    known.judged('panel');
+    look();
     await clock.advance(10);
     expect([condition(), record.status.problem]).toEqual(['streaming', undefined]);
     expect(sockets).toHaveLength(1);
@@ -277,8 +294,8 @@ describe('when the panel accepts the key again', () => {
 
 describe('a session that begins again', () => {
   const again = async () => {
-    void session.stop();
-    session.start();
+    look(false);
+    look();
     await clock.advance(10);
   };
 
@@ -325,7 +342,7 @@ describe('a server that fails alone', () => {
 describe('a server that the server list shows as suspended', () => {
   const suspend = (blocked: ServerTarget['blocked']) => {
     record.target = target({ id: 's', node: 'n1', ...(blocked !== undefined && { blocked }) });
-    session.follow();
+    look();
   };
 
   it('makes no call, and reports why', async () => {
@@ -372,7 +389,7 @@ describe('a server without a file descriptor for its socket', () => {
     expect(record.status).toEqual({ condition: 'polling' });
     expect(tokens()).toBe(0);
     hasRoom = true;
-    session.follow();
+    look();
     await clock.advance(10);
     expect(condition()).toBe('streaming');
   });
@@ -380,7 +397,7 @@ describe('a server without a file descriptor for its socket', () => {
   it('that loses its room to another panel is polled instead', async () => {
     await start();
     hasRoom = false;
-    session.follow();
+    look();
     await clock.advance(10);
     expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
     expect(record.status).toEqual({ condition: 'polling' });
@@ -398,12 +415,12 @@ describe('a server without a file descriptor for its socket', () => {
     refusal = 502;
     await start();
     hasRoom = false;
-    session.follow();
+    look();
     await clock.advance(10 * MINUTE);
     expect(sockets).toHaveLength(1);
     refusal = undefined;
     hasRoom = true;
-    session.follow();
+    look();
     await clock.advance(10);
     expect(condition()).toBe('streaming');
   });

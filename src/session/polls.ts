@@ -1,0 +1,103 @@
+import { CAUSES } from '../diagnosis/causes.ts';
+import { NO_DATA } from '../diagnosis/outcome.ts';
+import { blockedReason } from '../diagnosis/panel-answer.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { BlockedReason } from '../domain/server.ts';
+import type { Resources } from '../panel/dialect.ts';
+import { refusedRetryMs, retryGapMs, slowRetryMs } from './due.ts';
+
+/** How a poll ended; after a `refused` one, the next waits for the slow retry. */
+export type EndedPoll =
+  | { readonly type: 'answered' }
+  | { readonly type: 'failed'; readonly problem: Problem }
+  | { readonly type: 'refused'; readonly reason: BlockedReason; readonly problem: Problem };
+
+/** The polls of one server; instants are monotonic milliseconds. */
+export interface PollState {
+  /** The result of the last poll since polling began; `none` before the first. */
+  readonly result: { readonly type: 'none' } | EndedPoll;
+  /** So many polls in a row had a result of this type. */
+  readonly inARow: number;
+  /** When the last poll started and ended. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** No polls before this instant, because of a refusal or failure. */
+  readonly notBefore: number;
+  /** The part of the interval until the next poll; undefined before the first response. */
+  readonly part: number | undefined;
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+export const NEVER_POLLED: PollState = {
+  result: { type: 'none' },
+  inARow: 0,
+  startedAt: NEVER,
+  endedAt: NEVER,
+  notBefore: NEVER,
+  part: undefined,
+};
+
+/** After this many failed polls in a row, the next one probably fails as well, and needn't come before the interval is over. */
+const FAILURES_TO_RETRY = 3;
+
+/**
+ * The result of a poll that the panel responded to: a suspended server counts as refused, and without data the node is unreachable.
+ */
+export function resultOfAnswer({ suspended, sample }: Resources): EndedPoll {
+  if (suspended) return resultOfProblem({ cause: 'suspended', detail: 'suspended according to the panel' });
+  return sample === undefined ? resultOfProblem(NO_DATA) : { type: 'answered' };
+}
+
+/** The result of a poll that failed. */
+export function resultOfProblem(problem: Problem): EndedPoll {
+  // A node that refuses the panel blocks none of its servers: its trials decide when to try again.
+  const reason = CAUSES[problem.cause].scope === 'node' ? undefined : blockedReason(problem.cause);
+  return reason === undefined ? { type: 'failed', problem } : { type: 'refused', reason, problem };
+}
+
+/** What the wait after a poll depends on; `random` is uniform in [0, 1). */
+export interface PollContext {
+  readonly now: number;
+  readonly random: number;
+  readonly intervalMs: number;
+  /** The panel's list shows nothing that keeps the server from being monitored. */
+  readonly isListed: boolean;
+}
+
+/** The state after a poll; pure. */
+export function afterPoll(before: PollState, result: EndedPoll, context: PollContext): PollState {
+  const { now, random, intervalMs, isListed } = context;
+  const inARow = before.result.type === result.type ? before.inARow + 1 : 1;
+  const state = { ...before, result, inARow, endedAt: now };
+  switch (result.type) {
+    case 'answered':
+      // Servers that were polled in one burst at the start are spread from then on.
+      return { ...state, notBefore: NEVER, part: before.part === undefined ? 1 + 0.5 * random : 1 };
+    case 'failed': {
+      // What failed often needn't be asked more often than others.
+      const gapMs = Math.max(retryGapMs(inARow), inARow < FAILURES_TO_RETRY ? 0 : intervalMs);
+      return { ...state, notBefore: now + gapMs };
+    }
+    case 'refused':
+      return {
+        ...state,
+        notBefore: before.startedAt + (isListed ? refusedRetryMs(random) : slowRetryMs(inARow, random)),
+      };
+  }
+}
+
+/** When the next poll is due, not before `from`; pure. A failure delays it by its gap only, and a refusal by the slow retry. */
+export function nextPollAt(
+  { result, startedAt, notBefore, part = 1 }: PollState,
+  from: number,
+  intervalMs: number,
+): number {
+  const intervalEnd = result.type === 'failed' ? NEVER : startedAt + intervalMs * part;
+  return Math.max(from, intervalEnd, notBefore);
+}
+
+/** Were the last polls refused, or did they fail several times in a row? */
+export function isPollRetry({ result, inARow }: PollState): boolean {
+  return result.type === 'refused' || (result.type === 'failed' && inARow >= FAILURES_TO_RETRY);
+}

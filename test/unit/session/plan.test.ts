@@ -1,0 +1,317 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { BlockedReason } from '../../../src/domain/server.ts';
+import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
+import type { MachineState, Token } from '../../../src/session/machine-model.ts';
+import {
+  declinesTrial,
+  NOTHING_KNOWN,
+  planOf,
+  type SessionState,
+  type Surroundings,
+} from '../../../src/session/plan.ts';
+import { NEVER_POLLED, type PollState, resultOfProblem } from '../../../src/session/polls.ts';
+import { target } from '../../support/targets.ts';
+
+const SAMPLED_AT = 500_000;
+const WAITING_SINCE = 100_000;
+const NOW = 510_000;
+/** When the machine and the polls last failed. */
+const FAILED_AT = 505_000;
+
+const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };
+const HELD: Problem = { cause: 'node_connection', detail: 'no connection' };
+const fresh = { epoch: 1, failures: 0 };
+const failed = { epoch: 1, failures: 2 };
+const live = { ...fresh, token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0 };
+const rest = { since: FAILED_AT, retryAt: NOW + 1 };
+
+const STATES = {
+  idle: { name: 'idle', epoch: 0 },
+  'waiting for its first token': { name: 'fetchingToken', since: FAILED_AT, ...fresh },
+  connecting: { name: 'connecting', ...fresh, token: TOKEN, reused: false },
+  authenticating: { name: 'authenticating', ...fresh, token: TOKEN, reused: false },
+  'fetching a token after failures': { name: 'fetchingToken', since: FAILED_AT, ...failed },
+  'connecting after failures': { name: 'connecting', ...failed, token: TOKEN, reused: false },
+  'authenticating after failures': { name: 'authenticating', ...failed, token: TOKEN, reused: false },
+  'backing off': { name: 'backingOff', ...failed, ...rest },
+  streaming: { name: 'streaming', ...live },
+  'streaming after failures': { name: 'streaming', ...live, failures: 3 },
+  refreshing: { name: 'refreshing', ...live, next: undefined },
+  'asked for stats once': { name: 'streaming', ...live, unanswered: 1 },
+  'asked for stats twice': { name: 'streaming', ...live, unanswered: 2 },
+  'asked for stats twice while refreshing': { name: 'refreshing', ...live, unanswered: 2, next: undefined },
+  'refused as a whole': {
+    name: 'blocked',
+    ...failed,
+    ...rest,
+    refused: { reason: 'suspended', pollable: false },
+  },
+  'refused its console': {
+    name: 'blocked',
+    ...failed,
+    ...rest,
+    refused: { reason: 'forbidden', pollable: true },
+  },
+} as const satisfies Record<string, MachineState>;
+
+type State = keyof typeof STATES;
+
+const HOLD = { type: 'hold', next: undefined };
+const OFF = { type: 'off' } as const;
+const AT_ONCE = {
+  type: 'on',
+  at: Number.NEGATIVE_INFINITY,
+  isOutdated: false,
+  pollIntervalMs: 30_000,
+  stalenessMs: 60_000,
+};
+const AFTER_30_S = { ...AT_ONCE, at: SAMPLED_AT + FALLBACK_AFTER_MS };
+
+const heldSockets = { ...NOTHING_KNOWN.sockets, heldBy: HELD };
+
+function plan(state: Partial<SessionState>, seen: Partial<Surroundings> = {}) {
+  const { socket, poll } = planOf(
+    {
+      machine: STATES.idle,
+      poll: NEVER_POLLED,
+      sampledAt: SAMPLED_AT,
+      waitingSince: WAITING_SINCE,
+      status: { condition: 'waiting' },
+      ...state,
+    },
+    { ...NOTHING_KNOWN, now: NOW, isRunning: true, target: target({ node: 'n1' }), ...seen },
+  );
+  return { socket, poll };
+}
+
+const next = (machine: MachineState, seen: Partial<Surroundings> = {}) => {
+  const { socket } = plan({ machine }, seen);
+  return socket.type === 'hold' ? socket.next : undefined;
+};
+
+describe('a server in mode auto', () => {
+  it.each<[State, object, object]>([
+    // The state, its polls, and its polls while no socket of its node can be opened.
+    ['idle', OFF, OFF],
+    ['waiting for its first token', OFF, AT_ONCE],
+    ['connecting', OFF, AT_ONCE],
+    ['authenticating', OFF, AT_ONCE],
+    ['fetching a token after failures', AFTER_30_S, AT_ONCE],
+    ['connecting after failures', AFTER_30_S, AT_ONCE],
+    ['authenticating after failures', AFTER_30_S, AT_ONCE],
+    ['backing off', AFTER_30_S, AT_ONCE],
+    ['streaming', OFF, OFF],
+    ['streaming after failures', OFF, OFF],
+    ['refreshing', OFF, OFF],
+    ['asked for stats once', OFF, OFF],
+    ['asked for stats twice', AFTER_30_S, AFTER_30_S],
+    ['asked for stats twice while refreshing', AFTER_30_S, AFTER_30_S],
+    ['refused as a whole', OFF, OFF],
+    ['refused its console', AT_ONCE, AT_ONCE],
+  ])('needs its socket, and is polled as its state requires: %s', (state, poll, pollWhileHeld) => {
+    const machine = STATES[state];
+    expect(plan({ machine })).toMatchObject({ socket: { type: 'hold' }, poll });
+    expect(plan({ machine }, { sockets: heldSockets })).toMatchObject({
+      socket: { type: 'hold' },
+      poll: pollWhileHeld,
+    });
+  });
+
+  it('that was never sampled is polled 30 s after it began to wait', () => {
+    const { poll } = plan({ machine: STATES['backing off'], sampledAt: undefined });
+    expect(poll).toEqual({ ...AT_ONCE, at: WAITING_SINCE + FALLBACK_AFTER_MS });
+  });
+
+  it('that was woken is polled 30 s later, and not while polls are held', () => {
+    const machine: MachineState = { ...STATES['fetching a token after failures'], wokenAt: NOW };
+    expect(plan({ machine }).poll).toEqual({ ...AT_ONCE, at: NOW + FALLBACK_AFTER_MS });
+    const held = { sockets: heldSockets, polls: heldSockets };
+    expect(plan({ machine }, held).poll).toEqual(OFF);
+  });
+});
+
+describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
+  it.each([true, false])('a server in mode poll needs no socket (others have one: %s)', (hasRoom) => {
+    const seen = { target: target({ mode: 'poll' }), hasRoom };
+    expect(plan({ machine }, seen)).toEqual({ socket: { type: 'none' }, poll: AT_ONCE });
+  });
+
+  it('a server for which there is no file descriptor is polled, unless its mode is socket', () => {
+    const none = { type: 'none' };
+    expect(plan({ machine }, { hasRoom: false })).toEqual({ socket: none, poll: AT_ONCE });
+    const socketOnly = { target: target({ mode: 'socket' }), hasRoom: false };
+    expect(plan({ machine }, socketOnly)).toEqual({ socket: none, poll: OFF });
+  });
+
+  it('a server in mode socket is never polled, even without a socket', () => {
+    const seen = { target: target({ mode: 'socket' }), sockets: heldSockets };
+    expect(plan({ machine }, seen)).toMatchObject({ socket: { type: 'hold' }, poll: OFF });
+  });
+
+  it.each(['auto', 'socket', 'poll'] as const)(
+    'a server in mode %s that the panel blocks keeps an open socket, and makes no calls',
+    (mode) => {
+      const isLive = machine.name === 'streaming' || machine.name === 'refreshing';
+      const seen = { target: target({ mode, blocked: 'suspended' }), hasRoom: false };
+      expect(plan({ machine }, seen)).toEqual({ socket: { type: isLive ? 'keep' : 'none' }, poll: OFF });
+    },
+  );
+
+  it('a server that is no longer monitored needs nothing', () => {
+    expect(plan({ machine }, { isRunning: false })).toEqual({ socket: { type: 'none' }, poll: OFF });
+  });
+
+  it('nothing begins before its time, unless something has happened since', () => {
+    if (machine.name !== 'idle') expect(plan({ machine }).socket).toEqual(HOLD);
+  });
+});
+
+const blockedFor = (reason: BlockedReason | undefined, cause: CauseCode): MachineState => ({
+  name: 'blocked',
+  ...failed,
+  ...rest,
+  problem: { cause, detail: 'why' },
+  refused: { reason, pollable: true },
+});
+const LATER = FAILED_AT + 1;
+const since = (changes: Partial<Surroundings['sockets']>) => ({
+  sockets: { ...NOTHING_KNOWN.sockets, ...changes },
+});
+
+/** What can be seen to have happened at an instant. */
+const NEWS = {
+  'the panel was cleared': (at: number) => since({ panelJudgedAt: at }),
+  'its node was cleared': (at: number) => since({ nodeJudgedAt: at }),
+  'the list was read': (at: number) => ({ listedAt: at }),
+  'another server with this refusal works': (at: number) => ({
+    recovered: new Map(Object.values(CAUSES).map(({ code }) => [code, at])),
+  }),
+} satisfies Record<string, (at: number) => Partial<Surroundings>>;
+const OF_OTHERS = 'another server with this refusal works';
+
+describe('a server that rests tries at once', () => {
+  const rows: readonly [string, MachineState, readonly (keyof typeof NEWS)[]][] = [
+    ['backs off', STATES['backing off'], ['the panel was cleared', 'its node was cleared']],
+    [
+      'is refused by its node or because of the key',
+      blockedFor(undefined, 'origin'),
+      ['the panel was cleared', 'its node was cleared', OF_OTHERS],
+    ],
+    ['is unknown', blockedFor('not_found', 'not_found'), ['the panel was cleared', OF_OTHERS]],
+    ['is refused with 401', blockedFor('unauthorized', 'unauthorized'), ['the panel was cleared', OF_OTHERS]],
+    ['is forbidden', blockedFor('forbidden', 'no_console_permission'), [OF_OTHERS]],
+    ['is suspended', blockedFor('suspended', 'suspended'), ['the list was read', OF_OTHERS]],
+  ];
+
+  it.each(rows)('if what it waits for has happened since it failed: one that %s', (_, machine, reasons) => {
+    for (const [news, at] of Object.entries(NEWS)) {
+      const isReason = (reasons as readonly string[]).includes(news);
+      expect(next(machine, at(LATER)), news).toEqual(isReason ? { type: 'wake' } : undefined);
+      expect(next(machine, at(FAILED_AT)), news).toBeUndefined();
+      expect(next(machine, { ...at(LATER), mayConnect: false }), news).toBeUndefined();
+    }
+  });
+
+  it("only if the list contains it, for another server's success", () => {
+    const news = NEWS[OF_OTHERS](LATER);
+    expect(next(blockedFor('not_found', 'not_found'), { ...news, target: target() })).toBeUndefined();
+  });
+
+  it('when its retry is due, unless the sockets of its node are tried by another server', () => {
+    const retry = { type: 'timer', timer: 'retry' };
+    expect(next(STATES['backing off'], { now: rest.retryAt })).toEqual(retry);
+    expect(next(STATES['backing off'], { now: rest.retryAt, mayConnect: false })).toBeUndefined();
+    // Its token may still be good for the node.
+    const held = { now: rest.retryAt, sockets: heldSockets };
+    expect(next(STATES['backing off'], held)).toEqual(retry);
+  });
+
+  it('if it is chosen to try the sockets of its node', () => {
+    const seen = { mayConnect: false, trial: { isFresh: true } };
+    expect(next(STATES['backing off'], seen)).toEqual({ type: 'try', isFresh: true });
+  });
+});
+
+it('a server that is chosen to try its node but has no socket to open declines', () => {
+  const declining = Object.entries(STATES).filter(([, machine]) =>
+    declinesTrial(machine, { trial: { isFresh: false } }),
+  );
+  const isAttempt = /^(?:waiting|connecting|authenticating|fetching)/;
+  expect(declining.map(([state]) => state)).toEqual(
+    Object.keys(STATES).filter((key) => !isAttempt.test(key)),
+  );
+  expect(declinesTrial(STATES.idle, { trial: undefined })).toBe(false);
+});
+
+it('a server that begins fetches a token first while the sockets of its node fail', () => {
+  expect(next(STATES.idle)).toEqual({ type: 'start', mayConnect: true });
+  expect(next(STATES.idle, { mayConnect: false })).toEqual({ type: 'start', mayConnect: false });
+});
+
+it('a streaming server whose renewal failed tries again once the panel was cleared', () => {
+  const machine: MachineState = { ...STATES.streaming, failedRefreshes: { count: 1, at: FAILED_AT } };
+  expect(next(machine, since({ panelJudgedAt: LATER }))).toEqual({ type: 'wake' });
+  expect(next(machine, since({ panelJudgedAt: FAILED_AT, nodeJudgedAt: LATER }))).toBeUndefined();
+  expect(next(STATES.streaming, since({ panelJudgedAt: LATER }))).toBeUndefined();
+});
+
+describe('polls that failed are due at once', () => {
+  const polled = (cause: CauseCode): PollState => ({
+    ...NEVER_POLLED,
+    result: resultOfProblem({ cause, detail: 'why' }),
+    startedAt: FAILED_AT,
+    endedAt: FAILED_AT,
+    notBefore: NOW + 40_000,
+  });
+  const seen = (changes: Partial<Surroundings>) => ({
+    target: target({ mode: 'poll', node: 'n1' }),
+    ...changes,
+  });
+  const POLL_NEWS = {
+    ...NEWS,
+    'the panel was cleared': (at: number) => ({ polls: since({ panelJudgedAt: at }).sockets }),
+    'its node was cleared': (at: number) => ({ polls: since({ nodeJudgedAt: at }).sockets }),
+    'another server of its node works again': (at: number) => ({
+      recoveredOnNode: NEWS[OF_OTHERS](at).recovered,
+    }),
+  };
+
+  it.each<[CauseCode, readonly (keyof typeof POLL_NEWS)[]]>([
+    [
+      'node_unreachable',
+      ['the panel was cleared', 'its node was cleared', 'another server of its node works again'],
+    ],
+    ['not_found', ['the panel was cleared', OF_OTHERS]],
+    ['forbidden', [OF_OTHERS]],
+    ['suspended', ['the list was read', OF_OTHERS]],
+  ])('if what they wait for has happened since: %s', (cause, reasons) => {
+    const poll = polled(cause);
+    for (const [news, at] of Object.entries(POLL_NEWS)) {
+      const isReason = (reasons as readonly string[]).includes(news);
+      const due = isReason ? { ...AT_ONCE, isOutdated: true } : { ...AT_ONCE, at: poll.notBefore };
+      expect(plan({ poll }, seen(at(LATER))).poll, news).toEqual(due);
+      expect(plan({ poll }, seen(at(FAILED_AT))).poll, news).toEqual({ ...AT_ONCE, at: poll.notBefore });
+    }
+  });
+
+  it('but polls that were answered are not', () => {
+    const poll: PollState = { ...polled('timeout'), result: { type: 'answered' }, notBefore: 0 };
+    const news = seen({ polls: since({ panelJudgedAt: LATER, nodeJudgedAt: LATER }).sockets });
+    expect(plan({ poll }, news).poll).toEqual({ ...AT_ONCE, at: FAILED_AT + 30_000 });
+  });
+});
+
+it('what was done once because of something is not done again', () => {
+  const instant = fc.integer({ min: 0, max: 1_000 });
+  fc.assert(
+    fc.property(instant, instant, instant, instant, (panelJudgedAt, nodeJudgedAt, listedAt, now) => {
+      const at = Math.max(panelJudgedAt, nodeJudgedAt, listedAt, now);
+      const seen = { ...since({ panelJudgedAt, nodeJudgedAt }), listedAt, now: at };
+      for (const machine of [STATES['backing off'], STATES['refused as a whole']])
+        expect(next({ ...machine, since: at, retryAt: at + 1 }, seen)).toBeUndefined();
+    }),
+  );
+});
