@@ -36,9 +36,9 @@ function starts(
     now = Math.max(now, nextPollAt(state, 0, intervalMs));
     at.push(now);
     retries.push(isPollRetry(state));
-    state = { ...state, startedAt: now };
+    const begun = { ...state, startedAt: now };
     now += takesMs;
-    state = afterPoll(state, result, { now, random, intervalMs, isListed });
+    state = afterPoll(begun, result, { now, random, intervalMs, isListed });
   }
   return { at, retries };
 }
