@@ -52,7 +52,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'session',
     contains:
-      "one server's console socket and polls: `machine.ts` is the pure state machine, the rest carries out its effects",
+      "one server's console socket and polls: `plan.ts` decides what a server needs and `machine.ts` is its socket's state machine, both pure; the rest carries out their effects",
     mayImport: ['domain', 'diagnosis', 'names', 'panel'],
   },
   {
