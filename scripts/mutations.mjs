@@ -12,6 +12,7 @@ const SIGNS = ['src/diagnosis/outcome.ts', 'diagnosis/outcome'];
 const START = ['src/panel/start-at.ts', 'panel/start-at'];
 const LIMIT = ['src/panel/rate-limit.ts', 'panel/rate-limit'];
 const DUE = ['src/session/due.ts', 'session/due'];
+const PLAN = ['src/session/plan.ts', 'session/plan'];
 const MACHINE = ['src/session/machine.ts', 'session/machine'];
 const TOKEN = ['src/session/token.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
@@ -117,14 +118,13 @@ const MUTATIONS = [
     'STABLE_AFTER_MS = 0;',
     'session/machine',
   ],
-  ['a server that only waits is not polled', DUE, 'if (machine.failures === 0) return OFF;', ''],
   [
-    'a blocked server is retried slowly',
-    DUE,
-    'SLOW_RETRY_MS = 5 * 60_000;',
-    'SLOW_RETRY_MS = 60_000;',
-    'session/backoff',
+    'a server that only waits is not polled',
+    PLAN,
+    'return failures === 0 ? undefined : overdueFrom;',
+    'return overdueFrom;',
   ],
+  ['a blocked server is retried slowly', DUE, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],
   ['a refresh is from 75 % of a life on', TOKEN, 'REFRESH_FROM = 0.75;', 'REFRESH_FROM = 0.5;'],
   ['the first refresh is anywhere', TOKEN, 'FIRST_REFRESH_FROM = 0.1;', 'FIRST_REFRESH_FROM = 0.75;'],
   // Samples and metrics
