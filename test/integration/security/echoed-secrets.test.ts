@@ -10,7 +10,7 @@ import { envelope, json, type ScriptedServer, scriptedServer } from '../panel/sc
 import { frame } from './hostile-panel.ts';
 
 /** 49 characters without a prefix, and a token. */
-const KEY = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3%Jd5Fg0Ya+QeUoIiWrTyKxMnE=';
+const KEY = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3/Jd5Fg0Ya+QeUoIiWrTyKxMnE=';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJUb3BTZWNyZXQifQ.VG9wU2VjcmV0VG9wU2VjcmV0';
 
 /** One server for each secret and form of it. */
