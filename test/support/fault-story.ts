@@ -29,6 +29,12 @@ const SERVERS = GROUPS.flatMap(({ count, ...server }) => Array.from({ length: co
 /** Calls a minute that polls of all of them need, with what is left to tokens. */
 const NEEDED = (SERVERS.length * 2) / 0.9;
 
+/** What a rate limit carries: where the calls don't fit, data is older, and everything is back a minute later. */
+function boundsOf(limit: number): { readonly oldestS: number; readonly backS: number } {
+  const oldestS = Math.max(STALENESS_S, (2.5 * 60 * NEEDED) / 2 / (limit * 0.8));
+  return { oldestS, backS: oldestS > STALENESS_S ? BACK_S + 60 : BACK_S };
+}
+
 /** What happens to a fleet. */
 export interface Story {
   readonly faults: readonly Fault[];
@@ -102,7 +108,7 @@ function reasonsOf(
 }
 
 /** May this be blamed at this second? */
-function mayBeBlamed(scope: string, faults: readonly Fault[], second: number): boolean {
+function mayBeBlamed(scope: string, faults: readonly Fault[], second: number, backS: number): boolean {
   const { reasons, parts } = reasonsOf(scope, faults);
   const [kind, name] = scope.split(' ');
   const node = kind === 'node' ? name : undefined;
@@ -111,13 +117,13 @@ function mayBeBlamed(scope: string, faults: readonly Fault[], second: number): b
   );
   return (
     during(reasons, 0, second) &&
-    during(hits, second - BACK_S, second) &&
-    (kind !== 'panel' || isPanelHit(faults, second))
+    during(hits, second - backS, second) &&
+    (kind !== 'panel' || isPanelHit(faults, second, backS))
   );
 }
 
 /** The panel may be blamed only if calls of each kind failed at once. */
-function isPanelHit(faults: readonly Fault[], second: number): boolean {
+function isPanelHit(faults: readonly Fault[], second: number, backS: number): boolean {
   const isHit = (path: Path, at: number) =>
     during(
       faults.filter(
@@ -128,7 +134,7 @@ function isPanelHit(faults: readonly Fault[], second: number): boolean {
       at,
     );
   const paths = ['listing', 'websocket', 'resources'] as const;
-  return Array.from({ length: BACK_S + 1 }, (_, ago) => second - ago).some((at) =>
+  return Array.from({ length: backS + 1 }, (_, ago) => second - ago).some((at) =>
     paths.every((path) => isHit(path, at)),
   );
 }
@@ -155,14 +161,14 @@ export function playing({ faults, reload, limit, seed }: Story): World {
 export async function expectTruth(story: Story): Promise<void> {
   const { faults, limit } = story;
   const world = playing(story);
-  const end = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60 + BACK_S;
+  const { backS } = boundsOf(limit);
+  const end = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60 + backS;
   const seen = await watchWorld(world, (end + 60) / 60);
   await world.fleet.stop();
-  const oldest = Math.max(STALENESS_S, (2.5 * 60 * NEEDED) / 2 / (limit * 0.8));
   let isKnown = false;
   for (let second = START_S; second <= end + 60; second += 1) {
     const look = seen.at(second);
-    const found = strange(look, second, faults, oldest);
+    const found = strange(look, second, story);
     expect(found, `after ${second} s: ${JSON.stringify(found)}`).toEqual({
       servers: [],
       blamed: [],
@@ -174,9 +180,7 @@ export async function expectTruth(story: Story): Promise<void> {
   }
   expect(seen.mostCausesPerScope).toBeLessThanOrEqual(1);
   expect(seen.busiestMinute).toBeLessThanOrEqual(limit * 0.8);
-  const { blamed, blocked } = seen.at(end);
-  // If polls took nearly all calls, it takes another minute until all have tokens.
-  const { streaming } = seen.at(oldest > STALENESS_S ? end + 60 : end);
+  const { blamed, blocked, streaming } = seen.at(end);
   expect({ blamed, blocked, streaming }).toEqual({ blamed: [], blocked: [], streaming: 24 });
 }
 
@@ -186,15 +190,22 @@ function reloadOf({ fleet }: World, what: 'key' | 'access'): void {
 }
 
 /** What has to be blamed at this second, because nothing else has failed for so long. */
-function toldBy(faults: readonly Fault[], second: number): readonly string[] {
+function toldBy({ faults, reload, limit }: Story, second: number): readonly string[] {
+  const { backS } = boundsOf(limit);
+  // Another way to the panel begins again.
+  const reloadS = reload !== undefined && reload.minute * 60 < second ? reload.minute * 60 : 0;
   return faults.flatMap((fault) => {
     const { effect, on, node, fromMinute } = fault;
     const others = faults.filter(
       (other) => other !== fault && other.on !== 'backups' && other.on !== 'schedules',
     );
     // A call that hangs has to time out first.
-    const fromS = fromMinute * 60 + (effect === 'hang' ? REQUEST_TIMEOUT_S : 0);
-    if (second < fromS + BACK_S || !during([fault], second, second) || during(others, fromS - BACK_S, second))
+    const fromS = Math.max(fromMinute * 60, reloadS) + (effect === 'hang' ? REQUEST_TIMEOUT_S : 0);
+    if (
+      second < fromS + backS ||
+      !during([fault], second, second) ||
+      during(others, fromMinute * 60 - backS, second)
+    )
       return [];
     if (on === undefined) return effect === 'flaky' ? [] : ['panel'];
     return on === 'socket' && effect !== 'moved' ? [`node ${node ?? ''}`] : [];
@@ -202,20 +213,21 @@ function toldBy(faults: readonly Fault[], second: number): readonly string[] {
 }
 
 /** What of a look isn't due to the faults. */
-function strange(look: Look, second: number, faults: readonly Fault[], oldestS: number) {
-  const startedS = oldestS > STALENESS_S ? 2 * BACK_S : BACK_S;
-  const since = Math.max(0, second - BACK_S);
+function strange(look: Look, second: number, story: Story) {
+  const { faults, limit } = story;
+  const { oldestS, backS } = boundsOf(limit);
+  const since = Math.max(0, second - backS);
   const servers = SERVERS.flatMap((server, index) => {
     const { polls, streams } = isWell(server, faults, since, second);
     // At the start, calls of a path that fails take the places of others.
-    const isExpected = second < startedS ? !during(faults, 0, second) : polls || streams;
+    const isExpected = second < backS ? !during(faults, 0, second) : polls || streams;
     return isExpected && (look.ages[index] ?? 0) > oldestS ? [`${index} of ${server.node}`] : [];
   });
-  const blamed = look.blamed.filter((scope) => !mayBeBlamed(scope, faults, second));
+  const blamed = look.blamed.filter((scope) => !mayBeBlamed(scope, faults, second, backS));
   const blocking = faults.filter(({ effect }) => effect === 'missing' || effect === 'revoked');
   const asking = faults.filter(({ on }) => on !== 'backups' && on !== 'schedules');
   const mayBeBlocked = during(blocking, 0, second) && during(asking, since, second);
-  const untold = toldBy(faults, second).filter((scope) => !look.blamed.includes(scope));
+  const untold = toldBy(story, second).filter((scope) => !look.blamed.includes(scope));
   return { servers, blamed, blocked: mayBeBlocked ? [] : look.blocked, untold };
 }
 
