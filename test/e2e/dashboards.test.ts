@@ -48,7 +48,8 @@ const SERVERS: readonly ServerSpec[] = [
     profile: 'steady',
     consoleLinesPerSecond: 2,
     backups: [BACKUP, FAILED_BACKUP],
-    schedules: [{ name: 'Save', everyMs: 1_000 }],
+    // One more than are shown.
+    schedules: Array.from({ length: 21 }, (_, index) => ({ name: `Save ${index}`, everyMs: 1_000 })),
   },
   { name: AWKWARD, profile: 'idle' },
   { name: 'valheim', profile: 'steady' },
