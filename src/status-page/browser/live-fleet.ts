@@ -68,3 +68,9 @@ export function keyOf({ panel, server_id: id }: LiveServer): string {
 export function hasProblem({ complaint }: LiveServer): boolean {
   return complaint !== undefined && complaint.severity !== 'fact';
 }
+
+/** The players of all servers, each once: those of a proxy are on other servers. Undefined if none are known. */
+export function playersOf(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
+  const known = servers.flatMap(({ players, proxy }) => (proxy === true ? [] : (players ?? [])));
+  return known.length === 0 ? undefined : known.reduce((sum, players) => sum + players, 0);
+}

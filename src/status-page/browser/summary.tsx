@@ -4,7 +4,7 @@ import { SERVER_STATES } from '../../domain/server.ts';
 import { ATTENTION, ATTENTION_CODES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
-import { hasProblem, type LiveFleet } from './live-fleet.ts';
+import { hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
 import type { Filter } from './view.ts';
 
 /** The table's filter, and what to do when another is chosen. */
@@ -116,12 +116,6 @@ function statesOf(servers: readonly LiveServer[]): Counts {
 
 function problemsOf(servers: readonly LiveServer[]): number {
   return servers.filter(({ attention }) => attention !== undefined).length;
-}
-
-/** Undefined if no server's players are known. */
-function playersOf(servers: readonly LiveServer[]): number | undefined {
-  const known = servers.flatMap(({ players }) => players ?? []);
-  return known.length === 0 ? undefined : known.reduce((sum, players) => sum + players, 0);
 }
 
 function countsOf(

@@ -13,6 +13,8 @@ const IDENTITY = {
   server_id: ({ target }) => identityOf(target),
   uuid: ({ target }) => target.uuid,
   egg: ({ target }) => target.egg,
+  /** Its players are on other servers. */
+  proxy: ({ target }) => target.isProxy,
   /** The user's own labels as one text. */
   labels: ({ target }) =>
     Object.entries(target.labels)

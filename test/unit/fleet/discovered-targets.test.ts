@@ -330,6 +330,13 @@ describe('the query of a discovered server', () => {
     });
   });
 
+  it.each([
+    ['Velocity', true],
+    ['Paper', undefined],
+  ])('with the egg %s is a proxy: %s', (egg, isProxy) => {
+    expect(merged([], [listed(7, { egg })], rules)[0]?.isProxy).toBe(isProxy);
+  });
+
   it('has the type of the egg, if the rule requires it and the game is known', () => {
     const auto = { type: 'auto', intervalMs: 30_000 };
     const all = compileRules('main', {

@@ -309,6 +309,7 @@ test('a server with expect: any is not expected to run', () => {
 
 test.each([
   [{ node: 'n1' }, 'info{node="n1"} 1'],
+  [{ isProxy: true as const }, 'info{proxy="true"} 1'],
   [{ egg: 'Paper', uuid: 'u-1' }, 'info{egg="Paper",uuid="u-1"} 1'],
 ])('info has only known labels: %j', (target, line) => {
   expect(series({ target })).toContain(line);
