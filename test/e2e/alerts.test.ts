@@ -34,7 +34,7 @@ const NAMES = ['survival', 'modded', 'lobby', 'skyblock', 'arena', 'creative'] a
 
 /** Alerts about lasting conditions, and about single events: all that may be sent before the panel is unreachable. */
 const STATES = ['GameserverCpuSaturated lobby', 'GameserverStopped modded', 'GameserverStopped survival'];
-const TROUBLES = [...STATES, 'GameserverCrashed modded'].toSorted();
+const TROUBLES = [...STATES].toSorted();
 
 describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a webhook', () => {
   const time = new TestTime(SPEED);
@@ -167,7 +167,14 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
   const alerts = () => alertmanager.notifications.flatMap((notification) => notification.alerts);
 
   /** All alerts that were ever sent, each by its name and server. */
-  const sentTitles = () => new Set(alerts().map(titleOf));
+  // The warning about the crash of a server that stays off is sent only if it is due before the page that replaces it: in accelerated
+  // time, either may be first (deploy/prometheus/tests/crashes.yml has their instants).
+  const sentTitles = () =>
+    new Set(
+      alerts()
+        .map(titleOf)
+        .filter((title) => title !== 'GameserverCrashed modded'),
+    );
 
   /** Those that were last sent as firing, and whose end is sent. */
   function fires(): readonly string[] {
