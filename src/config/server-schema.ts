@@ -5,7 +5,7 @@ import { DEFAULT_MAX_SERVERS, LISTING_TYPES, type ListingSettings, MATCH_KEYS } 
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
 import { DAEMONS, EXPECTS, identityOf } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
-import { QUERY_TYPES } from '../query/types.ts';
+import { QUERY_TYPES } from '../query/ways.ts';
 import { mostSimilar } from '../yaml/issues.ts';
 import {
   byDefault,

@@ -1,4 +1,4 @@
-import { TYPES } from './types.ts';
+import { TYPES } from './ways.ts';
 
 /** The type that stands for the type of the server's egg. */
 export const AUTO = 'auto';

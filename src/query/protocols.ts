@@ -4,8 +4,7 @@ import { queryBedrock, queryJava, queryJavaBefore17 } from './minecraft.ts';
 import type { Network } from './network.ts';
 import { queryQuake3 } from './quake3.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
-import { LIBRARY_PROTOCOLS } from './types.ts';
-import { QueryError, type Way } from './ways.ts';
+import { LIBRARY_PROTOCOLS, QueryError, type Way } from './ways.ts';
 
 /** Numbers of players as a protocol returned them, with any type. */
 export interface Counts {

@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { SystemClock, sleep } from '../domain/clock.ts';
+import type { Problem } from '../domain/problem.ts';
 import { inScope } from '../domain/until-aborted.ts';
 import { type NetworkOptions, networkTo } from './network.ts';
 import { type Counts, PROTOCOLS } from './protocols.ts';
 import type { Message } from './thread.ts';
-import { type Answer, combined, DEADLINE_MS, QueryError, type Question, type Way } from './ways.ts';
+import { type Answer, DEADLINE_MS, QUERY_FAILURES, QueryError, type Question, type Way } from './ways.ts';
 
 /** Queries a server; never rejects, and ends in time. */
 export function answerTo(question: Question, options: NetworkOptions, signal: AbortSignal): Promise<Answer> {
@@ -30,6 +31,14 @@ export function answerTo(question: Question, options: NetworkOptions, signal: Ab
       scope.abort();
     }
   });
+}
+
+/** The most informative cause, and what happened at each address and port. */
+function combined(failures: readonly QueryError[]): Problem {
+  const rank = ({ failure }: QueryError) => QUERY_FAILURES.indexOf(failure);
+  const ordered = failures.toSorted((a, b) => rank(a) - rank(b));
+  const details = new Set(ordered.map(({ message }) => message));
+  return { cause: ordered[0]?.failure ?? 'query_no_answer', detail: [...details].join('; ') };
 }
 
 /** The first response. A later way is tried once the earlier ones have failed or had their head start. */
