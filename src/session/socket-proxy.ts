@@ -3,10 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, checkServerIdentity, connect } from 'node:tls';
 import { type ProxyOptions, ProxyPool, proxyFor } from '../panel/proxy.ts';
 
-/** Connects to a socket's node. */
-export type OpenTunnel = NonNullable<ReturnType<typeof tunnelFor>>;
-
-/** What connects to an address through its proxy; undefined if it needs none. Throws if the proxy is invalid. */
+/** What connects to a socket's node through the proxy of its address; undefined if it needs none. Throws if the proxy is invalid. */
 export function tunnelFor(url: string, proxyUrl: string | undefined, options: ProxyOptions) {
   const { href, hostname, protocol } = new URL(url.replace(/^ws/i, 'http'));
   const proxy = proxyFor(href, proxyUrl);

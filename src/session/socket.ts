@@ -9,7 +9,7 @@ import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader } from './frame-reader.ts';
 import { Outbox } from './socket-pacing.ts';
-import type { OpenTunnel } from './socket-proxy.ts';
+import type { tunnelFor } from './socket-proxy.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = MIB;
@@ -52,7 +52,7 @@ export interface SocketOptions {
   readonly clock: Clock;
   readonly tls: SocketTls;
   /** What connects to an address through its proxy; undefined for none. */
-  readonly tunnelFor?: (url: string) => OpenTunnel | undefined;
+  readonly tunnelFor?: (url: string) => ReturnType<typeof tunnelFor>;
   /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
 }
@@ -238,7 +238,10 @@ function connect(url: string, options: SocketOptions, reader: FrameReader): WebS
 }
 
 /** The form in which Node.js takes a connection that isn't open yet. */
-function connectionBy(open: OpenTunnel, signal: AbortSignal): ClientRequestArgs['createConnection'] {
+function connectionBy(
+  open: NonNullable<ReturnType<typeof tunnelFor>>,
+  signal: AbortSignal,
+): ClientRequestArgs['createConnection'] {
   const begin = callbackify(open);
   return (node, done) => {
     begin(node as ConnectionOptions, signal, done);
