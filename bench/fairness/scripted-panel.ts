@@ -481,5 +481,11 @@ function target(id: string, mode: CollectionMode): ServerTarget {
 
 function listedOf({ target: { id, name }, node, trouble }: ScriptedServer): ListedServer {
   const uuid = `${id}-0000-4000-8000-000000000000`;
-  return listed(0, { identifier: id, uuid, name, node, suspended: trouble === 'suspended' });
+  return listed(0, {
+    identifier: id,
+    uuid,
+    name,
+    node,
+    blocked: trouble === 'suspended' ? trouble : undefined,
+  });
 }

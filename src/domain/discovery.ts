@@ -10,22 +10,9 @@ export type ListingType = (typeof LISTING_TYPES)[number];
 
 /** The properties by which servers can be selected. */
 export const MATCH_KEYS = ['name', 'id', 'node', 'egg'] as const;
-export type MatchKey = (typeof MATCH_KEYS)[number];
 
 /** Globs, by the property that they are matched against. */
-export type ServerGlobs = { readonly [Key in MatchKey]?: readonly string[] };
-
-/** The expected state of the listed servers that match. */
-export interface ExpectRule {
-  readonly match: ServerGlobs;
-  readonly state: Expect;
-}
-
-/** How the listed servers that match are queried for their players. */
-export interface QueryRule {
-  readonly match: ServerGlobs;
-  readonly query: QuerySettings;
-}
+export type ServerGlobs = { readonly [Key in (typeof MATCH_KEYS)[number]]?: readonly string[] };
 
 /** Which of the listed servers are monitored, and how. */
 export interface DiscoverRules {
@@ -34,9 +21,9 @@ export interface DiscoverRules {
   /** A server that matches any key given here is left out. */
   readonly exclude: ServerGlobs;
   /** The first rule that matches applies; a server without a matching rule may be in any state. */
-  readonly expect: readonly ExpectRule[];
+  readonly expect: readonly { readonly match: ServerGlobs; readonly state: Expect }[];
   /** The first rule that matches applies; a server without a matching rule isn't queried. */
-  readonly query?: readonly QueryRule[];
+  readonly query?: readonly { readonly match: ServerGlobs; readonly query: QuerySettings }[];
   readonly labels: Readonly<Record<string, string>>;
   readonly mode: CollectionMode;
   /** The maximum number of discovered servers that are monitored. */
@@ -56,7 +43,7 @@ export interface ListingSettings {
 }
 
 /** Whether the rule matches every listed server, so that no later rule is reached. */
-export function matchesEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
+export function matchesEveryServer({ match }: { readonly match: ServerGlobs }): boolean {
   return Object.keys(match).length === 0;
 }
 

@@ -1,31 +1,16 @@
 import picomatch from 'picomatch';
-import { type DiscoverRules, MATCH_KEYS, type MatchKey, type ServerGlobs } from '../domain/discovery.ts';
+import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/discovery.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
-import { type BlockedReason, type Expect, identityOf, type ServerTarget } from '../domain/server.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
 import { byUuid } from './listing-state.ts';
 
-/** What the rules decide about one listed server. */
-interface DiscoveryVerdict {
-  readonly included: boolean;
-  readonly expect: Expect;
-  /** The index of the first expectation rule that matches; -1 if none does. */
-  readonly rule: number;
-  /** The query settings of the first rule that matches (the same object); undefined if the game isn't queried. */
-  readonly query?: QuerySettings | undefined;
-}
-
 /** The rules for discovered servers, with the globs compiled. */
-export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode' | 'maxServers'> {
-  readonly panel: string;
-  judge(server: ListedServer): DiscoveryVerdict;
-  /** Do the rules include the server, and is it monitored here? */
-  selects(server: ListedServer): boolean;
-}
+export type CompiledRules = ReturnType<typeof compileRules>;
 
 /** What tells one server from all others. */
 export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
@@ -51,7 +36,13 @@ export function mergeTargets(
   listed: readonly ListedServer[],
   rules: CompiledRules | undefined,
 ): MergedTargets {
-  const twinsOf = byIdentity(listed);
+  const twinsOf = new Map<string, ListedServer[]>();
+  for (const server of [...listed].sort(byUuid)) {
+    const identity = identityOf({ id: server.uuid });
+    const twins = twinsOf.get(identity);
+    if (twins === undefined) twinsOf.set(identity, [server]);
+    else twins.push(server);
+  }
   const owners = new Map(configured.map((target) => [identityOf(target), target]));
   const own = configured.map((target) => {
     const server = listingOf(target, twinsOf.get(identityOf(target)));
@@ -81,18 +72,6 @@ export function mergeTargets(
   return { targets: [...own, ...added], discovered: added.length, ambiguous, leftOut };
 }
 
-/** In the order of their UUIDs. */
-function byIdentity(listed: readonly ListedServer[]): ReadonlyMap<string, readonly ListedServer[]> {
-  const servers = new Map<string, ListedServer[]>();
-  for (const server of [...listed].sort(byUuid)) {
-    const identity = identityOf({ id: server.uuid });
-    const twins = servers.get(identity);
-    if (twins === undefined) servers.set(identity, [server]);
-    else twins.push(server);
-  }
-  return servers;
-}
-
 /** The server list's entry for a configured server; undefined if there is none or a short id is ambiguous. */
 function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
   if (uuid !== undefined) return twins.find((server) => server.uuid === uuid);
@@ -102,28 +81,23 @@ function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []):
 /** Why servers of the server list that should be monitored are not; `forgotten` counts those that aren't even remembered. */
 export function mergeProblems(
   { ambiguous, leftOut }: MergedTargets,
-  counts: { readonly maxServers: number; readonly forgotten: number; readonly surplusEntries: number },
+  {
+    maxServers,
+    forgotten,
+    surplusEntries,
+  }: Readonly<Record<'maxServers' | 'forgotten' | 'surplusEntries', number>>,
 ): readonly Problem[] {
-  const namesOf = (servers: readonly ListedServer[], toName: (server: ListedServer) => string) =>
-    servers.slice(0, NAMES_SHOWN).map(toName).join(', ');
-  const tooMany: string[] = [];
-  if (leftOut.length > 0)
-    tooMany.push(
-      `${leftOut.length + counts.forgotten} servers left out (max_servers: ${counts.maxServers}); first: ${namesOf(leftOut, ({ name }) => name)}`,
-    );
-  if (counts.surplusEntries > 0)
-    tooMany.push(
-      `${counts.surplusEntries} entries left out on pages with more than the requested ${LISTING_PAGE_SIZE}`,
-    );
-  const problems: Problem[] = [];
-  if (tooMany.length > 0) problems.push({ cause: 'listing_too_long', detail: tooMany.join('; ') });
-  if (ambiguous.length > 0) {
-    const names = namesOf(ambiguous, ({ name, uuid }) => `${name} (${uuid})`);
-    const servers = ambiguous.length === 1 ? 'server' : 'servers';
-    const detail = `${ambiguous.length} ${servers} not monitored, because another UUID begins with the same 8 characters; first: ${names}`;
-    problems.push({ cause: 'same_identifier', detail });
-  }
-  return problems;
+  const firstOf = (servers: readonly ListedServer[], toName: (server: ListedServer) => string) =>
+    `first: ${servers.slice(0, NAMES_SHOWN).map(toName).join(', ')}`;
+  const beyond = `${leftOut.length + forgotten} servers left out (max_servers: ${maxServers}); ${firstOf(leftOut, ({ name }) => name)}`;
+  const surplus = `${surplusEntries} entries left out on pages with more than the requested ${LISTING_PAGE_SIZE}`;
+  const tooMany = [...(leftOut.length > 0 ? [beyond] : []), ...(surplusEntries > 0 ? [surplus] : [])];
+  const twins = ambiguous.length === 1 ? '1 server' : `${ambiguous.length} servers`;
+  const same = `${twins} not monitored, because another UUID begins with the same 8 characters; ${firstOf(ambiguous, ({ name, uuid }) => `${name} (${uuid})`)}`;
+  return [
+    ...(tooMany.length > 0 ? [{ cause: 'listing_too_long', detail: tooMany.join('; ') } as const] : []),
+    ...(ambiguous.length > 0 ? [{ cause: 'same_identifier', detail: same } as const] : []),
+  ];
 }
 
 /** The configured servers that are missing from a server list with these UUIDs. */
@@ -135,17 +109,6 @@ export function unlistedIn(
   return configured.filter((target) => !listed.has(identityOf(target)));
 }
 
-/** Which configured servers are missing from a server list that was read completely; undefined if none are. */
-export function unlistedWords(
-  configured: readonly ServerTarget[],
-  uuids: Iterable<string>,
-): string | undefined {
-  const unlisted = unlistedIn(configured, uuids);
-  if (unlisted.length === 0) return undefined;
-  const names = unlisted.slice(0, NAMES_SHOWN).map(({ name }) => name);
-  return `the server list of the key's account lacks ${unlisted.length} of ${configured.length} servers, so only their configured limits are known; first: ${names.join(', ')}`;
-}
-
 /** Has the configuration given the server no name, so that the server list may name it? */
 export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === identityOf(target);
@@ -153,12 +116,13 @@ export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
 
 /** A listed server as it is monitored: what the configuration or the rules determine takes precedence over the server list. */
 function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
-  const { uuid, node, egg = '', address, allocation, namedPort, otherPorts } = server;
-  const { memoryBytes: listed, ...limits } = server.limits;
+  const { identifier: _identifier, name: _name, daemon, ...facts } = server;
+  const { memoryBytes: listed, ...limits } = facts.limits;
   // The node grants somewhat more memory than the panel lists, so its own figure takes precedence over a number, but not over "unlimited".
   const isNumber = typeof listed === 'number';
   return {
     ...own,
+    ...facts,
     limits: {
       ...limits,
       memoryBytes: own.limits.memoryBytes ?? (isNumber ? undefined : listed),
@@ -166,17 +130,8 @@ function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
       cpuCores: own.limits.cpuCores ?? limits.cpuCores,
       listedMemoryBytes: isNumber ? listed : undefined,
     },
-    uuid,
-    node,
-    egg: server.egg,
-    daemon: server.daemon ?? own.daemon,
-    address,
-    allocation,
-    namedPort,
-    otherPorts,
-    blocked: blockedByListing(server),
-    isProxy: isProxy(egg) || undefined,
-    withoutBackups: server.withoutBackups || undefined,
+    daemon: daemon ?? own.daemon,
+    isProxy: isProxy(facts.egg ?? '') || undefined,
   };
 }
 
@@ -198,70 +153,50 @@ export function queryOf(
   return type === undefined ? undefined : { ...query, type, isGuess: true };
 }
 
-/** Why a server can't be monitored, according to its flags in the server list. */
-export function blockedByListing(server: ListedServer): BlockedReason | undefined {
-  if (server.suspended) return 'suspended';
-  if (server.transferring) return 'transferring';
-  if (server.restoring) return 'restoring';
-  if (server.installing) return 'installing';
-  return server.underMaintenance ? 'maintenance' : undefined;
-}
-
 function byName(one: ServerTarget, other: ServerTarget): number {
   if (one.name !== other.name) return one.name < other.name ? -1 : 1;
   return one.id < other.id ? -1 : 1;
 }
 
-type ServerTest = (server: ListedServer) => boolean;
-
 /** Compiles a panel's rules, so that each listed server can be matched against them. */
 export function compileRules(
   panel: string,
-  rules: DiscoverRules,
+  { include, exclude, expect, query = [], labels, mode, maxServers }: DiscoverRules,
   isOurs: (server: ServerIdentity) => boolean = () => true,
-): CompiledRules {
-  const included = testsOf(rules.include);
-  const excluded = testsOf(rules.exclude);
-  const expectations = rules.expect.map(({ match, state }) => ({ tests: testsOf(match), state }));
-  const queries = (rules.query ?? []).map(({ match, query }) => ({ tests: testsOf(match), query }));
-  const includes = (server: ListedServer) =>
-    included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server));
-  const judge = (server: ListedServer): DiscoveryVerdict => {
-    const isFor = ({ tests }: { readonly tests: readonly ServerTest[] }) =>
-      tests.every((fits) => fits(server));
+) {
+  const [included, excluded] = [testsOf(include), testsOf(exclude)];
+  const tested = <Rule extends { readonly match: ServerGlobs }>(rules: readonly Rule[]) =>
+    rules.map((rule) => ({ ...rule, tests: testsOf(rule.match) }));
+  const [expectations, queries] = [tested(expect), tested(query)];
+  /** What the rules decide about a listed server. */
+  const judge = (server: ListedServer) => {
+    const isFor = ({ tests }: Pick<(typeof queries)[number], 'tests'>) => tests.every((fits) => fits(server));
     const rule = expectations.findIndex(isFor);
     return {
-      included: includes(server),
+      included: isFor({ tests: included }) && !excluded.some((fits) => fits(server)),
       expect: expectations[rule]?.state ?? 'auto',
+      /** The index of the first expectation rule that matches; -1 if none does. */
       rule,
+      /** The query settings of the first rule that matches (the same object); undefined if the game isn't queried. */
       query: queries.find(isFor)?.query,
     };
   };
-  return {
-    ...rules,
-    panel,
-    judge,
-    selects: (server) => includes(server) && isOurs({ panel, id: server.uuid, ...server }),
-  };
+  /** Do the rules include the server, and is it monitored here? */
+  const selects = (server: ListedServer): boolean =>
+    judge(server).included && isOurs({ panel, id: server.uuid, ...server });
+  return { panel, labels, mode, maxServers, judge, selects };
 }
 
 // Names are not paths: a star also matches slashes and a leading dot.
 const OPTIONS = { nocase: true, dot: true, bash: true };
 
 /** One test for each key that has globs. */
-function testsOf(globs: ServerGlobs): readonly ServerTest[] {
+function testsOf(globs: ServerGlobs) {
   return MATCH_KEYS.flatMap((key) => {
-    const wanted = globs[key];
-    if (wanted === undefined) return [];
-    const matches = wanted.map((glob) => picomatch(glob, OPTIONS));
-    return [
-      (server: ListedServer) => valuesOf(server, key).some((value) => matches.some((fits) => fits(value))),
-    ];
+    const matches = globs[key]?.map((glob) => picomatch(glob, OPTIONS));
+    if (matches === undefined) return [];
+    const valuesOf = ({ uuid, identifier, ...server }: ListedServer) =>
+      key === 'id' ? [uuid, identifier] : [server[key] ?? []].flat();
+    return [(server: ListedServer) => valuesOf(server).some((value) => matches.some((fits) => fits(value)))];
   });
-}
-
-function valuesOf(server: ListedServer, key: MatchKey): readonly string[] {
-  if (key === 'id') return [server.uuid, server.identifier];
-  const value = server[key];
-  return value === undefined ? [] : [value];
 }

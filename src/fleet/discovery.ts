@@ -6,6 +6,7 @@ import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
+import { NAMES_SHOWN } from '../domain/sentences.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { PanelError, problemOf } from '../panel/errors.ts';
@@ -26,11 +27,10 @@ import {
   mergeTargets,
   type ServerIdentity,
   unlistedIn,
-  unlistedWords,
 } from './discovered-targets.ts';
 import { ListedPorts } from './listed-ports.ts';
 import { afterWalk, firstServers, hasDoubts, type ListingState, NEVER_READ } from './listing-state.ts';
-import { ProblemLog } from './problem-log.ts';
+import { problemLog } from './problem-log.ts';
 
 /** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
@@ -74,7 +74,7 @@ export interface DiscoveryOptions {
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #walks: Repeat;
-  readonly #problemLog: ProblemLog;
+  #logProblems: ReturnType<typeof problemLog>;
   #settings: ListingSettings | undefined;
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
@@ -99,7 +99,12 @@ export class Discovery {
   constructor(options: DiscoveryOptions) {
     this.#options = options;
     this.#walks = new Repeat(options.clock);
-    this.#problemLog = new ProblemLog(options.panel, options.log, {
+    this.#logProblems = this.#newProblemLog();
+  }
+
+  #newProblemLog() {
+    const { panel, log } = this.#options;
+    return problemLog(panel, log, {
       nothing_listed: 'servers are discovered again',
       all_excluded: 'servers are discovered again',
       listing_too_long: 'no servers are left out any more',
@@ -171,7 +176,8 @@ export class Discovery {
       const { panel, isOurs } = this.#options;
       const rules = settings?.discover;
       this.#rules = rules && compileRules(panel, rules, isOurs);
-      if (rules === undefined) this.#problemLog.forget();
+      // What was a problem of discovering servers doesn't end by being discovered again.
+      if (rules === undefined) this.#logProblems = this.#newProblemLog();
       const isUnread = this.#isRunning && rules !== undefined && this.#state.known.size === 0;
       this.#undecided = isUnread ? this.#merged.targets : [];
       if (settings === undefined) this.#state = NEVER_READ;
@@ -236,7 +242,7 @@ export class Discovery {
     this.#logWalk(walk, before, isRefused);
     this.#publish(walk.complete);
     // Surplus entries are logged as the walk's problem.
-    this.#problemLog.follow(this.#problems(0));
+    this.#logProblems(this.#problems(0));
     const { intervalMs, repeatMs } = this.#pace(settings);
     const isSettled = walk.complete ? !hasDoubts(this.#state) : isRefused && gateway.health === 'up';
     return isSettled ? intervalMs : repeatMs;
@@ -351,8 +357,11 @@ export class Discovery {
     if (problem === undefined) {
       if (this.#isFailing) info('server list available again');
       this.#isFailing = false;
-      const unlisted = unlistedWords(this.#configured, known.keys());
-      if (!discovers && before.completeAt === undefined && unlisted !== undefined) info(unlisted);
+      const unlisted = unlistedIn(this.#configured, known.keys()).map(({ name }) => name);
+      if (!discovers && before.completeAt === undefined && unlisted.length > 0)
+        info(
+          `the server list of the key's account lacks ${unlisted.length} of ${this.#configured.length} servers, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}`,
+        );
       return;
     }
     const { cause } = problemOf(problem);

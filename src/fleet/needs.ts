@@ -5,7 +5,7 @@ import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import { serversInWords } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { CALLS_PER_SOCKET_AND_MINUTE } from '../session/due.ts';
-import { ProblemLog } from './problem-log.ts';
+import { problemLog } from './problem-log.ts';
 import type { SocketLimit } from './socket-limit.ts';
 
 /** What the configuration requires besides servers. */
@@ -101,14 +101,14 @@ export interface NeedsOptions<Server> {
 /** Compares what a panel's servers need with what is allowed; logs it when that is known, and again when it changes. */
 export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   readonly #options: NeedsOptions<Server>;
-  readonly #problemLog: ProblemLog;
+  readonly #logProblems: ReturnType<typeof problemLog>;
   #logged: string | undefined;
   #isDue = false;
   #cancel: Cancel | undefined;
 
   constructor(options: NeedsOptions<Server>) {
     this.#options = options;
-    this.#problemLog = new ProblemLog(options.panel, options.log);
+    this.#logProblems = problemLog(options.panel, options.log);
   }
 
   get current(): Needs {
@@ -174,7 +174,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
     const state = JSON.stringify([servers().length, sockets, polls, budgetPerMinute, causes]);
     if (state === this.#logged) return;
     this.#logged = state;
-    this.#problemLog.follow(problems, fields);
+    this.#logProblems(problems, fields);
     if (problems.length > 0) return;
     const rate = `using up to ${budgetPerMinute}${limit === undefined ? '' : ` of ${limit}`} calls per minute`;
     log.info(fields, `panel ${panel}: ${collectionOf(servers().length, needs)}; ${rate}`);

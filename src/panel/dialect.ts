@@ -1,6 +1,6 @@
 import type { ListingType } from '../domain/discovery.ts';
 import type { SampleNumbers } from '../domain/sample-numbers.ts';
-import type { Limits, Sample, ServerState } from '../domain/server.ts';
+import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 import type { readJwtError } from './dialects/pterodactyl/refusals.ts';
 import type { decodeBackupsPage } from './dialects/pterodactyl/responses.ts';
@@ -46,31 +46,12 @@ export interface Credentials {
 }
 
 /** One server as the panel's server list describes it. */
-export interface ListedServer {
+export interface ListedServer
+  extends Pick<ServerTarget, 'name' | 'node' | 'egg' | 'daemon' | 'blocked' | 'withoutBackups' | 'limits'>,
+    Pick<ServerTarget, 'address' | 'allocation' | 'namedPort' | 'otherPorts'> {
   /** The short id. */
   readonly identifier: string;
   readonly uuid: string;
-  readonly name: string;
-  readonly node?: string;
-  /** The daemon that paths of this server name; only Hydrodactyl has such paths. */
-  readonly daemon?: string;
-  readonly egg?: string;
-  readonly suspended: boolean;
-  readonly installing: boolean;
-  readonly transferring: boolean;
-  readonly underMaintenance: boolean;
-  readonly restoring: boolean;
-  /** The panel allows the server no backups. */
-  readonly withoutBackups: boolean;
-  /** `host:port` of its default allocation; absent if it has no usable one. */
-  readonly address?: string;
-  /** The rest of an otherwise unusable allocation: `host:port` of a link-local address or of its node, or `:port`. */
-  readonly allocation?: string;
-  /** The one of its other ports that a variable contains as the query port. */
-  readonly namedPort?: number;
-  /** The ports of its other allocations at the same IP address. */
-  readonly otherPorts?: readonly number[];
-  readonly limits: Limits;
 }
 
 /** One page of the server list. */

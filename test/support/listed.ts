@@ -11,12 +11,6 @@ export function listed(n: number, changes: Partial<ListedServer> = {}): ListedSe
     identifier: uuidOf(n).slice(0, 8),
     uuid: uuidOf(n),
     name: `server-${n}`,
-    suspended: false,
-    installing: false,
-    transferring: false,
-    underMaintenance: false,
-    restoring: false,
-    withoutBackups: false,
     limits: {},
     ...changes,
   };

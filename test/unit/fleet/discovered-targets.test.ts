@@ -2,12 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DiscoverRules, ServerGlobs } from '../../../src/domain/discovery.ts';
 import { identityOf, type ServerTarget } from '../../../src/domain/server.ts';
-import {
-  blockedByListing,
-  type CompiledRules,
-  compileRules,
-  mergeTargets,
-} from '../../../src/fleet/discovered-targets.ts';
+import { type CompiledRules, compileRules, mergeTargets } from '../../../src/fleet/discovered-targets.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { target } from '../../support/targets.ts';
@@ -17,7 +12,7 @@ const ALL: CompiledRules = {
   labels: { from: 'panel' },
   mode: 'auto',
   maxServers: 100,
-  judge: () => ({ included: true, expect: 'any', rule: -1 }),
+  judge: () => ({ included: true, expect: 'any', rule: -1, query: undefined }),
   selects: () => true,
 };
 const NONE: CompiledRules = { ...ALL, selects: () => false };
@@ -188,18 +183,6 @@ describe('a configured server in the server list', () => {
   it('is unchanged if it is not listed', () => {
     expect(merged([target()], [])).toEqual([target()]);
   });
-});
-
-it.each([
-  [{}, undefined],
-  [{ suspended: true, installing: true }, 'suspended'],
-  [{ installing: true }, 'installing'],
-  [{ transferring: true }, 'transferring'],
-  [{ restoring: true }, 'restoring'],
-  [{ underMaintenance: true }, 'maintenance'],
-])('a server with %j is blocked as %s', (flags, reason) => {
-  expect(blockedByListing(listed(1, flags))).toBe(reason);
-  expect(merged([], [listed(1, flags)])[0]?.blocked).toBe(reason);
 });
 
 it('no two servers have the same id, whatever is configured and listed', () => {

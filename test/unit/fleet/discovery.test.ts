@@ -420,7 +420,7 @@ describe('a server that the server list shows as suspended', () => {
   const blocked = () => (found.at(-1) ?? []).map((server) => server.blocked);
 
   it('is checked with its own calls once the server list has failed and is five minutes old, until it is read again', async () => {
-    pages = [[listed(1, { suspended: true }), listed(2)]];
+    pages = [[listed(1, { blocked: 'suspended' }), listed(2)]];
     await start();
     await clock.advance(5 * MINUTE);
     expect(blocked()).toEqual(['suspended', undefined]);
@@ -428,7 +428,7 @@ describe('a server that the server list shows as suspended', () => {
     await clock.advance(6 * MINUTE);
     expect(names()).toEqual(['server-1', 'server-2']);
     expect(blocked()).toEqual([undefined, undefined]);
-    pages = [[listed(1, { suspended: true }), listed(2)]];
+    pages = [[listed(1, { blocked: 'suspended' }), listed(2)]];
     await clock.advance(MINUTE);
     expect(blocked()).toEqual(['suspended', undefined]);
   });
@@ -437,7 +437,7 @@ describe('a server that the server list shows as suspended', () => {
     ['five minutes', 1, 5],
     ['an interval that is longer', 10, 10],
   ])('is not called for %s after the last complete walk', async (_what, interval, believed) => {
-    pages = [[listed(1, { suspended: true })]];
+    pages = [[listed(1, { blocked: 'suspended' })]];
     await start({ ...SETTINGS, intervalMs: interval * MINUTE });
     pages = [new Error('no response')];
     await clock.advance(believed * MINUTE);
@@ -549,7 +549,7 @@ describe('a server list that only adds data to configured servers', () => {
 
   it("is the panel's whole server list if the key is an administrator's who lacks a configured server", async () => {
     answer = ({ type }) => {
-      const servers = type === 'admin-all' ? [listed(1), listed(2, { installing: true })] : [listed(1)];
+      const servers = type === 'admin-all' ? [listed(1), listed(2, { blocked: 'installing' })] : [listed(1)];
       return Promise.resolve({ servers, totalPages: 1, badEntries: 0, surplusEntries: 0 });
     };
     await start(FACTS, [target({ id: '00000001' }), target({ id: '00000002' })]);

@@ -91,10 +91,10 @@ describe('a server of the server list', () => {
   });
 
   it('has its latest data, also from an incomplete walk', () => {
-    const renamed = { ...PARTIAL, servers: [listed(1, { name: 'renamed', suspended: true })] };
+    const renamed = { ...PARTIAL, servers: [listed(1, { name: 'renamed', blocked: 'suspended' })] };
     expect(after([ALL, renamed]).known.get(uuidOf(1))?.entry).toMatchObject({
       name: 'renamed',
-      suspended: true,
+      blocked: 'suspended',
     });
   });
 

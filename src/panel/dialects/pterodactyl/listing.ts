@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { formatEndpoint, MAX_PORT } from '../../../domain/endpoint.ts';
 import { printable } from '../../../domain/printable.ts';
-import { DAEMONS, type Limit, type Limits, MIB, SHORT_ID_LENGTH } from '../../../domain/server.ts';
+import {
+  type BlockedReason,
+  DAEMONS,
+  type Limit,
+  type Limits,
+  MIB,
+  SHORT_ID_LENGTH,
+} from '../../../domain/server.ts';
 import { addresses, contains } from '../../../domain/special-addresses.ts';
 import type { ListedServer, ListingPage } from '../../dialect.ts';
 import { asFields, asText, attributesOf, entriesOf, type Fields, limit, valueIn } from './fields.ts';
@@ -78,7 +85,6 @@ function decodeServer(attributes: Fields): ListedServer | undefined {
   const uuid = given.uuid ?? given.identifier;
   const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
   if (identifier === undefined || uuid === undefined) return undefined;
-  const status = asText(attributes['status']);
   return {
     identifier,
     uuid,
@@ -86,17 +92,22 @@ function decodeServer(attributes: Fields): ListedServer | undefined {
     node: asText(attributes['node']),
     daemon: DAEMONS.find((name) => name === attributes['daemon_type']),
     egg: asText(valueIn(attributes, 'relationships', 'egg', 'attributes', 'name')),
-    suspended: attributes['is_suspended'] === true || status === 'suspended',
-    // Panels treat a server whose installation failed like one that is being installed.
-    installing:
-      attributes['is_installing'] === true || status === 'installing' || status === 'install_failed',
-    transferring: attributes['is_transferring'] === true,
-    underMaintenance: attributes['is_node_under_maintenance'] === true,
-    restoring: status === 'restoring_backup',
-    withoutBackups: valueIn(attributes, 'feature_limits', 'backups') === 0,
+    blocked: blockedBy(attributes),
+    withoutBackups: valueIn(attributes, 'feature_limits', 'backups') === 0 || undefined,
     ...decodePorts(attributes),
     limits: decodeLimits(asFields(attributes['limits'])),
   };
+}
+
+/** Why the panel grants no access to a server. */
+function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
+  if (flags['is_suspended'] === true || status === 'suspended') return 'suspended';
+  if (flags['is_transferring'] === true) return 'transferring';
+  if (status === 'restoring_backup') return 'restoring';
+  // Panels treat a server whose installation failed like one that is being installed.
+  if (flags['is_installing'] === true || status === 'installing' || status === 'install_failed')
+    return 'installing';
+  return flags['is_node_under_maintenance'] === true ? 'maintenance' : undefined;
 }
 
 function decodeLimits(limits: Fields | undefined): Limits {
