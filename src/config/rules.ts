@@ -13,19 +13,18 @@ export function checkTls(tls: object, context: Context): void {
   context.addIssue(problemOf(`expected ${other} as well: a client certificate needs both`, 'key', [given]));
 }
 
-interface Server {
-  readonly id?: string;
-  readonly name?: string;
-  readonly query?: { readonly address?: string };
-}
-
+/** The settings of a panel that rules concern; each may be missing or invalid. */
 interface Panel {
   readonly name?: string;
   readonly url?: string;
   readonly allow_insecure?: boolean;
   readonly discover?: unknown;
   readonly limits_from_listing?: boolean;
-  readonly servers?: readonly Server[];
+  readonly servers?: readonly {
+    readonly id?: string;
+    readonly name?: string;
+    readonly query?: { readonly address?: string };
+  }[];
 }
 
 /** Reports problems between the settings of a panel. */
@@ -68,7 +67,7 @@ export function checkPanels(config: { readonly panels?: readonly Panel[] }, cont
     checkServers(itemsIn(servers), ['panels', index, 'servers'], context);
 }
 
-function checkServers(servers: readonly Server[], path: Path, context: Context): void {
+function checkServers(servers: NonNullable<Panel['servers']>, path: Path, context: Context): void {
   const identities = servers.map(({ id }) => id && identityOf({ id }));
   const repeated = repeatedIn(identities);
   for (const [index, before] of repeated) {

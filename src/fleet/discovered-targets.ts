@@ -16,15 +16,7 @@ export type CompiledRules = ReturnType<typeof compileRules>;
 export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
 
 /** The servers of a panel to monitor. */
-export interface MergedTargets {
-  /** The configured servers in their order, then the discovered ones by name. */
-  readonly targets: readonly ServerTarget[];
-  readonly discovered: number;
-  /** Listed servers that can't be monitored because another server of the panel has the same 8-character identifier. */
-  readonly ambiguous: readonly ListedServer[];
-  /** Listed servers that aren't monitored because there are too many, in the order of their UUIDs. */
-  readonly leftOut: readonly ListedServer[];
-}
+export type MergedTargets = ReturnType<typeof mergeTargets>;
 
 /**
  * Merges the configured servers, completed from the server list, with the listed servers that the rules add; without rules none is
@@ -35,7 +27,7 @@ export function mergeTargets(
   configured: readonly ServerTarget[],
   listed: readonly ListedServer[],
   rules: CompiledRules | undefined,
-): MergedTargets {
+) {
   const twinsOf = new Map<string, ListedServer[]>();
   for (const server of [...listed].sort(byUuid)) {
     const identity = identityOf({ id: server.uuid });
@@ -69,7 +61,15 @@ export function mergeTargets(
     else leftOut.push(first);
   }
   added.sort(byName);
-  return { targets: [...own, ...added], discovered: added.length, ambiguous, leftOut };
+  return {
+    /** The configured servers in their order, then the discovered ones by name. */
+    targets: [...own, ...added],
+    discovered: added.length,
+    /** Listed servers that can't be monitored because another server of the panel has the same 8-character identifier. */
+    ambiguous,
+    /** Listed servers that aren't monitored because there are too many, in the order of their UUIDs. */
+    leftOut,
+  };
 }
 
 /** The server list's entry for a configured server; undefined if there is none or a short id is ambiguous. */

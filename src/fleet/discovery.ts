@@ -22,7 +22,6 @@ import {
   type CompiledRules,
   compileRules,
   isUnnamed,
-  type MergedTargets,
   mergeProblems,
   mergeTargets,
   type ServerIdentity,
@@ -86,7 +85,7 @@ export class Discovery {
    * discovered.
    */
   #undecided: readonly ServerTarget[] = [];
-  #merged: MergedTargets = { targets: [], discovered: 0, ambiguous: [], leftOut: [] };
+  #merged = mergeTargets([], [], undefined);
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
   /** The account is an administrator's, as far as that was needed to describe the configured servers. */

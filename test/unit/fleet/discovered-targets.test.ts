@@ -165,14 +165,6 @@ describe('a configured server in the server list', () => {
     expect(result).toMatchObject({ targets: [{ id: short, name: short, node: 'fra-1' }], discovered: 0 });
   });
 
-  it('has the address from the server list, with or without discovery', () => {
-    const moved = { ...server, address: 'play.example.com:25565' };
-    for (const rules of [ALL, NONE, undefined]) {
-      const { targets } = mergeTargets([target({ id: short })], [moved], rules);
-      expect(targets[0]).toMatchObject({ address: 'play.example.com:25565' });
-    }
-  });
-
   it('is not confused with another server that has the same short id', () => {
     const other = `${short}-ffff-4fff-8fff-ffffffffffff`;
     expect(merged([target({ id: other, uuid: other, name: 'mine' })], [server])).toEqual([
@@ -183,30 +175,6 @@ describe('a configured server in the server list', () => {
   it('is unchanged if it is not listed', () => {
     expect(merged([target()], [])).toEqual([target()]);
   });
-});
-
-it('no two servers have the same id, whatever is configured and listed', () => {
-  const id = fc
-    .nat(30)
-    .chain((n) => fc.constantFrom(uuidOf(n), uuidOf(n).slice(0, 8), uuidOf(n).toUpperCase()));
-  const configured = fc.uniqueArray(id, { selector: (text) => text.slice(0, 8).toLowerCase() });
-  fc.assert(
-    fc.property(configured, fc.array(fc.nat(30)), (ids, numbers) => {
-      const own = ids.map((text) => target({ id: text, name: text }));
-      const targets = merged(
-        own,
-        numbers.map((n) => listed(n, { name: 'same' })),
-      );
-      const keys = targets.map((each) => each.id.slice(0, 8).toLowerCase());
-      expect(new Set(keys).size).toBe(keys.length);
-      expect(new Set(keys).size).toBe(
-        new Set([
-          ...ids.map((text) => text.slice(0, 8).toLowerCase()),
-          ...numbers.map((n) => uuidOf(n).slice(0, 8)),
-        ]).size,
-      );
-    }),
-  );
 });
 
 const rules = (changes: Partial<DiscoverRules>): DiscoverRules => ({
@@ -287,28 +255,25 @@ describe('expect', () => {
 describe('the query of a discovered server', () => {
   const minecraft = { type: 'minecraft', intervalMs: 30_000 };
   const rust = { type: 'rust', address: '203.0.113.7', intervalMs: 60_000 };
-  const rules = compileRules('main', {
-    include: {},
-    exclude: {},
-    expect: [],
-    query: [
-      { match: { egg: ['paper*'], node: ['fra-*'] }, query: minecraft },
-      { match: { node: ['fra-*'] }, query: rust },
-    ],
-    labels: {},
-    mode: 'auto',
-    maxServers: 100,
-  });
+  const queried = compileRules(
+    'main',
+    rules({
+      query: [
+        { match: { egg: ['paper*'], node: ['fra-*'] }, query: minecraft },
+        { match: { node: ['fra-*'] }, query: rust },
+      ],
+    }),
+  );
 
   it.each([
     ['the first matching rule', { egg: 'Paper 1.21', node: 'fra-1' }, minecraft],
     ['a later rule', { egg: 'Rust', node: 'fra-1' }, rust],
   ])('comes from %s', (_, changes, query) => {
-    expect(merged([], [listed(7, changes)], rules)[0]?.query).toBe(query);
+    expect(merged([], [listed(7, changes)], queried)[0]?.query).toBe(query);
   });
 
   it('is absent if no rule matches', () => {
-    expect(merged([], [listed(7, { egg: 'Paper', node: 'ams-1' })], rules)[0]).toMatchObject({
+    expect(merged([], [listed(7, { egg: 'Paper', node: 'ams-1' })], queried)[0]).toMatchObject({
       query: undefined,
     });
   });
@@ -317,20 +282,12 @@ describe('the query of a discovered server', () => {
     ['Velocity', true],
     ['Paper', undefined],
   ])('with the egg %s is a proxy: %s', (egg, isProxy) => {
-    expect(merged([], [listed(7, { egg })], rules)[0]?.isProxy).toBe(isProxy);
+    expect(merged([], [listed(7, { egg })], queried)[0]?.isProxy).toBe(isProxy);
   });
 
   it('has the type of the egg, if the rule requires it and the game is known', () => {
     const auto = { type: 'auto', intervalMs: 30_000 };
-    const all = compileRules('main', {
-      include: {},
-      exclude: {},
-      expect: [],
-      query: [{ match: {}, query: auto }],
-      labels: {},
-      mode: 'auto',
-      maxServers: 100,
-    });
+    const all = compileRules('main', rules({ query: [{ match: {}, query: auto }] }));
     const queryOf = (egg: string) => merged([], [listed(7, { egg })], all)[0]?.query;
     expect(queryOf('Vanilla Bedrock')).toEqual({ type: 'mbe', intervalMs: 30_000, isGuess: true });
     expect(queryOf('Node.js Generic')).toBeUndefined();
@@ -339,10 +296,10 @@ describe('the query of a discovered server', () => {
   it('does not apply to a configured server, which has its own query or none', () => {
     const server = listed(7, { egg: 'Paper', node: 'fra-1' });
     const own = { type: 'mumble', intervalMs: 30_000 };
-    const unqueried = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server], rules)[0];
+    const unqueried = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server], queried)[0];
     expect(unqueried).not.toHaveProperty('query');
-    const queried = target({ id: uuidOf(7), uuid: uuidOf(7), query: own });
-    expect(merged([queried], [server], rules)[0]?.query).toBe(own);
+    const asked = target({ id: uuidOf(7), uuid: uuidOf(7), query: own });
+    expect(merged([asked], [server], queried)[0]?.query).toBe(own);
   });
 });
 
