@@ -22,6 +22,7 @@ const EGGS = `
     killingfloor2 left4dead left4dead2 mordhau mumble mythofempires nmrih nomoreroominhell novalifeamboise openttd
     operationharshdoorstop projectzomboid quakelive risingworld riskofrain2 rust satisfactory sonsoftheforest spaceengineers
     svencoop teamfortress2 teamspeak3 teeworlds theship unturned valheim vrising
+  a2s: bananashooter carriercommand2 solacecrafting stationeers
   battalion1944: battalionlegacy
   blackmesa: sourcecoop
   codmw2: iw4x
@@ -39,8 +40,8 @@ const EGGS = `
   teamspeak3: teamspeak teaspeak ts3
   teeworlds: ddnet ddracenetwork
   wet: etlegacy
-  none: assettocorsacompetizione foundryvtt minecraftoverviewer mumbleweb rustdiscord rustgeneric teamspeak3manager teamspeak6
-    ts3manager
+  none: arksurvivalascended assettocorsacompetizione foundryvtt minecraftoverviewer mumbleweb rustdiscord rustgeneric
+    teamspeak3manager teamspeak6 ts3manager
 `;
 
 /** Stands for the types of eggs that begin like a game, but are something else, and of those that begin like their game. */

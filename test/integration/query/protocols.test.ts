@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { describe, expect, it } from 'vitest';
+import { typeOfEgg } from '../../../src/query/eggs.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import {
   Answerer,
@@ -65,6 +66,17 @@ describe('the number of players is reported', () => {
     expect(await ask(type, 9987, { ip: ELSEWHERE })).toEqual(
       counted(type === 'teamspeak3' ? SEATS : undefined),
     );
+  });
+
+  it.each([
+    ['Carrier Command 2', false],
+    ['SCUM', true],
+  ])('by the game of the egg %s at a port that only responds to queries', async (egg, isNamed) => {
+    await using game = await Answerer.udp(() => {});
+    await using query = await Answerer.udp(({ reply }) => reply(valveInfo(PLAYERS, SEATS)));
+    const ports = isNamed ? { namedPort: query.port } : { otherPorts: [query.port] };
+    const type = typeOfEgg(egg, isNamed) ?? '';
+    expect(await ask(type, game.port, { isQueryPort: false, ...ports })).toEqual(counted(SEATS));
   });
 
   it("by teamspeak3 at the query port that a variable contains, about the players' port", async () => {
