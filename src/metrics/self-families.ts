@@ -1,38 +1,146 @@
-import type { PanelReading } from '../domain/reading.ts';
+import {
+  CONDITIONS,
+  type FleetReading,
+  type PanelReading,
+  type ServerReading,
+  SOCKET_STATES,
+} from '../domain/reading.ts';
 import { type Family, type FamilyHead, headOf } from './families.ts';
 
 const PREFIX = 'gameserver_exporter_';
 
-/** Families of the exporter itself, in addition to the gauges below and the process and Node.js families of prom-client. */
-export const SELF_FAMILIES = {
-  buildInfo: headOf(
-    `${PREFIX}build_info`,
+/** What the exporter knows of itself. */
+export interface SelfFacts {
+  readonly version: string;
+  /** The commit that the program was built from, or `unknown`. */
+  readonly revision: string;
+  /** The index of this exporter's shard and the number of shards; absent without sharding. */
+  readonly shard?: { readonly index: number; readonly total: number };
+  /** The address at which people open the status page; no metric if absent. */
+  readonly externalUrl?: string | undefined;
+  /** Read at every scrape only. */
+  readonly fleet: FleetReading;
+  /** The address of a panel without secrets; undefined if the panel isn't configured any more. */
+  readonly panelUrl?: (panel: string) => string | undefined;
+  /** The open file limit that a socket to every server requires, and that of the process, infinite if unknown; no metrics if absent. */
+  readonly descriptors?: () => { readonly required: number; readonly allowed: number };
+}
+
+/** The last attempt to load the configuration, and when one last succeeded, in Unix milliseconds. */
+export interface Reload {
+  readonly successful: boolean;
+  readonly successAtMs: number | undefined;
+}
+
+/** What one scrape shows of the exporter itself. */
+interface SelfView extends SelfFacts {
+  readonly reload: Reload | undefined;
+}
+
+function gauge(
+  name: string,
+  help: string,
+  read: Family<SelfView>['read'],
+  labels: readonly string[] = [],
+): Family<SelfView> {
+  return { ...headOf(PREFIX + name, help, labels), read };
+}
+
+/** Servers without a socket are counted by condition only. */
+const OPEN_STATES = SOCKET_STATES.filter((state) => state !== 'none');
+
+/** Gauges of the exporter itself, in addition to those of each panel. */
+export const SELF_GAUGES: readonly Family<SelfView>[] = [
+  gauge(
+    'build_info',
     'Version and revision of the exporter, and version of Node.js; always 1.',
+    ({ version, revision }) => [[[version, revision, process.version], 1]],
     ['version', 'revision', 'nodeversion'],
   ),
-  shardOrdinal: headOf(
-    `${PREFIX}shard_ordinal`,
+  gauge(
+    'shard_ordinal',
     'Index of the shard that this exporter monitors, counted from 0.',
+    ({ shard }) => shard?.index ?? 0,
   ),
-  totalShards: headOf(
-    `${PREFIX}total_shards`,
+  gauge(
+    'total_shards',
     'Number of shards that the servers are divided into; 1 without sharding.',
+    ({ shard }) => shard?.total ?? 1,
   ),
-  webInfo: headOf(
-    `${PREFIX}web_info`,
+  gauge(
+    'web_info',
     'Address of the status page (--web.external-url), for links in alerts; always 1, absent if it is not set.',
+    ({ externalUrl }) => (externalUrl === undefined ? [] : [[[externalUrl], 1]]),
     ['external_url'],
   ),
-  panelInfo: headOf(
-    `${PREFIX}panel_info`,
+  gauge(
+    'panel_info',
     'Address of the panel, which tells panels with the same name apart; always 1.',
+    ({ fleet, panelUrl }) =>
+      fleet.panels().flatMap(({ name }) => {
+        const url = panelUrl?.(name);
+        return url === undefined ? [] : [[[name, url], 1] as const];
+      }),
     ['panel', 'panel_url'],
   ),
-  sockets: headOf(`${PREFIX}sockets`, 'Console WebSockets, by state.', ['panel', 'state']),
-  servers: headOf(`${PREFIX}servers`, 'Servers, by condition: how they are being monitored.', [
-    'panel',
-    'condition',
-  ]),
+  gauge(
+    'sockets',
+    'Console WebSockets, by state.',
+    ({ fleet }) => tally(fleet, OPEN_STATES, ({ socketState }) => socketState),
+    ['panel', 'state'],
+  ),
+  gauge(
+    'servers',
+    'Servers, by condition: how they are being monitored.',
+    ({ fleet }) => tally(fleet, CONDITIONS, ({ status }) => status.condition),
+    ['panel', 'condition'],
+  ),
+  gauge(
+    'config_last_reload_successful',
+    'Whether the last attempt to load the configuration was successful.',
+    ({ reload }) => reload && Number(reload.successful),
+  ),
+  gauge(
+    'config_last_reload_success_timestamp_seconds',
+    'When the configuration was last loaded successfully.',
+    ({ reload }) => seconds(reload?.successAtMs),
+  ),
+  gauge(
+    'required_file_descriptors',
+    'File descriptors required to stream from every server that should stream; compare with gameserver_exporter_allowed_file_descriptors.',
+    ({ descriptors }) => descriptors?.().required,
+  ),
+  gauge('allowed_file_descriptors', 'Open file limit of the process; absent if unknown.', ({ descriptors }) =>
+    finite(descriptors?.().allowed),
+  ),
+];
+
+/** The numbers of servers by panel and word, which are 0 for every word of every configured panel. */
+function tally(fleet: FleetReading, words: readonly string[], wordOf: (server: ServerReading) => string) {
+  const counts = new Map(
+    fleet.panels().map(({ name }) => [name, new Map(words.map((word) => [word, 0]))] as const),
+  );
+  for (const server of fleet.servers()) {
+    const word = wordOf(server);
+    const ofPanel = counts.get(server.target.panel);
+    const before = ofPanel?.get(word);
+    if (before !== undefined) ofPanel?.set(word, before + 1);
+  }
+  return [...counts].flatMap(([panel, ofPanel]) =>
+    [...ofPanel].map(([word, n]) => [[panel, word], n] as const),
+  );
+}
+
+function seconds(unixMs: number | undefined): number | undefined {
+  return unixMs === undefined ? undefined : Math.round(unixMs) / 1_000;
+}
+
+function finite(value: number | undefined): number | undefined {
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** What is counted since the start. */
+export const SELF_COUNTERS = {
   reconnects: headOf(`${PREFIX}reconnects_total`, 'Console WebSocket reconnects, by reason.', [
     'panel',
     'reason',
@@ -66,22 +174,6 @@ export const SELF_FAMILIES = {
     // A panel responds from its cache in about 50 ms, or after up to 20 s if a node doesn't respond; 25 s is the timeout.
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
   },
-  reloadSuccessful: headOf(
-    `${PREFIX}config_last_reload_successful`,
-    'Whether the last attempt to load the configuration was successful.',
-  ),
-  reloadSuccessTime: headOf(
-    `${PREFIX}config_last_reload_success_timestamp_seconds`,
-    'When the configuration was last loaded successfully.',
-  ),
-  requiredDescriptors: headOf(
-    `${PREFIX}required_file_descriptors`,
-    'File descriptors required to stream from every server that should stream; compare with gameserver_exporter_allowed_file_descriptors.',
-  ),
-  allowedDescriptors: headOf(
-    `${PREFIX}allowed_file_descriptors`,
-    'Open file limit of the process; absent if unknown.',
-  ),
   logLinesDropped: headOf(
     `${PREFIX}log_lines_dropped_total`,
     'Log lines dropped because they could not be written: the disk is full, or nothing reads the log.',
@@ -132,7 +224,7 @@ export const PANEL_GAUGES: readonly Family<PanelReading>[] = [
   panelGauge(
     'allowed_sockets',
     "Console WebSockets that the process's open file limit allows; absent if unlimited.",
-    ({ needs }) => (Number.isFinite(needs.allowedSockets) ? needs.allowedSockets : undefined),
+    ({ needs }) => finite(needs.allowedSockets),
   ),
   panelGauge(
     'discovered_servers',
@@ -152,7 +244,13 @@ export const PANEL_GAUGES: readonly Family<PanelReading>[] = [
   panelGauge(
     'discovery_last_success_timestamp_seconds',
     "When all pages of the panel's server list were last read.",
-    ({ discovery }) =>
-      discovery?.succeededUnixMs === undefined ? undefined : Math.round(discovery.succeededUnixMs) / 1_000,
+    ({ discovery }) => seconds(discovery?.succeededUnixMs),
   ),
+];
+
+/** All families of the exporter itself, in addition to the process and Node.js families of prom-client. */
+export const SELF_FAMILIES: readonly FamilyHead[] = [
+  ...SELF_GAUGES,
+  ...Object.values(SELF_COUNTERS),
+  ...PANEL_GAUGES,
 ];

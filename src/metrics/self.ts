@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client';
-import { CONDITIONS, type FleetReading, type PanelReading, SOCKET_STATES } from '../domain/reading.ts';
+import type { PanelReading } from '../domain/reading.ts';
 import {
   API_ENDPOINTS,
   BAD_MESSAGE_KINDS,
@@ -7,8 +7,8 @@ import {
   RECONNECT_REASONS,
 } from '../domain/telemetry.ts';
 import { collectEventLoopDelays, NEVER_MS } from './event-loop-delay.ts';
-import type { FamilyHead } from './families.ts';
-import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
+import type { Family, FamilyHead } from './families.ts';
+import { PANEL_GAUGES, type Reload, SELF_COUNTERS, SELF_GAUGES, type SelfFacts } from './self-families.ts';
 
 /** Events that a panel's daemon is known to send: first those of its protocol, then those seen in the field. */
 export const KNOWN_EVENTS: readonly string[] = [
@@ -54,20 +54,7 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
-interface SelfMetricsOptions {
-  readonly version: string;
-  /** The commit that the program was built from, or `unknown`. */
-  readonly revision: string;
-  /** The index of this exporter's shard and the number of shards; absent without sharding. */
-  readonly shard?: { readonly index: number; readonly total: number };
-  /** The address at which people open the status page; no metric if absent. */
-  readonly externalUrl?: string | undefined;
-  /** Read at every scrape only. */
-  readonly fleet: FleetReading;
-  /** The address of a panel without secrets; undefined if the panel isn't configured any more. */
-  readonly panelUrl?: (panel: string) => string | undefined;
-  /** The open file limit that a socket to every server requires, and that of the process, infinite if unknown; no metrics if absent. */
-  readonly descriptors?: () => { readonly required: number; readonly allowed: number };
+interface SelfMetricsOptions extends SelfFacts {
   /** Log lines dropped since the start; 0 if absent. */
   readonly droppedLogLines?: () => number;
 }
@@ -77,27 +64,16 @@ export class SelfMetrics {
   readonly #options: SelfMetricsOptions;
   readonly #registry = new Registry();
   readonly #panels = new Map<string, PanelCounts>();
-  #reload: { readonly successful: boolean; readonly successAtMs: number | undefined } | undefined;
-
-  readonly #buildInfo = this.#gauge(SELF_FAMILIES.buildInfo);
-  readonly #shardOrdinal = this.#gauge(SELF_FAMILIES.shardOrdinal);
-  readonly #totalShards = this.#gauge(SELF_FAMILIES.totalShards);
-  readonly #webInfo = this.#gauge(SELF_FAMILIES.webInfo);
-  readonly #panelInfo = this.#gauge(SELF_FAMILIES.panelInfo);
-  readonly #sockets = this.#gauge(SELF_FAMILIES.sockets);
-  readonly #servers = this.#gauge(SELF_FAMILIES.servers);
-  readonly #reconnects = this.#counter(SELF_FAMILIES.reconnects);
-  readonly #messages = this.#counter(SELF_FAMILIES.messages);
-  readonly #badMessages = this.#counter(SELF_FAMILIES.badMessages);
-  readonly #discoveryFailures = this.#counter(SELF_FAMILIES.discoveryFailures);
-  readonly #apiRequests = this.#counter(SELF_FAMILIES.apiRequests);
-  readonly #apiRequestDuration = this.#histogram(SELF_FAMILIES.apiRequestDuration);
-  readonly #panelGauges = PANEL_GAUGES.map((family) => ({ gauge: this.#gauge(family), read: family.read }));
-  readonly #reloadSuccessful = this.#gauge(SELF_FAMILIES.reloadSuccessful);
-  readonly #reloadSuccessTime = this.#gauge(SELF_FAMILIES.reloadSuccessTime);
-  readonly #requiredDescriptors = this.#gauge(SELF_FAMILIES.requiredDescriptors);
-  readonly #allowedDescriptors = this.#gauge(SELF_FAMILIES.allowedDescriptors);
-  readonly #logLinesDropped = this.#counter(SELF_FAMILIES.logLinesDropped);
+  readonly #gauges = SELF_GAUGES.map((family) => ({ family, gauge: this.#gauge(family) }));
+  readonly #panelGauges = PANEL_GAUGES.map((family) => ({ family, gauge: this.#gauge(family) }));
+  readonly #reconnects = this.#counter(SELF_COUNTERS.reconnects);
+  readonly #messages = this.#counter(SELF_COUNTERS.messages);
+  readonly #badMessages = this.#counter(SELF_COUNTERS.badMessages);
+  readonly #discoveryFailures = this.#counter(SELF_COUNTERS.discoveryFailures);
+  readonly #apiRequests = this.#counter(SELF_COUNTERS.apiRequests);
+  readonly #apiRequestDuration = this.#histogram(SELF_COUNTERS.apiRequestDuration);
+  readonly #logLinesDropped = this.#counter(SELF_COUNTERS.logLinesDropped);
+  #reload: Reload | undefined;
 
   constructor(options: SelfMetricsOptions) {
     this.#options = options;
@@ -124,65 +100,19 @@ export class SelfMetrics {
   /** All metrics in the text format. */
   async metrics(): Promise<string> {
     const panels = this.#options.fleet.panels();
-    this.#setBuild();
-    this.#setReload();
-    this.#setProcess();
-    this.#setFleet(panels);
-    this.#setPanels(panels);
-    await this.#setCounts(panels);
-    return await this.#registry.metrics();
-  }
-
-  #setBuild(): void {
-    const { version, revision, shard, externalUrl } = this.#options;
-    this.#buildInfo.set({ version, revision, nodeversion: process.version }, 1);
-    this.#shardOrdinal.set(shard?.index ?? 0);
-    this.#totalShards.set(shard?.total ?? 1);
-    if (externalUrl !== undefined) this.#webInfo.set({ external_url: externalUrl }, 1);
-  }
-
-  #setReload(): void {
-    const { successful, successAtMs } = this.#reload ?? {};
-    show(this.#reloadSuccessful, successful === undefined ? undefined : Number(successful));
-    show(this.#reloadSuccessTime, successAtMs === undefined ? undefined : Math.round(successAtMs) / 1_000);
-  }
-
-  #setProcess(): void {
-    const { required, allowed } = this.#options.descriptors?.() ?? {};
-    show(this.#requiredDescriptors, required);
-    show(this.#allowedDescriptors, Number.isFinite(allowed) ? allowed : undefined);
+    const view = { ...this.#options, reload: this.#reload };
+    for (const { gauge, family } of this.#gauges) show(gauge, family, family.read(view));
+    for (const { gauge, family } of this.#panelGauges) {
+      const rows = panels.flatMap((panel) => {
+        const value = family.read(panel);
+        return typeof value === 'number' ? [[[panel.name], value] as const] : [];
+      });
+      show(gauge, family, rows);
+    }
     this.#logLinesDropped.reset();
     this.#logLinesDropped.inc(this.#options.droppedLogLines?.() ?? 0);
-  }
-
-  #setFleet(panels: readonly PanelReading[]): void {
-    const sockets = new PanelTally(panels, SOCKET_STATES);
-    const servers = new PanelTally(panels, CONDITIONS);
-    for (const { target, socketState, status } of this.#options.fleet.servers()) {
-      sockets.add(target.panel, socketState);
-      servers.add(target.panel, status.condition);
-    }
-    this.#sockets.reset();
-    this.#servers.reset();
-    for (const [panel, state, n] of sockets.rows()) {
-      if (state !== 'none') this.#sockets.set({ panel, state }, n);
-    }
-    for (const [panel, condition, n] of servers.rows()) this.#servers.set({ panel, condition }, n);
-  }
-
-  #setPanels(panels: readonly PanelReading[]): void {
-    this.#panelInfo.reset();
-    for (const { name: panel } of panels) {
-      const url = this.#options.panelUrl?.(panel);
-      if (url !== undefined) this.#panelInfo.set({ panel, panel_url: url }, 1);
-    }
-    for (const { gauge, read } of this.#panelGauges) {
-      gauge.reset();
-      for (const panel of panels) {
-        const value = read(panel);
-        if (typeof value === 'number') gauge.set({ panel: panel.name }, value);
-      }
-    }
+    await this.#setCounts(panels);
+    return await this.#registry.metrics();
   }
 
   async #setCounts(panels: readonly PanelReading[]): Promise<void> {
@@ -254,28 +184,12 @@ export class SelfMetrics {
   }
 }
 
-/** Sets a gauge without labels, or drops it if there is no value. */
-function show(gauge: Gauge, value: number | undefined): void {
+/** Sets a gauge to what was read; what has no value is absent. */
+function show(gauge: Gauge, { labels }: FamilyHead, value: ReturnType<Family<never>['read']>): void {
+  gauge.reset();
   if (value === undefined) gauge.remove();
-  else gauge.set(value);
-}
-
-/** Counts by panel and word, starting at 0 for every word of every configured panel. */
-class PanelTally {
-  readonly #counts: ReadonlyMap<string, Map<string, number>>;
-
-  constructor(panels: readonly PanelReading[], words: readonly string[]) {
-    this.#counts = new Map(panels.map(({ name }) => [name, new Map(words.map((word) => [word, 0]))]));
-  }
-
-  add(panel: string, word: string): void {
-    const counts = this.#counts.get(panel);
-    counts?.set(word, (counts.get(word) ?? 0) + 1);
-  }
-
-  *rows(): Generator<readonly [panel: string, word: string, n: number]> {
-    for (const [panel, counts] of this.#counts) {
-      for (const [word, n] of counts) yield [panel, word, n];
-    }
-  }
+  else if (typeof value === 'number') gauge.set(value);
+  else
+    for (const [values, n] of value)
+      gauge.set(Object.fromEntries(labels.map((label, index) => [label, values[index] ?? ''])), n);
 }

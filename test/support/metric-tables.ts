@@ -5,9 +5,9 @@ import {
   SERVER_FAMILIES,
   SERVER_PREFIX,
 } from '../../src/metrics/families.ts';
-import { PANEL_GAUGES, SELF_FAMILIES } from '../../src/metrics/self-families.ts';
+import { SELF_FAMILIES } from '../../src/metrics/self-families.ts';
 
-const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
+const SELF_TABLE = [...SELF_FAMILIES];
 
 /** The headings of the tables, and what the names of the families in each begin with; the first that fits counts. */
 const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [

@@ -7,7 +7,7 @@ import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { NO_DATA } from '../../../dashboards/appearance.ts';
 import { render } from '../../../dashboards/board.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
+import { SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {
   dashboardFiles,
   dashboardIn,
@@ -262,11 +262,9 @@ test.each(FILES)('%s has no query that is too long for VictoriaMetrics', (file) 
 const METRICS: ReadonlyMap<string, readonly string[]> = allMetrics();
 
 /** The exporter's own families, with the names of their series. */
-const OWN = [...SERVER_FAMILIES, ...PANEL_FAMILIES, ...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)].map(
-  ({ name, type }) => ({
-    names: type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
-  }),
-);
+const OWN = [...SERVER_FAMILIES, ...PANEL_FAMILIES, ...SELF_FAMILIES].map(({ name, type }) => ({
+  names: type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+}));
 
 interface Named {
   readonly name: string;
@@ -281,7 +279,7 @@ function allMetrics(): Map<string, readonly string[]> {
   };
   for (const family of SERVER_FAMILIES) add(family, ['panel', 'server', ...(family.labels ?? [])]);
   for (const family of PANEL_FAMILIES) add(family, ['panel', ...(family.labels ?? [])]);
-  for (const family of [...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)]) add(family, family.labels ?? []);
+  for (const family of SELF_FAMILIES) add(family, family.labels ?? []);
   const registry = new Registry();
   // Metrics of Prometheus itself, and recorded series.
   for (const name of ['up', 'scrape_duration_seconds']) add({ name, type: 'gauge' }, []);

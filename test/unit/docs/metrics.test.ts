@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from '../../../src/metrics/compatibility.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
+import { SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import { documents } from '../../support/documents.ts';
 import { expectSection } from '../../support/generated.ts';
 import {
@@ -18,16 +18,15 @@ it('the tables match the code', () => {
   expectSection('docs/migration.md', 'compatibility', renderCompatibilityTable());
 });
 
-const histograms = Object.values(SELF_FAMILIES).filter(({ type }) => type === 'histogram');
+const histograms = SELF_FAMILIES.filter(({ type }) => type === 'histogram');
 
 const NAMES = new Set([
   ...[
     ...SERVER_FAMILIES,
     ...PANEL_FAMILIES,
-    ...PANEL_GAUGES,
     ...compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter),
   ].map(({ name }) => name),
-  ...Object.values(SELF_FAMILIES).map(({ name }) => name),
+  ...SELF_FAMILIES.map(({ name }) => name),
   ...histograms.flatMap(({ name }) => ['_bucket', '_sum', '_count'].map((suffix) => name + suffix)),
 ]);
 
