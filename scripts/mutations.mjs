@@ -110,7 +110,7 @@ const MUTATIONS = [
     'if (false)',
   ],
   ['a token that lives is reused', MACHINE, 'context.now > REUSE_MARGIN_MS', 'context.now < 0'],
-  ['a moved server reconnects', MACHINE, 'if (token.socketUrl !== state.token.socketUrl)', 'if (false)'],
+  ['a moved server reconnects', MACHINE, 'if (next.socketUrl !== state.token.socketUrl)', 'if (false)'],
   [
     'a minute of streaming forgets failures',
     DUE,

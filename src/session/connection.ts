@@ -1,17 +1,12 @@
 import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { FrameHandler, JwtError, SocketCodec } from '../panel/dialect.ts';
+import type { ClientMessage, FrameHandler, JwtError, SocketCodec } from '../panel/dialect.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import type { MachineEvent } from './machine-model.ts';
 import type { StreamContext, StreamRecord } from './session-ports.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 import { claimsOf } from './token.ts';
-
-/** Receives what happens on a connection. */
-export interface ConnectionOwner {
-  happened(event: MachineEvent): void;
-}
 
 /**
  * One connection to a server's console: passes on what arrives, samples and lines to the record, and the rest to its owner. This is a
@@ -21,7 +16,7 @@ export class Connection implements SocketListener, FrameHandler {
   readonly telemetry: PanelTelemetry;
   readonly #context: StreamContext;
   readonly #record: StreamRecord;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: { happened(event: MachineEvent): void };
   readonly #epoch: number;
   readonly #url: string;
   readonly #codec: SocketCodec;
@@ -38,7 +33,7 @@ export class Connection implements SocketListener, FrameHandler {
   constructor(
     context: StreamContext,
     record: StreamRecord,
-    owner: ConnectionOwner,
+    owner: { happened(event: MachineEvent): void },
     { epoch, url }: { readonly epoch: number; readonly url: string },
   ) {
     this.telemetry = context.telemetry;
@@ -66,23 +61,14 @@ export class Connection implements SocketListener, FrameHandler {
     }
   }
 
-  authenticate(token: string): void {
-    this.#token = token;
-    this.#socket?.send({ event: 'auth', token });
-  }
-
-  requestStats(): void {
-    this.#socket?.send({ event: 'send stats' });
+  send(message: ClientMessage): void {
+    if (message.event === 'auth') this.#token = message.token;
+    this.#socket?.send(message);
   }
 
   /** Nothing happens on the connection any more; resolves when it is gone. */
   async close(): Promise<void> {
     await this.#socket?.close();
-  }
-
-  /** The same at once. */
-  terminate(): void {
-    this.#socket?.terminate();
   }
 
   opened(): void {

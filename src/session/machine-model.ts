@@ -1,8 +1,6 @@
-import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import { backoffMs, refusedRetryMs, slowRetryMs } from './due.ts';
-import { type Failure, type LastingRefusal, lastingRefusal } from './failure.ts';
+import type { Failure, LastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
 export interface Token {
@@ -18,37 +16,52 @@ export interface AttemptState {
   /** Consecutive failed attempts. */
   readonly failures: number;
   /** The latest problem, kept until a socket streams again. */
-  readonly problem?: Problem;
+  readonly problem?: Problem | undefined;
   /** The refusal that this attempt retests; it stands until then. */
-  readonly refused?: LastingRefusal;
+  readonly refused?: LastingRefusal | undefined;
   /** When it was woken because the reason for earlier failures is probably gone: the attempt counts as a first one. */
-  readonly wokenAt?: number;
+  readonly wokenAt?: number | undefined;
 }
 
 interface WithToken extends AttemptState {
   readonly token: Token;
 }
 
-/** Waits before it tries again. */
-interface Resting extends AttemptState {
-  /** When the last attempt failed. */
-  readonly since: number;
-  readonly retryAt: number;
-  /** If that can still be used. */
-  readonly token?: Token | undefined;
+/** Waits for the node to respond to a connect, or to a token. */
+interface Handshake extends WithToken {
+  /** The token is of an earlier socket. */
+  readonly reused: boolean;
+  readonly deadlineAt: number;
 }
 
-export interface Live extends WithToken {
+/** A socket whose token was accepted. */
+interface Accepted extends WithToken {
+  /** Requests for stats that have had no response, and when the last one was sent. */
+  readonly unanswered: number;
+  readonly askedAt: number;
+}
+
+export interface Live extends Accepted {
   /** When this socket began to stream. */
   readonly since: number;
   /** When a token was last accepted on it. */
   readonly authenticatedAt: number;
-  /** Requests for stats that have had no response. */
-  readonly unanswered: number;
+  /** When a new token is fetched, if that is before the current one expires. */
+  readonly refreshAt: number;
   /** Consecutive failed refreshes, and when the last one failed; absent if none failed. */
   readonly failedRefreshes?: { readonly count: number; readonly at: number };
   /** The node rejected a renewed token once; another is fetched shortly. */
   readonly renewalRejected?: true;
+}
+
+/** Waits before it tries again. */
+interface Resting extends AttemptState {
+  /** When the last attempt failed, and why. */
+  readonly since: number;
+  readonly reason: Failure['reason'];
+  readonly retryAt: number;
+  /** If that can still be used. */
+  readonly token?: Token | undefined;
 }
 
 /** The state of a session; every state but `idle` belongs to a server that should be streamed. */
@@ -57,21 +70,24 @@ export type MachineState =
   | { readonly name: 'idle'; readonly epoch: number; readonly token?: Token | undefined }
   /** `since`: when the attempt began, or was woken. */
   | ({ readonly name: 'fetchingToken'; readonly since: number } & AttemptState)
-  | ({ readonly name: 'connecting'; readonly reused: boolean } & WithToken)
-  | ({ readonly name: 'authenticating'; readonly reused: boolean } & WithToken)
+  | ({ readonly name: 'connecting' } & Handshake)
+  | ({ readonly name: 'authenticating' } & Handshake)
   /** The token was accepted, and no stats have arrived yet. */
-  | ({ readonly name: 'opening'; readonly unanswered: number } & WithToken)
+  | ({ readonly name: 'opening' } & Accepted)
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
-  | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
+  | ({ readonly name: 'refreshing'; readonly next: undefined } & Live)
+  | ({ readonly name: 'refreshing'; readonly next: Token; readonly deadlineAt: number } & Live)
   | ({ readonly name: 'backingOff' } & Resting)
   /** Waits for the slow retry. */
   | ({ readonly name: 'blocked'; readonly refused: LastingRefusal } & Resting);
 
-export type TimerName = 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
-
-/** What credentials are for: a socket that is streaming, a new one, or one that failed several times. */
-export type TokenPurpose = 'refresh' | 'connect' | 'retry';
+/** What a state does by itself, and when. */
+export interface Timer {
+  readonly name: 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
+  /** In monotonic milliseconds. */
+  readonly at: number;
+}
 
 /** A node may send errors endlessly that mean nothing in the current state: their texts are read only if they do. */
 type LazyFailure = () => Failure;
@@ -105,186 +121,117 @@ export type MachineEvent =
   | { readonly type: 'tokenEnding'; readonly epoch: number }
   /** A `stats` frame arrived. */
   | { readonly type: 'stats'; readonly epoch: number }
-  | { readonly type: 'timer'; readonly timer: TimerName };
+  | { readonly type: 'timer'; readonly timer: Timer['name'] };
 
 /** What a session has to do. */
 export type MachineEffect =
-  | { readonly type: 'fetchToken'; readonly priority: TokenPurpose }
+  | { readonly type: 'fetchToken' }
   | { readonly type: 'abortFetch' }
   | { readonly type: 'openSocket'; readonly epoch: number; readonly url: string }
   | { readonly type: 'closeSocket' }
-  | { readonly type: 'terminateSocket' }
   | { readonly type: 'authenticate'; readonly token: string }
   | { readonly type: 'requestStats' }
-  | { readonly type: 'setTimer'; readonly timer: TimerName; readonly delayMs: number }
-  | { readonly type: 'cancelTimers' }
   | { readonly type: 'countReconnect'; readonly reason: ReconnectReason };
 
 export type StateNamed<Name extends MachineState['name']> = Extract<MachineState, { readonly name: Name }>;
-export type EventOfType<Type extends MachineEvent['type']> = Extract<MachineEvent, { type: Type }>;
-
-/** What a step needs from outside. */
-export interface MachineContext {
-  /** Monotonic milliseconds. */
-  readonly now: number;
-  /** Uniform in [0, 1). */
-  readonly random: number;
-  readonly timeouts: SocketTimeouts;
-  /** Does the panel still give this address of a socket, as far as is known? */
-  readonly isCurrent: (socketUrl: string) => boolean;
-  /** The panel's list shows nothing that keeps the server from being monitored. */
-  readonly isListed: boolean;
-}
-
-/** How long a node may take to respond to a connect, and the token that follows. */
-export interface SocketTimeouts {
-  readonly connectTimeoutMs: number;
-  readonly authTimeoutMs: number;
-}
-
-/** The state after an event, and the effects of the transition. */
-export interface Transition {
-  readonly state: MachineState;
-  readonly effects: readonly MachineEffect[];
-}
 
 export const INITIAL_STATE: MachineState = { name: 'idle', epoch: 0 };
-
-export const ABORT_FETCH: MachineEffect = { type: 'abortFetch' };
-export const CLOSE_SOCKET: MachineEffect = { type: 'closeSocket' };
-export const TERMINATE: MachineEffect = { type: 'terminateSocket' };
-const NO_EFFECTS: readonly MachineEffect[] = [];
 
 /** After this long without a `stats` frame, one is requested: an offline server sends none on its own. */
 export const SILENCE_MS = 15_000;
 
-/**
- * A node that revokes tokens rejects those issued before, and tokens carry whole seconds: a token issued in the same second is
- * rejected as well, but one fetched this much later is not.
- */
-export const RENEW_AGAIN_MS = 2_000;
-
-/** The step to a socket that uses a token: a new one, or one that an earlier socket used. */
-export function connect(
-  state: AttemptState,
-  { token, reused }: { readonly token: Token; readonly reused: boolean },
-  context: MachineContext,
-): Transition {
-  const epoch = state.epoch + 1;
-  return {
-    state: { name: 'connecting', epoch, failures: state.failures, token, reused, ...carried(state) },
-    effects: [
-      { type: 'cancelTimers' },
-      { type: 'openSocket', epoch, url: token.socketUrl },
-      { type: 'setTimer', timer: 'deadline', delayMs: context.timeouts.connectTimeoutMs },
-    ],
-  };
-}
-
 /** After this many consecutive failures, the next call for credentials will probably fail too, so it waits for spare budget. */
 const FAILURES_TO_RETRY = 3;
 
-/** The transition to a call for credentials, which keeps what is known about earlier failures. */
-export function fetchToken(from: AttemptState, { now }: MachineContext): Transition {
-  const isRetry =
-    from.wokenAt === undefined && (from.refused !== undefined || from.failures >= FAILURES_TO_RETRY);
-  return {
-    state: {
-      name: 'fetchingToken',
-      epoch: from.epoch,
-      failures: from.failures,
-      since: now,
-      ...carried(from),
-    },
-    effects: [{ type: 'cancelTimers' }, { type: 'fetchToken', priority: isRetry ? 'retry' : 'connect' }],
-  };
+/** What happens in this state if nothing else does; the last `stats` arrived at `heardAt`. Pure, as is all here. */
+export function timersOf(state: MachineState, heardAt: number): readonly Timer[] {
+  switch (state.name) {
+    case 'idle':
+    case 'fetchingToken':
+      return [];
+    case 'connecting':
+    case 'authenticating':
+      return [{ name: 'deadline', at: state.deadlineAt }];
+    case 'opening':
+      return [silence(state, heardAt)];
+    case 'streaming': {
+      const { token, refreshAt } = state;
+      const ending: Timer = { name: 'expiry', at: token.expiresAt };
+      const ends: readonly Timer[] =
+        refreshAt < token.expiresAt ? [{ name: 'refresh', at: refreshAt }, ending] : [ending];
+      return [silence(state, heardAt), ...ends];
+    }
+    case 'refreshing': {
+      // Nothing more arrives on this socket once its token expired, so one under way is for the next socket.
+      const end: Timer =
+        state.next === undefined
+          ? { name: 'expiry', at: state.token.expiresAt }
+          : { name: 'deadline', at: state.deadlineAt };
+      return [silence(state, heardAt), end];
+    }
+    case 'backingOff':
+    case 'blocked':
+      return [{ name: 'retry', at: state.retryAt }];
+  }
 }
 
-/** The step to a socket that streams. One that did already keeps its age, and what it was asked. */
-export function stream(
-  state: AttemptState & Partial<Pick<Live, 'since' | 'unanswered'>>,
-  token: Token,
-  context: MachineContext,
-): Transition {
-  const { epoch, failures, since = context.now, unanswered = 0 } = state;
-  return {
-    state: { name: 'streaming', epoch, failures, token, since, authenticatedAt: context.now, unanswered },
-    effects: [
-      { type: 'setTimer', timer: 'refresh', delayMs: Math.max(0, token.refreshAt - context.now) },
-      { type: 'setTimer', timer: 'expiry', delayMs: Math.max(0, token.expiresAt - context.now) },
-    ],
-  };
+function silence({ askedAt }: Accepted, heardAt: number): Timer {
+  return { name: 'silence', at: Math.max(askedAt, heardAt) + SILENCE_MS };
 }
 
-export function failWithSocket(
-  state: AttemptState,
-  token: Token | undefined,
-  failure: Failure,
-  context: MachineContext,
-  retryMs?: number,
-): Transition {
-  return prepend([TERMINATE], fail(state, token, failure, context, retryMs));
+/** What is to be done when one state follows another. */
+export function effectsOf(before: MachineState, after: MachineState): readonly MachineEffect[] {
+  const effects: MachineEffect[] = [];
+  const keepsSocket = hasSocket(before) && hasSocket(after) && after.epoch === before.epoch;
+  if (isFetching(before) && !isFetching(after)) effects.push({ type: 'abortFetch' });
+  if (hasSocket(before) && !keepsSocket) effects.push({ type: 'closeSocket' });
+  const reason = reconnectReason(before, after);
+  if (reason !== undefined) effects.push({ type: 'countReconnect', reason });
+  if (hasSocket(after) && !keepsSocket)
+    effects.push({ type: 'openSocket', epoch: after.epoch, url: after.token.socketUrl });
+  if (isFetching(after) && !isFetching(before)) effects.push({ type: 'fetchToken' });
+  const token = offeredToken(after);
+  if (token !== undefined && token !== offeredToken(before))
+    effects.push({ type: 'authenticate', token: token.value });
+  if (unansweredIn(after) > unansweredIn(before)) effects.push({ type: 'requestStats' });
+  return effects;
 }
 
-/** The step to a retry, after `retryMs` if given. */
-export function fail(
-  state: AttemptState,
-  token: Token | undefined,
-  failure: Failure,
-  context: MachineContext,
-  retryMs?: number,
-): Transition {
-  const failures = state.failures + 1;
-  const delayMs = retryMs ?? retryDelay(failures, failure, context);
-  const resting: Resting = {
-    epoch: state.epoch,
-    failures,
-    problem: failure.problem,
-    since: context.now,
-    retryAt: context.now + delayMs,
-    token: failure.dropToken === true ? undefined : token,
-  };
-  const refused = lastingRefusal(failure.problem);
-  const counted: readonly MachineEffect[] =
-    failure.reason === 'no_token' ? [] : [{ type: 'countReconnect', reason: failure.reason }];
-  return {
-    state:
-      refused === undefined ? { ...resting, name: 'backingOff' } : { ...resting, name: 'blocked', refused },
-    effects: [{ type: 'cancelTimers' }, ...counted, { type: 'setTimer', timer: 'retry', delayMs }],
-  };
+/** Why a socket, or the attempt to open it, ended; undefined if it goes on, or ended because it isn't needed. */
+function reconnectReason(before: MachineState, after: MachineState): ReconnectReason | undefined {
+  if (!hasSocket(before)) return undefined;
+  if (isResting(after)) return after.reason === 'no_token' ? undefined : after.reason;
+  if (after.name === 'fetchingToken') return isLive(before) ? 'token_expired' : 'auth_refused';
+  return after.epoch === before.epoch ? undefined : 'moved';
 }
 
-/** Milliseconds until the next attempt after consecutive failures, of which this is the last. */
-export function retryDelay(failures: number, { problem }: Failure, context: MachineContext): number {
-  const { random, isListed } = context;
-  const { lasting, scope } = CAUSES[problem.cause];
-  if (lasting && scope === 'server' && !isListed) return slowRetryMs(failures, random);
-  if (lasting) return refusedRetryMs(random);
-  return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
+/** The token that the node is to accept. */
+function offeredToken(state: MachineState): Token | undefined {
+  if (state.name === 'authenticating') return state.token;
+  return state.name === 'refreshing' ? state.next : undefined;
 }
 
-export function stay(state: MachineState): Transition {
-  return { state, effects: NO_EFFECTS };
+/** Requests for stats that have had no response. */
+export function unansweredIn(state: MachineState): number {
+  return 'unanswered' in state ? state.unanswered : 0;
 }
 
-export function prepend(effects: readonly MachineEffect[], next: Transition): Transition {
-  return { state: next.state, effects: [...effects, ...next.effects] };
+/** Is a token being fetched? */
+function isFetching(state: MachineState): boolean {
+  return state.name === 'fetchingToken' || (state.name === 'refreshing' && state.next === undefined);
 }
 
-export function append(transition: Transition, effects: readonly MachineEffect[]): Transition {
-  return { state: transition.state, effects: [...transition.effects, ...effects] };
+/** Will the token under way probably not be granted either? */
+export function isTokenRetry(state: MachineState): boolean {
+  if (state.name !== 'fetchingToken' || state.wokenAt !== undefined) return false;
+  return state.refused !== undefined || state.failures >= FAILURES_TO_RETRY;
 }
 
-export function isTimer(event: MachineEvent, timer: TimerName): boolean {
-  return event.type === 'timer' && event.timer === timer;
-}
-
-function carried({
-  problem,
-  refused,
-  wokenAt,
-}: AttemptState): Pick<AttemptState, 'problem' | 'refused' | 'wokenAt'> {
-  return { problem, refused, wokenAt };
+/** Does the state have a socket, at any stage? */
+export function hasSocket(
+  state: MachineState,
+): state is StateNamed<'connecting' | 'authenticating' | 'opening' | 'streaming' | 'refreshing'> {
+  return isLive(state) || (isAttempt(state) && state.name !== 'fetchingToken');
 }
 
 /** Does the server wait before it tries again? */

@@ -1,4 +1,5 @@
-import { STABLE_AFTER_MS, UNANSWERED_LIMIT } from './due.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import { backoffMs, refusedRetryMs, STABLE_AFTER_MS, slowRetryMs, UNANSWERED_LIMIT } from './due.ts';
 import {
   AUTH_TIMEOUT,
   CONNECT_TIMEOUT,
@@ -8,35 +9,34 @@ import {
   TOKEN_EXPIRED,
 } from './failure.ts';
 import {
-  ABORT_FETCH,
   type AttemptState,
-  append,
-  CLOSE_SOCKET,
-  connect,
-  type EventOfType,
-  fail,
-  failWithSocket,
-  fetchToken,
-  isAttempt,
   isLive,
-  isTimer,
-  type Live,
-  type MachineContext,
-  type MachineEffect,
   type MachineEvent,
   type MachineState,
-  prepend,
-  RENEW_AGAIN_MS,
-  retryDelay,
-  SILENCE_MS,
   type StateNamed,
-  stay,
-  stream,
-  TERMINATE,
-  type TimerName,
   type Token,
-  type Transition,
 } from './machine-model.ts';
+
+/** What a step needs from outside. */
+export interface MachineContext {
+  /** Monotonic milliseconds. */
+  readonly now: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+  readonly timeouts: SocketTimeouts;
+  /** Does the panel still give this address of a socket, as far as is known? */
+  readonly isCurrent: (socketUrl: string) => boolean;
+  /** The panel's list shows nothing that keeps the server from being monitored. */
+  readonly isListed: boolean;
+  /** An open socket lasts beyond its token: the panel doesn't block the server. */
+  readonly mayRenew: boolean;
+}
+
+/** How long a node may take to respond to a connect, and the token that follows. */
+export interface SocketTimeouts {
+  readonly connectTimeoutMs: number;
+  readonly authTimeoutMs: number;
+}
 
 /** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
 export const REUSE_MARGIN_MS = 15_000;
@@ -47,21 +47,26 @@ const REFUSED_AFTER_AUTH_MS = 30_000;
 /** Up to this many consecutive failures are followed quickly by another token. */
 const QUICK_RENEWALS = 2;
 
-/** Asks for stats, and waits for them. */
-const ASK: readonly MachineEffect[] = [
-  { type: 'requestStats' },
-  { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS },
-];
+/**
+ * A node that revokes tokens rejects those issued before, and tokens carry whole seconds: a token issued in the same second is
+ * rejected as well, but one fetched this much later is not.
+ */
+export const RENEW_AGAIN_MS = 2_000;
 
-type LiveState = StateNamed<'streaming'> | StateNamed<'refreshing'>;
+type LiveState = StateNamed<'streaming' | 'refreshing'>;
+type Opening = StateNamed<'authenticating' | 'opening'>;
+type EventOfType<Type extends MachineEvent['type']> = Extract<MachineEvent, { type: Type }>;
 
-/** The next state and the effects of the transition; pure. An event that has no meaning in this state changes nothing. */
-export function step(state: MachineState, event: MachineEvent, context: MachineContext): Transition {
+/** The next state; pure. An event that has no meaning in this state changes nothing. */
+export function step(state: MachineState, event: MachineEvent, context: MachineContext): MachineState {
   if (event.type === 'stop') return stop(state);
-  if ('epoch' in event && event.epoch !== state.epoch) return stay(state);
+  if ('epoch' in event && event.epoch !== state.epoch) return state;
   switch (state.name) {
-    case 'idle':
-      return event.type === 'start' ? start(state, event, context) : stay(state);
+    case 'idle': {
+      if (event.type !== 'start') return state;
+      const { epoch, token } = state;
+      return connectAgain({ epoch, failures: 0 }, event.mayConnect ? token : undefined, context);
+    }
     case 'fetchingToken':
       return whileFetching(state, event, context);
     case 'connecting':
@@ -79,22 +84,13 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
   }
 }
 
-/** Does the state have a socket, at any stage? */
-export function hasSocket(state: MachineState): boolean {
-  return isLive(state) || (isAttempt(state) && state.name !== 'fetchingToken');
-}
-
-function start(
-  { epoch, token }: StateNamed<'idle'>,
-  { mayConnect }: EventOfType<'start'>,
-  context: MachineContext,
-): Transition {
-  const attempt = { epoch, failures: 0 };
-  return mayConnect ? connectAgain(attempt, token, context) : fetchToken(attempt, context);
+function stop(state: MachineState): MachineState {
+  if (state.name === 'idle') return state;
+  return { name: 'idle', epoch: state.epoch, token: 'token' in state ? state.token : undefined };
 }
 
 /** Connects with the token of an earlier socket if that lives long enough, else with a new one. */
-function connectAgain(state: AttemptState, token: Token | undefined, context: MachineContext): Transition {
+function connectAgain(state: AttemptState, token: Token | undefined, context: MachineContext): MachineState {
   const isUsable =
     token !== undefined &&
     token.expiresAt - context.now > REUSE_MARGIN_MS &&
@@ -102,20 +98,100 @@ function connectAgain(state: AttemptState, token: Token | undefined, context: Ma
   return isUsable ? connect(state, { token, reused: true }, context) : fetchToken(state, context);
 }
 
+function connect(
+  state: AttemptState,
+  { token, reused }: { readonly token: Token; readonly reused: boolean },
+  { now, timeouts }: MachineContext,
+): MachineState {
+  const attempt = { ...attemptOf(state), epoch: state.epoch + 1 };
+  return { name: 'connecting', ...attempt, token, reused, deadlineAt: now + timeouts.connectTimeoutMs };
+}
+
+function fetchToken(from: AttemptState, { now }: MachineContext): MachineState {
+  return { name: 'fetchingToken', ...attemptOf(from), since: now };
+}
+
+/** What is known about earlier attempts. */
+function attemptOf({ epoch, failures, problem, refused, wokenAt }: AttemptState): AttemptState {
+  return { epoch, failures, problem, refused, wokenAt };
+}
+
+/** The step to a socket that streams. One that did already keeps its age, and what it was asked. */
+function stream(
+  state: StateNamed<'opening'> | LiveState,
+  token: Token,
+  context: MachineContext,
+): MachineState {
+  const { epoch, unanswered, askedAt } = state;
+  return {
+    name: 'streaming',
+    epoch,
+    failures: failuresIn(state, context),
+    token,
+    since: isLive(state) ? state.since : context.now,
+    authenticatedAt: context.now,
+    unanswered,
+    askedAt,
+    refreshAt: token.refreshAt,
+  };
+}
+
+/** The step to a retry, after `retryMs` if given. */
+function fail(
+  state: Exclude<MachineState, { readonly name: 'idle' }>,
+  token: Token | undefined,
+  failure: Failure,
+  context: MachineContext,
+  retryMs?: number,
+): MachineState {
+  const { reason, problem, dropToken = false } = failure;
+  const failures = failuresIn(state, context) + 1;
+  const resting = {
+    epoch: state.epoch,
+    failures,
+    problem,
+    since: context.now,
+    reason,
+    retryAt: context.now + (retryMs ?? retryDelay(failures, failure, context)),
+    token: dropToken ? undefined : token,
+  };
+  const refused = lastingRefusal(problem);
+  return refused === undefined
+    ? { ...resting, name: 'backingOff' }
+    : { ...resting, name: 'blocked', refused };
+}
+
+/** A socket that streamed for a while was a success: the failures before it are forgotten. */
+function failuresIn(
+  state: Exclude<MachineState, { readonly name: 'idle' }>,
+  { now }: MachineContext,
+): number {
+  return isLive(state) && now - state.since >= STABLE_AFTER_MS ? 0 : state.failures;
+}
+
+/** Milliseconds until the next attempt after consecutive failures, of which this is the last. */
+function retryDelay(failures: number, { problem }: Failure, context: MachineContext): number {
+  const { random, isListed } = context;
+  const { lasting, scope } = CAUSES[problem.cause];
+  if (lasting && scope === 'server' && !isListed) return slowRetryMs(failures, random);
+  if (lasting) return refusedRetryMs(random);
+  return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
+}
+
 function whileFetching(
   state: StateNamed<'fetchingToken'>,
   event: MachineEvent,
   context: MachineContext,
-): Transition {
+): MachineState {
   switch (event.type) {
     case 'tokenFetched':
       return connect(state, { token: event.token, reused: false }, context);
     case 'tokenFailed':
       return fail(state, undefined, event.failure, context);
     case 'wake':
-      return stay({ ...state, since: context.now, wokenAt: context.now });
+      return { ...state, since: context.now, wokenAt: context.now };
     default:
-      return stay(state);
+      return state;
   }
 }
 
@@ -123,24 +199,18 @@ function whileConnecting(
   state: StateNamed<'connecting'>,
   event: MachineEvent,
   context: MachineContext,
-): Transition {
+): MachineState {
+  const { now, timeouts } = context;
   switch (event.type) {
     case 'opened':
-      return {
-        state: { ...state, name: 'authenticating' },
-        effects: [
-          { type: 'authenticate', token: state.token.value },
-          { type: 'setTimer', timer: 'deadline', delayMs: context.timeouts.authTimeoutMs },
-        ],
-      };
+      return { ...state, name: 'authenticating', deadlineAt: now + timeouts.authTimeoutMs };
     case 'refused':
     case 'closed':
       return fail(state, state.token, event.failure, context);
     case 'timer':
-      if (event.timer !== 'deadline') return stay(state);
-      return failWithSocket(state, state.token, CONNECT_TIMEOUT, context);
+      return fail(state, state.token, CONNECT_TIMEOUT, context);
     default:
-      return stay(state);
+      return state;
   }
 }
 
@@ -148,207 +218,163 @@ function whileAuthenticating(
   state: StateNamed<'authenticating'>,
   event: MachineEvent,
   context: MachineContext,
-): Transition {
+): MachineState {
   switch (event.type) {
     case 'authenticated':
-      return begin(state);
+      // A running server sends its next statistics within a second; asking for them is faster.
+      return {
+        ...attemptOf(state),
+        name: 'opening',
+        token: state.token,
+        unanswered: 1,
+        askedAt: context.now,
+      };
     case 'jwtError':
     case 'daemonError':
       // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one.
       if (state.reused && (event.type === 'daemonError' || event.fixable)) {
-        return prepend(
-          [CLOSE_SOCKET, { type: 'countReconnect', reason: 'auth_refused' }],
-          // A refusal that this attempt retests remains the problem until then.
-          fetchToken(
-            {
-              ...state,
-              problem: state.refused === undefined ? event.failure().problem : state.problem,
-              wokenAt: context.now,
-            },
-            context,
-          ),
-        );
+        // A refusal that this attempt retests remains the problem until then.
+        const problem = state.refused === undefined ? event.failure().problem : state.problem;
+        return fetchToken({ ...state, problem, wokenAt: context.now }, context);
       }
       return rejectToken(state, event, context);
     case 'closed':
       return fail(state, state.token, event.failure, context);
     case 'timer':
-      if (event.timer !== 'deadline') return stay(state);
-      return failWithSocket(state, state.token, AUTH_TIMEOUT, context);
+      return fail(state, state.token, AUTH_TIMEOUT, context);
     default:
-      return stay(state);
+      return state;
   }
-}
-
-/** A running server sends its next statistics within a second; asking for them is faster. */
-function begin(state: StateNamed<'authenticating'>): Transition {
-  const { reused: _, ...attempt } = state;
-  return {
-    state: { ...attempt, name: 'opening', unanswered: 1 },
-    effects: [{ type: 'cancelTimers' }, ...ASK],
-  };
 }
 
 function whileOpening(
   state: StateNamed<'opening'>,
   event: MachineEvent,
   context: MachineContext,
-): Transition {
+): MachineState {
   switch (event.type) {
     case 'stats':
-      return append(stream({ ...state, unanswered: 0 }, state.token, context), [
-        { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS },
-      ]);
+      return stream({ ...state, unanswered: 0 }, state.token, context);
     case 'jwtError':
     case 'daemonError':
       return rejectToken(state, event, context);
     case 'closed':
       return fail(state, state.token, event.failure, context);
     case 'timer':
-      if (event.timer !== 'silence') return stay(state);
-      if (state.unanswered >= UNANSWERED_LIMIT) return failWithSocket(state, state.token, SILENT, context);
-      return { state: { ...state, unanswered: state.unanswered + 1 }, effects: ASK };
+      return onSilence(state, context);
     default:
-      return stay(state);
+      return state;
   }
+}
+
+/** Asks for stats, until too many requests had no response. */
+function onSilence(state: StateNamed<'opening'> | LiveState, context: MachineContext): MachineState {
+  if (state.unanswered >= UNANSWERED_LIMIT) return fail(state, state.token, SILENT, context);
+  return { ...state, unanswered: state.unanswered + 1, askedAt: context.now };
 }
 
 /**
  * The first few times, a new token whose error another token may fix is replaced soon; after that it is retried like any failure.
  */
 function rejectToken(
-  state: StateNamed<'authenticating'> | StateNamed<'opening'>,
+  state: Opening,
   event: EventOfType<'jwtError'> | EventOfType<'daemonError'>,
   context: MachineContext,
-): Transition {
+): MachineState {
   const isRenewable = event.type === 'jwtError' && event.fixable && state.failures < QUICK_RENEWALS;
-  return failWithSocket(state, undefined, event.failure(), context, isRenewable ? RENEW_AGAIN_MS : undefined);
+  return fail(state, undefined, event.failure(), context, isRenewable ? RENEW_AGAIN_MS : undefined);
 }
 
 function whileResting(
-  state: StateNamed<'backingOff'> | StateNamed<'blocked'>,
+  state: StateNamed<'backingOff' | 'blocked'>,
   event: MachineEvent,
   context: MachineContext,
-): Transition {
-  if (event.type === 'wake') return connectAgain({ ...state, wokenAt: context.now }, state.token, context);
-  if (event.type === 'try') return connectAgain(state, event.isFresh ? undefined : state.token, context);
-  return isTimer(event, 'retry') ? connectAgain(state, state.token, context) : stay(state);
+): MachineState {
+  switch (event.type) {
+    case 'wake':
+      return connectAgain({ ...state, wokenAt: context.now }, state.token, context);
+    case 'try':
+      return connectAgain(state, event.isFresh ? undefined : state.token, context);
+    case 'timer':
+      return connectAgain(state, state.token, context);
+    default:
+      return state;
+  }
 }
 
 /** What a session does while its socket streams, with or without a new token under way. */
-function whileLive(state: LiveState, event: MachineEvent, context: MachineContext): Transition {
+function whileLive(state: LiveState, event: MachineEvent, context: MachineContext): MachineState {
+  const offered = state.name === 'refreshing' && state.next !== undefined ? state : undefined;
+  const fetching = state.name === 'refreshing' && state.next === undefined ? state : undefined;
   switch (event.type) {
     case 'stats':
-      return state.unanswered === 0 ? stay(state) : stay({ ...state, unanswered: 0 });
+      return state.unanswered === 0 ? state : { ...state, unanswered: 0 };
     case 'closed':
-      return leaveLive(state, state.token, event.failure, context);
+      return fail(state, state.token, event.failure, context);
     case 'tokenFetched':
-      return isFetching(state) ? takeToken(state, event.token, context) : stay(state);
+      return fetching === undefined ? state : takeToken(fetching, event.token, context);
     case 'tokenFailed':
-      return isFetching(state) ? keepStreaming(state, event.failure, context) : stay(state);
+      return fetching === undefined ? state : keepStreaming(fetching, event.failure, context);
     case 'authenticated':
-      if (state.name !== 'refreshing' || state.next === undefined) return stay(state);
-      return stream({ ...state, failures: failuresAfter(state, context) }, state.next, context);
+      return offered === undefined ? state : stream(offered, offered.next, context);
     case 'tokenEnding':
-      return state.name === 'streaming' ? refresh(state) : stay(state);
+      return refresh(state, context);
     case 'wake':
-      return state.name === 'streaming' && state.failedRefreshes !== undefined ? refresh(state) : stay(state);
+      return state.failedRefreshes === undefined ? state : refresh(state, context);
     case 'jwtError':
       return onJwtError(state, event, context);
     case 'daemonError':
       // The response to a token that is signed with another secret.
-      return state.name === 'refreshing' && state.next !== undefined
-        ? rejectRenewal(state, event.failure(), context)
-        : stay(state);
+      return offered === undefined ? state : rejectRenewal(offered, event.failure(), context);
     case 'timer':
       return onLiveTimer(state, event.timer, context);
     default:
-      return stay(state);
+      return state;
   }
 }
 
-function isFetching(state: LiveState): state is StateNamed<'refreshing'> & { readonly next: undefined } {
-  return state.name === 'refreshing' && state.next === undefined;
-}
-
-function onLiveTimer(state: LiveState, timer: TimerName, context: MachineContext): Transition {
+function onLiveTimer(
+  state: LiveState,
+  timer: EventOfType<'timer'>['timer'],
+  context: MachineContext,
+): MachineState {
   switch (timer) {
     case 'silence':
-      if (state.unanswered >= UNANSWERED_LIMIT)
-        return leaveLive(state, state.token, SILENT, context, TERMINATE);
-      return { state: { ...state, unanswered: state.unanswered + 1 }, effects: ASK };
+      return onSilence(state, context);
     case 'refresh':
-      return state.name === 'streaming' ? refresh(state) : stay(state);
+      return refresh(state, context);
     case 'expiry':
-      // Nothing more arrives on this socket, so a token under way is for the next one.
-      if (state.name === 'refreshing' && state.next !== undefined) return stay(state);
-      return prepend(
-        [CLOSE_SOCKET, { type: 'countReconnect', reason: 'token_expired' }],
-        expire(state, context),
-      );
+      return expire(state, context);
     case 'deadline':
-      if (state.name !== 'refreshing' || state.next === undefined) return stay(state);
-      return leaveLive(state, state.next, AUTH_TIMEOUT, context, TERMINATE);
+      return fail(state, state.name === 'refreshing' ? state.next : undefined, AUTH_TIMEOUT, context);
     case 'retry':
-      return stay(state);
+      return state;
   }
 }
 
-function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: MachineContext): Transition {
-  if (!event.fixable) return leaveLive(state, undefined, event.failure(), context, CLOSE_SOCKET);
-  if (event.answersToken === true && state.name === 'refreshing' && state.next !== undefined) {
+function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: MachineContext): MachineState {
+  if (!event.fixable) return fail(state, undefined, event.failure(), context);
+  if (state.name === 'refreshing') {
+    // While a token is under way, each event that the daemon withholds produces another error.
+    if (state.next === undefined || event.answersToken !== true) return state;
     return rejectRenewal(state, event.failure(), context);
   }
-  // While a token is under way, each event that the daemon withholds produces another error.
-  if (state.name === 'refreshing' || state.renewalRejected === true) return stay(state);
+  if (!context.mayRenew) return stop(state);
+  if (state.renewalRejected === true) return state;
   if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS) {
-    return leaveLive(state, undefined, event.failure(), context, CLOSE_SOCKET);
+    return fail(state, undefined, event.failure(), context);
   }
-  return refresh(state);
+  return refresh(state, context);
 }
 
 function rejectRenewal(
   state: StateNamed<'refreshing'>,
   failure: Failure,
   context: MachineContext,
-): Transition {
-  if (state.renewalRejected === true) return leaveLive(state, undefined, failure, context, CLOSE_SOCKET);
-  const { next: _, ...live } = state;
-  return {
-    state: { ...live, name: 'streaming', problem: failure.problem, renewalRejected: true },
-    effects: [{ type: 'setTimer', timer: 'refresh', delayMs: RENEW_AGAIN_MS }],
-  };
-}
-
-/** The credentials expired: continue with new ones, or with those already requested. */
-function expire(state: LiveState, context: MachineContext): Transition {
-  const problem = state.problem ?? TOKEN_EXPIRED;
-  const next = fetchToken({ epoch: state.epoch, failures: failuresAfter(state, context), problem }, context);
-  return state.name === 'refreshing' ? { state: next.state, effects: [{ type: 'cancelTimers' }] } : next;
-}
-
-function refresh(state: StateNamed<'streaming'>): Transition {
-  return {
-    state: { ...state, name: 'refreshing', next: undefined },
-    effects: [{ type: 'fetchToken', priority: 'refresh' }],
-  };
-}
-
-function takeToken(state: StateNamed<'refreshing'>, token: Token, context: MachineContext): Transition {
-  // The server was moved to another node: the old one will go silent.
-  if (token.socketUrl !== state.token.socketUrl) {
-    return prepend(
-      [CLOSE_SOCKET, { type: 'countReconnect', reason: 'moved' }],
-      connect(state, { token, reused: false }, context),
-    );
-  }
-  return {
-    state: { ...state, next: token },
-    effects: [
-      { type: 'authenticate', token: token.value },
-      { type: 'setTimer', timer: 'deadline', delayMs: context.timeouts.authTimeoutMs },
-    ],
-  };
+): MachineState {
+  if (state.renewalRejected === true) return fail(state, undefined, failure, context);
+  const refreshAt = context.now + RENEW_AGAIN_MS;
+  return { ...streamingWith(state, failure), renewalRejected: true, refreshAt };
 }
 
 /** A failed refresh doesn't affect the socket while its token is valid; a lasting refusal waits until the token expires. */
@@ -356,44 +382,40 @@ function keepStreaming(
   state: StateNamed<'refreshing'>,
   failure: Failure,
   context: MachineContext,
-): Transition {
-  const { next: _, ...live } = state;
+): MachineState {
   const count = (state.failedRefreshes?.count ?? 0) + 1;
-  const streaming: MachineState = {
-    ...live,
-    name: 'streaming',
+  const isLasting = lastingRefusal(failure.problem) !== undefined;
+  return {
+    ...streamingWith(state, failure),
     failedRefreshes: { count, at: context.now },
-    problem: failure.problem,
-  };
-  if (lastingRefusal(failure.problem) !== undefined) return stay(streaming);
-  return {
-    state: streaming,
-    effects: [{ type: 'setTimer', timer: 'refresh', delayMs: retryDelay(count, failure, context) }],
+    refreshAt: isLasting ? state.token.expiresAt : context.now + retryDelay(count, failure, context),
   };
 }
 
-function leaveLive(
-  state: Live,
-  token: Token | undefined,
-  failure: Failure,
-  context: MachineContext,
-  ending?: MachineEffect,
-): Transition {
-  const failures = failuresAfter(state, context);
-  const effects = ending === undefined ? [ABORT_FETCH] : [ABORT_FETCH, ending];
-  return prepend(effects, fail({ ...state, failures }, token, failure, context));
+/** What remains of a socket whose token wasn't renewed. */
+function streamingWith(state: StateNamed<'refreshing'>, { problem }: Failure) {
+  const { next: _, ...live } = state;
+  return { ...live, name: 'streaming', problem } as const;
 }
 
-/** A socket that streamed for a while was a success: the failures before it are forgotten. */
-function failuresAfter(state: Live, context: MachineContext): number {
-  return context.now - state.since >= STABLE_AFTER_MS ? 0 : state.failures;
+/** The credentials expired: continue with new ones, or with those already requested. */
+function expire(state: LiveState, context: MachineContext): MachineState {
+  if (!context.mayRenew) return stop(state);
+  const { epoch, problem = TOKEN_EXPIRED } = state;
+  return fetchToken({ epoch, failures: failuresIn(state, context), problem }, context);
 }
 
-function stop(state: MachineState): Transition {
-  if (state.name === 'idle') return stay(state);
-  const socket: readonly MachineEffect[] = hasSocket(state) ? [CLOSE_SOCKET] : [];
-  return {
-    state: { name: 'idle', epoch: state.epoch, token: 'token' in state ? state.token : undefined },
-    effects: [{ type: 'cancelTimers' }, ABORT_FETCH, ...socket],
-  };
+/** A token that isn't to be renewed lasts until it expires. */
+function refresh(state: LiveState, { mayRenew }: MachineContext): MachineState {
+  if (state.name === 'refreshing') return state;
+  return mayRenew
+    ? { ...state, name: 'refreshing', next: undefined }
+    : { ...state, refreshAt: state.token.expiresAt };
+}
+
+function takeToken(state: LiveState, next: Token, context: MachineContext): MachineState {
+  // The server was moved to another node: the old one will go silent.
+  if (next.socketUrl !== state.token.socketUrl)
+    return connect(state, { token: next, reused: false }, context);
+  return { ...state, name: 'refreshing', next, deadlineAt: context.now + context.timeouts.authTimeoutMs };
 }

@@ -65,14 +65,6 @@ export interface SessionState {
   readonly status: CollectionStatus;
 }
 
-/** What is to be done about a server's socket. */
-export type SocketPlan =
-  | { readonly type: 'none' }
-  /** An open socket lasts until its token ends, because the panel blocks the server. */
-  | { readonly type: 'keep' }
-  /** `next` is what is to be done for it now. */
-  | { readonly type: 'hold'; readonly next: MachineEvent | undefined };
-
 /** When a server's resources are requested next: never, or at an instant, unless a request is under way. */
 export type PollPlan =
   | { readonly type: 'off' }
@@ -85,12 +77,13 @@ export type PollPlan =
 
 /** What a server needs, and what is shown of it. */
 export interface Plan {
-  readonly socket: SocketPlan;
+  /** What happens to the server's socket now, because of its surroundings. */
+  readonly socket: MachineEvent | undefined;
   readonly poll: PollPlan;
   readonly status: CollectionStatus;
 }
 
-const NO_SOCKET: SocketPlan = { type: 'none' };
+const NO_SOCKET: MachineEvent = { type: 'stop' };
 
 /** What a session has to do, and what it shows: follows from what is; pure. */
 export function planOf(state: SessionState, seen: Surroundings): Plan {
@@ -116,11 +109,12 @@ export function planOf(state: SessionState, seen: Surroundings): Plan {
   };
 }
 
-function socketPlan(machine: MachineState, seen: Surroundings): SocketPlan {
+function socketPlan(machine: MachineState, seen: Surroundings): MachineEvent | undefined {
   const { isRunning, hasRoom, target } = seen;
   if (!isRunning) return NO_SOCKET;
-  if (target.blocked !== undefined) return isLive(machine) ? { type: 'keep' } : NO_SOCKET;
-  return target.mode === 'poll' || !hasRoom ? NO_SOCKET : { type: 'hold', next: nextEvent(machine, seen) };
+  // An open socket lasts until its token ends.
+  if (target.blocked !== undefined) return isLive(machine) ? undefined : NO_SOCKET;
+  return target.mode === 'poll' || !hasRoom ? NO_SOCKET : nextEvent(machine, seen);
 }
 
 /** What the machine is to do now because of its surroundings. */

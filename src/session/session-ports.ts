@@ -7,7 +7,7 @@ import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import type { SocketTimeouts } from './machine-model.ts';
+import type { SocketTimeouts } from './machine.ts';
 import type { Surroundings } from './plan.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
 

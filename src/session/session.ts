@@ -45,7 +45,7 @@ export class Session implements WayOwner {
     this.#isRunning = isRunning;
     const { machine } = this;
     const { socket, poll, status } = planOf(this.#state, surroundings);
-    this.#streamer.follow(socket);
+    if (socket !== undefined) this.#streamer.happened(socket);
     // That was a change of its own, with everything that follows from it.
     if (this.machine !== machine) return;
     if (declinesTrial(machine, surroundings)) this.#streamer.declineTrial();

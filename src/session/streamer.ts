@@ -1,43 +1,39 @@
+import type { Cancel } from '../domain/clock.ts';
 import { subjectOf } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { Credentials } from '../panel/dialect.ts';
-import { Connection, type ConnectionOwner } from './connection.ts';
+import { Connection } from './connection.ts';
 import { connectBy } from './due.ts';
 import { tokenFailure } from './failure.ts';
-import { step } from './machine.ts';
+import { type MachineContext, step } from './machine.ts';
 import {
+  effectsOf,
   INITIAL_STATE,
   isAttempt,
   isLive,
   isResting,
-  type MachineContext,
+  isTokenRetry,
   type MachineEffect,
   type MachineEvent,
   type MachineState,
-  SILENCE_MS,
-  type TimerName,
-  type Token,
-  type TokenPurpose,
+  timersOf,
+  unansweredIn,
 } from './machine-model.ts';
-import type { SocketPlan } from './plan.ts';
 import type { StreamContext, StreamRecord, WayOwner } from './session-ports.ts';
-import { Timers } from './timers.ts';
 import { toToken } from './token.ts';
 
-/** Holds one server's console socket as its plan says: runs the machine's effects and feeds events to it. */
-export class Streamer implements ConnectionOwner {
+/** Holds one server's console socket: runs what its machine's states require, and feeds events to it. */
+export class Streamer {
   readonly #context: StreamContext;
   readonly #record: StreamRecord;
   readonly #owner: WayOwner;
-  readonly #timers: Timers<TimerName>;
   #machine: MachineState = INITIAL_STATE;
+  /** For what the state does next by itself. */
+  #cancelTimer: Cancel | undefined;
   #connection: Connection | undefined;
   #fetch: AbortController | undefined;
   /** When the attempt under way began. */
   #attemptedAt = 0;
-  /** The token is renewed when it ends. */
-  #isRenewed = true;
   #socketHost: string | undefined;
   #closing: Promise<void> = Promise.resolve();
 
@@ -45,7 +41,6 @@ export class Streamer implements ConnectionOwner {
     this.#context = context;
     this.#record = record;
     this.#owner = owner;
-    this.#timers = new Timers(context.clock, (timer) => this.#onTimer(timer));
   }
 
   get machine(): MachineState {
@@ -57,52 +52,44 @@ export class Streamer implements ConnectionOwner {
     return this.#closing;
   }
 
-  follow(plan: SocketPlan): void {
-    this.#isRenewed = plan.type === 'hold';
-    if (plan.type === 'none') this.#dispatch({ type: 'stop' });
-    else if (plan.type === 'hold' && plan.next !== undefined) this.#dispatch(plan.next);
-  }
-
   /** The server was chosen to try its node's sockets, and doesn't. */
   declineTrial(): void {
     this.#report('withdrawn');
   }
 
+  /** Something happened to the server or its connection. */
   happened(event: MachineEvent): void {
-    if (this.#isRenewed || !endsToken(event, this.#machine)) this.#dispatch(event);
-    else if (event.type === 'jwtError' || (event.type === 'timer' && event.timer === 'expiry'))
-      this.#dispatch({ type: 'stop' });
-  }
-
-  #dispatch(event: MachineEvent): void {
     const before = this.#machine;
-    const { state, effects } = step(before, event, this.#machineContext());
+    const state = step(before, event, this.#machineContext());
+    if (state === before) return;
     this.#machine = state;
     if (isAttempt(state) && !isAttempt(before)) this.#attemptedAt = this.#context.clock.now();
-    for (const effect of effects) this.#run(effect);
-    if (this.#connection !== undefined)
-      this.#connection.awaitsStats = 'unanswered' in state && state.unanswered > 0;
+    for (const effect of effectsOf(before, state)) this.#run(effect);
+    if (this.#connection !== undefined) this.#connection.awaitsStats = unansweredIn(state) > 0;
+    this.#setTimer();
     // Last, because a report may begin another attempt.
     this.#reportChange(before, state);
-    if (state !== before || effects.length > 0) this.#owner.changed();
+    this.#owner.changed();
   }
 
   #machineContext(): MachineContext {
     const { clock, random, settings, panel } = this.#context;
     const { node, target } = this.#record;
+    const mayRenew = target.blocked === undefined;
     return {
       now: clock.now(),
       random: random(),
       timeouts: settings,
       isCurrent: (socketUrl) => panel.isCurrent(node, socketUrl),
-      isListed: target.node !== undefined && target.blocked === undefined,
+      isListed: target.node !== undefined && mayRenew,
+      mayRenew,
     };
   }
 
   #run(effect: MachineEffect): void {
     switch (effect.type) {
       case 'fetchToken':
-        void this.#fetchToken(effect.priority);
+        void this.#fetchToken();
         break;
       case 'abortFetch':
         this.#fetch?.abort(new Error('the credentials are no longer needed'));
@@ -115,21 +102,11 @@ export class Streamer implements ConnectionOwner {
         this.#closing = Promise.all([this.#closing, this.#connection?.close()]).then(() => undefined);
         this.#connection = undefined;
         break;
-      case 'terminateSocket':
-        this.#connection?.terminate();
-        this.#connection = undefined;
-        break;
       case 'authenticate':
-        this.#connection?.authenticate(effect.token);
+        this.#connection?.send({ event: 'auth', token: effect.token });
         break;
       case 'requestStats':
-        this.#connection?.requestStats();
-        break;
-      case 'setTimer':
-        this.#timers.set(effect.timer, effect.delayMs);
-        break;
-      case 'cancelTimers':
-        this.#timers.cancelAll();
+        this.#connection?.send({ event: 'send stats' });
         break;
       case 'countReconnect':
         this.#context.telemetry.reconnect(effect.reason);
@@ -137,20 +114,26 @@ export class Streamer implements ConnectionOwner {
     }
   }
 
-  #onTimer(timer: TimerName): void {
-    if (timer === 'silence' && this.#rearmSilence()) return;
-    // The next attempt depends on more than time.
-    if (timer === 'retry') this.#owner.changed();
-    else this.happened({ type: 'timer', timer });
+  /** A timer belongs to the state, and ends with it. */
+  #setTimer(): void {
+    const { clock } = this.#context;
+    this.#cancelTimer?.();
+    const next = this.#nextTimer;
+    this.#cancelTimer = next && clock.schedule(Math.max(0, next.at - clock.now()), () => this.#onTimer());
   }
 
-  // One timer every 15 s checks when the last frame arrived, so that frames needn't reset a timer.
-  #rearmSilence(): boolean {
-    const quietMs = this.#context.clock.now() - (this.#connection?.lastStatsAt ?? 0);
-    // A wait shorter than this is a rounding error and would never elapse.
-    if (SILENCE_MS - quietMs < 1) return false;
-    this.#timers.set('silence', SILENCE_MS - quietMs);
-    return true;
+  get #nextTimer() {
+    const timers = timersOf(this.#machine, this.#connection?.lastStatsAt ?? 0);
+    return timers.toSorted((one, other) => one.at - other.at)[0];
+  }
+
+  #onTimer(): void {
+    const next = this.#nextTimer;
+    // Frames postpone the end of a silence without setting the timer again.
+    if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer();
+    // The next attempt depends on more than time.
+    else if (next.name === 'retry') this.#owner.changed();
+    else this.happened({ type: 'timer', timer: next.name });
   }
 
   /** Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the node's sockets work. */
@@ -165,41 +148,36 @@ export class Streamer implements ConnectionOwner {
     this.#context.panel.socketEnded(this.#record.target.id, { startedAt: this.#attemptedAt, url, end });
   }
 
-  async #fetchToken(purpose: TokenPurpose): Promise<void> {
+  async #fetchToken(): Promise<void> {
     const controller = new AbortController();
     this.#fetch = controller;
-    const event = await this.#credentials(purpose, controller.signal).then(
-      (credentials) =>
-        this.#tokenEvent(toToken(credentials, purpose, this.#context.clock.now(), this.#context.random())),
-      (error: unknown): MachineEvent => {
-        return { type: 'tokenFailed', failure: tokenFailure(error) };
-      },
-    );
+    const event = await this.#tokenEvent(controller.signal).catch((error: unknown): MachineEvent => {
+      return { type: 'tokenFailed', failure: tokenFailure(error) };
+    });
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;
-    this.#dispatch(event);
+    this.happened(event);
   }
 
   /** Requests credentials, by the time at which they are needed. */
-  #credentials(purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials> {
+  async #tokenEvent(signal: AbortSignal): Promise<MachineEvent> {
+    const { clock, random, panel, addressProblem } = this.#context;
     const { target, sampledAt } = this.#record;
     const machine = this.#machine;
-    const isFirst = sampledAt === undefined && machine.name === 'fetchingToken' && isUntried(machine);
-    const isWoken = () => 'wokenAt' in this.#machine && this.#machine.wokenAt !== undefined;
+    const isRefresh = machine.name === 'refreshing';
+    const isFirst = sampledAt === undefined && isUntried(machine);
     const ask = {
       daemon: target.daemon,
-      deadline:
-        machine.name === 'refreshing'
-          ? machine.token.expiresAt
-          : connectBy({ at: this.#context.clock.now(), isFirst }),
-      isRetry: () => purpose === 'retry' && !isWoken(),
-      isRefresh: purpose === 'refresh',
+      deadline: isRefresh ? machine.token.expiresAt : connectBy({ at: clock.now(), isFirst }),
+      isRetry: () => isTokenRetry(this.#machine),
+      isRefresh,
     };
-    return this.#context.panel.credentials(target.id, ask, signal);
-  }
-
-  #tokenEvent(token: Token): MachineEvent {
-    const problem = this.#context.addressProblem(token.socketUrl);
+    const token = toToken(await panel.credentials(target.id, ask, signal), {
+      isRefresh,
+      now: clock.now(),
+      random: random(),
+    });
+    const problem = addressProblem(token.socketUrl);
     return problem === undefined
       ? { type: 'tokenFetched', token }
       : { type: 'tokenFailed', failure: { reason: 'no_token', problem } };
@@ -212,7 +190,7 @@ export class Streamer implements ConnectionOwner {
     // The settings may have changed since the token was fetched.
     const problem = this.#context.addressProblem(url);
     if (problem !== undefined) {
-      this.#dispatch({ type: 'refused', epoch, failure: { reason: 'no_token', problem } });
+      this.happened({ type: 'refused', epoch, failure: { reason: 'no_token', problem } });
       return;
     }
     this.#noteHost(url);
@@ -235,23 +213,9 @@ export class Streamer implements ConnectionOwner {
   }
 }
 
-/** Does the event mean that the token ends, or soon will? */
-function endsToken(event: MachineEvent, machine: MachineState): boolean {
-  switch (event.type) {
-    case 'tokenEnding':
-      return true;
-    case 'jwtError':
-      return event.fixable && machine.name === 'streaming';
-    case 'timer':
-      return event.timer === 'refresh' || event.timer === 'expiry';
-    default:
-      return false;
-  }
-}
-
-/** Has the server never been tried before? */
-function isUntried({ epoch, failures }: MachineState & { readonly failures: number }): boolean {
-  return epoch === 0 && failures === 0;
+/** Is it the server's first attempt? */
+function isUntried(machine: MachineState): boolean {
+  return machine.name === 'fetchingToken' && machine.epoch === 0 && machine.failures === 0;
 }
 
 function socketUrlOf(machine: MachineState): string | undefined {

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { readJwtError } from '../../../src/panel/dialects/pterodactyl/refusals.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
-import { step } from '../../../src/session/machine.ts';
+import { type MachineContext, RENEW_AGAIN_MS, step } from '../../../src/session/machine.ts';
 import {
-  type MachineContext,
-  type MachineEffect,
+  effectsOf,
   type MachineEvent,
   type MachineState,
-  RENEW_AGAIN_MS,
+  type Timer,
   type Token,
+  timersOf,
 } from '../../../src/session/machine-model.ts';
 
 const START = 1_000_000;
@@ -28,7 +28,6 @@ const token = (value: string): Token => ({
 class Driven {
   state: MachineState;
   now = START;
-  readonly timers = new Map<string, number>();
   readonly done: string[] = [];
 
   constructor(state: MachineState) {
@@ -43,10 +42,11 @@ class Driven {
       timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 10_000 },
       isCurrent: () => true,
       isListed: false,
+      mayRenew: true,
     };
     const next = step(this.state, event, context);
-    this.state = next.state;
-    for (const effect of next.effects) this.#note(effect);
+    this.done.push(...effectsOf(this.state, next).map(({ type }) => type));
+    this.state = next;
   }
 
   jwtError(text: string, afterMs = 0): void {
@@ -63,16 +63,13 @@ class Driven {
   }
 
   /** Fires a timer when it is due. */
-  fire(timer: 'refresh' | 'retry' | 'deadline' | 'silence'): void {
-    this.now = this.timers.get(timer) ?? Number.NaN;
-    this.timers.delete(timer);
+  fire(timer: Timer['name']): void {
+    this.now = this.due(timer);
     this.dispatch({ type: 'timer', timer });
   }
 
-  #note(effect: MachineEffect): void {
-    this.done.push(effect.type);
-    if (effect.type === 'setTimer') this.timers.set(effect.timer, this.now + effect.delayMs);
-    if (effect.type === 'cancelTimers') this.timers.clear();
+  due(timer: Timer['name']): number {
+    return timersOf(this.state, 0).find(({ name }) => name === timer)?.at ?? Number.NaN;
   }
 }
 
@@ -85,6 +82,8 @@ const streaming = () =>
     since: START - 300_000,
     authenticatedAt: START - 300_000,
     unanswered: 0,
+    askedAt: START,
+    refreshAt: START + 480_000,
   });
 
 describe('a token that was renewed in the second in which the node revoked the previous one', () => {
@@ -103,7 +102,7 @@ describe('a token that was renewed in the second in which the node revoked the p
     expect(machine.state).not.toHaveProperty('problem');
     expect(machine.now - START).toBeLessThan(3_000);
     expect(machine.done.filter((effect) => effect === 'fetchToken')).toHaveLength(2);
-    expect(machine.done).not.toContain('terminateSocket');
+    expect(machine.done).not.toContain('closeSocket');
   });
 
   it('is dropped if the next one is rejected too', () => {
@@ -155,10 +154,11 @@ describe('a token that was renewed in the second in which the node revoked the p
         failures,
         token: token('new'),
         reused: false,
+        deadlineAt: START + 10_000,
       });
       machine.jwtError(ANSWERED);
       expect(machine.state.name).toBe('backingOff');
-      return (machine.timers.get('retry') ?? Number.NaN) - START;
+      return machine.due('retry') - START;
     });
     expect(waits.slice(0, 2)).toEqual([RENEW_AGAIN_MS, RENEW_AGAIN_MS]);
     expect(waits[2]).toBeGreaterThan(15_000);
@@ -177,7 +177,6 @@ describe('a token that was renewed in the second in which the node revoked the p
 describe('a socket on which no stats arrive', () => {
   it('is given up however often its token is renewed meanwhile', () => {
     const machine = streaming();
-    machine.timers.set('silence', START);
     for (const value of ['one', 'two', 'three']) {
       machine.fire('silence');
       machine.dispatch({ type: 'tokenEnding', epoch: 7 });
@@ -194,6 +193,7 @@ describe('a socket on which no stats arrive', () => {
       failures: 0,
       token: token('new'),
       reused: false,
+      deadlineAt: START + 10_000,
     });
     machine.dispatch({ type: 'authenticated', epoch: 7 });
     machine.fire('silence');
@@ -204,10 +204,10 @@ describe('a socket on which no stats arrive', () => {
 
   it('is asked no later because its token was renewed', () => {
     const machine = streaming();
-    machine.timers.set('silence', START + 1_000);
+    const dueAt = machine.due('silence');
     machine.dispatch({ type: 'tokenEnding', epoch: 7 });
     machine.fetched('new');
     machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
-    expect(machine.timers.get('silence')).toBe(START + 1_000);
+    expect(machine.due('silence')).toBe(dueAt);
   });
 });

@@ -1,13 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
-import { step } from '../../../src/session/machine.ts';
-import type {
-  MachineContext,
-  MachineEffect,
-  MachineEvent,
-  MachineState,
-  Token,
+import { type MachineContext, step } from '../../../src/session/machine.ts';
+import {
+  effectsOf,
+  type MachineEffect,
+  type MachineEvent,
+  type MachineState,
+  type Token,
+  timersOf,
 } from '../../../src/session/machine-model.ts';
 
 const NOW = 1_000_000;
@@ -17,6 +18,7 @@ const CONTEXT: MachineContext = {
   timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
   isCurrent: () => true,
   isListed: false,
+  mayRenew: true,
 };
 
 const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000): Token => ({
@@ -31,13 +33,17 @@ const FRESH = token('fresh');
 const ELSEWHERE = token('elsewhere', 'wss://node-2/ws');
 
 const attempt = { epoch: 7, failures: 1 };
-const rest = { since: 0, retryAt: 0 };
+const rest = { since: 0, retryAt: NOW, reason: 'closed' } as const;
+const handshake = { token: LIVING, deadlineAt: NOW } as const;
+const asked = { token: LIVING, askedAt: NOW - 15_000 } as const;
 const live = {
   ...attempt,
   token: LIVING,
   since: NOW - 300_000,
   authenticatedAt: NOW - 300_000,
   unanswered: 0,
+  askedAt: NOW - 15_000,
+  refreshAt: NOW,
 };
 
 const STATES = {
@@ -45,16 +51,16 @@ const STATES = {
   'idle, token lives': { name: 'idle', epoch: 7, token: LIVING },
   'idle, token ends': { name: 'idle', epoch: 7, token: EXPIRING },
   fetchingToken: { name: 'fetchingToken', since: 0, ...attempt },
-  connecting: { name: 'connecting', ...attempt, token: LIVING, reused: false },
-  'authenticating, new token': { name: 'authenticating', ...attempt, token: LIVING, reused: false },
-  'authenticating, old token': { name: 'authenticating', ...attempt, token: LIVING, reused: true },
-  opening: { name: 'opening', ...attempt, token: LIVING, unanswered: 1 },
-  'opening, asked twice': { name: 'opening', ...attempt, token: LIVING, unanswered: 2 },
+  connecting: { name: 'connecting', ...attempt, ...handshake, reused: false },
+  'authenticating, new token': { name: 'authenticating', ...attempt, ...handshake, reused: false },
+  'authenticating, old token': { name: 'authenticating', ...attempt, ...handshake, reused: true },
+  opening: { name: 'opening', ...attempt, ...asked, unanswered: 1 },
+  'opening, asked twice': { name: 'opening', ...attempt, ...asked, unanswered: 2 },
   streaming: { name: 'streaming', ...live },
   'streaming, just begun': { name: 'streaming', ...live, since: NOW - 5_000, authenticatedAt: NOW - 5_000 },
   'streaming, asked twice': { name: 'streaming', ...live, unanswered: 2 },
   'refreshing, fetching': { name: 'refreshing', ...live, next: undefined },
-  'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH },
+  'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH, deadlineAt: NOW },
   'backingOff, token lives': { name: 'backingOff', ...attempt, ...rest, token: LIVING },
   'backingOff, token ends': { name: 'backingOff', ...attempt, ...rest, token: EXPIRING },
   blocked: { name: 'blocked', ...attempt, ...rest, refused: { reason: 'suspended', pollable: false } },
@@ -112,62 +118,52 @@ const EVENTS = {
 type StateKey = keyof typeof STATES;
 type EventKey = keyof typeof EVENTS;
 
-// Every pair that is not listed must change nothing and have no effects.
-const AGAIN = 'fetchingToken: cancelTimers, fetchToken connect';
-const RETRY = 'fetchingToken: cancelTimers, fetchToken retry';
-const CONNECT = 'connecting: cancelTimers, openSocket 8, setTimer deadline';
-const BACK_OFF = 'backingOff: cancelTimers, setTimer retry';
-const BLOCK = 'blocked: cancelTimers, setTimer retry';
-const COUNTED = (reason: string) => `backingOff: cancelTimers, count ${reason}, setTimer retry`;
-const COUNTED_BLOCK = (reason: string) => `blocked: cancelTimers, count ${reason}, setTimer retry`;
-const DROPPED = (reason: string) => `backingOff: abortFetch, cancelTimers, count ${reason}, setTimer retry`;
-const DROPPED_BLOCK = (reason: string) =>
-  `blocked: abortFetch, cancelTimers, count ${reason}, setTimer retry`;
-const REFRESH = 'refreshing: fetchToken refresh';
-const OPEN = 'opening: cancelTimers, requestStats, setTimer silence';
-const STREAM = 'streaming: setTimer refresh, setTimer expiry, setTimer silence';
-const RENEWED = 'streaming: setTimer refresh, setTimer expiry';
-const NUDGE = (name: string) => `${name}: requestStats, setTimer silence`;
-const INCURABLE = 'blocked: abortFetch, closeSocket, cancelTimers, count auth_refused, setTimer retry';
-const MOVED = 'connecting: closeSocket, count moved, cancelTimers, openSocket 8, setTimer deadline';
-const STOP = 'idle: cancelTimers, abortFetch';
-const STOP_SOCKET = 'idle: cancelTimers, abortFetch, closeSocket';
-const SILENT = 'backingOff: abortFetch, terminateSocket, cancelTimers, count silent, setTimer retry';
+// Every pair that is not listed must change nothing. What follows from the state's name alone, such as an end of the socket, is
+// checked by the properties.
+const AGAIN = 'fetchingToken: ';
+const CONNECT = 'connecting: openSocket 8';
+const BACK_OFF = 'backingOff: ';
+const BLOCK = 'blocked: ';
+const COUNTED = (reason: string) => `backingOff: count ${reason}`;
+const COUNTED_BLOCK = (reason: string) => `blocked: count ${reason}`;
+const REFRESH = 'refreshing: ';
+const OPEN = 'opening: requestStats';
+const STREAM = 'streaming: ';
+const NUDGE = (name: string) => `${name}: requestStats`;
+const INCURABLE = 'blocked: count auth_refused';
+const MOVED = 'connecting: count moved, openSocket 8';
+const STOP = 'idle: ';
+const SILENT = 'backingOff: count silent';
 
 const CLOSES = {
-  'closed 1006': DROPPED('closed'),
-  'closed 4400': DROPPED_BLOCK('closed'),
-  'closed 4409': DROPPED_BLOCK('closed'),
-} as const;
-const EARLY_CLOSES = {
   'closed 1006': COUNTED('closed'),
   'closed 4400': COUNTED_BLOCK('closed'),
   'closed 4409': COUNTED_BLOCK('closed'),
 } as const;
 const AUTHENTICATING = {
-  stop: STOP_SOCKET,
+  stop: STOP,
   authenticated: OPEN,
-  ...EARLY_CLOSES,
-  'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
-  daemonError: 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
-  'timer deadline': 'backingOff: terminateSocket, cancelTimers, count auth_timeout, setTimer retry',
+  ...CLOSES,
+  'jwtError incurable': 'blocked: count auth_refused',
+  daemonError: 'blocked: count auth_refused',
+  'timer deadline': 'backingOff: count auth_timeout',
 } as const;
 const OPENING = {
-  stop: STOP_SOCKET,
+  stop: STOP,
   heard: STREAM,
-  ...EARLY_CLOSES,
-  'jwtError fixable': 'backingOff: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
-  'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
-  daemonError: 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+  ...CLOSES,
+  'jwtError fixable': 'backingOff: count auth_refused',
+  'jwtError incurable': 'blocked: count auth_refused',
+  daemonError: 'blocked: count auth_refused',
 } as const;
 const STREAMING = {
-  stop: STOP_SOCKET,
+  stop: STOP,
   ...CLOSES,
   'jwtError fixable': REFRESH,
   'jwtError incurable': INCURABLE,
   tokenEnding: REFRESH,
   'timer refresh': REFRESH,
-  'timer expiry': 'fetchingToken: closeSocket, count token_expired, cancelTimers, fetchToken connect',
+  'timer expiry': 'fetchingToken: count token_expired',
   'timer silence': NUDGE('streaming'),
 } as const;
 
@@ -185,92 +181,94 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     'tokenFailed for the key': BLOCK,
   },
   connecting: {
-    stop: STOP_SOCKET,
-    opened: 'authenticating: authenticate living, setTimer deadline',
+    stop: STOP,
+    opened: 'authenticating: authenticate living',
     refused: COUNTED('connect_failed'),
     'refused for good': COUNTED_BLOCK('upgrade_refused'),
-    ...EARLY_CLOSES,
-    'timer deadline': 'backingOff: terminateSocket, cancelTimers, count connect_failed, setTimer retry',
+    ...CLOSES,
+    'timer deadline': 'backingOff: count connect_failed',
   },
   'authenticating, new token': {
     ...AUTHENTICATING,
-    'jwtError fixable': 'backingOff: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+    'jwtError fixable': 'backingOff: count auth_refused',
   },
   'authenticating, old token': {
     ...AUTHENTICATING,
-    'jwtError fixable': 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
+    'jwtError fixable': 'fetchingToken: count auth_refused',
     // The node may have got a different token since, so only a new token is conclusive.
-    daemonError: 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
+    daemonError: 'fetchingToken: count auth_refused',
   },
   opening: { ...OPENING, 'timer silence': NUDGE('opening') },
   'opening, asked twice': {
     ...OPENING,
-    'timer silence': 'backingOff: terminateSocket, cancelTimers, count silent, setTimer retry',
+    'timer silence': 'backingOff: count silent',
   },
   streaming: STREAMING,
   'streaming, just begun': {
     ...STREAMING,
-    'jwtError fixable':
-      'backingOff: abortFetch, closeSocket, cancelTimers, count auth_refused, setTimer retry',
+    'jwtError fixable': 'backingOff: count auth_refused',
   },
   'streaming, asked twice': { ...STREAMING, 'timer silence': SILENT, heard: 'streaming: ' },
   'refreshing, fetching': {
-    stop: STOP_SOCKET,
+    stop: STOP,
     ...CLOSES,
-    tokenFetched: 'refreshing: authenticate fresh, setTimer deadline',
+    tokenFetched: 'refreshing: authenticate fresh',
     'tokenFetched elsewhere': MOVED,
-    tokenFailed: 'streaming: setTimer refresh',
+    tokenFailed: 'streaming: ',
     'tokenFailed for good': 'streaming: ',
     'tokenFailed for the key': 'streaming: ',
     'jwtError incurable': INCURABLE,
-    'timer expiry': 'fetchingToken: closeSocket, count token_expired, cancelTimers',
+    'timer expiry': 'fetchingToken: count token_expired',
     'timer silence': NUDGE('refreshing'),
   },
   'refreshing, authenticating': {
-    stop: STOP_SOCKET,
+    stop: STOP,
     ...CLOSES,
-    authenticated: RENEWED,
+    authenticated: STREAM,
     'jwtError incurable': INCURABLE,
-    daemonError: 'streaming: setTimer refresh',
-    'timer deadline':
-      'backingOff: abortFetch, terminateSocket, cancelTimers, count auth_timeout, setTimer retry',
+    daemonError: 'streaming: ',
+    'timer deadline': 'backingOff: count auth_timeout',
     'timer silence': NUDGE('refreshing'),
   },
   'backingOff, token lives': { stop: STOP, wake: CONNECT, 'timer retry': CONNECT },
   'backingOff, token ends': { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
-  blocked: { stop: STOP, wake: AGAIN, 'timer retry': RETRY },
+  blocked: { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
 };
 
-function describeEffect(effect: MachineEffect): string {
+/** What an effect adds to the state's name. */
+function describeEffect(effect: MachineEffect): string | undefined {
   switch (effect.type) {
-    case 'fetchToken':
-      return `fetchToken ${effect.priority}`;
     case 'openSocket':
       return `openSocket ${effect.epoch}`;
     case 'authenticate':
       return `authenticate ${effect.token}`;
-    case 'setTimer':
-      return `setTimer ${effect.timer}`;
+    case 'requestStats':
+      return effect.type;
     case 'countReconnect':
       return `count ${effect.reason}`;
     default:
-      return effect.type;
+      return undefined;
   }
 }
 
 const keys = <K extends string>(record: Record<K, unknown>) => Object.keys(record) as K[];
-const PAIRS = keys(STATES).flatMap((state) => keys(EVENTS).map((event) => [state, event] as const));
+/** A timer that the state doesn't have can't fire in it. */
+const canHappen = (state: StateKey, event: MachineEvent) =>
+  event.type !== 'timer' || timersOf(STATES[state], 0).some(({ name }) => name === event.timer);
+const PAIRS = keys(STATES).flatMap((state) =>
+  keys(EVENTS).flatMap((event) => (canHappen(state, EVENTS[event]) ? [[state, event] as const] : [])),
+);
 
 describe('each state with each event', () => {
   it.each(PAIRS)('%s · %s', (stateKey, eventKey) => {
     const before = STATES[stateKey];
-    const { state, effects } = step(before, EVENTS[eventKey], CONTEXT);
+    const state = step(before, EVENTS[eventKey], CONTEXT);
+    const said = effectsOf(before, state).flatMap((effect) => describeEffect(effect) ?? []);
     const expected = TABLE[stateKey][eventKey];
     if (expected === undefined) {
-      expect(effects).toEqual([]);
       expect(state).toBe(before);
     } else {
-      expect(`${state.name}: ${effects.map(describeEffect).join(', ')}`).toBe(expected);
+      expect(`${state.name}: ${said.join(', ')}`).toBe(expected);
     }
   });
 });
@@ -280,26 +278,25 @@ describe('events of an older socket', () => {
   it.each(keys(STATES))('are ignored in %s', (stateKey) => {
     for (const key of late) {
       const event = { ...EVENTS[key], epoch: 6 } as MachineEvent;
-      expect(step(STATES[stateKey], event, CONTEXT)).toEqual({ state: STATES[stateKey], effects: [] });
+      expect(step(STATES[stateKey], event, CONTEXT)).toBe(STATES[stateKey]);
     }
   });
 });
 
 function after(state: MachineState, event: MachineEvent, context: Partial<MachineContext> = {}) {
-  return step(state, event, { ...CONTEXT, ...context });
+  return { state: step(state, event, { ...CONTEXT, ...context }) };
 }
 
-function delayOf(effects: readonly MachineEffect[], timer: string): number | undefined {
-  const found = effects.find((effect) => effect.type === 'setTimer' && effect.timer === timer);
-  return found?.type === 'setTimer' ? found.delayMs : undefined;
+function delayOf(state: MachineState, timer: string): number | undefined {
+  const found = timersOf(state, 0).find(({ name }) => name === timer);
+  return found && found.at - NOW;
 }
 
 describe('an error that the node sends', () => {
   it.each(keys(STATES))('is read in %s only if something follows from it', (stateKey) => {
     for (const event of [EVENTS['jwtError fixable'], EVENTS['jwtError incurable'], EVENTS.daemonError]) {
       const failure = vi.fn<() => Failure>(event.failure);
-      const { state, effects } = step(STATES[stateKey], { ...event, failure }, CONTEXT);
-      const isIgnored = state === STATES[stateKey] && effects.length === 0;
+      const isIgnored = step(STATES[stateKey], { ...event, failure }, CONTEXT) === STATES[stateKey];
       expect(isIgnored && failure.mock.calls.length > 0).toBe(false);
     }
   });
@@ -311,9 +308,9 @@ describe('consecutive failures', () => {
       after({ name: 'fetchingToken', since: 0, epoch: 7, failures }, EVENTS.tokenFailed, {
         random: 0.999_999,
       });
-    expect(Math.round(delayOf(failed(0).effects, 'retry') ?? 0)).toBe(5_000);
-    expect(Math.round(delayOf(failed(1).effects, 'retry') ?? 0)).toBe(10_000);
-    expect(Math.round((delayOf(failed(20).effects, 'retry') ?? 0) / 1_000)).toBe(60);
+    expect(Math.round(delayOf(failed(0).state, 'retry') ?? 0)).toBe(5_000);
+    expect(Math.round(delayOf(failed(1).state, 'retry') ?? 0)).toBe(10_000);
+    expect(Math.round((delayOf(failed(20).state, 'retry') ?? 0) / 1_000)).toBe(60);
     expect(failed(3).state).toMatchObject({ failures: 4 });
   });
 
@@ -335,20 +332,20 @@ describe('consecutive failures', () => {
 describe('waits', () => {
   it('are at least as long as the panel requested', () => {
     const failure = { ...NO_TOKEN, problem: { ...NO_TOKEN.problem, retryAfterMs: 47_000 } };
-    expect(delayOf(after(STATES.fetchingToken, { type: 'tokenFailed', failure }).effects, 'retry')).toBe(
+    expect(delayOf(after(STATES.fetchingToken, { type: 'tokenFailed', failure }).state, 'retry')).toBe(
       47_000,
     );
   });
 
   it('are slow after a lasting rejection', () => {
-    const delay = delayOf(after(STATES.fetchingToken, EVENTS['tokenFailed for good']).effects, 'retry') ?? 0;
+    const delay = delayOf(after(STATES.fetchingToken, EVENTS['tokenFailed for good']).state, 'retry') ?? 0;
     expect(delay).toBeGreaterThanOrEqual(300_000);
   });
 
   it('are a minute after the first lasting rejection, and after each if the panel’s list shows nothing', () => {
     const delay = (failures: number, isListed: boolean) =>
       delayOf(
-        after({ ...STATES.fetchingToken, failures }, EVENTS['tokenFailed for good'], { isListed }).effects,
+        after({ ...STATES.fetchingToken, failures }, EVENTS['tokenFailed for good'], { isListed }).state,
         'retry',
       );
     expect(delay(0, false)).toBeLessThanOrEqual(60_000);
@@ -357,9 +354,9 @@ describe('waits', () => {
   });
 
   it('of a token follow its refresh and expiry times', () => {
-    const { effects } = after(STATES.opening, EVENTS.heard);
-    expect(delayOf(effects, 'refresh')).toBe(480_000);
-    expect(delayOf(effects, 'expiry')).toBe(600_000);
+    const { state } = after(STATES.opening, EVENTS.heard);
+    expect(delayOf(state, 'refresh')).toBe(480_000);
+    expect(delayOf(state, 'expiry')).toBe(600_000);
   });
 });
 
@@ -428,7 +425,7 @@ describe('a daemon that cannot verify the token', () => {
   });
 
   it('is tried again within a minute, because it may refuse this server alone', () => {
-    expect(delayOf(blocked.effects, 'retry')).toBeLessThanOrEqual(60_000);
+    expect(delayOf(blocked.state, 'retry')).toBeLessThanOrEqual(60_000);
   });
 
   it('is tried with a new token first if the token was reused', () => {

@@ -25,17 +25,26 @@ const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0,
 const HELD: Problem = { cause: 'node_connection', detail: 'no connection' };
 const fresh = { epoch: 1, failures: 0 };
 const failed = { epoch: 1, failures: 2 };
-const live = { ...fresh, token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0 };
-const rest = { since: FAILED_AT, retryAt: NOW + 1 };
+const handshake = { token: TOKEN, reused: false, deadlineAt: 0 };
+const live = {
+  ...fresh,
+  token: TOKEN,
+  since: 0,
+  authenticatedAt: 0,
+  unanswered: 0,
+  askedAt: 0,
+  refreshAt: 0,
+};
+const rest = { since: FAILED_AT, retryAt: NOW + 1, reason: 'closed' } as const;
 
 const STATES = {
   idle: { name: 'idle', epoch: 0 },
   'waiting for its first token': { name: 'fetchingToken', since: FAILED_AT, ...fresh },
-  connecting: { name: 'connecting', ...fresh, token: TOKEN, reused: false },
-  authenticating: { name: 'authenticating', ...fresh, token: TOKEN, reused: false },
+  connecting: { name: 'connecting', ...fresh, ...handshake },
+  authenticating: { name: 'authenticating', ...fresh, ...handshake },
   'fetching a token after failures': { name: 'fetchingToken', since: FAILED_AT, ...failed },
-  'connecting after failures': { name: 'connecting', ...failed, token: TOKEN, reused: false },
-  'authenticating after failures': { name: 'authenticating', ...failed, token: TOKEN, reused: false },
+  'connecting after failures': { name: 'connecting', ...failed, ...handshake },
+  'authenticating after failures': { name: 'authenticating', ...failed, ...handshake },
   'backing off': { name: 'backingOff', ...failed, ...rest },
   streaming: { name: 'streaming', ...live },
   'streaming after failures': { name: 'streaming', ...live, failures: 3 },
@@ -56,6 +65,9 @@ const STATES = {
     refused: { reason: 'forbidden', pollable: true },
   },
 } as const satisfies Record<string, MachineState>;
+
+/** What happens to a machine that should have a socket: only an idle one has to begin. */
+const begun = ({ name }: MachineState) => (name === 'idle' ? { type: 'start', mayConnect: true } : undefined);
 
 type State = keyof typeof STATES;
 
@@ -86,10 +98,7 @@ function plan(state: Partial<SessionState>, seen: Partial<Surroundings> = {}) {
   return { socket, poll };
 }
 
-const next = (machine: MachineState, seen: Partial<Surroundings> = {}) => {
-  const { socket } = plan({ machine }, seen);
-  return socket.type === 'hold' ? socket.next : undefined;
-};
+const next = (machine: MachineState, seen: Partial<Surroundings> = {}) => plan({ machine }, seen).socket;
 
 describe('a server in mode auto', () => {
   it.each<[State, object, object]>([
@@ -112,11 +121,9 @@ describe('a server in mode auto', () => {
     ['refused its console', AT_ONCE, AT_ONCE],
   ])('needs its socket, and is polled as its state requires: %s', (state, poll, pollWhileHeld) => {
     const machine = STATES[state];
-    expect(plan({ machine })).toMatchObject({ socket: { type: 'hold' }, poll });
-    expect(plan({ machine }, { sockets: heldSockets })).toMatchObject({
-      socket: { type: 'hold' },
-      poll: pollWhileHeld,
-    });
+    expect(plan({ machine })).toMatchObject({ socket: begun(machine), poll });
+    const held = plan({ machine }, { sockets: heldSockets });
+    expect(held).toMatchObject({ socket: begun(machine), poll: pollWhileHeld });
   });
 
   it('that was never sampled is polled 30 s after it began to wait', () => {
@@ -135,11 +142,11 @@ describe('a server in mode auto', () => {
 describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
   it.each([true, false])('a server in mode poll needs no socket (others have one: %s)', (hasRoom) => {
     const seen = { target: target({ mode: 'poll' }), hasRoom };
-    expect(plan({ machine }, seen)).toEqual({ socket: { type: 'none' }, poll: AT_ONCE });
+    expect(plan({ machine }, seen)).toEqual({ socket: { type: 'stop' }, poll: AT_ONCE });
   });
 
   it('a server for which there is no file descriptor is polled, unless its mode is socket', () => {
-    const none = { type: 'none' };
+    const none = { type: 'stop' };
     expect(plan({ machine }, { hasRoom: false })).toEqual({ socket: none, poll: AT_ONCE });
     const socketOnly = { target: target({ mode: 'socket' }), hasRoom: false };
     expect(plan({ machine }, socketOnly)).toEqual({ socket: none, poll: OFF });
@@ -147,7 +154,7 @@ describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
 
   it('a server in mode socket is never polled, even without a socket', () => {
     const seen = { target: target({ mode: 'socket' }), sockets: heldSockets };
-    expect(plan({ machine }, seen)).toMatchObject({ socket: { type: 'hold' }, poll: OFF });
+    expect(plan({ machine }, seen)).toMatchObject({ socket: begun(machine), poll: OFF });
   });
 
   it.each(['auto', 'socket', 'poll'] as const)(
@@ -155,17 +162,16 @@ describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
     (mode) => {
       const isLive = machine.name === 'streaming' || machine.name === 'refreshing';
       const seen = { target: target({ mode, blocked: 'suspended' }), hasRoom: false };
-      expect(plan({ machine }, seen)).toEqual({ socket: { type: isLive ? 'keep' : 'none' }, poll: OFF });
+      expect(plan({ machine }, seen)).toEqual({ socket: isLive ? undefined : { type: 'stop' }, poll: OFF });
     },
   );
 
   it('a server that is no longer monitored needs nothing', () => {
-    expect(plan({ machine }, { isRunning: false })).toEqual({ socket: { type: 'none' }, poll: OFF });
+    expect(plan({ machine }, { isRunning: false })).toEqual({ socket: { type: 'stop' }, poll: OFF });
   });
 
   it('nothing begins before its time, unless something has happened since', () => {
-    const begins = machine.name === 'idle' ? { type: 'start', mayConnect: true } : undefined;
-    expect(plan({ machine }).socket).toEqual({ type: 'hold', next: begins });
+    expect(plan({ machine }).socket).toEqual(begun(machine));
   });
 });
 

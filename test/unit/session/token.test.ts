@@ -10,21 +10,17 @@ const CREDENTIALS: Credentials = {
 
 describe('toToken', () => {
   it.each([
-    [
-      'a fleet that started together spreads: the first token may be refreshed early',
-      'connect',
-      60_000,
-      540_000,
-    ],
-    ['the next ones are refreshed between 75 % and 90 % of their life', 'refresh', 450_000, 540_000],
-  ] as const)('%s', (_, purpose, earliestMs, latestMs) => {
-    const refreshedAfter = (chance: number) => toToken(CREDENTIALS, purpose, 1_000, chance).refreshAt - 1_000;
+    ['a fleet that started together spreads: the first token may be refreshed early', false, 60_000, 540_000],
+    ['the next ones are refreshed between 75 % and 90 % of their life', true, 450_000, 540_000],
+  ] as const)('%s', (_, isRefresh, earliestMs, latestMs) => {
+    const refreshedAfter = (random: number) =>
+      toToken(CREDENTIALS, { isRefresh, now: 1_000, random }).refreshAt - 1_000;
     expect(refreshedAfter(0)).toBeCloseTo(earliestMs, 3);
     expect(refreshedAfter(1)).toBeCloseTo(latestMs, 3);
   });
 
   it('expires its lifetime after its receipt', () => {
-    expect(toToken(CREDENTIALS, 'connect', 30_000, 0).expiresAt).toBe(630_000);
+    expect(toToken(CREDENTIALS, { isRefresh: false, now: 30_000, random: 0 }).expiresAt).toBe(630_000);
   });
 });
 
