@@ -48,7 +48,10 @@ export class Lane {
   readonly #queue: PQueue<Queue<Run, CallOptions>, CallOptions>;
   readonly #scopes = new Set<AbortController>();
   readonly #unsubscribe: () => void;
-  #calls: readonly Ran[] = [];
+  #running: readonly Ran[] = [];
+  /** Whoever called last is last. */
+  readonly #tokens = new Map<string, readonly Ran[]>();
+  #trials: readonly Ran[] = [];
   /** By deadline; what tries something first. */
   #waiting: Waiting[] = [];
   /** The first of them that may start, if that is known. */
@@ -72,8 +75,7 @@ export class Lane {
 
   /** May a trial of something that is blamed start now, as far as their part of the rate is concerned? */
   get hasTrialRoom(): boolean {
-    const now = this.#options.clock.now();
-    return trialsAt(this.#traffic(), now) <= now;
+    return trialsAt(this.#traffic()) <= this.#options.clock.now();
   }
 
   /** May another credential call of this server be made now, as far as its own limit is concerned? */
@@ -118,7 +120,9 @@ export class Lane {
 
   /** The panel didn't accept the API key, and so didn't count these calls: another key doesn't wait for them. */
   forgetRejected(): void {
-    this.#calls = this.#calls.filter(({ isRejected }) => !isRejected);
+    const counts = ({ isRejected }: Ran) => !isRejected;
+    this.#trials = this.#trials.filter(counts);
+    for (const [server, calls] of this.#tokens) this.#tokens.set(server, calls.filter(counts));
   }
 
   /** Rejects all calls, whether waiting, running or made later. */
@@ -135,7 +139,8 @@ export class Lane {
 
   #traffic(): Traffic {
     const { limit, surroundings } = this.#options;
-    return { ...surroundings(), allowance: limit.allowance, calls: this.#calls };
+    const started = { running: this.#running, tokens: this.#tokens, trials: this.#trials };
+    return { ...surroundings(), ...started, allowance: limit.allowance };
   }
 
   async #make<T>(call: Call, make: () => Promise<T>): Promise<T> {
@@ -143,8 +148,7 @@ export class Lane {
     const startedAt = clock.now();
     const isOfTrials = isTrial(call, this.#traffic());
     const started: Ran = { call, startedAt, endedAt: undefined, isTrial: isOfTrials, isRejected: false };
-    const horizon = startedAt - WINDOW_MS;
-    this.#calls = [...this.#calls.filter(({ endedAt = startedAt }) => endedAt > horizon), started];
+    this.#started(started);
     limit.take(call.path, call.server);
     try {
       return await make();
@@ -153,7 +157,23 @@ export class Lane {
       throw error;
     } finally {
       started.endedAt = clock.now();
+      this.#running = this.#running.filter((one) => one !== started);
       this.pump();
+    }
+  }
+
+  #started(started: Ran): void {
+    const { call, startedAt, isTrial: isOfTrials } = started;
+    const isRecent = ({ endedAt = startedAt }: Ran) => endedAt > startedAt - WINDOW_MS;
+    this.#running = [...this.#running, started];
+    if (isOfTrials) this.#trials = [...this.#trials.filter(isRecent), started];
+    if (call.path !== 'websocket') return;
+    const before = this.#tokens.get(call.server) ?? [];
+    this.#tokens.delete(call.server);
+    this.#tokens.set(call.server, [...before, started].slice(-TOKEN_CALLS));
+    for (const [server, calls] of this.#tokens) {
+      if (calls.some(isRecent)) break;
+      this.#tokens.delete(server);
     }
   }
 

@@ -34,8 +34,11 @@ export interface Traffic {
   readonly isKnown: boolean;
   readonly troubles: ReadonlyMap<Subject, Trouble>;
   readonly allowance: Allowance;
-  /** Those that run, and those of the last minute, in the order of their starts. */
-  readonly calls: readonly Started[];
+  readonly running: readonly Started[];
+  /** The last credential calls of each server, in the order of their starts. */
+  readonly tokens: ReadonlyMap<string, readonly Started[]>;
+  /** Those that probably failed, in the order of their starts. */
+  readonly trials: readonly Started[];
   /** When a poll of a node last got a response; absent if one without a response began after that. */
   readonly respondedAt: ReadonlyMap<string, number>;
 }
@@ -91,16 +94,16 @@ const RULES = {
     const first = isKnown || holders.length === 0 ? undefined : troubles.get('panel')?.trial;
     return first === undefined ? AT_ONCE : first.since + FIRST_CALL_MS;
   },
-  place: (call, { calls }, now) => {
+  place: (call, { running }, now) => {
     if (isCanary(call)) return AT_ONCE;
     return freeAt(
-      calls.filter((one) => isSeated(one, now) && !isCanary(one.call)),
+      running.filter((one) => isSeated(one, now) && !isCanary(one.call)),
       PLACES,
     );
   },
   seat: (call, traffic, now) => {
     if (call.path !== 'resources' || isCanary(call)) return AT_ONCE;
-    const polls = traffic.calls.filter(isRunningPoll);
+    const polls = traffic.running.filter(isPoll);
     const node = call.node();
     const ofNode = polls.filter((one) => one.call.node() === node);
     const isSeatedNow = (one: Started) => isSeated(one, now);
@@ -111,7 +114,7 @@ const RULES = {
     return freeAt(inDoubt, SEATS_IN_DOUBT);
   },
   /** Calls that probably fail take little of the rate; a check by a server that hasn't failed isn't one of them. */
-  trials: (call, traffic, now) => (isTrial(call, traffic) ? trialsAt(traffic, now) : AT_ONCE),
+  trials: (call, traffic) => (isTrial(call, traffic) ? trialsAt(traffic) : AT_ONCE),
 } as const satisfies Record<string, Rule>;
 
 /** When may this call start? The latest of the rules' instants; pure. */
@@ -131,17 +134,14 @@ export function anyStartAt({ allowance }: Pick<Traffic, 'allowance'>): number {
 }
 
 /** When the next trial may start as far as their part of the rate is concerned. */
-export function trialsAt({ calls, allowance }: Pick<Traffic, 'calls' | 'allowance'>, now: number): number {
-  const isRecent = (one: Started) => one.isTrial && one.startedAt > now - WINDOW_MS;
-  const starts = calls.filter(isRecent).map(({ startedAt }) => startedAt);
+export function trialsAt({ trials, allowance }: Pick<Traffic, 'trials' | 'allowance'>): number {
+  const starts = trials.map(({ startedAt }) => startedAt);
   return roomAt(starts, allowance.perMinute * TRIAL_SHARE);
 }
 
 /** The instants that count for a server's credential calls: the panel may have received one as late as it ended. */
-export function tokenCallsOf(server: string, { calls }: Pick<Traffic, 'calls'>): readonly number[] {
-  return calls
-    .filter(({ call }) => call.path === 'websocket' && call.server === server)
-    .map(({ startedAt, endedAt = startedAt }) => endedAt);
+export function tokenCallsOf(server: string, { tokens }: Pick<Traffic, 'tokens'>): readonly number[] {
+  return (tokens.get(server) ?? []).map(({ startedAt, endedAt = startedAt }) => endedAt);
 }
 
 /** When another start has room among those of a minute, the earliest first. */
@@ -176,24 +176,22 @@ function holdersOf(call: Call): readonly Subject[] {
 
 const isCanary = (call: Call): boolean => call.tries() === 'panel';
 
-function isRunningPoll({ call, endedAt }: Started): boolean {
-  return call.path === 'resources' && endedAt === undefined;
-}
+const isPoll = ({ call }: Started): boolean => call.path === 'resources';
 
-function isSeated({ call, startedAt, endedAt }: Started, now: number): boolean {
-  return endedAt === undefined && (call.path !== 'resources' || now < startedAt + SEATED_MS);
+function isSeated(one: Started, now: number): boolean {
+  return !isPoll(one) || now < one.startedAt + SEATED_MS;
 }
 
 /** Has the node not responded yet, or not since the start of a poll that takes long? A dead one must not take seats from others. */
 function isInDoubt(
   node: string | undefined,
-  { respondedAt, calls }: Pick<Traffic, 'respondedAt' | 'calls'>,
+  { respondedAt, running }: Pick<Traffic, 'respondedAt' | 'running'>,
   now: number,
 ): boolean {
   const since = node === undefined ? undefined : respondedAt.get(node);
   if (since === undefined) return true;
-  return calls.some(
-    (one) => isRunningPoll(one) && one.call.node() === node && one.startedAt > since && !isSeated(one, now),
+  return running.some(
+    (one) => isPoll(one) && one.call.node() === node && one.startedAt > since && !isSeated(one, now),
   );
 }
 
@@ -201,7 +199,7 @@ function isInDoubt(
 function freeAt(seated: readonly Started[], most: number): number {
   if (seated.length < most) return AT_ONCE;
   const ends = seated
-    .map(({ call, startedAt }) => (call.path === 'resources' ? startedAt + SEATED_MS : NOT_YET))
+    .map((one) => (isPoll(one) ? one.startedAt + SEATED_MS : NOT_YET))
     .toSorted((one, other) => one - other);
   return ends[seated.length - most] ?? NOT_YET;
 }
