@@ -2,12 +2,7 @@ import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
-import {
-  type BlockedReason,
-  type CollectionMode,
-  type SampleSource,
-  type ServerTarget,
-} from '../domain/server.ts';
+import type { BlockedReason, CollectionMode, ServerTarget } from '../domain/server.ts';
 import { type LastingRefusal, mayBeOfPanel } from './failure.ts';
 import { isLive, type MachineState } from './machine-model.ts';
 import type { PollState } from './polls.ts';
@@ -164,14 +159,6 @@ export function socketState(machine: MachineState): SocketState {
   }
 }
 
-/** The source through which a change restored a server's data, if it did. */
-function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
-  const wasLost = before.condition === 'failing' || before.condition === 'blocked';
-  const wasFallback = before.condition === 'polling' && before.problem !== undefined;
-  if (now.condition === 'streaming') return wasLost || wasFallback ? 'socket' : undefined;
-  return now.condition === 'polling' && wasLost ? 'poll' : undefined;
-}
-
 /** What the log line about a condition depends on besides the condition. */
 export interface ConditionContext {
   readonly node?: string | undefined;
@@ -221,13 +208,14 @@ function eventOf(
   status: CollectionStatus,
   { before = { condition: 'waiting' }, hasStreamed = false }: ConditionContext,
 ): ServerEvent | undefined {
-  const isAgain = recoveredWay(before, status) !== undefined;
+  const wasLost = before.condition === 'failing' || before.condition === 'blocked';
+  const wasFallback = before.condition === 'polling' && before.problem !== undefined;
   switch (status.condition) {
     case 'streaming':
-      return isAgain || hasStreamed ? 'streaming_again' : 'streaming';
+      return wasLost || wasFallback || hasStreamed ? 'streaming_again' : 'streaming';
     case 'polling':
       if (status.problem !== undefined) return 'fallback';
-      return isAgain ? 'polling_again' : 'polling';
+      return wasLost ? 'polling_again' : 'polling';
     case 'failing':
       return before.condition === 'streaming' ? 'closed' : 'failing';
     case 'blocked':
