@@ -225,7 +225,8 @@ export class FakeGateway implements PanelGateway {
   }
 }
 
-const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
+/** A frame that a node sends. */
+export const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
 
 /** A socket that opens at once, or is refused with a status; accepts every token and sends stats only on request. */
 export class FakeSocket {

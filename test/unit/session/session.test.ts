@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
@@ -7,7 +7,14 @@ import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { ConsoleSocket } from '../../../src/session/socket.ts';
-import { FakeGateway, FakeSocket, NO_TELEMETRY, RESOURCES, SETTINGS } from '../../support/fleet-bench.ts';
+import {
+  FakeGateway,
+  FakeSocket,
+  NO_TELEMETRY,
+  RESOURCES,
+  SETTINGS,
+  STATS,
+} from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -337,6 +344,21 @@ describe('a server that fails alone', () => {
     expect(polls()).toBe(1);
     expect(condition()).toBe('polling');
   });
+});
+
+it('a socket is asked for stats 15 s after the last ones, however long ago it was asked', async () => {
+  await start();
+  const [socket] = sockets;
+  if (socket === undefined) throw new Error('expected a socket');
+  const sent = vi.spyOn(socket, 'send');
+  for (let seconds = 0; seconds < 60; seconds += 10) {
+    await clock.advance(10_000);
+    socket.receive(STATS);
+  }
+  await clock.advance(14_000);
+  expect(sent).not.toHaveBeenCalled();
+  await clock.advance(2_000);
+  expect(sent.mock.calls).toEqual([[{ event: 'send stats' }]]);
 });
 
 describe('a server that the server list shows as suspended', () => {
