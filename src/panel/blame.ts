@@ -132,7 +132,7 @@ function trialsNeeded(subject: Subject, { cause }: Problem): number {
  * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
  * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
  * | the server list | it failed, and another path worked since |
- * | the account's consoles | three servers (or all, at least two) were denied for the same cause, and none is granted or streams |
+ * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
  * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other way to the node is in trouble |
  *
  * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
@@ -360,10 +360,14 @@ function ofPath({ subject, tally, cells, troubles }: Suspect): Problem | undefin
   return worksElsewhere ? newest(failed) : undefined;
 }
 
-function ofConsoles({ tally: { asked, failed } }: Suspect): Problem | undefined {
+function ofConsoles({ tally: { asked, failed }, cells }: Suspect): Problem | undefined {
   const needed = Math.max(2, Math.min(SERVERS_NEEDED, asked));
-  const alike = failed.map(({ problem }) => failed.filter((other) => other.problem.cause === problem.cause));
-  return newest(alike.find(({ length }) => length >= needed) ?? []);
+  const alike = failed
+    .map(({ problem }) => failed.filter((other) => other.problem.cause === problem.cause))
+    .find(({ length }) => length >= needed);
+  // A panel that refuses the key denies consoles, too.
+  const works = alike !== undefined && PATHS.some((path) => worksSince(cells[path].values(), alike));
+  return works ? newest(alike) : undefined;
 }
 
 /** Has the path of one of these worked since the first of the failed calls started? */

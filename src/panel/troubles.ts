@@ -96,9 +96,10 @@ export class Troubles {
     this.#become(withCheck(this.#state, this.#now));
   }
 
-  /** These channels are reached in another way: what they showed is forgotten. */
+  /** These channels are reached in another way: what they showed is forgotten, except for sockets that still stream. */
   forget(isMeant: (channel: Channel) => boolean): void {
-    for (const channel of CHANNELS.filter(isMeant)) this.forgetOutcomes(channel, () => true);
+    for (const channel of CHANNELS.filter(isMeant))
+      this.forgetOutcomes(channel, ({ last }) => last?.streams !== true);
     const isKept = (subject: Subject) => subject === 'panel' || !isMeant(channelOf(subject));
     this.#become({
       ...this.#state,
@@ -117,8 +118,9 @@ export class Troubles {
     const isDown = this.#state.troubles.get('panel')?.blamedAt !== undefined;
     if (last.signs.panel === 'works') this.#state = afterProof(this.#state, this.#now);
     const cell = this.#cells[channel].get(server);
-    // The panel's problem explains what fails meanwhile.
-    if (cell !== undefined && !isDown) this.#cells[channel].set(server, { ...cell, last });
+    // The panel's problem explains which calls fail meanwhile.
+    const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
+    if (cell !== undefined && !isExplained) this.#cells[channel].set(server, { ...cell, last });
     // In a fleet without trouble, a success changes nothing.
     if (outcome.problem !== undefined || this.#state.troubles.size > 0) this.#judge();
   }

@@ -278,6 +278,7 @@ describe('the consoles of the account are suspected', () => {
     ['if three servers are denied', denied(['a1', 'a2', 'b1']), ['consoles']],
     ['not if two of eight are', denied(['a1', 'a2']), []],
     ['not if the causes differ', [...denied(['a1', 'a2']), ...denied(['b1'], 'unauthorized')], []],
+    ['not if nothing worked since', denied(['a1', 'a2', 'b1'], 'unauthorized'), []],
     ['not if one is granted', [...denied(['a1', 'a2', 'b1']), ['websocket', 'b2', 'works', 60]], []],
     ['not if one streams', [...denied(['a1', 'a2', 'b1']), ['sockets', 'b2', 'streams', 400]], []],
   ])('%s', (_what, lines, suspects) => {
