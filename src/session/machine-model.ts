@@ -27,8 +27,13 @@ interface WithToken extends AttemptState {
   readonly token: Token;
 }
 
+/** Connects since that instant. */
+interface Connecting extends WithToken {
+  readonly connectsAt: number;
+}
+
 /** Waits for the node to respond to a connect, or to a token. */
-interface Handshake extends WithToken {
+interface Handshake extends Connecting {
   /** The token is of an earlier socket. */
   readonly reused: boolean;
   readonly deadlineAt: number;
@@ -73,7 +78,7 @@ export type MachineState =
   | ({ readonly name: 'connecting' } & Handshake)
   | ({ readonly name: 'authenticating' } & Handshake)
   /** The token was accepted, and no stats have arrived yet. */
-  | ({ readonly name: 'opening' } & Accepted)
+  | ({ readonly name: 'opening' } & Connecting & Accepted)
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'refreshing'; readonly next: undefined } & Live)

@@ -104,7 +104,8 @@ function connect(
   { now, timeouts }: MachineContext,
 ): MachineState {
   const attempt = { ...attemptOf(state), epoch: state.epoch + 1 };
-  return { name: 'connecting', ...attempt, token, reused, deadlineAt: now + timeouts.connectTimeoutMs };
+  const deadlineAt = now + timeouts.connectTimeoutMs;
+  return { name: 'connecting', ...attempt, token, reused, connectsAt: now, deadlineAt };
 }
 
 function fetchToken(from: AttemptState, { now }: MachineContext): MachineState {
@@ -226,6 +227,7 @@ function whileAuthenticating(
         ...attemptOf(state),
         name: 'opening',
         token: state.token,
+        connectsAt: state.connectsAt,
         unanswered: 1,
         askedAt: context.now,
       };

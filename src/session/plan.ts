@@ -9,6 +9,9 @@ import { nextPollAt, type PollState } from './polls.ts';
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
+/** A socket that works streams this soon. */
+const CONNECTS_WITHIN_MS = 5_000;
+
 /** The sockets of a server's node, or its polls; instants are monotonic milliseconds. */
 interface Way {
   /** Why it can't be used for now: a problem of the panel, the path, the account or the node. */
@@ -90,8 +93,8 @@ export function planOf(state: SessionState, seen: Surroundings): Plan {
   const { machine, poll, status: before } = state;
   const { now, isRunning, target, sockets, polls } = seen;
   const from = isRunning ? pollsFrom(state, seen) : undefined;
-  const isWoken = 'wokenAt' in machine && machine.wokenAt !== undefined;
-  const polling = from !== undefined && !(isWoken && from > now);
+  const hasFailed = !('failures' in machine) || (machine.failures > 0 && machine.wokenAt === undefined);
+  const polling = from !== undefined && (from <= now || hasFailed);
   return {
     socket: socketPlan(machine, seen),
     poll: from === undefined ? { type: 'off' } : pollPlan(poll, from, seen),
@@ -168,6 +171,8 @@ function fallbackFrom(
   if (refused?.pollable === false) return undefined;
   // While polls are held as well, one would only wait, and start in place of the socket.
   if (sockets.heldBy !== undefined && !isPollHeld) return NEVER;
+  // With a token, it will probably stream at once, and without its data is as old as before.
+  if ('connectsAt' in machine) return Math.max(overdueFrom, machine.connectsAt + CONNECTS_WITHIN_MS);
   // It will probably connect at once: a poll would take a call from others.
   if (wokenAt !== undefined) return isPollHeld ? undefined : wokenAt + FALLBACK_AFTER_MS;
   if (refused !== undefined) return NEVER;

@@ -15,7 +15,7 @@ export class Session implements WayOwner {
   /** Undefined before the first poll, because most servers are never polled. */
   #poller: Poller | undefined;
   #isRunning = false;
-  #waitingSince = 0;
+  #waitingSince: number | undefined;
   #status: CollectionStatus = { condition: 'stopped' };
   #hasStreamed = false;
 
@@ -41,7 +41,8 @@ export class Session implements WayOwner {
   /** Does what the server needs in these surroundings, and shows its condition. */
   sees(surroundings: Surroundings): void {
     const { isRunning, now } = surroundings;
-    if (isRunning && !this.#isRunning) this.#waitingSince = now;
+    // Who begins again has waited since the first time.
+    if (isRunning) this.#waitingSince ??= now;
     this.#isRunning = isRunning;
     const { machine } = this;
     const { socket, poll, status } = planOf(this.#state, surroundings);
@@ -61,7 +62,7 @@ export class Session implements WayOwner {
       machine: this.machine,
       poll: this.#poller?.state ?? NEVER_POLLED,
       sampledAt: this.#record.sampledAt,
-      waitingSince: this.#waitingSince,
+      waitingSince: this.#waitingSince ?? 0,
       status: this.#status,
     };
   }

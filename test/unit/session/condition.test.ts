@@ -24,7 +24,7 @@ const NO_SERVER: Problem = { cause: 'not_found', detail: 'no such server' };
 const KEY: Problem = { cause: 'key_refused', detail: 'Unauthenticated.' };
 const failed = { epoch: 1, failures: 2, problem: SOCKET };
 const rest = { since: 0, retryAt: 0, reason: 'closed' } as const;
-const handshake = { token: TOKEN, reused: false, deadlineAt: 0 };
+const handshake = { token: TOKEN, reused: false, connectsAt: 0, deadlineAt: 0 };
 const live = { token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0, askedAt: 0, refreshAt: 0 };
 
 const IDLE: MachineState = { name: 'idle', epoch: 0 };

@@ -154,6 +154,7 @@ describe('a token that was renewed in the second in which the node revoked the p
         failures,
         token: token('new'),
         reused: false,
+        connectsAt: START,
         deadlineAt: START + 10_000,
       });
       machine.jwtError(ANSWERED);
@@ -193,6 +194,7 @@ describe('a socket on which no stats arrive', () => {
       failures: 0,
       token: token('new'),
       reused: false,
+      connectsAt: START,
       deadlineAt: START + 10_000,
     });
     machine.dispatch({ type: 'authenticated', epoch: 7 });

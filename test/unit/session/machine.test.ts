@@ -34,7 +34,7 @@ const ELSEWHERE = token('elsewhere', 'wss://node-2/ws');
 
 const attempt = { epoch: 7, failures: 1 };
 const rest = { since: 0, retryAt: NOW, reason: 'closed' } as const;
-const handshake = { token: LIVING, deadlineAt: NOW } as const;
+const handshake = { token: LIVING, connectsAt: NOW, deadlineAt: NOW } as const;
 const asked = { token: LIVING, askedAt: NOW - 15_000 } as const;
 const live = {
   ...attempt,
@@ -54,8 +54,8 @@ const STATES = {
   connecting: { name: 'connecting', ...attempt, ...handshake, reused: false },
   'authenticating, new token': { name: 'authenticating', ...attempt, ...handshake, reused: false },
   'authenticating, old token': { name: 'authenticating', ...attempt, ...handshake, reused: true },
-  opening: { name: 'opening', ...attempt, ...asked, unanswered: 1 },
-  'opening, asked twice': { name: 'opening', ...attempt, ...asked, unanswered: 2 },
+  opening: { name: 'opening', ...attempt, ...asked, connectsAt: NOW, unanswered: 1 },
+  'opening, asked twice': { name: 'opening', ...attempt, ...asked, connectsAt: NOW, unanswered: 2 },
   streaming: { name: 'streaming', ...live },
   'streaming, just begun': { name: 'streaming', ...live, since: NOW - 5_000, authenticatedAt: NOW - 5_000 },
   'streaming, asked twice': { name: 'streaming', ...live, unanswered: 2 },

@@ -25,7 +25,7 @@ const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0,
 const HELD: Problem = { cause: 'node_connection', detail: 'no connection' };
 const fresh = { epoch: 1, failures: 0 };
 const failed = { epoch: 1, failures: 2 };
-const handshake = { token: TOKEN, reused: false, deadlineAt: 0 };
+const handshake = { token: TOKEN, reused: false, connectsAt: FAILED_AT, deadlineAt: 0 };
 const live = {
   ...fresh,
   token: TOKEN,
@@ -42,6 +42,14 @@ const STATES = {
   'waiting for its first token': { name: 'fetchingToken', since: FAILED_AT, ...fresh },
   connecting: { name: 'connecting', ...fresh, ...handshake },
   authenticating: { name: 'authenticating', ...fresh, ...handshake },
+  'waiting for its first stats': {
+    name: 'opening',
+    ...fresh,
+    token: TOKEN,
+    connectsAt: FAILED_AT,
+    unanswered: 1,
+    askedAt: FAILED_AT,
+  },
   'fetching a token after failures': { name: 'fetchingToken', since: FAILED_AT, ...failed },
   'connecting after failures': { name: 'connecting', ...failed, ...handshake },
   'authenticating after failures': { name: 'authenticating', ...failed, ...handshake },
@@ -105,8 +113,9 @@ describe('a server in mode auto', () => {
     // The state, its polls, and its polls while no socket of its node can be opened.
     ['idle', OFF, OFF],
     ['waiting for its first token', OFF, AT_ONCE],
-    ['connecting', OFF, AT_ONCE],
-    ['authenticating', OFF, AT_ONCE],
+    ['connecting', AFTER_30_S, AT_ONCE],
+    ['authenticating', AFTER_30_S, AT_ONCE],
+    ['waiting for its first stats', AFTER_30_S, AT_ONCE],
     ['fetching a token after failures', AFTER_30_S, AT_ONCE],
     ['connecting after failures', AFTER_30_S, AT_ONCE],
     ['authenticating after failures', AFTER_30_S, AT_ONCE],
@@ -129,6 +138,11 @@ describe('a server in mode auto', () => {
   it('that was never sampled is polled 30 s after it began to wait', () => {
     const { poll } = plan({ machine: STATES['backing off'], sampledAt: undefined });
     expect(poll).toEqual({ ...AT_ONCE, at: WAITING_SINCE + FALLBACK_AFTER_MS });
+  });
+
+  it('that has its token late is polled unless it streams within 5 s', () => {
+    const machine: MachineState = { ...STATES.connecting, connectsAt: NOW, wokenAt: NOW };
+    expect(plan({ machine, sampledAt: undefined }).poll).toEqual({ ...AT_ONCE, at: NOW + 5_000 });
   });
 
   it('that was woken is polled 30 s later, and not while polls are held', () => {
