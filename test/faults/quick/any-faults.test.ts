@@ -101,6 +101,90 @@ it.each<[string, Story]>([
       { minute: 3.01, of: 'key' },
     ),
   ],
+  [
+    'sockets that open without stats after a reload, while the data of polls gets older',
+    story(
+      240,
+      821_395,
+      [
+        ['console limit', 0.75, 2.25, 'websocket'],
+        ['mute', 3.25, 5.25, 'socket', 'n2'],
+      ],
+      { minute: 4.26, of: 'access' },
+    ),
+  ],
+  [
+    'a socket that streams again while the panel is down',
+    story(60, 650_940, [
+      ['missing', 1.25, 5],
+      ['garbage', 1.5, 2.5, 'socket', 'n1'],
+    ]),
+  ],
+  [
+    'tokens that wait until polls leave room for them',
+    story(
+      60,
+      932_838,
+      [
+        ['console limit', 0, 3.75, 'websocket'],
+        ['clock', 2.75, 3.75, 'socket', 'n0'],
+        ['revoked', 1.25, 2.5],
+      ],
+      { minute: 4.51, of: 'key' },
+    ),
+  ],
+  [
+    'servers that never had data and begin again with a reload',
+    story(
+      120,
+      308_386,
+      [
+        ['console limit', 0, 2.25, 'websocket'],
+        ['console limit', 4, 6.5, 'websocket'],
+        ['missing', 0.25, 0.5, 'resources', 'n1'],
+      ],
+      { minute: 1.01, of: 'access' },
+    ),
+  ],
+  [
+    'a node whose socket streams while neither tokens nor polls work',
+    story(
+      240,
+      999_995,
+      [
+        ['mute', 3, 3.75, 'socket', 'n2'],
+        ['hang', 3.75, 5.25, 'resources'],
+        ['error', 3.5, 4],
+      ],
+      { minute: 6.76, of: 'access' },
+    ),
+  ],
+  [
+    'sockets that stream through a reload, while the panel gives their node no tokens',
+    story(
+      60,
+      561_957,
+      [
+        ['limited', 3, 6.75, 'listing'],
+        ['error', 4.5, 8, 'websocket', 'n1'],
+        ['page', 0.25, 4.25],
+      ],
+      { minute: 7.01, of: 'access' },
+    ),
+  ],
+  [
+    'a key that the panel no longer accepts, which denies consoles as well',
+    story(
+      60,
+      549_481,
+      [
+        ['error', 3.25, 5, 'websocket'],
+        ['console limit', 0, 3, 'websocket'],
+        ['revoked', 0.5, 2.5],
+      ],
+      { minute: 1.01, of: 'key' },
+    ),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });
