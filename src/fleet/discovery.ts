@@ -279,11 +279,8 @@ export class Discovery {
       if (configured.has(identityOf({ id: server.uuid }))) return 0;
       return this.#rules?.selects(server) === true ? 1 : 2;
     };
-    const first = firstServers(servers, most, rankOf);
-    if (first.length < servers.length) {
-      const kept = new Set(first);
-      for (const server of servers) if (!kept.has(server) && rankOf(server) === 1) forgotten.add(server.uuid);
-    }
+    const { first, others } = firstServers(servers, most, rankOf);
+    for (const { server, rank } of others) if (rank === 1) forgotten.add(server.uuid);
     return first;
   }
 

@@ -102,16 +102,19 @@ export function hasDoubts({ known, shortSince }: ListingState): boolean {
   return shortSince !== undefined || [...known.values()].some(({ missedWalks }) => missedWalks > 0);
 }
 
-/** The first so many of the servers, by rank and then by UUID: a choice that doesn't depend on the order of the server list. */
+/**
+ * The first so many of the servers, by rank and then by UUID: a choice that doesn't depend on the order of the server list; and how
+ * the others rank.
+ */
 export function firstServers(
   servers: readonly ListedServer[],
   most: number,
   rankOf: (server: ListedServer) => number,
-): readonly ListedServer[] {
-  if (servers.length <= most) return servers;
+) {
+  if (servers.length <= most) return { first: servers, others: [] };
   const ranked = servers.map((server) => ({ server, rank: rankOf(server) }));
   ranked.sort((one, other) => one.rank - other.rank || byUuid(one.server, other.server));
-  return ranked.slice(0, most).map(({ server }) => server);
+  return { first: ranked.slice(0, most).map(({ server }) => server), others: ranked.slice(most) };
 }
 
 export function byUuid(one: Pick<ListedServer, 'uuid'>, other: Pick<ListedServer, 'uuid'>): number {

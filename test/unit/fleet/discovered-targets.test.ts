@@ -172,6 +172,12 @@ describe('a configured server in the server list', () => {
     ]);
   });
 
+  it("has the server list's daemon, or else the configured one", () => {
+    const configured = target({ id: short, daemon: 'wings' });
+    expect(merged([configured], [server])[0]?.daemon).toBe('wings');
+    expect(merged([configured], [{ ...server, daemon: 'elytra' }])[0]?.daemon).toBe('elytra');
+  });
+
   it('is unchanged if it is not listed', () => {
     expect(merged([target()], [])).toEqual([target()]);
   });

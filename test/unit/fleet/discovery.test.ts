@@ -413,6 +413,8 @@ describe('an empty server list', () => {
     await start();
     discovery.configure([target()], { intervalMs: 5 * MINUTE });
     expect(discovery.problems).toEqual([]);
+    await clock.advance(0);
+    expect(lines()).not.toContain('panel main: servers are discovered again');
   });
 });
 

@@ -186,12 +186,13 @@ it('the first servers are those of a lower rank, then by UUID, whatever the orde
     fc.property(numbers, fc.nat(45), (shown, most) => {
       const rank = (n: number) => n % 3;
       const sorted = shown.toSorted((a, b) => rank(a) - rank(b) || a - b);
-      const first = firstServers(
+      const { first, others } = firstServers(
         shown.map((n) => listed(n)),
         most,
         ({ uuid }) => rank(numberOf(uuid)),
       );
       expect(new Set(first.map(({ uuid }) => numberOf(uuid)))).toEqual(new Set(sorted.slice(0, most)));
+      expect(others.map(({ server }) => numberOf(server.uuid))).toEqual(sorted.slice(most));
     }),
   );
 });
