@@ -362,7 +362,7 @@ describe('a refused upgrade', () => {
   ])('%s is recognized within a second', async (_what, beginning) => {
     stage.upgrade = (_request, socket) => void socket.write(`HTTP/1.1 404 Not Found\r\n\r\n${beginning}`);
     stage.look();
-    await stage.untilHolds(() => expect(stage.clock.pending).toBe(2));
+    await stage.untilHolds(() => expect(stage.clock.pending).toBe(3));
     await stage.clock.advance(1_000);
     await stage.until({ problem: { cause: 'upgrade_refused' } });
   });
