@@ -219,12 +219,16 @@ function replaced(state: BlameState, subject: Subject, trouble: Trouble): BlameS
 }
 
 /**
- * The server that tries the subject: one that streams, otherwise one that never failed there, otherwise whoever failed least
+ * The server that tries the subject: one that streams, of a node none of whose servers failed there, otherwise one that never failed there, otherwise whoever failed least
  * recently, at random among equals; undefined if each is blocked for a reason of its own. `random` is uniform in [0, 1).
  */
 export function trialServer(subject: Subject, cells: Cells, random: () => number): string | undefined {
   const channel = channelOf(subject);
   const node = nodeOf(subject);
+  // On these nodes, a failure may be the node's.
+  const failing = new Set<string | undefined>();
+  for (const { asked, last } of node === undefined ? cells[channel].values() : [])
+    if (last?.problem !== undefined) failing.add(asked.node);
   let chosen: string | undefined;
   let chosenAt = Number.POSITIVE_INFINITY;
   let equals = 0;
@@ -233,7 +237,8 @@ export function trialServer(subject: Subject, cells: Cells, random: () => number
     const { problem, at = 0 } = lastOf(channel, server, cells) ?? {};
     if (problem !== undefined && isBlockedAlone(problem)) continue;
     // The node of a server that streams is not to blame.
-    const isWell = problem === undefined && cells.sockets.get(server)?.last?.streams === true;
+    const streams = cells.sockets.get(server)?.last?.streams === true;
+    const isWell = problem === undefined && streams && !failing.has(asked.node);
     const failedAt = isWell ? NEVER : problem === undefined ? -1 : at;
     if (failedAt > chosenAt) continue;
     equals = failedAt === chosenAt ? equals + 1 : 1;

@@ -6,6 +6,7 @@ import { type RateLimit, WINDOW_MS } from './rate-limit.ts';
 import {
   anyStartAt,
   type Call,
+  isOfLists,
   isTrial,
   type Started,
   startAt,
@@ -52,6 +53,7 @@ export class Lane {
   /** Whoever called last is last. */
   readonly #tokens = new Map<string, readonly Ran[]>();
   #trials: readonly Ran[] = [];
+  #lists: readonly Ran[] = [];
   /** By deadline; what tries something first. */
   #waiting: Waiting[] = [];
   /** The first of them that may start, if that is known. */
@@ -139,8 +141,8 @@ export class Lane {
 
   #traffic(): Traffic {
     const { limit, surroundings } = this.#options;
-    const started = { running: this.#running, tokens: this.#tokens, trials: this.#trials };
-    return { ...surroundings(), ...started, allowance: limit.allowance };
+    const [running, tokens, trials, lists] = [this.#running, this.#tokens, this.#trials, this.#lists];
+    return { ...surroundings(), running, tokens, trials, lists, allowance: limit.allowance };
   }
 
   async #make<T>(call: Call, make: () => Promise<T>): Promise<T> {
@@ -167,6 +169,7 @@ export class Lane {
     const isRecent = ({ endedAt = startedAt }: Ran) => endedAt > startedAt - WINDOW_MS;
     this.#running = [...this.#running, started];
     if (isOfTrials) this.#trials = [...this.#trials.filter(isRecent), started];
+    if (isOfLists(call.path)) this.#lists = [...this.#lists.filter(isRecent), started];
     if (call.path !== 'websocket') return;
     const before = this.#tokens.get(call.server) ?? [];
     this.#tokens.delete(call.server);

@@ -39,6 +39,8 @@ export interface Traffic {
   readonly tokens: ReadonlyMap<string, readonly Started[]>;
   /** Those that probably failed, in the order of their starts. */
   readonly trials: readonly Started[];
+  /** Those for backups and schedules, in the order of their starts. */
+  readonly lists: readonly Started[];
   /** When a poll of a node last got a response; absent if one without a response began after that. */
   readonly respondedAt: ReadonlyMap<string, number>;
 }
@@ -68,6 +70,9 @@ export const TOKEN_CALLS = 2;
 
 /** The part of the rate that trials and retries may take together. */
 const TRIAL_SHARE = 0.1;
+
+/** The part of the rate that backups and schedules may take: when all are read at once, new sockets and polls need the rest. */
+const LIST_SHARE = 0.25;
 
 /** Other calls wait this long for the first canary. */
 const FIRST_CALL_MS = 3_000;
@@ -113,6 +118,8 @@ const RULES = {
     const inDoubt = polls.filter((one) => isSeatedNow(one) && isInDoubt(one.call.node(), traffic, now));
     return freeAt(inDoubt, SEATS_IN_DOUBT);
   },
+  list: ({ path }, { lists, allowance }) =>
+    isOfLists(path) ? roomAt(startsOf(lists), allowance.perMinute * LIST_SHARE) : AT_ONCE,
   /** Calls that probably fail take little of the rate; a check by a server that hasn't failed isn't one of them. */
   trials: (call, traffic) => (isTrial(call, traffic) ? trialsAt(traffic) : AT_ONCE),
 } as const satisfies Record<string, Rule>;
@@ -135,9 +142,15 @@ export function anyStartAt({ allowance }: Pick<Traffic, 'allowance'>): number {
 
 /** When the next trial may start as far as their part of the rate is concerned. */
 export function trialsAt({ trials, allowance }: Pick<Traffic, 'trials' | 'allowance'>): number {
-  const starts = trials.map(({ startedAt }) => startedAt);
-  return roomAt(starts, allowance.perMinute * TRIAL_SHARE);
+  return roomAt(startsOf(trials), allowance.perMinute * TRIAL_SHARE);
 }
+
+/** Is it a path that shows no samples? */
+export function isOfLists(path: Path): boolean {
+  return path === 'backups' || path === 'schedules';
+}
+
+const startsOf = (calls: readonly Started[]) => calls.map(({ startedAt }) => startedAt);
 
 /** The instants that count for a server's credential calls: the panel may have received one as late as it ended. */
 export function tokenCallsOf(server: string, { tokens }: Pick<Traffic, 'tokens'>): readonly number[] {

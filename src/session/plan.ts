@@ -2,9 +2,9 @@ import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { collectionStatus } from './condition.ts';
-import { FALLBACK_AFTER_MS, type PollIntervals, UNANSWERED_LIMIT } from './due.ts';
+import { FALLBACK_AFTER_MS, type PollIntervals, refusedRetryMs, UNANSWERED_LIMIT } from './due.ts';
 import { type LastingRefusal, mayBeOfPanel } from './failure.ts';
-import { isAttempt, isLive, type MachineEvent, type MachineState } from './machine-model.ts';
+import { isAttempt, isLive, type MachineEvent, type MachineState, type StateNamed } from './machine-model.ts';
 import { nextPollAt, type PollState } from './polls.ts';
 
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -133,7 +133,7 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
       if (trial !== undefined) return { type: 'try', isFresh: trial.isFresh };
       if (!mayConnect) return undefined;
       if (outdatedAt(machine, sockets, seen) > machine.since) return { type: 'wake' };
-      return now >= machine.retryAt ? { type: 'timer', timer: 'retry' } : undefined;
+      return now >= retryAt(machine, seen) ? { type: 'timer', timer: 'retry' } : undefined;
     case 'streaming': {
       const failedAt = machine.failedRefreshes?.at ?? Number.POSITIVE_INFINITY;
       return sockets.panelJudgedAt > failedAt ? { type: 'wake' } : undefined;
@@ -144,6 +144,19 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
     case 'refreshing':
       return undefined;
   }
+}
+
+/** Does the server list show the server, and nothing that keeps it from being monitored? */
+export function isListed({ node, blocked }: ServerTarget): boolean {
+  return node !== undefined && blocked === undefined;
+}
+
+/** When a server that rests tries again; one that is listed by now was refused for a reason that may be over soon. */
+function retryAt(
+  { name, retryAt: at, since }: StateNamed<'backingOff' | 'blocked'>,
+  { target }: Pick<Surroundings, 'target'>,
+): number {
+  return name === 'blocked' && isListed(target) ? Math.min(at, since + refusedRetryMs(0)) : at;
 }
 
 /** Was the server chosen to try its node's sockets without doing so? */
@@ -183,7 +196,9 @@ function fallbackFrom(
 function pollPlan(poll: PollState, from: number, seen: Surroundings): PollPlan {
   const { pollIntervalMs, stalenessMs } = seen;
   const isOutdated = pollsOutdatedAt(poll.result, seen) > poll.endedAt;
-  const at = isOutdated ? from : nextPollAt(poll, from, pollIntervalMs);
+  const isSoon = poll.result.type === 'refused' && isListed(seen.target);
+  const notBefore = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
+  const at = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
   return { type: 'on', at, isOutdated, pollIntervalMs, stalenessMs };
 }
 

@@ -2,7 +2,7 @@ import type { Cancel } from '../domain/clock.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { type PollIntervals, pollBy, polledStalenessMs } from './due.ts';
-import type { PollPlan } from './plan.ts';
+import { isListed, type PollPlan } from './plan.ts';
 import {
   afterPoll,
   isPollRetry,
@@ -71,7 +71,7 @@ export class Poller {
       now,
       random: random(),
       intervalMs: plan.pollIntervalMs,
-      isListed: this.#record.target.node !== undefined,
+      isListed: isListed(this.#record.target),
     });
     this.#owner.changed();
   }

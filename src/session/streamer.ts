@@ -19,6 +19,7 @@ import {
   timersOf,
   unansweredIn,
 } from './machine-model.ts';
+import { isListed } from './plan.ts';
 import type { StreamContext, StreamRecord, WayOwner } from './session-ports.ts';
 import { toToken } from './token.ts';
 
@@ -81,7 +82,7 @@ export class Streamer {
       random: random(),
       timeouts: settings,
       isCurrent: (socketUrl) => panel.isCurrent(node, socketUrl),
-      isListed: target.node !== undefined && mayRenew,
+      isListed: isListed(target),
       mayRenew,
     };
   }

@@ -147,6 +147,26 @@ it.each<[string, Story]>([
     ),
   ],
   [
+    'a server whose token was refused before the server list was first read',
+    story(
+      240,
+      422_852,
+      [
+        ['missing', 0, 2.5, 'websocket', 'n2'],
+        ['hang', 1.75, 2.5, 'resources', 'n1'],
+        ['cut', 0, 0.5, 'listing'],
+      ],
+      { minute: 1.51, of: 'key' },
+    ),
+  ],
+  [
+    'backups and schedules that are first read while a node hangs',
+    story(120, 809_222, [
+      ['missing', 0, 2],
+      ['hang', 1.25, 2.75, 'socket', 'n2'],
+    ]),
+  ],
+  [
     'a node whose socket streams while neither tokens nor polls work',
     story(
       240,

@@ -461,6 +461,17 @@ describe('a trial', () => {
       'a3',
     ],
     [
+      'of a path is that of a server that streams, and of a node none of whose servers failed there',
+      [
+        ['sockets', 'a1', 'streams'],
+        ['websocket', 'a2', 'panel_error'],
+        ['sockets', 'b1', 'streams'],
+        ['sockets', 'a3', 'streams'],
+      ],
+      pathOf('websocket'),
+      'b1',
+    ],
+    [
       'otherwise of the one that failed least recently',
       [
         ['resources', 'a1', 'node_silent', 3],

@@ -62,6 +62,7 @@ const QUIET: Traffic = {
   running: [],
   tokens: new Map(),
   trials: [],
+  lists: [],
   respondedAt: new Map([
     ['a', NOW - 100_000],
     ['b', NOW - 100_000],
@@ -69,7 +70,7 @@ const QUIET: Traffic = {
 };
 
 /** What the calls of the last minute are to the next one. */
-const startedOf = (calls: readonly Started[]): Pick<Traffic, 'running' | 'tokens' | 'trials'> => {
+const startedOf = (calls: readonly Started[]): Pick<Traffic, 'running' | 'tokens' | 'trials' | 'lists'> => {
   const tokens = new Map<string, readonly Started[]>();
   for (const one of calls)
     if (one.call.path === 'websocket')
@@ -78,6 +79,7 @@ const startedOf = (calls: readonly Started[]): Pick<Traffic, 'running' | 'tokens
     running: calls.filter(({ endedAt }) => endedAt === undefined),
     tokens,
     trials: calls.filter(({ isTrial }) => isTrial),
+    lists: calls.filter(({ call: { path } }) => path === 'backups' || path === 'schedules'),
   };
 };
 
@@ -337,6 +339,20 @@ describe('a call starts', () => {
       'seat',
     ],
     [
+      'for backups when lists have room in their quarter',
+      call({ path: 'backups' }),
+      traffic({ calls: times(12, ended(40, { path: 'schedules' })) }),
+      NOW + 19_000,
+      'list',
+    ],
+    [
+      'at once whatever lists take, if it is for a sample',
+      call(),
+      traffic({ calls: times(12, ended(40, { path: 'schedules' })) }),
+      NOW,
+      undefined,
+    ],
+    [
       'when trials have room in their tenth',
       call({ isRetry: () => true }),
       traffic({ calls: times(4, TRIED) }),
@@ -432,6 +448,7 @@ describe('the start of any call', () => {
             running: when.running,
             tokens: when.tokens,
             trials: when.trials,
+            lists: when.lists,
             // What a 429 paused isn't a trial.
             allowance: {
               ...QUIET.allowance,

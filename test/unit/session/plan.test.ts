@@ -317,6 +317,15 @@ describe('polls that failed are due at once', () => {
     }
   });
 
+  it('within a minute if the server is listed by now, however long its refusals lasted before', () => {
+    const poll = { ...polled('not_found'), notBefore: FAILED_AT + 300_000 };
+    const { poll: unlisted } = plan({ poll }, seen({ target: target({ mode: 'poll', node: undefined }) }));
+    expect(unlisted).toMatchObject({ at: FAILED_AT + 300_000 });
+    expect(plan({ poll }, seen({ target: target({ mode: 'poll', node: 'n' }) })).poll).toMatchObject({
+      at: FAILED_AT + 60_000,
+    });
+  });
+
   it('but polls that were answered are not', () => {
     const poll: PollState = { ...polled('timeout'), result: { type: 'answered' }, notBefore: 0 };
     const news = seen({ polls: since({ panelJudgedAt: LATER, nodeJudgedAt: LATER }).sockets });
