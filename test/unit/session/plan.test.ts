@@ -278,6 +278,19 @@ it('a streaming server whose renewal failed tries again once the panel was clear
   expect(next(STATES.streaming, since({ panelJudgedAt: LATER }))).toBeUndefined();
 });
 
+it('a server that was refused tries again within a minute if it is listed by now', () => {
+  const machine: MachineState = {
+    ...STATES['refused its console'],
+    refused: { reason: 'not_found', pollable: true },
+    retryAt: FAILED_AT + 300_000,
+  };
+  const after = (ms: number, node: string | undefined) =>
+    next(machine, { now: FAILED_AT + ms, target: target({ node }) });
+  expect(after(60_000, 'n')).toEqual({ type: 'timer', timer: 'retry' });
+  expect(after(59_999, 'n')).toBeUndefined();
+  expect(after(60_000, undefined)).toBeUndefined();
+});
+
 describe('polls that failed are due at once', () => {
   const polled = (cause: CauseCode): PollState => ({
     ...NEVER_POLLED,
