@@ -82,7 +82,7 @@ function describeConfig(config: Config): string {
 }
 
 /** One line of a panel's settings. */
-type Row = readonly [label: string, text: string];
+type CheckRow = readonly [label: string, text: string];
 
 function describePanel(panel: PanelConfig): string {
   const rows = settingRows(panel);
@@ -92,9 +92,9 @@ function describePanel(panel: PanelConfig): string {
   );
 }
 
-function settingRows(panel: PanelConfig): readonly Row[] {
+function settingRows(panel: PanelConfig): readonly CheckRow[] {
   const { tls, proxyUrl, socketHosts, queryHosts, requestsPerMinute: rate, servers, listing } = panel;
-  const row = (label: string, text: string | undefined): readonly Row[] =>
+  const row = (label: string, text: string | undefined): readonly CheckRow[] =>
     text === undefined ? [] : [[label, text]];
   const every = (settings: { readonly intervalMs: number } | undefined) =>
     settings && `every ${formatDuration(settings.intervalMs)}`;
@@ -121,23 +121,27 @@ function settingRows(panel: PanelConfig): readonly Row[] {
   ];
 }
 
-function listingRows({ discover, type, intervalMs }: NonNullable<PanelConfig['listing']>): readonly Row[] {
+function listingRows({
+  discover,
+  type,
+  intervalMs,
+}: NonNullable<PanelConfig['listing']>): readonly CheckRow[] {
   const every = `every ${formatDuration(intervalMs)}`;
   if (discover === undefined) return [['server list', `${every}, for node, egg and limits`]];
   const { include, exclude, expect, query = [], labels, mode, maxServers } = discover;
   const globRows = (label: string, globs: ServerGlobs) =>
-    Object.entries(globs).map(([key, some]): Row => [label, `${key} ${some.join(' or ')}`]);
+    Object.entries(globs).map(([key, some]): CheckRow => [label, `${key} ${some.join(' or ')}`]);
   const labelTexts = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return [
     ['discover', `${WHOSE[type ?? 'any']}, ${every}`],
     ...globRows('  include', include),
     ...globRows('  exclude', exclude),
-    ...expect.map(({ match, state }, index): Row => ['  expect', describeRule(state, match, index)]),
+    ...expect.map(({ match, state }, index): CheckRow => ['  expect', describeRule(state, match, index)]),
     ...(expect.some(matchesEveryServer)
       ? []
       : [['  expect', describeRule('auto', {}, expect.length)] as const]),
     ...query.map(
-      (rule, index): Row => ['  query', describeRule(describeQuery(rule.query), rule.match, index)],
+      (rule, index): CheckRow => ['  query', describeRule(describeQuery(rule.query), rule.match, index)],
     ),
     ...(mode === 'auto' ? [] : [['  mode', mode] as const]),
     ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)] as const]),

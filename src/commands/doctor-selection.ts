@@ -11,7 +11,7 @@ export interface DoctorSelection {
 }
 
 /** The selected part of a configuration. */
-interface Selected {
+interface SelectedConfig {
   readonly config: Config;
   /** Is the server, configured or discovered, one of those to run? */
   readonly isMeant?: (server: ServerIdentity) => boolean;
@@ -27,7 +27,7 @@ const SHORT_ID = /^[0-9a-f]{8}$/i;
  * The selected part of a configuration, or a message about why there is none. A server that isn't in the configuration is looked up
  * in the server lists of the panels with `discover`.
  */
-export function select(config: Config, { panel, server }: DoctorSelection): Selected | string {
+export function select(config: Config, { panel, server }: DoctorSelection): SelectedConfig | string {
   const named = config.panels.filter(({ name }) => panel === undefined || name === panel);
   if (named.length === 0) {
     return `no panel "${panel ?? ''}" in the configuration (panels: ${listed(

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { descriptorLimit } from '../app/descriptor-limit.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { Page } from '../doctor/paint.ts';
+import { Printout } from '../doctor/paint.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
 import { type RunOptions, runDoctor } from '../doctor/run.ts';
@@ -76,7 +76,7 @@ async function doctor(
   out(
     json
       ? `${JSON.stringify(reportDocument(report), undefined, 2)}\n`
-      : renderReport(report, Page.for(process.stdout, process.env)),
+      : renderReport(report, Printout.for(process.stdout, process.env)),
   );
   return isAllHealthy(report) ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import { isClearText, panelUrlProblem } from '../config/values.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { Page } from '../doctor/paint.ts';
+import { Printout } from '../doctor/paint.ts';
 import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import { Secret } from '../domain/secret.ts';
@@ -24,7 +24,7 @@ export interface Answers {
 }
 
 /** A question whose answer is a text; `problemOf` returns what is wrong with an answer, or undefined. */
-interface Question {
+interface Prompt {
   readonly text: string;
   readonly example: string;
   readonly problemOf: (answer: string) => string | undefined;
@@ -32,9 +32,9 @@ interface Question {
 
 /** Asks a person; rejects with a CommandFailure if the person cancels. */
 export interface Asker {
-  text(question: Question): Promise<string>;
+  text(question: Prompt): Promise<string>;
   /** Doesn't echo the answer. */
-  hidden(question: Question): Promise<string>;
+  hidden(question: Prompt): Promise<string>;
   /** Anything but a yes means no. */
   confirms(question: string): Promise<boolean>;
 }
@@ -201,14 +201,14 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
   if (!(stderr.rows > 0)) stderr.rows = 24;
   const common = { output: stderr, signal, withGuide: false };
   // The library breaks lines in odd places; a symbol and two spaces precede its questions.
-  const page = Page.for(stderr, process.env);
+  const page = Printout.for(stderr, process.env);
   const wrapped = (question: string) => page.wrapped(question, '   ').trimStart();
   /** Returns the answer; throws if the question was canceled. */
   function answered<T>(answer: T): Exclude<T, symbol> {
     if (typeof answer === 'symbol') throw new CommandFailure(STOPPED);
     return answer as Exclude<T, symbol>;
   }
-  const asking = ({ text: question, example, problemOf }: Question) => ({
+  const asking = ({ text: question, example, problemOf }: Prompt) => ({
     ...common,
     message: wrapped(question),
     placeholder: example,

@@ -8,7 +8,7 @@ import { parseConfig } from '../config/load.ts';
 import { isClearText } from '../config/values.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
-import { Page } from '../doctor/paint.ts';
+import { Printout } from '../doctor/paint.ts';
 import { limitWords, problemBlocks } from '../doctor/render.ts';
 import { SystemClock } from '../domain/clock.ts';
 import type { ListingType } from '../domain/discovery.ts';
@@ -133,7 +133,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   const replaces = await mayReplace(targets, flags, asker);
   // Otherwise, a signal would have no effect while standard input is silent.
   const input = flags.keyFile === '-' ? addAbortSignal(signal, process.stdin) : process.stdin;
-  const page = Page.for(process.stderr, process.env);
+  const page = Printout.for(process.stderr, process.env);
   const explain = (text: string) => note(`\n${page.wrapped(text)}\n`);
   const sources = { env: process.env, input, asker, explain };
   const url = await readUrl(flags, asker);
@@ -158,14 +158,19 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
 }
 
 /** What the problem is, and what to do, as doctor shows it. */
-function problemWords(problem: Problem, panel: string, page: Page): string {
+function problemWords(problem: Problem, panel: string, page: Printout): string {
   const { remedy } = CAUSES[problem.cause];
   const found = { ...problem, panel, result: 'failed', remedy, nodes: [], servers: [] } as const;
   return problemBlocks([found], page).join('\n');
 }
 
 /** The servers to discover: all of the panel for an administrator who has none, and their players, if the person wants them. */
-async function chooseServers(panel: PanelConfig, own: Seen, asker: Asker | undefined, signal: AbortSignal) {
+async function chooseServers(
+  panel: PanelConfig,
+  own: FirstLook,
+  asker: Asker | undefined,
+  signal: AbortSignal,
+) {
   const discover: string[] = [];
   let seen = own;
   if (own.servers.length === 0 && own.account?.isAdmin === true) {
@@ -259,7 +264,7 @@ async function panelOf(flags: InitFlags, answers: Answers, targets: Targets): Pr
 }
 
 /** What the key can access on the panel: the servers, the account if the panel reports it, and the rate limit. */
-type Seen = Awaited<ReturnType<typeof look>>;
+type FirstLook = Awaited<ReturnType<typeof look>>;
 
 async function look(panel: PanelConfig, type: ListingType | undefined, signal: AbortSignal) {
   const api = panelApi(panel, new SystemClock());
@@ -288,8 +293,12 @@ function write(targets: Targets, { text, key }: { text: string; key: string }, r
   writePrivately(files, replaces);
 }
 
-function written({ servers, account, limitPerMinute: known }: Seen, { url }: PanelConfig, targets: Targets) {
-  const page = Page.for(process.stdout, process.env);
+function written(
+  { servers, account, limitPerMinute: known }: FirstLook,
+  { url }: PanelConfig,
+  targets: Targets,
+) {
+  const page = Printout.for(process.stdout, process.env);
   const admin = ', an administrator: the key can change everything, so prefer a read-only account';
   const accountWords =
     account === undefined

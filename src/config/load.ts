@@ -23,7 +23,7 @@ export async function parseConfig(text: string, file: string, env: Environment) 
 }
 
 /** A configuration as plain data, which a thread can pass on, and the files that contain keys; or what is wrong with it. */
-type Read = Awaited<ReturnType<typeof readConfig>>;
+type ReadConfig = Awaited<ReturnType<typeof readConfig>>;
 
 /**
  * Reads the configuration and the files that it refers to, as plain data. `skipKeyFiles` skips the files with API keys, for a user
@@ -75,14 +75,14 @@ export async function loadInThread(file: string, env: Environment): Promise<Load
   const ended = new AbortController();
   worker.once('exit', () => ended.abort());
   try {
-    const [read] = (await once(worker, 'message', { signal: ended.signal })) as [Read];
+    const [read] = (await once(worker, 'message', { signal: ended.signal })) as [ReadConfig];
     return resultOf(read);
   } catch (cause) {
     throw new Error('the thread that parses the configuration exited before it was done', { cause });
   }
 }
 
-function resultOf({ settings, issues, secretFiles: files }: Read) {
+function resultOf({ settings, issues, secretFiles: files }: ReadConfig) {
   return settings === undefined
     ? ({ ok: false, issues } as const)
     : ({ ok: true, config: withSecrets(settings), secretFiles: files } as const);

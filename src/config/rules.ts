@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { identityOf, isSameServer } from '../domain/server.ts';
-import type { Path } from '../yaml/document.ts';
+import type { KeyPath } from '../yaml/document.ts';
 import { problemOf } from '../yaml/scalars.ts';
 import { isClearText } from './values.ts';
 
@@ -67,7 +67,7 @@ export function checkPanels(config: { readonly panels?: readonly Panel[] }, cont
     checkServers(itemsIn(servers), ['panels', index, 'servers'], context);
 }
 
-function checkServers(servers: NonNullable<Panel['servers']>, path: Path, context: Context): void {
+function checkServers(servers: NonNullable<Panel['servers']>, path: KeyPath, context: Context): void {
   const identities = servers.map(({ id }) => id && identityOf({ id }));
   const repeated = repeatedIn(identities);
   for (const [index, before] of repeated) {
@@ -89,7 +89,7 @@ function checkServers(servers: NonNullable<Panel['servers']>, path: Path, contex
   }
 }
 
-function sameName(before: Path): string {
+function sameName(before: KeyPath): string {
   return `expected a unique name (already used by ${z.core.toDotPath(before)})`;
 }
 

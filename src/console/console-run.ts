@@ -62,14 +62,14 @@ const CHECK_INTERVAL_MS = 50;
 const OUTPUT: ReadonlySet<string> = new Set(['console output', 'install output', 'transfer logs']);
 const REFUSALS: ReadonlySet<string> = new Set(['daemon error', 'throttled']);
 
-interface Power {
+interface PowerTarget {
   readonly permission: string;
   readonly underway?: ServerState;
   readonly isDone: (state: ServerState) => boolean;
 }
 
 /** The permission that a node requires (wings, router/websocket), and the states in which the action is underway and done. */
-const POWER: Readonly<Record<PowerAction, Power>> = {
+const POWER: Readonly<Record<PowerAction, PowerTarget>> = {
   start: { permission: 'control.start', underway: 'starting', isDone: (state) => state === 'running' },
   stop: { permission: 'control.stop', underway: 'stopping', isDone: isOff },
   restart: { permission: 'control.restart', isDone: (state) => state === 'running' },

@@ -4,14 +4,14 @@ import type { BudgetReading, NodeReading, PanelReading, Snapshot } from '../doma
 import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
 
 /** What the exporter shows of a panel at one instant, and what the report contains as it is. */
-export interface PanelView extends Pick<PanelReport, 'name' | 'url' | 'selection' | 'calls'> {
+export interface TestedPanel extends Pick<PanelReport, 'name' | 'url' | 'selection' | 'calls'> {
   readonly reading: PanelReading;
   readonly nodes: readonly NodeReading[];
   readonly servers: readonly Snapshot[];
 }
 
 /** The report on a panel, from what the exporter shows of it; pure. */
-export function describePanel({ reading, nodes, servers, ...rest }: PanelView): PanelReport {
+export function describePanel({ reading, nodes, servers, ...rest }: TestedPanel): PanelReport {
   const { up, budget, needs } = reading;
   const found = new FoundProblems();
   for (const problem of [...reading.problems, ...(up ? limitProblems(budget) : [])])

@@ -7,7 +7,7 @@ import type { FoundProblem, ServerReport } from './report.ts';
 const WIDTH = 80;
 
 /** Lays texts out for a terminal or a file. */
-export class Page {
+export class Printout {
   readonly #colors: boolean;
   readonly #width: number;
 
@@ -17,9 +17,12 @@ export class Page {
   }
 
   /** A page as wide as the terminal, and colored if that can show colors. */
-  static for(stream: { readonly isTTY?: boolean; readonly columns?: number }, env: NodeJS.ProcessEnv): Page {
+  static for(
+    stream: { readonly isTTY?: boolean; readonly columns?: number },
+    env: NodeJS.ProcessEnv,
+  ): Printout {
     // A terminal that doesn't report its size has 0 columns.
-    return new Page(wantsColors(stream, env), Math.min(WIDTH, stream.columns || WIDTH));
+    return new Printout(wantsColors(stream, env), Math.min(WIDTH, stream.columns || WIDTH));
   }
 
   /** Colors a text, or returns it unchanged. */
@@ -48,7 +51,7 @@ export function wantsColors(stream: { readonly isTTY?: boolean }, env: NodeJS.Pr
 /** A result that a table shows. */
 export type Shown = ServerReport['result'] | FoundProblem['result'];
 
-const SHOWN: Readonly<Record<Shown, readonly [Parameters<Page['paint']>[0], string]>> = {
+const SHOWN: Readonly<Record<Shown, readonly [Parameters<Printout['paint']>[0], string]>> = {
   ok: ['green', 'ok'],
   warning: ['yellow', 'warning'],
   failed: ['red', 'failed'],
@@ -56,7 +59,7 @@ const SHOWN: Readonly<Record<Shown, readonly [Parameters<Page['paint']>[0], stri
 };
 
 /** A result as shown in a table. */
-export function paintResult(result: Shown, page: Page): string {
+export function paintResult(result: Shown, page: Printout): string {
   const [format, word] = SHOWN[result];
   return page.paint(format, word);
 }

@@ -7,7 +7,7 @@ import type { CauseCode } from '../domain/problem.ts';
 import type { Condition } from '../domain/reading.ts';
 import { listed, serversInWords } from '../domain/sentences.ts';
 import { rounded } from './describe.ts';
-import { type Page, padded, paintResult, type Shown } from './paint.ts';
+import { type Printout, padded, paintResult, type Shown } from './paint.ts';
 import {
   type DoctorReport,
   type FoundProblem,
@@ -31,7 +31,7 @@ const NAMED = 5;
  * The report for a person, in at most 80 columns: first each problem under the advice for it, then each panel with its
  * servers, and finally a summary line.
  */
-export function renderReport(report: DoctorReport, page: Page): string {
+export function renderReport(report: DoctorReport, page: Printout): string {
   const problems = report.panels.flatMap((panel) =>
     panel.problems.map((problem) => ({ ...problem, panel: panel.name })),
   );
@@ -46,7 +46,7 @@ export function renderReport(report: DoctorReport, page: Page): string {
 type LocatedProblem = FoundProblem & { readonly panel: string };
 
 /** One block per advice, with all problems that it applies to. */
-export function problemBlocks(all: readonly LocatedProblem[], page: Page): readonly string[] {
+export function problemBlocks(all: readonly LocatedProblem[], page: Printout): readonly string[] {
   const groups = new Map<string, LocatedProblem[]>();
   for (const result of ['failed', 'warning']) {
     for (const problem of all.filter((one) => one.result === result)) {
@@ -65,7 +65,7 @@ export function adviceIn(remedy: string): Readonly<Record<'headline' | 'rest', s
   return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
 }
 
-function problemBlock(group: readonly LocatedProblem[], number: number, page: Page): string {
+function problemBlock(group: readonly LocatedProblem[], number: number, page: Printout): string {
   const first = `${number}. `;
   const others = ' '.repeat(first.length);
   const { headline, rest } = adviceIn(group[0]?.remedy ?? '');
@@ -88,7 +88,7 @@ function problemBlock(group: readonly LocatedProblem[], number: number, page: Pa
   ].join('\n');
 }
 
-function locationOf({ panel, nodes, servers, cause, result }: LocatedProblem, page: Page): string {
+function locationOf({ panel, nodes, servers, cause, result }: LocatedProblem, page: Printout): string {
   const where = [
     `panel ${printable(panel)}`,
     ...(nodes.length === 0 ? [] : [named('node', nodes)]),
@@ -103,13 +103,13 @@ function named(noun: string, names: readonly string[]): string {
 }
 
 /** One line of a panel's block. */
-interface Row {
+interface ReportRow {
   readonly name: string;
   readonly result: Shown;
   readonly words: string;
 }
 
-function panelBlock(panel: PanelReport, page: Page): string {
+function panelBlock(panel: PanelReport, page: Printout): string {
   const { name, url, servers, selection } = panel;
   const shown = serverLines(servers, page);
   return [
@@ -121,10 +121,10 @@ function panelBlock(panel: PanelReport, page: Page): string {
 }
 
 /** What concerns the panel as a whole: its API, its rate limit, and its servers. */
-function panelRows(panel: PanelReport): readonly Row[] {
+function panelRows(panel: PanelReport): readonly ReportRow[] {
   const { up, problems, servers } = panel;
   const own = problems.filter((problem) => problem.nodes.length + problem.servers.length === 0);
-  const rows: Row[] = own
+  const rows: ReportRow[] = own
     .filter(({ cause }) => !OF_LIMIT.has(cause))
     .map(({ cause, result }) => ({ name: 'API', result, words: CAUSES[cause].title }));
   if (up) {
@@ -154,7 +154,7 @@ export function limitWords(known: number | undefined, perMinute: number, isPinne
     : `${known} calls per minute, of which the exporter uses at most ${allowed}`;
 }
 
-function serversRow(servers: readonly ServerReport[]): Row {
+function serversRow(servers: readonly ServerReport[]): ReportRow {
   const healthy = servers.filter(({ result }) => result === 'ok').length;
   const result =
     (['failed', 'untested'] as const).find((one) => servers.some((it) => it.result === one)) ?? 'ok';
@@ -162,7 +162,7 @@ function serversRow(servers: readonly ServerReport[]): Row {
 }
 
 /** The servers of a panel, one row each; of many, only those with problems. */
-function serverLines(servers: readonly ServerReport[], page: Page): readonly string[] {
+function serverLines(servers: readonly ServerReport[], page: Printout): readonly string[] {
   const tested = servers.filter(({ result }) => result !== 'untested');
   const untested = servers.length - tested.length;
   const isLong = servers.length > MAX_ROWS;
@@ -182,7 +182,7 @@ function serverLines(servers: readonly ServerReport[], page: Page): readonly str
 
 const WAYS: Partial<Record<Condition, string>> = { streaming: 'streaming', polling: 'polled' };
 
-function serverRow({ name, result, condition, state, players, problems, held }: ServerReport): Row {
+function serverRow({ name, result, condition, state, players, problems, held }: ServerReport): ReportRow {
   const way = WAYS[condition];
   const parts = [
     ...(way === undefined
@@ -197,7 +197,7 @@ function serverRow({ name, result, condition, state, players, problems, held }: 
 const RESULT_COLUMNS = 9;
 
 /** Formats rows with aligned cells; if a name is too long, its cells are on the line below it. */
-function rowsOf(rows: readonly Row[], page: Page): readonly string[] {
+function rowsOf(rows: readonly ReportRow[], page: Printout): readonly string[] {
   const names = rows.map(({ name }) => printable(name));
   const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => stringWidth(name)))) + 2;
   return rows.map(({ result, words }, index) => {
@@ -210,7 +210,7 @@ function rowsOf(rows: readonly Row[], page: Page): readonly string[] {
 }
 
 /** What the rules of `discover` select, as a table for each kind of rule. */
-function selectionLines(selection: Selection, page: Page): readonly string[] {
+function selectionLines(selection: Selection, page: Printout): readonly string[] {
   const { monitored, unmatched } = selection;
   const tables = [
     ['EXPECT', selection.expect],
@@ -231,7 +231,7 @@ function selectionLines(selection: Selection, page: Page): readonly string[] {
   ];
 }
 
-function summary(report: DoctorReport, page: Page): string {
+function summary(report: DoctorReport, page: Printout): string {
   const { panels, stopped, durationMs } = report;
   const servers = panels.flatMap((panel) => panel.servers);
   const problems = panels.flatMap((panel) => panel.problems);

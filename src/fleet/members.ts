@@ -230,9 +230,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return true;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 

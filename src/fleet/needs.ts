@@ -46,7 +46,7 @@ export function needsOf(
 }
 
 /** The calls per minute that are available, and who sets that number. */
-export interface Allowance {
+export interface AllowedRate {
   readonly perMinute: number;
   readonly source: string;
 }
@@ -55,7 +55,7 @@ export interface Allowance {
 export function budgetProblem(
   { callsPerMinute }: Needs,
   servers: number,
-  { perMinute, source }: Allowance,
+  { perMinute, source }: AllowedRate,
 ): Problem | undefined {
   if (callsPerMinute <= perMinute) return undefined;
   const [needed, allowed] = [callsPerMinute, perMinute].map((calls) =>

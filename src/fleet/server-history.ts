@@ -17,7 +17,7 @@ import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
  * the older mark to now. A rate over one second would jump, and a polled server's counters don't change between polls. NaN stands
  * for unknown.
  */
-export class Traffic {
+export class NetworkTraffic {
   #olderAt = Number.NaN;
   #olderReceived = Number.NaN;
   #olderSent = Number.NaN;
@@ -155,7 +155,7 @@ export class ServerHistory {
   /** Undefined before the first known state, which isn't a change. */
   #state: ServerState | undefined;
   #changes: readonly Change[] = [];
-  readonly #traffic = new Traffic();
+  readonly #traffic = new NetworkTraffic();
   lastCrash: LastStop | undefined;
   #unwanted: readonly LastStop[] = [];
 

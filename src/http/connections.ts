@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientOf } from './client-address.ts';
 
-interface Connection {
+interface OpenConnection {
   readonly client: string;
   /** With TLS, the socket below it. */
   readonly socket: Socket;
@@ -15,7 +15,7 @@ interface Connection {
 /** All open connections of a server, least recently used first. */
 export class ClientConnections {
   readonly #limit: number;
-  readonly #open = new Map<string, Connection>();
+  readonly #open = new Map<string, OpenConnection>();
 
   constructor(limit: number) {
     this.#limit = limit;

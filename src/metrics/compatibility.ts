@@ -13,10 +13,10 @@ const scaled = (factor: number, unlimited: number) => (value: Limit | undefined)
 const mebibytes = scaled(1 / MIB, 0);
 const percent = scaled(100, 0);
 
-type Read = (server: Snapshot, limits: Limits) => number | undefined;
+type ReadValue = (server: Snapshot, limits: Limits) => number | undefined;
 
 /** By old name: the PromQL expression that replaces it, empty if there is none, and the value. */
-const TABLE: Readonly<Record<string, readonly [string, Read]>> = {
+const TABLE: Readonly<Record<string, readonly [string, ReadValue]>> = {
   memory_mebibyte: ['gameserver_memory_usage_bytes / 1024^2', (s) => mebibytes(s.memory_usage_bytes)],
   cpu_absolute: ['gameserver_cpu_usage_cores * 100', (s) => percent(s.cpu_usage_cores)],
   disk_mebibyte: ['gameserver_disk_usage_bytes / 1024^2', (s) => mebibytes(s.disk_usage_bytes)],

@@ -7,13 +7,13 @@ const EVERY_MS = 250;
 /** For prom-client: its own monitor never looks. */
 export const NEVER_MS = 2 ** 31 - 1;
 
-type Read = (of: IntervalHistogram) => number;
+type ReadDelay = (of: IntervalHistogram) => number;
 
 /** The histogram contains nanoseconds from one look to the next. */
 const delay = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - EVERY_MS / 1e3);
 
 /** By the name in the gauge's; in seconds. */
-const VALUES: Readonly<Record<string, readonly [what: string, read: Read]>> = {
+const VALUES: Readonly<Record<string, readonly [what: string, read: ReadDelay]>> = {
   min: ['minimum', ({ min }) => delay(min)],
   max: ['maximum', ({ max }) => delay(max)],
   mean: ['mean', ({ mean }) => delay(mean)],

@@ -25,7 +25,7 @@ export interface LaneOptions {
   readonly surroundings: () => Pick<Traffic, 'isKnown' | 'troubles' | 'respondedAt'>;
 }
 
-type Run = () => Promise<unknown>;
+type RunCall = () => Promise<unknown>;
 
 interface CallOptions extends QueueAddOptions {
   readonly call: Call;
@@ -40,13 +40,13 @@ interface Ran extends Started {
 interface Waiting {
   readonly call: Call;
   readonly id: string | undefined;
-  readonly run: Run;
+  readonly run: RunCall;
 }
 
 /** The calls to one panel: each waits in one place until `startAt` lets it start; of those that may, the earliest deadline does. */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #queue: PQueue<Queue<Run, CallOptions>, CallOptions>;
+  readonly #queue: PQueue<Queue<RunCall, CallOptions>, CallOptions>;
   readonly #scopes = new Set<AbortController>();
   readonly #unsubscribe: () => void;
   #running: readonly Ran[] = [];
@@ -181,7 +181,7 @@ export class Lane {
   }
 
   /** What p-queue sees: only what may start now. */
-  #queueClass(): new () => Queue<Run, CallOptions> {
+  #queueClass(): new () => Queue<RunCall, CallOptions> {
     const take = () => this.#take()?.run;
     const next = () => this.#next();
     const add = (waiting: Waiting) => this.#add(waiting);
@@ -191,11 +191,11 @@ export class Lane {
         return next() === undefined ? 0 : 1;
       }
 
-      enqueue(run: Run, { call, id }: Partial<CallOptions> = {}): void {
+      enqueue(run: RunCall, { call, id }: Partial<CallOptions> = {}): void {
         if (call !== undefined) add({ call, id, run });
       }
 
-      dequeue(): Run | undefined {
+      dequeue(): RunCall | undefined {
         return take();
       }
 
@@ -203,7 +203,7 @@ export class Lane {
         remove(id);
       }
 
-      filter(): Run[] {
+      filter(): RunCall[] {
         return [];
       }
 

@@ -32,7 +32,7 @@ interface Evidence extends Circumstances {
 }
 
 /** A row applies if it returns a status. */
-type Row = (now: Evidence) => CollectionStatus | undefined;
+type StatusRow = (now: Evidence) => CollectionStatus | undefined;
 
 /** The conditions of a server: the first row that applies is its condition. */
 export const STATUS_ROWS = {
@@ -88,9 +88,9 @@ export const STATUS_ROWS = {
   waiting: ({ machine: { name } }) =>
     name === 'idle' || name === 'fetchingToken' ? { condition: 'waiting' } : undefined,
   connecting: () => ({ condition: 'connecting' }),
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, StatusRow>;
 
-const ROWS: readonly Row[] = Object.values(STATUS_ROWS);
+const ROWS: readonly StatusRow[] = Object.values(STATUS_ROWS);
 
 /** The condition of a server, and the problem behind it; pure. */
 export function collectionStatus(now: Circumstances): CollectionStatus {

@@ -13,7 +13,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
 const CONNECTS_WITHIN_MS = 5_000;
 
 /** The sockets of a server's node, or its polls; instants are monotonic milliseconds. */
-interface Way {
+interface WayState {
   /** Why it can't be used for now: a problem of the panel, the path, the account or the node. */
   readonly heldBy: Problem | undefined;
   /** When the panel was last blamed for it or cleared, and the node: failures from before are explained, or over. */
@@ -21,7 +21,7 @@ interface Way {
   readonly nodeJudgedAt: number;
 }
 
-const FREE: Way = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
+const FREE: WayState = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
 
 /** All that a session sees of the world around it; instants are monotonic milliseconds. */
 export interface Surroundings extends PollIntervals {
@@ -33,8 +33,8 @@ export interface Surroundings extends PollIntervals {
   readonly listedAt: number;
   /** The process may open a file for its socket. */
   readonly hasRoom: boolean;
-  readonly sockets: Way;
-  readonly polls: Way;
+  readonly sockets: WayState;
+  readonly polls: WayState;
   /** The sockets of its node work as far as is known, or this server is the one that tries them. */
   readonly mayConnect: boolean;
   /** This server is the one that tries them, with new credentials if `isFresh`. */
@@ -211,13 +211,13 @@ function pollsOutdatedAt(result: PollState['result'], seen: Surroundings): numbe
 }
 
 /** What failed on a way, and the refusal if it was one that lasts. */
-interface Failed {
+interface FailedWay {
   readonly problem?: Problem | undefined;
   readonly refused?: Pick<LastingRefusal, 'reason'> | undefined;
 }
 
 /** When it last became outdated what a failure shows. */
-function outdatedAt({ problem, refused }: Failed, way: Way, seen: Surroundings): number {
+function outdatedAt({ problem, refused }: FailedWay, way: WayState, seen: Surroundings): number {
   const { panelJudgedAt, nodeJudgedAt } = way;
   if (refused === undefined) return Math.max(panelJudgedAt, nodeJudgedAt);
   const { reason } = refused;

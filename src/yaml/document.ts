@@ -15,7 +15,7 @@ import {
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 
 /** The way from the root to a value: keys and indices. */
-export type Path = readonly (string | number)[];
+export type KeyPath = readonly (string | number)[];
 
 /** The content of a YAML file: maps, lists, and for each scalar a text, so that an id like `1e100000` stays unchanged, or null. */
 export type Tree = unknown;
@@ -28,7 +28,7 @@ export function isTreeMap(tree: Tree): tree is Record<string, Tree> {
 }
 
 /** The value at a path, or the broken one around it; undefined if the file has none. */
-export function valueAt(tree: Tree, path: Path): Tree {
+export function valueAt(tree: Tree, path: KeyPath): Tree {
   const inside = (value: Tree, step: string | number) => {
     if (value === BROKEN) return BROKEN;
     const isAround = isTreeMap(value) || Array.isArray(value);
@@ -45,7 +45,7 @@ export interface Position {
 
 /** What is wrong with a setting. */
 export interface SettingProblem {
-  readonly path: Path;
+  readonly path: KeyPath;
   readonly message: string;
   /**
    * What the message is about: a value is quoted after it, unless it must not be shown. A place is given if the path doesn't lead
@@ -113,7 +113,7 @@ export class YamlDocument {
   }
 
   /** The position of a value or its key; if there is none, that of the nearest value around it. */
-  placeOf(path: Path, of: 'key' | 'value' = 'value'): Position {
+  placeOf(path: KeyPath, of: 'key' | 'value' = 'value'): Position {
     const around = path.slice(0, -1);
     const map = of === 'key' ? this.#document.getIn(around, true) : undefined;
     const node = isMap(map)
@@ -123,7 +123,7 @@ export class YamlDocument {
   }
 
   /** The text of a value in the file, where variables aren't expanded; undefined if the path leads to none. */
-  sourceOf(path: Path): string | undefined {
+  sourceOf(path: KeyPath): string | undefined {
     const resolved = (node: unknown) => (isAlias(node) ? node.resolve(this.#document) : node);
     const inside = (node: unknown, step: string | number) =>
       resolved(isCollection(node) ? node.get(step, true) : undefined);
@@ -138,12 +138,12 @@ export class YamlDocument {
   }
 
   /** Reports a value as wrong, and stands for it in the tree. */
-  #report(path: Path, at: unknown, message: string): typeof BROKEN {
+  #report(path: KeyPath, at: unknown, message: string): typeof BROKEN {
     this.problems.push({ path, message, at: this.#placeAt(at) });
     return BROKEN;
   }
 
-  #read(node: unknown, path: Path): Tree {
+  #read(node: unknown, path: KeyPath): Tree {
     if (isAlias(node)) return this.#readAlias(node, path);
     const before = this.#size;
     const anchor = isNode(node) ? node.anchor : undefined;
@@ -158,7 +158,7 @@ export class YamlDocument {
     return tree;
   }
 
-  #readAlias(alias: Alias, path: Path): Tree {
+  #readAlias(alias: Alias, path: KeyPath): Tree {
     const anchor = this.#anchors.get(alias.source);
     if (anchor === undefined) {
       const isInside = this.#anchors.has(alias.source);
@@ -170,7 +170,7 @@ export class YamlDocument {
   }
 
   /** Entries whose keys are not usable are left out. Of two equal keys, the first counts. */
-  #readMap({ items }: YAMLMap, path: Path): Tree {
+  #readMap({ items }: YAMLMap, path: KeyPath): Tree {
     const tree: Record<string, Tree> = {};
     const problemOf = (key: unknown, name: string) => {
       if (!isScalar(key)) return 'expected a plain key, not an alias, a list or a map';
@@ -188,7 +188,7 @@ export class YamlDocument {
     return tree;
   }
 
-  #readScalar(node: unknown, path: Path): Tree {
+  #readScalar(node: unknown, path: KeyPath): Tree {
     if (!isScalar(node) || (node.value === '' && node.type === 'PLAIN')) return null;
     const { text, problems } = expandVariables(String(node.value), this.#env);
     for (const problem of problems) this.#report(path, node, problem);

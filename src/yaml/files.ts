@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { type Path, valueAt, type YamlDocument } from './document.ts';
+import { type KeyPath, valueAt, type YamlDocument } from './document.ts';
 
 /** What a file is expected to contain, and how large it may be. */
 export interface FileKind {
@@ -152,7 +152,7 @@ export interface SecretFile {
 }
 
 /** The files with keys that are named at these paths. */
-export function secretFiles(file: string, document: YamlDocument, paths: readonly Path[]) {
+export function secretFiles(file: string, document: YamlDocument, paths: readonly KeyPath[]) {
   return paths.flatMap((path): readonly SecretFile[] => {
     const [shown, { line, column }] = [valueAt(document.tree, path), document.placeOf(path)];
     const place = `${file}:${line}:${column}: ${z.core.toDotPath(path)}`;

@@ -4,7 +4,7 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import {
   BROKEN,
   isTreeMap,
-  type Path,
+  type KeyPath,
   type SettingProblem,
   type Tree,
   valueAt,
@@ -88,9 +88,9 @@ export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
 }
 
 /** What the schema contains at a path; undefined if that is up to the user. */
-type KnownAt = (path: Path) => SchemaNode | undefined;
+type KnownAt = (path: KeyPath) => SchemaNode | undefined;
 
-function unknownKeys(error: z.ZodError | undefined): readonly Path[] {
+function unknownKeys(error: z.ZodError | undefined): readonly KeyPath[] {
   return (error?.issues ?? [])
     .flatMap((issue) =>
       issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...pathOf(issue), key]) : [],
@@ -99,7 +99,7 @@ function unknownKeys(error: z.ZodError | undefined): readonly Path[] {
 }
 
 /** The problem of an unknown key. The key that was probably meant gets a broken value, unless it has another one. */
-function unknownKey(path: Path, tree: Tree, knownAt: KnownAt): SettingProblem {
+function unknownKey(path: KeyPath, tree: Tree, knownAt: KnownAt): SettingProblem {
   const [around, key] = [path.slice(0, -1), String(path.at(-1))];
   const known = Object.keys(knownAt(around)?.properties ?? {});
   const similar = mostSimilar(key, known);
@@ -121,7 +121,7 @@ function problemsIn(error: z.ZodError | undefined): readonly SettingProblem[] {
   });
 }
 
-function pathOf({ path }: z.core.$ZodIssue): Path {
+function pathOf({ path }: z.core.$ZodIssue): KeyPath {
   return path.filter((step) => typeof step !== 'symbol');
 }
 
@@ -150,7 +150,7 @@ const OWN_KEY = /^[a-z_]{1,24}$/;
  * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is the user's own, and may be a
  * secret with wrong indentation: line and column still locate it.
  */
-function shownPart(path: Path, knownAt: KnownAt): Path {
+function shownPart(path: KeyPath, knownAt: KnownAt): KeyPath {
   const unknown = path.findIndex(
     (step, index) => typeof step === 'string' && knownAt(path.slice(0, index + 1)) === undefined,
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { COUNT_PATTERN, parseCountLimit, parseSizeLimit, SIZE_PATTERN } from '../domain/limits.ts';
-import { isTreeMap, type Path, type SettingProblem, type Tree } from './document.ts';
+import { isTreeMap, type KeyPath, type SettingProblem, type Tree } from './document.ts';
 import { type FileKind, readings, unreadable } from './files.ts';
 
 /** Longer values are truncated in messages. */
@@ -31,7 +31,7 @@ export function quote(value: Tree): string {
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A problem as a schema reports it. */
-export function problemOf(message: string, at: SettingProblem['at'] = 'value', path: Path = []) {
+export function problemOf(message: string, at: SettingProblem['at'] = 'value', path: KeyPath = []) {
   return { code: 'custom' as const, message, path: [...path], params: { at } };
 }
 
@@ -128,7 +128,11 @@ export const ALWAYS = { when: ({ value }: { readonly value: unknown }) => isTree
  * A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in the file. The rule sees the names
  * in the file.
  */
-export function settings<T extends z.ZodRawShape>(expected: string, shape: T, rule: Rule = () => undefined) {
+export function settings<T extends z.ZodRawShape>(
+  expected: string,
+  shape: T,
+  rule: ObjectRule = () => undefined,
+) {
   const names = new Map(Object.keys(shape).map((name) => [keyOf(name), name]));
   const types = Object.fromEntries(Object.entries(shape).map(([name, type]) => [keyOf(name), type]));
   return section(expected, types)
@@ -140,7 +144,7 @@ export function settings<T extends z.ZodRawShape>(expected: string, shape: T, ru
 }
 
 /** Adds problems between settings, of which some may be missing or invalid. */
-type Rule = (values: never, context: Pick<z.RefinementCtx, 'addIssue'>) => void;
+type ObjectRule = (values: never, context: Pick<z.RefinementCtx, 'addIssue'>) => void;
 
 function keyOf(name: string): string {
   const plain = name.replace(/(?:Ms|Bytes)$/, '');

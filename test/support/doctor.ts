@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { Page } from '../../src/doctor/paint.ts';
+import { Printout } from '../../src/doctor/paint.ts';
 import { renderReport, reportDocument } from '../../src/doctor/render.ts';
 import type { DoctorReport, FoundProblem, ServerReport } from '../../src/doctor/report.ts';
 import { type RunOptions, runDoctor } from '../../src/doctor/run.ts';
@@ -49,7 +49,7 @@ export function problemsOf({ panels }: DoctorReport): readonly FoundProblem[] {
 
 /** The report as text and as JSON. */
 export function shownOf(report: DoctorReport): string {
-  return `${renderReport(report, new Page(false))}${JSON.stringify(reportDocument(report))}`;
+  return `${renderReport(report, new Printout(false))}${JSON.stringify(reportDocument(report))}`;
 }
 
 /** The report on the server with this name. */

@@ -1,9 +1,9 @@
-import { isTreeMap, type Path, type SettingProblem, type Tree, valueAt } from '../../yaml/document.ts';
+import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../../yaml/document.ts';
 import { isEmptyMap, type WebConfigShape, webConfigSchema } from './schema.ts';
 
-const TLS: Path = ['tls_server_config'];
-const HTTP: Path = ['http_server_config'];
-const USERS: Path = ['basic_auth_users'];
+const TLS: KeyPath = ['tls_server_config'];
+const HTTP: KeyPath = ['http_server_config'];
+const USERS: KeyPath = ['basic_auth_users'];
 
 const NOT_IGNORED = 'not supported, and ignoring it would allow what it excludes';
 
@@ -30,7 +30,7 @@ const NO_TYPE =
 export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   if (!isTreeMap(tree)) return [];
   const problems: SettingProblem[] = [];
-  const add = (path: Path, message: string, at: 'key' | 'value' = 'key') =>
+  const add = (path: KeyPath, message: string, at: 'key' | 'value' = 'key') =>
     problems.push({ path, message, at });
   const isEmptySection = ([key, value]: [string, Tree]) =>
     isEmptyMap(value) && Object.hasOwn(webConfigSchema.shape, key);
@@ -60,7 +60,7 @@ export function checkWebRules(tree: Tree): readonly SettingProblem[] {
 export function warningsOf(shape: WebConfigShape): readonly SettingProblem[] {
   const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
   const warnings: SettingProblem[] = [];
-  const warn = (isTrue: boolean, path: Path, message: string) => {
+  const warn = (isTrue: boolean, path: KeyPath, message: string) => {
     if (isTrue) warnings.push({ path, message, at: 'key' });
   };
   warn(shape.rate_limit !== undefined, ['rate_limit'], 'has no effect: requests are not limited');

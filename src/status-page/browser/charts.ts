@@ -2,7 +2,7 @@ import type uPlot from 'uplot';
 import { type ChartSeries, POINTS } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import type { ServerHistory } from '../data/protocol.ts';
+import type { HistoryView } from '../data/protocol.ts';
 import { rate, size } from '../data/words.ts';
 
 const HEIGHT = 180;
@@ -28,7 +28,7 @@ interface ChartSpec {
   readonly increments?: readonly number[];
   /** Omits the chart if there is no data. */
   readonly isOptional?: true;
-  readonly values: (history: ServerHistory, limits: ChartLimits) => readonly Values[];
+  readonly values: (history: HistoryView, limits: ChartLimits) => readonly Values[];
 }
 
 /** The values of a line, oldest first; null if unknown. */
@@ -91,14 +91,14 @@ function withLimit(used: Values, limit = 0): readonly Values[] {
   return [used, used.map(() => (isShown ? limit : null))];
 }
 
-function valuesOf({ series }: ServerHistory, name: ChartSeries): Values {
+function valuesOf({ series }: HistoryView, name: ChartSeries): Values {
   return series[name] ?? NO_VALUES;
 }
 
 const NO_VALUES: Values = Array.from({ length: POINTS }, () => null);
 
 /** The times of the points, in Unix seconds. */
-function timesOf({ end_timestamp_seconds: end, step_seconds: step }: ServerHistory): number[] {
+function timesOf({ end_timestamp_seconds: end, step_seconds: step }: HistoryView): number[] {
   return Array.from({ length: POINTS }, (_, index) => end - (POINTS - 1 - index) * step);
 }
 
@@ -122,7 +122,7 @@ export class Charts {
     return new Charts(await loadLibrary(), element);
   }
 
-  show(history: ServerHistory, limits: ChartLimits): void {
+  show(history: HistoryView, limits: ChartLimits): void {
     const times = timesOf(history);
     for (const { plot, spec, box } of this.#plots) {
       const lines = spec.values(history, limits).map((values) => values.slice());

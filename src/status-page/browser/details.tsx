@@ -1,7 +1,7 @@
 import { Component, type JSX } from 'preact';
 import { isCrash, STEP_SECONDS } from '../../domain/reading.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import type { ServerHistory } from '../data/protocol.ts';
+import type { HistoryView } from '../data/protocol.ts';
 import {
   conditionTitle,
   coreLimit,
@@ -32,7 +32,7 @@ interface DetailsProps {
 }
 
 interface DetailsState {
-  readonly history?: ServerHistory;
+  readonly history?: HistoryView;
 }
 
 /** The contents of an open row: the server's problem and what to do, large charts, its identity, and its recent state changes. */
@@ -125,11 +125,11 @@ export class Details extends Component<DetailsProps, DetailsState> {
 }
 
 /** The last minutes of the server with this key; undefined if the exporter is unreachable, which the stream shows. */
-async function fetchHistory(key: string): Promise<ServerHistory | undefined> {
+async function fetchHistory(key: string): Promise<HistoryView | undefined> {
   try {
     const response = await fetch(`api/v1/history?${new URLSearchParams({ server: key }).toString()}`);
     if (!response.ok) return undefined;
-    const { servers } = (await response.json()) as { readonly servers: readonly ServerHistory[] };
+    const { servers } = (await response.json()) as { readonly servers: readonly HistoryView[] };
     return servers[0];
   } catch {
     return undefined;
@@ -137,7 +137,7 @@ async function fetchHistory(key: string): Promise<ServerHistory | undefined> {
 }
 
 /** Newest first. */
-function changes(states: ServerHistory['state_changes'], now: number): JSX.Element {
+function changes(states: HistoryView['state_changes'], now: number): JSX.Element {
   if (states.length === 0) return <p class="sub">None yet.</p>;
   const items = states.toReversed().map(({ timestamp_seconds: at, state, reason, exit_code }) => (
     <li key={at}>
@@ -157,11 +157,7 @@ function changes(states: ServerHistory['state_changes'], now: number): JSX.Eleme
 }
 
 /** What is known about a server: texts, and instants that some depend on; what is unknown is absent. */
-function facts(
-  { time: now }: LiveFleet,
-  server: LiveServer,
-  history: ServerHistory | undefined,
-): JSX.Element {
+function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryView | undefined): JSX.Element {
   const { last_stop: stop, start_time_seconds: started, starts_total: starts } = server;
   const known: readonly (readonly [term: string, text: string | undefined, at?: number | undefined])[] = [
     ['Panel', server.panel],
@@ -192,7 +188,7 @@ function facts(
   return <dl class="facts">{items}</dl>;
 }
 
-function stopCounts({ stops }: ServerHistory): string {
+function stopCounts({ stops }: HistoryView): string {
   return Object.entries(stops)
     .filter(([, count]) => count > 0)
     .map(([reason, count]) => `${count} ${STOP_TITLES[reason as keyof typeof stops]}`)

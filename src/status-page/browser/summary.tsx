@@ -13,11 +13,11 @@ export interface FilterChoice {
   readonly onFilter: (filter: Filter | undefined) => void;
 }
 
-type Counts = ReadonlyMap<string | undefined, number>;
+type ServerCounts = ReadonlyMap<string | undefined, number>;
 type Titles = readonly (readonly [word: string, title: string])[];
 
 /** Buttons with counts of servers, each of which filters the table; 0 is shown only while the table is filtered by it. */
-function tiles(kind: Filter['kind'], counts: Counts, titles: Titles, choice: FilterChoice) {
+function tiles(kind: Filter['kind'], counts: ServerCounts, titles: Titles, choice: FilterChoice) {
   return titles.map(([word, title]) => {
     const isChosen = choice.filter?.kind === kind && choice.filter.word === word;
     const amount = counts.get(word) ?? 0;
@@ -110,7 +110,7 @@ export function titleOf({ servers }: LiveFleet): string {
   return problems === 0 ? title : `(${problems}) ${title}`;
 }
 
-function statesOf(servers: readonly LiveServer[]): Counts {
+function statesOf(servers: readonly LiveServer[]): ServerCounts {
   return countsOf(servers, ({ state }) => state);
 }
 
@@ -121,7 +121,7 @@ function problemsOf(servers: readonly LiveServer[]): number {
 function countsOf(
   servers: readonly LiveServer[],
   wordOf: (server: LiveServer) => string | undefined,
-): Counts {
+): ServerCounts {
   const found = new Map<string | undefined, number>();
   for (const word of servers.map(wordOf)) found.set(word, (found.get(word) ?? 0) + 1);
   return found;

@@ -12,7 +12,7 @@ import { arrayText, objectText } from './json-text.ts';
 import { jsonView } from './json-view.ts';
 import { LiveEncoder, type Picture } from './live-encoder.ts';
 import { type PanelFacts, panelsStatus } from './panel-status.ts';
-import type { ServerHistory } from './protocol.ts';
+import type { HistoryView } from './protocol.ts';
 import { targetGroups } from './service-discovery.ts';
 import { event, Viewers, type Watcher } from './viewers.ts';
 
@@ -86,7 +86,7 @@ export class StatusBoard {
   }
 
   *#historyText(keys: readonly string[], series: readonly ChartSeries[]): Generator<string, void, void> {
-    const histories: ServerHistory[] = [];
+    const histories: HistoryView[] = [];
     for (const key of keys) {
       const found = this.#history(key, series);
       if (found !== undefined) histories.push(found);
@@ -96,7 +96,7 @@ export class StatusBoard {
   }
 
   /** The last minutes of a server; undefined if there is none with this key. */
-  #history(key: string, wanted: readonly ChartSeries[]): ServerHistory | undefined {
+  #history(key: string, wanted: readonly ChartSeries[]): HistoryView | undefined {
     const { clock } = this.#options;
     const slash = key.lastIndexOf('/');
     const server = this.#find(keyOf(key.slice(0, slash), key.slice(slash + 1)));

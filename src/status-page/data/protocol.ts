@@ -28,7 +28,7 @@ export interface Delta extends Partial<PanelsStatus> {
 }
 
 /** The last five minutes of one server, as returned by `api/v1/history`. */
-export interface ServerHistory extends RecentHistory {
+export interface HistoryView extends RecentHistory {
   readonly panel: string;
   readonly server_id: string;
   readonly step_seconds: number;

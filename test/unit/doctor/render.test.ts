@@ -4,12 +4,12 @@ import stringWidth from 'fast-string-width';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../../src/build-info.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { Page, wantsColors } from '../../../src/doctor/paint.ts';
+import { Printout, wantsColors } from '../../../src/doctor/paint.ts';
 import { issuesDocument, renderReport, reportDocument } from '../../../src/doctor/render.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { doctorReport, panelReport, problem, serverReport } from './reports.ts';
 
-const plain = new Page(false);
+const plain = new Printout(false);
 const ALL_WELL = doctorReport(panelReport({ servers: [serverReport('survival'), serverReport('creative')] }));
 const TROUBLED = doctorReport(
   panelReport({
@@ -160,7 +160,7 @@ Problems found: 1 problem, 150 servers not tested (7 calls in 3 s).
             unmatched: [url],
           };
           const report = doctorReport(panelReport({ name, url, servers, problems, selection }));
-          const text = stripVTControlCharacters(renderReport(report, new Page(colors)));
+          const text = stripVTControlCharacters(renderReport(report, new Printout(colors)));
           for (const line of text.split('\n')) expect(stringWidth(line), line).toBeLessThanOrEqual(80);
         },
       ),
@@ -172,7 +172,7 @@ Problems found: 1 problem, 150 servers not tested (7 calls in 3 s).
   });
 
   it('has colors only if they are enabled', () => {
-    const colored = renderReport(TROUBLED, new Page(true));
+    const colored = renderReport(TROUBLED, new Printout(true));
     expect(colored).toContain('\u001b[31mfailed\u001b[39m');
     expect(stripVTControlCharacters(colored)).toBe(renderReport(TROUBLED, plain));
   });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ChartSeries } from '../../../src/domain/reading.ts';
 import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { Sample, ServerState } from '../../../src/domain/server.ts';
-import { ServerHistory, Traffic } from '../../../src/fleet/server-history.ts';
+import { NetworkTraffic, ServerHistory } from '../../../src/fleet/server-history.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { target } from '../../support/targets.ts';
 
@@ -425,7 +425,7 @@ describe('network rates', () => {
       1_000,
     ],
   ])('%s', (_title, marks, [received, at], expected) => {
-    const traffic = new Traffic();
+    const traffic = new NetworkTraffic();
     for (const [bytes, markedAt] of marks) traffic.mark(bytes, 0, markedAt);
     expect(traffic.rate('received', received, at)).toBe(expected);
   });
