@@ -436,10 +436,6 @@ class ScriptedSocket {
     return Promise.resolve();
   }
 
-  terminate(): void {
-    this.#isOpen = false;
-  }
-
   drop(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -91,7 +91,7 @@ export class ConsoleSocket {
   /** Why the token can't be sent. */
   #unusable: string | undefined;
 
-  /** Begins to connect; the caller enforces the timeout and calls `terminate`. */
+  /** Begins to connect; the caller enforces the timeout and calls `close`. */
   constructor(url: string, options: SocketOptions, listener: SocketListener) {
     this.#listener = listener;
     this.#clock = options.clock;
@@ -136,12 +136,6 @@ export class ConsoleSocket {
       this.#ws.terminate();
     }
     return gone;
-  }
-
-  /** Terminates the connection; the listener gets no further events. */
-  terminate(): void {
-    this.#detach();
-    this.#ws.terminate();
   }
 
   #gone(): Promise<void> {

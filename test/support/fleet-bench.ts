@@ -230,7 +230,7 @@ export const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\"
 
 /** A socket that opens at once, or is refused with a status; accepts every token and sends stats only on request. */
 export class FakeSocket {
-  ended: 'closed' | 'terminated' | undefined;
+  ended: 'closed' | 'dropped' | undefined;
   readonly url: string;
   readonly #listener: SocketListener;
 
@@ -256,17 +256,13 @@ export class FakeSocket {
   /** Closes the far end without a message. */
   drops(): void {
     if (this.ended !== undefined) return;
-    this.ended = 'terminated';
+    this.ended = 'dropped';
     this.#listener.closed({ code: 1006, text: '', oversize: false });
   }
 
   close(): Promise<void> {
     this.ended = 'closed';
     return Promise.resolve();
-  }
-
-  terminate(): void {
-    this.ended = 'terminated';
   }
 }
 

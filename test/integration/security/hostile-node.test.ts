@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const socket of sockets) socket.terminate();
+  for (const socket of sockets) void socket.close();
   for (const connection of connections) connection.destroy();
   if (server === undefined) return;
   server.close();

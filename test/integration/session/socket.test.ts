@@ -56,7 +56,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const socket of sockets) socket.terminate();
+  for (const socket of sockets) void socket.close();
   for (const connection of connections) connection.destroy();
   if (server.listening) {
     server.close();
@@ -242,11 +242,11 @@ describe('the upgrade', () => {
       expect(clock.pending).toBe(0);
     });
 
-    it('is ignored once the socket is terminated', async () => {
+    it('is ignored once the socket is closed', async () => {
       const port = await startNode((_request, socket) => socket.write(head('endless')));
       const socket = connect(`ws://127.0.0.1:${port}/ws`);
       await until(() => expect(clock.pending).toBe(1));
-      socket.terminate();
+      void socket.close();
       await until(() => expect(clock.pending).toBe(0));
       expect(reported).toEqual([]);
     });
@@ -308,13 +308,13 @@ describe('an upgrade that hangs', () => {
   // Reads on, to see the end of the connection.
   const hang: Upgrade = (_request, socket) => void socket.resume();
 
-  it.each(['terminate', 'close'] as const)('is ended by %s, and reports nothing', async (how) => {
+  it('is ended by close, and reports nothing', async () => {
     const port = await startNode(hang);
     const socket = connect(`ws://127.0.0.1:${port}/ws`);
     await until(() => expect(upgrades).toHaveLength(1));
     const [connection] = connections;
     const gone = connection === undefined ? undefined : once(connection, 'end');
-    await socket[how]();
+    await socket.close();
     await gone;
     await settled();
     expect(reported).toEqual([]);
@@ -351,9 +351,9 @@ describe('outgoing frames', () => {
     expect(() => socket.send({ event: 'send command', command: 'x'.repeat(5_000) })).toThrow(RangeError);
   });
 
-  it('are ignored after terminate', async () => {
+  it('are ignored after close', async () => {
     const [socket] = await open();
-    socket.terminate();
+    await socket.close();
     expect(() => socket.send({ event: 'send stats' })).not.toThrow();
     expect(clock.pending).toBe(0);
   });
@@ -474,28 +474,17 @@ describe('close', () => {
 });
 
 describe('after the exporter ends a socket', () => {
-  it.each(['close', 'terminate'] as const)(
-    "by %s, frames that already arrived aren't reported",
-    async (how) => {
-      const three = (ws: WebSocket) => {
-        for (const text of ['a', 'b', 'c']) ws.send(text);
-      };
-      onReport = ({ type }) => {
-        if (type === 'message') void sockets[0]?.[how]();
-      };
-      const [, ws] = await open({}, acceptUpgrade({ greet: three }));
-      if (ws.readyState !== ws.CLOSED) await once(ws, 'close');
-      await settled();
-      expect(types()).toEqual(['opened', 'message']);
-      expect(clock.pending).toBe(0);
-    },
-  );
-
-  it('by terminate, the connection is cut without a close frame', async () => {
-    const [socket, ws] = await open();
-    const closed = once(ws, 'close');
-    socket.terminate();
-    expect((await closed)[0]).toBe(1006);
-    expect(types()).toEqual(['opened']);
+  it("frames that already arrived aren't reported", async () => {
+    const three = (ws: WebSocket) => {
+      for (const text of ['a', 'b', 'c']) ws.send(text);
+    };
+    onReport = ({ type }) => {
+      if (type === 'message') void sockets[0]?.close();
+    };
+    const [, ws] = await open({}, acceptUpgrade({ greet: three }));
+    if (ws.readyState !== ws.CLOSED) await once(ws, 'close');
+    await settled();
+    expect(types()).toEqual(['opened', 'message']);
+    expect(clock.pending).toBe(0);
   });
 });

@@ -395,23 +395,23 @@ export class FakeSocket {
     });
   }
 
-  terminate(): void {
-    this.#detach();
-    this.#world.live.delete(this);
-  }
-
   receives(frame: string): void {
     if (this.#opened && !this.#detached) this.#listener.message(Buffer.from(frame), false);
   }
 
   closedByNode(code: number): void {
     if (this.#detached || !this.#opened) return;
-    this.terminate();
+    this.#end();
     this.#listener.closed({ code, text: 'closed', oversize: code === 1009 });
   }
 
   #later(ms: number, run: () => void): void {
     this.#cancels.push(this.#world.clock.schedule(ms, run));
+  }
+
+  #end(): void {
+    this.#detach();
+    this.#world.live.delete(this);
   }
 
   #detach(): void {
@@ -424,7 +424,7 @@ export class FakeSocket {
     if (this.#detached) return;
     const status = UPGRADE_ANSWERS[this.#behavior];
     if (status !== undefined) {
-      this.terminate();
+      this.#end();
       const body = 'The requested resource does not exist on this instance.';
       this.#listener.refused({ status, body, error: new Error(`Unexpected server response: ${status}`) });
       return;
