@@ -10,7 +10,7 @@ import { nodeOf, type Subject } from '../panel/blame.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/ask.ts';
-import { type PollIntervals, pollEveryMs, polledStalenessMs } from '../session/due.ts';
+import { type PollIntervals, polledStalenessMs } from '../session/due.ts';
 import { Session } from '../session/session.ts';
 import type {
   SessionContext,
@@ -21,7 +21,7 @@ import type {
 import type { ServerIdentity } from './discovered-targets.ts';
 import { Discovery } from './discovery.ts';
 import { Members, type TargetChanges } from './members.ts';
-import { isStreamed, NeedsWatch } from './needs.ts';
+import { isStreamed, NeedsWatch, pollEveryMs } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import {

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
-import { budgetProblem, descriptorProblem, type Needs, needsOf } from '../../../src/fleet/needs.ts';
+import {
+  budgetProblem,
+  descriptorProblem,
+  type Needs,
+  needsOf,
+  pollEveryMs,
+} from '../../../src/fleet/needs.ts';
 
 const NONE = { pollIntervalMs: 30_000, listingPerMinute: 0, listsPerMinute: 0 };
 const server = (mode: CollectionMode, blocked?: BlockedReason) =>
@@ -95,4 +101,13 @@ describe('file descriptors', () => {
       detail: `the limit of 256 open files leaves room for 4 console sockets; ${without} and can only be polled; required limit: 1200`,
     });
   });
+});
+
+it.each([
+  ['as configured if the rate carries that', 30_000, { perMinute: 192, polled: 50, streaming: 0 }, 30_000],
+  ['as rare as 90 % of the rate carries', 30_000, { perMinute: 100, polled: 180, streaming: 0 }, 120_000],
+  ['of what the tokens of sockets leave', 30_000, { perMinute: 100, polled: 90, streaming: 400 }, 120_000],
+  ['late rather than never', 30_000, { perMinute: 100, polled: 20, streaming: 900 }, 120_000],
+])('polls are %s', (_, configuredMs, rate, everyMs) => {
+  expect(pollEveryMs(configuredMs, rate)).toBe(everyMs);
 });

@@ -4,7 +4,6 @@ import {
   backoffMs,
   connectBy,
   pollBy,
-  pollEveryMs,
   polledStalenessMs,
   refusedRetryMs,
   SLOW_RETRY_MS,
@@ -35,15 +34,6 @@ describe('a deadline', () => {
       }),
     );
   });
-});
-
-it.each([
-  ['as configured if the rate carries that', 30_000, { perMinute: 192, polled: 50, streaming: 0 }, 30_000],
-  ['as rare as 90 % of the rate carries', 30_000, { perMinute: 100, polled: 180, streaming: 0 }, 120_000],
-  ['of what the tokens of sockets leave', 30_000, { perMinute: 100, polled: 90, streaming: 400 }, 120_000],
-  ['late rather than never', 30_000, { perMinute: 100, polled: 20, streaming: 900 }, 120_000],
-])('polls are %s', (_, configuredMs, rate, everyMs) => {
-  expect(pollEveryMs(configuredMs, rate)).toBe(everyMs);
 });
 
 describe('the staleness of a polled sample', () => {
