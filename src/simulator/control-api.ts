@@ -85,14 +85,18 @@ const OPERATIONS = {
   'record/clear': operation(z.strictObject({}), (panel) => panel.record.clear()),
 } satisfies Record<string, Operation>;
 
-/** Validates the body and performs the operation; returns the response body. */
-type Operation = (panel: Simulator, body: unknown) => unknown;
+interface Operation {
+  /** What the body may contain. */
+  readonly schema: z.ZodType;
+  /** Validates the body and performs the operation; returns the response body. */
+  readonly perform: (panel: Simulator, body: unknown) => unknown;
+}
 
 function operation<Schema extends z.ZodType>(
   schema: Schema,
   act: (panel: Simulator, body: z.infer<Schema>) => unknown,
 ): Operation {
-  return (panel, body) => act(panel, schema.parse(body));
+  return { schema, perform: (panel, body) => act(panel, schema.parse(body)) };
 }
 
 /** The control endpoint: all operations of the in-process API, as JSON over HTTP. */
@@ -100,11 +104,12 @@ export function controlApi(panel: Simulator): Hono {
   const app = new Hono();
   app.get('/control/record', (context) => context.json(panel.record.snapshot()));
   app.get('/control/servers', (context) => context.json(panel.servers));
-  for (const [path, operation] of Object.entries(OPERATIONS)) {
+  app.get('/control/schema', (context) => context.json(schemas()));
+  for (const [path, { perform }] of Object.entries(OPERATIONS)) {
     app.post(`/control/${path}`, async (context) => {
       const server = context.req.param('server');
       const body = { ...(await readBody(context)), ...(server !== undefined && { server }) };
-      const result = await operation(panel, body);
+      const result = await perform(panel, body);
       return context.json(result ?? { ok: true });
     });
   }
@@ -119,6 +124,13 @@ export function controlApi(panel: Simulator): Hono {
     return context.json({ error: 'bad request', message }, 400);
   });
   return app;
+}
+
+/** The JSON Schema of each operation's body. */
+function schemas(): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(OPERATIONS).map(([path, { schema }]) => [path, z.toJSONSchema(schema)]),
+  );
 }
 
 /** The JSON body; a missing body counts as an empty object. */

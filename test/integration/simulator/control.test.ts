@@ -32,6 +32,21 @@ describe('the control endpoint', () => {
     expect(text).not.toContain(panel.apiKey);
   });
 
+  it('describes what the body of each operation may contain', async () => {
+    const schemas = await (await fetch(`${panel.controlUrl}/control/schema`)).json();
+    const unknown = await fetch(`${panel.controlUrl}/control/unknown`);
+    expect(unknown.status).toBe(404);
+    expect(Object.keys(schemas as object).map((path) => `/control/${path}`)).toEqual(
+      ((await unknown.json()) as { operations: readonly string[] }).operations,
+    );
+    expect(schemas).toMatchObject({
+      'servers/:server/power': {
+        properties: { action: { enum: ['start', 'stop', 'restart', 'kill'] } },
+      },
+      settings: { properties: { rateLimitPerMinute: { type: 'integer' } } },
+    });
+  });
+
   it.each([
     ['faults/rest', { kind: 'explode' }, /kind/],
     ['faults/rest', { kind: 'drop', server: 'nobody' }, /no server "nobody"/],
