@@ -1,17 +1,16 @@
 import { type Clock, sleep } from '../../src/domain/clock.ts';
 import type { CauseCode } from '../../src/domain/problem.ts';
-import type { CollectionMode, Sample, ServerTarget } from '../../src/domain/server.ts';
+import type { CollectionMode, ServerTarget } from '../../src/domain/server.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
 import type {
-  BackupsPage,
   ClientMessage,
   Credentials,
   ListedServer,
   ListingPage,
-  ListingQuery,
+  Requested,
   Resources,
-  Schedule,
+  Responses,
 } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
@@ -196,59 +195,35 @@ export class ScriptedPanel implements PanelCalls {
     this.#byId = new Map(this.servers.map((server) => [server.target.id, server]));
   }
 
-  async credentials(id: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
-    const server = this.#server(id);
-    this.#see('websocket', id, server.trouble !== 'none');
-    const facts = await this.#answer('websocket', server, signal);
-    if (server.trouble === 'permission') throw refusal('no_console_permission', 403);
-    if (server.trouble === 'suspended') throw refusal('suspended', 409);
-    if (server.trouble === 'unknown') throw refusal('not_found', 404);
-    const hasMoved = this.#effect('socket', server) === 'moved';
-    return {
-      ...facts,
-      value: {
-        token: id,
-        socketUrl: `${hasMoved ? NEW_ADDRESS : 'wss://'}${server.node}/api/servers/${id}/ws`,
-        lifetimeMs: TOKEN_LIFE_MS - this.#random() * 500,
-      },
-    };
-  }
-
-  async resources(id: string, signal: AbortSignal): Promise<PanelAnswer<Resources>> {
-    const server = this.#server(id);
-    const { trouble } = server;
-    this.#see('resources', id, trouble === 'dead' || trouble === 'missing' || trouble === 'suspended');
-    const isDead = trouble === 'dead';
-    const facts = isDead ? {} : await this.#answer('resources', server, signal);
+  async get<Endpoint extends ApiEndpoint>(
+    endpoint: Endpoint,
+    what: Requested,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer<Responses[Endpoint]>> {
+    const server = endpoint === 'listing' ? undefined : this.#server(what.server ?? '');
+    const isPoll = endpoint === 'resources';
+    const futile: readonly (Trouble | undefined)[] = isPoll
+      ? ['dead', 'missing', 'suspended']
+      : ['dead', 'missing', 'suspended', 'origin', 'mismatch', 'permission', 'unknown'];
+    const isOfServer = isPoll || endpoint === 'websocket';
+    const isFutile = isOfServer && futile.includes(server?.trouble);
+    this.calls.push({ endpoint, server: server?.target.id, at: this.#clock.now(), futile: isFutile });
+    const isDead = isPoll && server?.trouble === 'dead';
+    const facts = isDead ? {} : await this.#answer(endpoint, server, signal);
     if (isDead) await sleep(this.#clock, DEAD_MS, signal);
-    if (server.trouble === 'dead' && isDead) throw refusal('node_unreachable', 504);
-    if (trouble === 'suspended') throw refusal('suspended', 409);
-    if (trouble === 'unknown') throw refusal('not_found', 404);
-    const sample: Sample | undefined =
-      trouble === 'missing' ? undefined : { state: 'running', memoryBytes: 7 };
-    return { value: { sample, suspended: false, badFields: 0 }, ...facts };
-  }
-
-  async listing({ page, perPage }: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
-    this.#see('listing', undefined, false);
-    const facts = await this.#answer('listing', undefined, signal);
-    const listable = this.servers.filter(({ trouble }) => trouble !== 'unknown');
-    const totalPages = Math.max(1, Math.ceil(listable.length / perPage));
-    if (page >= totalPages && perPage > 1) this.listedAt.push(this.#clock.now());
-    const servers = listable.slice((page - 1) * perPage, page * perPage).map(listedOf);
-    return { value: { servers, totalPages, badEntries: 0, surplusEntries: 0 }, ...facts };
-  }
-
-  async backups(id: string, _page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
-    this.#see('backups', id, false);
-    const facts = await this.#answer('backups', this.#server(id), signal);
-    return { value: { backups: [], totalPages: 1 }, ...facts };
-  }
-
-  async schedules(id: string, signal: AbortSignal): Promise<PanelAnswer<readonly Schedule[]>> {
-    this.#see('schedules', id, false);
-    const facts = await this.#answer('schedules', this.#server(id), signal);
-    return { value: [], ...facts };
+    const { trouble } = server ?? {};
+    if (isDead && trouble === 'dead') throw refusal('node_unreachable', 504);
+    if (endpoint === 'websocket' && trouble === 'permission') throw refusal('no_console_permission', 403);
+    if (isOfServer && trouble === 'suspended') throw refusal('suspended', 409);
+    if (isOfServer && trouble === 'unknown') throw refusal('not_found', 404);
+    const values: Partial<Record<ApiEndpoint, () => unknown>> = {
+      websocket: () => this.#credentials(server),
+      resources: () => resourcesOf(trouble),
+      listing: () => this.#page(what),
+      backups: () => ({ backups: [], totalPages: 1 }),
+      schedules: () => [],
+    };
+    return { ...facts, value: values[endpoint]?.() as Responses[Endpoint] };
   }
 
   close(): Promise<void> {
@@ -290,14 +265,25 @@ export class ScriptedPanel implements PanelCalls {
     return socket as unknown as ConsoleSocket;
   }
 
+  #credentials(server: ScriptedServer | undefined): Credentials {
+    const { node = '', target: { id } = { id: '' } } = server ?? {};
+    const host = `${this.#effect('socket', server) === 'moved' ? NEW_ADDRESS : 'wss://'}${node}`;
+    const lifetimeMs = TOKEN_LIFE_MS - this.#random() * 500;
+    return { token: id, socketUrl: `${host}/api/servers/${id}/ws`, lifetimeMs };
+  }
+
+  #page({ page = 1, perPage = 1 }: Requested): ListingPage {
+    const listable = this.servers.filter(({ trouble }) => trouble !== 'unknown');
+    const totalPages = Math.max(1, Math.ceil(listable.length / perPage));
+    if (page >= totalPages && perPage > 1) this.listedAt.push(this.#clock.now());
+    const servers = listable.slice((page - 1) * perPage, page * perPage).map(listedOf);
+    return { servers, totalPages, badEntries: 0, surplusEntries: 0 };
+  }
+
   #server(id: string): ScriptedServer {
     const server = this.#byId.get(id);
     if (server === undefined) throw new Error(`there is no server ${id}`);
     return server;
-  }
-
-  #see(endpoint: ApiEndpoint, server: string | undefined, futile: boolean): void {
-    this.calls.push({ endpoint, server, at: this.#clock.now(), futile });
   }
 
   #effect(on: ApiEndpoint | 'socket', server: ScriptedServer | undefined): Effect | undefined {
@@ -469,6 +455,11 @@ class ScriptedSocket {
 
 function refusal(cause: CauseCode, status: number): PanelError {
   return new PanelError({ cause, detail: `the panel responded with ${status}` }, { status, fromPanel: true });
+}
+
+function resourcesOf(trouble: Trouble | undefined): Resources {
+  const sample = trouble === 'missing' ? undefined : ({ state: 'running', memoryBytes: 7 } as const);
+  return { sample, suspended: false, badFields: 0 };
 }
 
 function target(id: string, mode: CollectionMode): ServerTarget {

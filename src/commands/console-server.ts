@@ -66,10 +66,10 @@ async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isO
 async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig> {
   const { listing, name } = panel;
   if (listing?.discover === undefined) return panel;
-  const type = listing.type === undefined ? {} : { type: listing.type };
   const api = panelApi(panel, clock);
   const { signal } = new AbortController();
-  const read = async (query: ListingQuery) => (await api.listing({ ...query, ...type }, signal)).value;
+  const read = async (query: ListingQuery) =>
+    (await api.get('listing', { ...query, type: listing.type }, signal)).value;
   const { servers, complete, problem } = await walkListing(read);
   await api.close();
   if (!complete) throw new CommandFailure(`panel ${name}: ${problem?.message}`, { cause: problem });

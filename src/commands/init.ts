@@ -271,14 +271,14 @@ async function look(panel: PanelConfig, type: ListingType | undefined, signal: A
   let limitPerMinute: number | undefined;
   try {
     const walk = await walkListing(async (query) => {
-      const answer = await api.listing(type === undefined ? query : { ...query, type }, signal);
+      const answer = await api.get('listing', { ...query, type }, signal);
       limitPerMinute = answer.limitPerMinute ?? limitPerMinute;
       return answer.value;
     }, signal);
     const { servers, complete } = walk;
     const problem = complete ? undefined : problemOfBlamed('panel', problemOf(walk.problem));
     // Without the account, only a name is missing.
-    const account = problem ? undefined : await api.account(signal).catch(() => undefined);
+    const account = problem ? undefined : await api.get('account', {}, signal).catch(() => undefined);
     return { servers, problem, account: account?.value, limitPerMinute };
   } finally {
     await api.close();

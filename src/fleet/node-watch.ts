@@ -44,7 +44,7 @@ export function nodeReadings(
 const MAX_PAGES = 20;
 
 /** The part of the panel's API that this watch calls, with its own key. */
-export type NodesApi = Pick<PanelApi, 'nodes' | 'close'>;
+export type NodesApi = Pick<PanelApi, 'get' | 'close'>;
 
 export interface NodeWatchOptions {
   readonly panel: string;
@@ -171,7 +171,7 @@ async function allNodes(api: NodesApi, signal: AbortSignal): Promise<readonly No
   const byName = new Map<string, NodeCapacity>();
   let pages = 1;
   for (let page = 1; page <= pages; page += 1) {
-    const { nodes, totalPages } = (await api.nodes(page, signal)).value;
+    const { nodes, totalPages } = (await api.get('nodes', { page }, signal)).value;
     for (const node of nodes) {
       const name = printable(node.name);
       if (!byName.has(name)) byName.set(name, { ...node, name });

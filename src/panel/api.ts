@@ -1,8 +1,8 @@
 import { readTransportError } from '../diagnosis/transport.ts';
 import { printable } from '../domain/printable.ts';
 import { MIB } from '../domain/server.ts';
-import type { PanelTelemetry } from '../domain/telemetry.ts';
-import { type ListingQuery, type PanelRequest, ShapeError } from './dialect.ts';
+import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
+import { type PanelRequest, type Requested, type Responses, ShapeError } from './dialect.ts';
 import { decodeErrorBody, PTERODACTYL } from './dialects/pterodactyl.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
 import { limitPerMinute, type RateFacts, remainingCalls } from './rate-limit.ts';
@@ -34,10 +34,7 @@ const MAX_COLONS = 200_000;
 /** No longer response is parsed again for the panel's words. */
 const MAX_QUOTED_LENGTH = 65_536;
 
-/**
- * The panel's client API, with one method per endpoint. Each makes one call, and rejects with a `PanelError`, or with the
- * signal's reason if that aborts.
- */
+/** The panel's client API. */
 export class PanelApi {
   readonly #options: PanelApiOptions;
   readonly #url: URL;
@@ -51,36 +48,6 @@ export class PanelApi {
     this.#connections = new Connections(options);
   }
 
-  /** `daemon` is that of the server, if the panel's paths name it. */
-  credentials(server: string, signal: AbortSignal, daemon?: string) {
-    return this.#get(PTERODACTYL.credentials(server, daemon), signal);
-  }
-
-  /** The server's state and resource usage, up to 20 s old. */
-  resources(server: string, signal: AbortSignal) {
-    return this.#get(PTERODACTYL.resources(server), signal);
-  }
-
-  listing(query: ListingQuery, signal: AbortSignal) {
-    return this.#get(PTERODACTYL.listing(query), signal);
-  }
-
-  account(signal: AbortSignal) {
-    return this.#get(PTERODACTYL.account(), signal);
-  }
-
-  backups(server: string, page: number, signal: AbortSignal, daemon?: string) {
-    return this.#get(PTERODACTYL.backups(server, page, daemon), signal);
-  }
-
-  schedules(server: string, signal: AbortSignal, daemon?: string) {
-    return this.#get(PTERODACTYL.schedules(server, daemon), signal);
-  }
-
-  nodes(page: number, signal: AbortSignal) {
-    return this.#get(PTERODACTYL.nodes(page), signal);
-  }
-
   /** Makes the next calls over these connections; calls in progress end on those before. */
   use(connections: Connections): void {
     void this.#connections.drain();
@@ -92,24 +59,30 @@ export class PanelApi {
     return this.#connections.close();
   }
 
-  async #get<T>(request: PanelRequest<T>, signal: AbortSignal): Promise<PanelAnswer<T>> {
+  /** Makes one call; rejects with a `PanelError`, or with the signal's reason if that aborts. */
+  async get<Endpoint extends ApiEndpoint>(
+    endpoint: Endpoint,
+    what: Requested,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer<Responses[Endpoint]>> {
     const { clock, telemetry } = this.#options;
+    const { path, decode }: PanelRequest<unknown> = PTERODACTYL.requests[endpoint](what);
     const startedAt = clock.now();
     let outcome = 'aborted';
     try {
-      const reply = await this.#exchange(request, signal);
+      const reply = await this.#exchange(endpoint, path, signal);
       outcome = String(reply.status);
-      const value = this.#read(request, reply);
+      const value = this.#read(endpoint, { path, decode }, reply) as Responses[Endpoint];
       return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
     } catch (error) {
       if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;
     } finally {
-      telemetry.request(request.endpoint, outcome, (clock.now() - startedAt) / 1_000);
+      telemetry.request(endpoint, outcome, (clock.now() - startedAt) / 1_000);
     }
   }
 
-  async #exchange({ endpoint, path }: PanelRequest<unknown>, signal: AbortSignal): Promise<Reply> {
+  async #exchange(endpoint: ApiEndpoint, path: string, signal: AbortSignal): Promise<Reply> {
     const { apiKey, clock, telemetry, userAgent } = this.#options;
     const { host, origin, pathname, protocol } = this.#url;
     const connections = this.#connections;
@@ -137,7 +110,7 @@ export class PanelApi {
     }
   }
 
-  #read<T>({ endpoint, path, decode }: PanelRequest<T>, reply: Reply): T {
+  #read<T>(endpoint: ApiEndpoint, { path, decode }: PanelRequest<T>, reply: Reply): T {
     const { baseUrl: url, clock, telemetry } = this.#options;
     const apiKey = this.#options.apiKey();
     const request = `GET ${path}`;

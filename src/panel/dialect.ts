@@ -5,10 +5,10 @@ import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/tele
 import type { readJwtError } from './dialects/pterodactyl/refusals.ts';
 import type { decodeBackupsPage } from './dialects/pterodactyl/responses.ts';
 import type { PTERODACTYL_SOCKET } from './dialects/pterodactyl/socket.ts';
+import type { PTERODACTYL } from './dialects/pterodactyl.ts';
 
 /** A GET request and the decoder of its response. */
 export interface PanelRequest<T> {
-  readonly endpoint: ApiEndpoint;
   /** Path and query below the panel's base address. */
   readonly path: string;
   /** Decodes the response. Throws a ShapeError if it has another shape. */
@@ -27,6 +27,20 @@ export interface ListingQuery {
   readonly perPage: number;
   readonly type?: ListingType;
 }
+
+/** What a call is about, as far as its endpoint needs it; without a query, the server list returns its smallest part. */
+export interface Requested extends Partial<ListingQuery> {
+  readonly server?: string;
+  /** That of the server, if the panel's paths name it. */
+  readonly daemon?: ServerTarget['daemon'];
+}
+
+/** The decoded responses of the endpoints. */
+export type Responses = {
+  readonly [Endpoint in ApiEndpoint]: ReturnType<
+    ReturnType<(typeof PTERODACTYL.requests)[Endpoint]>['decode']
+  >;
+};
 
 /** What the resources endpoint reports about a server. */
 export interface Resources {

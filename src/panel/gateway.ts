@@ -7,7 +7,7 @@ import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
-import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
+import { PanelApi, type PanelApiOptions } from './api.ts';
 import {
   type AskedServer,
   type Channel,
@@ -22,7 +22,16 @@ import {
   socketsOf,
   type Trial,
 } from './blame.ts';
-import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
+import type {
+  BackupsPage,
+  Credentials,
+  ListingPage,
+  ListingQuery,
+  Requested,
+  Resources,
+  Responses,
+  Schedule,
+} from './dialect.ts';
 import { PanelError, problemOf, problemOfAddress } from './errors.ts';
 import { Lane } from './lane.ts';
 import { PanelLog } from './panel-log.ts';
@@ -43,10 +52,7 @@ export interface PanelGatewayOptions extends PanelApiOptions {
 }
 
 /** The calls that a gateway makes. */
-export type PanelCalls = Pick<
-  PanelApi,
-  'credentials' | 'resources' | 'listing' | 'backups' | 'schedules' | 'close'
->;
+export type PanelCalls = Pick<PanelApi, 'get' | 'close'>;
 
 /** One call for a server, as its session requests it. */
 export type Ask = Pick<Call, 'deadline' | 'isRetry' | 'isRefresh'>;
@@ -85,24 +91,6 @@ export interface Recovery {
   readonly cause: CauseCode;
   readonly node: string | undefined;
 }
-
-/** What a call asks for; a single call for the list requests its smallest part, which needs the key and involves no node. */
-interface Request extends ListOwner {
-  readonly page?: number;
-  readonly query?: ListingQuery;
-}
-
-const CALLS = {
-  listing: (api: PanelCalls, { query = { page: 1, perPage: 1 } }: Request, signal: AbortSignal) =>
-    api.listing(query, signal),
-  websocket: (api: PanelCalls, { id, daemon }: Request, signal: AbortSignal) =>
-    api.credentials(id, signal, daemon),
-  resources: (api: PanelCalls, { id }: Request, signal: AbortSignal) => api.resources(id, signal),
-  backups: (api: PanelCalls, { id, page = 1, daemon }: Request, signal: AbortSignal) =>
-    api.backups(id, page, signal, daemon),
-  schedules: (api: PanelCalls, { id, daemon }: Request, signal: AbortSignal) =>
-    api.schedules(id, signal, daemon),
-} satisfies Record<Path, unknown>;
 
 /** The kinds of calls that show whether the panel works. */
 const CANARIES = ['listing', 'websocket', 'resources'] as const;
@@ -198,26 +186,31 @@ export class Gateway {
     { daemon, ...ask }: Ask & Pick<ListOwner, 'daemon'>,
     signal: AbortSignal,
   ): Promise<Credentials> {
-    const credentials = await this.#run<Credentials>('websocket', { id, daemon }, ask, signal);
+    const credentials = await this.#run('websocket', { server: id, daemon }, ask, signal);
     this.#noteAddress(id, credentials.socketUrl);
     return credentials;
   }
 
   resources(id: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
-    return this.#run('resources', { id }, ask, signal);
+    return this.#run('resources', { server: id }, ask, signal);
   }
 
   listing(query: ListingQuery, deadline: number, signal: AbortSignal): Promise<ListingPage> {
-    return this.#run('listing', { id: NO_SERVER, query }, { deadline }, signal);
+    return this.#run('listing', query, { deadline }, signal);
   }
 
   /** One page of a server's backups. */
-  backups(server: ListOwner, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
-    return this.#run('backups', { ...server, page }, { deadline }, signal);
+  backups(
+    { id, daemon }: ListOwner,
+    page: number,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<BackupsPage> {
+    return this.#run('backups', { server: id, daemon, page }, { deadline }, signal);
   }
 
-  schedules(server: ListOwner, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
-    return this.#run('schedules', server, { deadline }, signal);
+  schedules({ id, daemon }: ListOwner, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
+    return this.#run('schedules', { server: id, daemon }, { deadline }, signal);
   }
 
   /** May the server's socket be opened: do its node's sockets work as far as is known, or does this server try them? */
@@ -353,17 +346,13 @@ export class Gateway {
   }
 
   /** Makes the call when it may, and again after each pause that the panel demands. */
-  async #run<T>(path: Path, request: Request, ask: Ask, signal: AbortSignal): Promise<T> {
+  async #run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal): Promise<Responses[P]> {
     // The first call is a canary: it checks address and key, and teaches the limit.
     if (!this.#troubles.isKnown && !this.#troubles.state.troubles.has('panel')) this.#troubles.check();
     for (;;) {
       try {
-        return await this.#start<T>(
-          path,
-          request,
-          { ...ask, tries: () => this.#triedBy(path, request.id) },
-          signal,
-        );
+        const tries = () => this.#triedBy(path, what.server);
+        return await this.#start(path, what, { ...ask, tries }, signal);
       } catch (error) {
         const isPaused =
           error instanceof PanelError && error.status === 429 && !isOfConsole(path, error.limitPerMinute);
@@ -374,25 +363,34 @@ export class Gateway {
   }
 
   /** The subject that a session's own call tries, because it was chosen for that. */
-  #triedBy(path: Path, server: string): Subject | undefined {
+  #triedBy(path: Path, server = NO_SERVER): Subject | undefined {
     if (path !== 'websocket' || !this.#attempts.has(server)) return undefined;
     const { node } = this.#troubles.cells.websocket.get(server)?.asked ?? {};
     return node === undefined ? undefined : socketsOf(node);
   }
 
   /** Makes one call as soon as nothing holds it. */
-  #start<T>(path: Path, request: Request, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal): Promise<T> {
-    const server = request.id;
+  #start<P extends Path>(
+    path: P,
+    what: Requested,
+    ask: Ask & Pick<Call, 'tries'>,
+    signal: AbortSignal,
+  ): Promise<Responses[P]> {
+    const { server = NO_SERVER } = what;
     const node = () => this.#troubles.cells[path].get(server)?.asked.node;
-    const call: Call = { path, server, node, ...ask };
+    const call = { path, server, node, ...ask };
     return this.#lane.run(call, signal, (scope) => {
       const tries = call.tries();
       if (tries !== undefined && tries !== 'panel') this.#troubles.trialStarts(tries);
-      return this.#make<T>(call, request, scope);
+      return this.#make(call, what, scope);
     });
   }
 
-  async #make<T>(call: Call, request: Request, signal: AbortSignal): Promise<T> {
+  async #make<P extends Path>(
+    call: Call & { readonly path: P },
+    what: Requested,
+    signal: AbortSignal,
+  ): Promise<Responses[P]> {
     const { path, server } = call;
     const { clock } = this.#options;
     const startedAt = clock.now();
@@ -401,7 +399,7 @@ export class Gateway {
       if (beginning === this.#beginnings && !this.#closing.signal.aborted)
         this.#callEnded(call, startedAt, problem, fromPanel);
     };
-    const make = (scope: AbortSignal) => CALLS[path](this.#api, request, scope) as Promise<PanelAnswer<T>>;
+    const make = (scope: AbortSignal) => this.#api.get(path, what, scope);
     const late = () => new PanelError({ cause: 'timeout', detail: lateWords(path) });
     try {
       const isCanary = call.tries() === 'panel';
@@ -510,7 +508,7 @@ export class Gateway {
     const { daemon } = this.#troubles.cells[path].get(id)?.asked.target ?? {};
     const isRetry = () => this.#troubles.cells[path].get(id)?.last?.problem !== undefined;
     const ask = { deadline: Number.NEGATIVE_INFINITY, tries: () => tries, isRetry };
-    return this.#start(path, { id, daemon }, ask, signal).then(
+    return this.#start(path, { server: id, daemon }, ask, signal).then(
       () => undefined,
       (error: unknown) => error,
     );

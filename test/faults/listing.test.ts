@@ -67,7 +67,7 @@ it.each(ROWS)(
   'a server list with $what is reported in one clear line, and the next call works',
   async ({ fault, cause }) => {
     panel.failRest({ ...fault, endpoint: 'listing', times: 1 });
-    const ask = () => api.listing({ page: 1, perPage: 50 }, new AbortController().signal);
+    const ask = () => api.get('listing', { page: 1, perPage: 50 }, new AbortController().signal);
     const error: unknown = await ask().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(PanelError);
     expect(error).toMatchObject({ problem: { cause } });

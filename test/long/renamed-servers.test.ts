@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { Supervisor } from '../../src/fleet/supervisor.ts';
 import { Scraper } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
-import type { PanelAnswer } from '../../src/panel/api.ts';
-import type { ListingPage } from '../../src/panel/dialect.ts';
+import type { Responses } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { Gateway } from '../../src/panel/gateway.ts';
 import type { ConsoleSocket } from '../../src/session/socket.ts';
@@ -35,11 +35,15 @@ const OUTCOMES: readonly Outcome[] = [
 class RenamingPanel extends FakeCalls {
   renamed = 0;
 
-  override async listing(_query: object, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
-    const { value, ...rest } = await super.listing({}, signal);
+  protected override valueOf<Endpoint extends ApiEndpoint>(
+    endpoint: Endpoint,
+    server: string,
+  ): Responses[Endpoint] {
+    const value = super.valueOf(endpoint, server);
+    if (endpoint !== 'listing') return value;
     const servers = Array.from({ length: SERVERS }, (_, n) => this.#listed(this.renamed + n));
     this.renamed += SERVERS;
-    return { value: { ...value, servers }, ...rest };
+    return Object.assign(value, { servers });
   }
 
   #listed(n: number) {

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../src/domain/clock.ts';
 import type { CauseCode } from '../../src/domain/problem.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
-import type { BackupsPage, Credentials, ListingPage, Resources, Schedule } from '../../src/panel/dialect.ts';
+import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
 
@@ -51,59 +51,41 @@ export class FakeCalls implements PanelCalls {
     return this.calls.filter((call) => call.endpoint === endpoint && call.at >= since).length;
   }
 
-  credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
-    const credentials = {
-      token: `token of ${server}`,
-      socketUrl: `wss://node/${server}`,
-      lifetimeMs: 600_000,
-    };
-    return this.#answer('websocket', server, credentials, signal);
-  }
-
-  resources(server: string, signal: AbortSignal): Promise<PanelAnswer<Resources>> {
-    return this.#answer('resources', server, RESOURCES, signal);
-  }
-
-  listing(_query: object, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
-    return this.#answer(
-      'listing',
-      '',
-      { servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 },
-      signal,
-    );
-  }
-
-  backups(server: string, _page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
-    return this.#answer('backups', server, { backups: [], totalPages: 1 }, signal);
-  }
-
-  schedules(server: string, signal: AbortSignal): Promise<PanelAnswer<readonly Schedule[]>> {
-    return this.#answer('schedules', server, [], signal);
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async #answer<T extends object>(
-    endpoint: ApiEndpoint,
-    server: string,
-    value: T,
+  async get<Endpoint extends ApiEndpoint>(
+    endpoint: Endpoint,
+    { server = '' }: Requested,
     signal: AbortSignal,
-  ): Promise<PanelAnswer<T>> {
+  ): Promise<PanelAnswer<Responses[Endpoint]>> {
     this.calls.push({ endpoint, server, at: this.#clock.now() });
     const outcome = this.decide(endpoint, server);
     await sleep(this.#clock, outcome === 'silence' ? TIMEOUT_MS : ANSWER_MS, signal);
     const detail = `GET ${endpoint} ${server}`.trim();
     if (outcome === 'silence')
       throw new PanelError({ cause: endpoint === 'resources' ? 'node_silent' : 'timeout', detail });
+    const value = this.valueOf(endpoint, server);
     if (outcome === 'success') return { value, ...this.rate };
-    if (outcome === 'empty') return { value: { ...value, sample: undefined }, ...this.rate };
+    if (outcome === 'empty') return { value: Object.assign({}, value, { sample: undefined }), ...this.rate };
     if ('own' in outcome)
       throw new PanelError(
         { cause: outcome.own, detail },
         { fromPanel: true, status: outcome.status ?? 403, ...this.rate },
       );
     throw new PanelError({ cause: outcome.foreign, detail }, { status: 502 });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The response to a call that succeeds. */
+  protected valueOf<Endpoint extends ApiEndpoint>(endpoint: Endpoint, server: string): Responses[Endpoint] {
+    const values: Partial<Responses> = {
+      websocket: { token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 },
+      resources: RESOURCES,
+      listing: { servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 },
+      backups: { backups: [], totalPages: 1 },
+      schedules: [],
+    };
+    return values[endpoint] as Responses[Endpoint];
   }
 }

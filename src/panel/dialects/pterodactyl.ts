@@ -1,7 +1,7 @@
 import { hasPrefix } from '../../domain/api-keys.ts';
 import { printable } from '../../domain/printable.ts';
 import type { ApiEndpoint } from '../../domain/telemetry.ts';
-import type { ErrorBody, ListingQuery, PanelRequest } from '../dialect.ts';
+import type { ErrorBody, PanelRequest, Requested } from '../dialect.ts';
 import { asFields, asText, type Fields, parseJson } from './pterodactyl/fields.ts';
 import { decodeListingPage } from './pterodactyl/listing.ts';
 import {
@@ -16,42 +16,41 @@ import {
 import { decodeResources } from './pterodactyl/samples.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
-/**
- * The requests of the client API and the console socket of Pterodactyl, shared by Pelican, Hydrodactyl and compatible panels. The
- * `daemon` is the server's, if the panel's paths name it; pages count from 1.
- */
+/** The client API and the console socket of Pterodactyl, shared by Pelican, Hydrodactyl and compatible panels; pages count from 1. */
 export const PTERODACTYL = {
-  credentials: (server: string, daemon?: string) =>
-    get('websocket', `${serverPath(server, daemon)}/websocket`, decodeCredentials),
-  resources: (server: string) => get('resources', `${serverPath(server)}/resources`, decodeResources),
-  listing: ({ page, perPage, type }: ListingQuery) => {
-    const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
-    if (type !== undefined) query.set('type', type);
-    return get('listing', `/api/client?${query.toString()}`, (body) => decodeListingPage(body, perPage));
-  },
-  account: () => get('account', '/api/client/account', decodeAccount),
-  backups: (server: string, page: number, daemon?: string) => {
-    const path = `${serverPath(server, daemon)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`;
-    return get('backups', path, decodeBackupsPage);
-  },
-  /** Panels don't page them. */
-  schedules: (server: string, daemon?: string) =>
-    get('schedules', `${serverPath(server, daemon)}/schedules`, decodeSchedules),
-  /** Needs a key that may read the application API. */
-  nodes: (page: number) =>
-    get('nodes', `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`, decodeNodesPage),
+  requests: {
+    websocket: (what: Requested) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
+    resources: ({ server }: Requested) => ({
+      path: `${serverPath({ server })}/resources`,
+      decode: decodeResources,
+    }),
+    listing: ({ page = 1, perPage = 1, type }: Requested) => {
+      const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
+      if (type !== undefined) query.set('type', type);
+      const decode = (body: unknown) => decodeListingPage(body, perPage);
+      return { path: `/api/client?${query.toString()}`, decode };
+    },
+    account: () => ({ path: '/api/client/account', decode: decodeAccount }),
+    backups: ({ page = 1, ...what }: Requested) => ({
+      path: `${serverPath(what)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
+      decode: decodeBackupsPage,
+    }),
+    /** Panels don't page them. */
+    schedules: (what: Requested) => ({ path: `${serverPath(what)}/schedules`, decode: decodeSchedules }),
+    /** Needs a key that may read the application API. */
+    nodes: ({ page = 1 }: Requested) => ({
+      path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
+      decode: decodeNodesPage,
+    }),
+  } satisfies Record<ApiEndpoint, (what: Requested) => PanelRequest<unknown>>,
   socket: PTERODACTYL_SOCKET,
 };
-
-function get<T>(endpoint: ApiEndpoint, path: string, decode: (body: unknown) => T): PanelRequest<T> {
-  return { endpoint, path, decode };
-}
 
 /**
  * Where a server's endpoints are. Hydrodactyl has those that depend on the daemon below its name (routes/api-client.php).
  * Dots are encoded too, so that an id can't escape its place in the path.
  */
-function serverPath(server: string, daemon?: string): string {
+function serverPath({ server = '', daemon }: Requested): string {
   const place = daemon === undefined ? '' : `/${daemon}`;
   return `/api/client/servers${place}/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
 }

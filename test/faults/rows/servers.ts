@@ -177,18 +177,18 @@ const steps = [HOUR_MS, -HOUR_MS].map(
  * read with their own error. The row therefore replaces a decoder with one that throws, as a bug in it would.
  */
 function throwingDecoder(): FaultRow {
-  const { resources } = PTERODACTYL;
+  const { resources } = PTERODACTYL.requests;
   const replace = (replacement: typeof resources) =>
-    void Object.assign(PTERODACTYL, { resources: replacement });
+    void Object.assign(PTERODACTYL.requests, { resources: replacement });
   const restore = () => replace(resources);
   return {
     name: 'a bug in this program when it decodes a response',
     scene: { mode: 'poll' },
     arrange: ({ panel }) => {
       const { identifier } = panel.server(TARGET);
-      replace((server) => ({
-        ...resources(server),
-        ...(server === identifier && {
+      replace((what) => ({
+        ...resources(what),
+        ...(what.server === identifier && {
           decode: () => {
             throw new TypeError("Cannot read properties of undefined (reading 'state')");
           },

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, sleep } from '../../../src/domain/clock.ts';
+import type { ApiEndpoint } from '../../../src/domain/telemetry.ts';
 import { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import type { PanelAnswer } from '../../../src/panel/api.ts';
-import type { ClientMessage } from '../../../src/panel/dialect.ts';
+import type { ClientMessage, Requested, Responses } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Gateway, type PanelCalls } from '../../../src/panel/gateway.ts';
@@ -53,45 +54,36 @@ class CountingPanel implements PanelCalls {
     this.#clock = clock;
   }
 
-  credentials(server: string, signal: AbortSignal) {
-    this.tokens.push({ server, at: this.#clock.now() });
-    const socketUrl = `wss://node/${server}`;
-    return this.#answer({ token: `token of ${server}`, socketUrl, lifetimeMs: TOKEN_LIFE_MS }, signal);
-  }
-
-  resources(_server: string, signal: AbortSignal) {
-    return this.#answer(RESOURCES, signal);
-  }
-
-  listing(_query: object, signal: AbortSignal) {
-    const page = { servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 };
-    return this.#answer(page, signal);
-  }
-
-  backups(): never {
-    throw new Error('not expected');
-  }
-
-  schedules(): never {
-    throw new Error('not expected');
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async #answer<T>(value: T, signal: AbortSignal): Promise<PanelAnswer<T>> {
+  async get<Endpoint extends ApiEndpoint>(
+    endpoint: Endpoint,
+    { server = '' }: Requested,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer<Responses[Endpoint]>> {
     const at = this.#clock.now();
+    if (endpoint === 'websocket') this.tokens.push({ server, at });
     const { window, allowed } = countCall(this.#window, LIMIT_PER_MINUTE, at);
     this.#window = window;
     this.calls.push(at);
     await sleep(this.#clock, ANSWER_MS, signal);
-    if (allowed) return { value, limitPerMinute: LIMIT_PER_MINUTE };
+    const values: Partial<Responses> = {
+      websocket: {
+        token: `token of ${server}`,
+        socketUrl: `wss://node/${server}`,
+        lifetimeMs: TOKEN_LIFE_MS,
+      },
+      resources: RESOURCES,
+      listing: { servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 },
+    };
+    if (allowed) return { value: values[endpoint] as Responses[Endpoint], limitPerMinute: LIMIT_PER_MINUTE };
     this.refused += 1;
     throw new PanelError(
       { cause: 'rate_limited', detail: 'too many calls' },
       { status: 429, fromPanel: true },
     );
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 }
 

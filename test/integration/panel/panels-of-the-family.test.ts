@@ -55,25 +55,25 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     ),
   ];
 
-  it.each([undefined, 'wings'])('refuses a path with the daemon %s with advice', async (daemon) => {
+  it.each([undefined, 'wings'] as const)('refuses a path with the daemon %s with advice', async (daemon) => {
     const error = await api
-      .credentials(idOf('on-elytra'), never(), daemon)
+      .get('websocket', { server: idOf('on-elytra'), daemon }, never())
       .catch((reason: unknown) => reason);
     expect((error as PanelError).message).toMatch(/: the path needs the daemon, see the setting `daemon`$/);
   });
 
   it('identifies it in the server list', async () => {
-    const { servers } = (await api.listing({ page: 1, perPage: 100 }, never())).value;
+    const { servers } = (await api.get('listing', { page: 1, perPage: 100 }, never())).value;
     expect(servers).toHaveLength(3);
     for (const { uuid, identifier, daemon } of servers) {
-      await api.credentials(uuid, never(), daemon);
-      await api.backups(identifier, 1, never(), daemon);
+      await api.get('websocket', { server: uuid, daemon }, never());
+      await api.get('backups', { server: identifier, page: 1, daemon }, never());
     }
     expect(telemetry.calls.filter((call) => !call.endsWith(' 200'))).toEqual([]);
   });
 
   it('still has no server that it does not know', async () => {
-    const error = api.credentials('deadbeef', never(), 'wings');
+    const error = api.get('websocket', { server: 'deadbeef', daemon: 'wings' }, never());
     await expect(error).rejects.toMatchObject({ problem: { cause: 'not_found' } });
     await expect(error).rejects.not.toThrow('setting');
   });
@@ -123,16 +123,21 @@ describe('Calagopus, which has another API', () => {
   const TOKEN = { token: 'eyJ0.eyJ0.0', url: 'wss://node/api/servers/0/ws' };
 
   it.each([
-    ['the server list', 404, NO_ROUTE, (api: PanelApi) => api.listing({ page: 1, perPage: 1 }, never())],
+    [
+      'the server list',
+      404,
+      NO_ROUTE,
+      (api: PanelApi) => api.get('listing', { page: 1, perPage: 1 }, never()),
+    ],
     [
       'the server list with a wrong key',
       401,
       { errors: ['unauthorized'] },
-      (api: PanelApi) => api.listing({ page: 1, perPage: 1 }, never()),
+      (api: PanelApi) => api.get('listing', { page: 1, perPage: 1 }, never()),
     ],
-    ['the account', 200, USER, (api: PanelApi) => api.account(never())],
-    ['resources', 200, RESOURCES, (api: PanelApi) => api.resources('0', never())],
-    ['a console token', 200, TOKEN, (api: PanelApi) => api.credentials('0', never())],
+    ['the account', 200, USER, (api: PanelApi) => api.get('account', {}, never())],
+    ['resources', 200, RESOURCES, (api: PanelApi) => api.get('resources', { server: '0' }, never())],
+    ['a console token', 200, TOKEN, (api: PanelApi) => api.get('websocket', { server: '0' }, never())],
   ])('is recognized by the shape of %s', async (_what, status, body, call) => {
     panel = await scriptedServer(json(status, body));
     const api = new PanelApi(apiOptions(panel.url));
@@ -145,7 +150,7 @@ describe('Calagopus, which has another API', () => {
   it('is recognized by its API key, whatever it responds', async () => {
     panel = await scriptedServer(page(404));
     const api = new PanelApi(apiOptions(panel.url, { apiKey: () => 'c7sp_0123456789' }));
-    await expect(api.listing({ page: 1, perPage: 1 }, never())).rejects.toMatchObject({
+    await expect(api.get('listing', { page: 1, perPage: 1 }, never())).rejects.toMatchObject({
       problem: { cause: 'unsupported_panel' },
     });
     await api.close();

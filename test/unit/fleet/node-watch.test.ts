@@ -39,10 +39,12 @@ beforeEach(() => {
     open: (apiKey) => {
       open += 1;
       return {
-        nodes: (page) => {
+        get: (_, { page = 1 }) => {
           asked.push({ key: apiKey.reveal(), page, at: clock.now() });
           if (problem !== undefined) return Promise.reject(new PanelError(problem));
-          return Promise.resolve({ value: { nodes: pages[page - 1] ?? [], totalPages: pages.length } });
+          return Promise.resolve({
+            value: { nodes: pages[page - 1] ?? [], totalPages: pages.length } as never,
+          });
         },
         close: () => {
           open -= 1;

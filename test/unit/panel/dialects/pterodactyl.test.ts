@@ -82,26 +82,34 @@ describe('decodeErrorBody', () => {
 
 describe('the paths', () => {
   it.each([
-    ['credentials', PTERODACTYL.credentials('1a7ce997'), '/api/client/servers/1a7ce997/websocket'],
-    ['resources', PTERODACTYL.resources('1a7ce997'), '/api/client/servers/1a7ce997/resources'],
+    [
+      'credentials',
+      PTERODACTYL.requests.websocket({ server: '1a7ce997' }),
+      '/api/client/servers/1a7ce997/websocket',
+    ],
+    [
+      'resources',
+      PTERODACTYL.requests.resources({ server: '1a7ce997' }),
+      '/api/client/servers/1a7ce997/resources',
+    ],
     [
       'a page of the server list',
-      PTERODACTYL.listing({ page: 2, perPage: 100 }),
+      PTERODACTYL.requests.listing({ page: 2, perPage: 100 }),
       '/api/client?page=2&per_page=100&include=egg',
     ],
     [
       'a page of one type of servers',
-      PTERODACTYL.listing({ page: 1, perPage: 50, type: 'owner' }),
+      PTERODACTYL.requests.listing({ page: 1, perPage: 50, type: 'owner' }),
       '/api/client?page=1&per_page=50&include=egg&type=owner',
     ],
     [
       'a page of backups',
-      PTERODACTYL.backups('1a7ce997', 3),
+      PTERODACTYL.requests.backups({ server: '1a7ce997', page: 3 }),
       '/api/client/servers/1a7ce997/backups?page=3&per_page=50',
     ],
     [
       'an id with path characters',
-      PTERODACTYL.resources('../..?x'),
+      PTERODACTYL.requests.resources({ server: '../..?x' }),
       '/api/client/servers/%2E%2E%2F%2E%2E%3Fx/resources',
     ],
   ])('%s', (_what, request, path) => {

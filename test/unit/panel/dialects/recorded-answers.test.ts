@@ -13,13 +13,13 @@ import {
 
 /** The endpoint of a command's path, and the request that reads its response. */
 const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
-  [/\/account"/, 'account', PTERODACTYL.account()],
-  [/\/websocket"/, 'websocket', PTERODACTYL.credentials('server')],
-  [/\/resources"/, 'resources', PTERODACTYL.resources('server')],
-  [/\/backups["?]/, 'backups', PTERODACTYL.backups('server', 1)],
-  [/\/schedules"/, 'schedules', PTERODACTYL.schedules('server')],
-  [/\/nodes[?"]/, 'nodes', PTERODACTYL.nodes(1)],
-  [/\/api\/client[?"]/, 'listing', PTERODACTYL.listing({ page: 1, perPage: 100 })],
+  [/\/account"/, 'account', PTERODACTYL.requests.account()],
+  [/\/websocket"/, 'websocket', PTERODACTYL.requests.websocket({ server: 'server' })],
+  [/\/resources"/, 'resources', PTERODACTYL.requests.resources({ server: 'server' })],
+  [/\/backups["?]/, 'backups', PTERODACTYL.requests.backups({ server: 'server', page: 1 })],
+  [/\/schedules"/, 'schedules', PTERODACTYL.requests.schedules({ server: 'server' })],
+  [/\/nodes[?"]/, 'nodes', PTERODACTYL.requests.nodes({})],
+  [/\/api\/client[?"]/, 'listing', PTERODACTYL.requests.listing({ page: 1, perPage: 100 })],
 ];
 
 function endpointOf({ command }: RecordedAnswer) {
