@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import { type Environment, YamlDocument } from '../yaml/document.ts';
+import { type Environment, valueAt, YamlDocument } from '../yaml/document.ts';
 import { API_KEY_FILE, loadSettings, secretFiles } from '../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../yaml/issues.ts';
 import { type Config, withSecrets } from './config.ts';
@@ -10,15 +10,13 @@ import { configSchema } from './schema.ts';
 /** Reads a configuration's text, without the files that it refers to; `file` is its name in the issues. */
 export async function parseConfig(text: string, file: string, env: Environment) {
   const document = new YamlDocument(text, env);
-  const { settings, issues } = await checkSettings({
-    file,
-    document,
-    tree: document.tree,
-    schema: configSchema,
-  });
-  for (const [index, panel] of settings?.panels.entries() ?? [])
-    if (panel.apiKeySource === 'inline' && document.sourceOf(['panels', index, 'api_key']) !== panel.apiKey)
-      panel.apiKeySource = 'variable';
+  const { tree } = document;
+  const { settings, issues } = await checkSettings({ file, document, tree, schema: configSchema });
+  for (const [index, panel] of settings?.panels.entries() ?? []) {
+    const keyFile = valueAt(tree, ['panels', index, 'api_key_file']);
+    if (typeof keyFile === 'string') panel.apiKeySource = `file ${keyFile}`;
+    else if (document.sourceOf(['panels', index, 'api_key']) === panel.apiKey) panel.apiKeySource = 'inline';
+  }
   return { document, settings, issues };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identityOf, isSameServer } from '../domain/server.ts';
+import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { KeyPath } from '../yaml/document.ts';
 import { problemOf } from '../yaml/scalars.ts';
 import { isClearText } from './values.ts';
@@ -20,12 +20,10 @@ interface Panel {
   readonly allow_insecure?: boolean;
   readonly discover?: unknown;
   readonly limits_from_listing?: boolean;
-  readonly servers?: readonly {
-    readonly id?: string;
-    readonly name?: string;
-    readonly query?: { readonly address?: string };
-  }[];
+  readonly servers?: Servers;
 }
+
+type Servers = readonly Partial<Pick<ServerTarget, 'id' | 'name' | 'query'>>[];
 
 /** Reports problems between the settings of a panel. */
 export function checkPanel(panel: Panel, context: Context): void {
@@ -67,7 +65,7 @@ export function checkPanels(config: { readonly panels?: readonly Panel[] }, cont
     checkServers(itemsIn(servers), ['panels', index, 'servers'], context);
 }
 
-function checkServers(servers: NonNullable<Panel['servers']>, path: KeyPath, context: Context): void {
+function checkServers(servers: Servers, path: KeyPath, context: Context): void {
   const identities = servers.map(({ id }) => id && identityOf({ id }));
   const repeated = repeatedIn(identities);
   for (const [index, before] of repeated) {

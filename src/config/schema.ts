@@ -25,7 +25,7 @@ import {
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { checkPanel, checkPanels, checkTls } from './rules.ts';
 import { discover, name, perServer, server } from './server-schema.ts';
-import { normalizePanelUrl, panelUrlProblem, parseHost, parseOrigin, proxyUrlProblem } from './values.ts';
+import { normalizePanelUrl, panelUrlProblem, parseHost, parseOrigin, parseProxyUrl } from './values.ts';
 
 const hosts = (example: string) =>
   list(
@@ -57,8 +57,7 @@ const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: str
       const problem = keyProblem(apiKeyOfFile(content));
       return problem && `does not contain a valid API key: ${problem}`;
     },
-    use: (content, file) => ({ apiKey: apiKeyOfFile(content), apiKeySource: `file ${file}` }),
-  });
+  }).transform(apiKeyOfFile);
 
 /** A file in PEM, which TLS can use like this. */
 const pemFile = (expected: string, useOf: (content: string) => SecureContextOptions) =>
@@ -108,7 +107,7 @@ const nodes = settings('a map with api_key_file', {
   intervalMs: byDefault('5m', duration('1m', 'the application API has a rate limit')).describe(
     'How often the nodes are read. At least 1m.',
   ),
-}).transform(({ apiKeyFile: { apiKey }, intervalMs }) => ({ apiKey, intervalMs }));
+}).transform(({ apiKeyFile: apiKey, intervalMs }) => ({ apiKey, intervalMs }));
 
 /**
  * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its response. With less, its
@@ -183,12 +182,12 @@ const PANEL_SHAPE = {
   proxyUrl: optional(
     scalar('the URL of an http or https proxy', {
       example: 'http://proxy.example.com:3128',
-      problem: proxyUrlProblem,
+      read: parseProxyUrl,
     }),
   ).describe(
     'http or https proxy for API calls and sockets, with `user:password@` if it requires them. Default: from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), but none for this machine.',
   ),
-  discover: withExamples(discover, true, { type: 'owner' }).describe(
+  discover: discover.describe(
     'Monitor the servers that the panel lists, and follow changes: all of them, or those that a map selects. Entries in `servers` take precedence. Default: false.',
   ),
   limitsFromListing: byDefault(true, flag()).describe(
@@ -197,18 +196,12 @@ const PANEL_SHAPE = {
   daemon: optional(oneOf(DAEMONS), 'wings').describe(
     'With `limits_from_listing: false` on Hydrodactyl: the daemon of the nodes, which its paths contain. Default: from the server list.',
   ),
-  backups: withExamples(
-    perServer(
-      "How often each server's backups are read, in addition to the end of each backup. At least 10m.",
-    ),
-    true,
-    { interval: '1h' },
+  backups: perServer(
+    "How often each server's backups are read, in addition to the end of each backup. At least 10m.",
   ).describe(
     "Read each server's backups: every hour, or at an interval. Requires the permission `backup.read`. Default: false.",
   ),
-  schedules: withExamples(perServer("How often each server's schedules are read. At least 10m."), true, {
-    interval: '1h',
-  }).describe(
+  schedules: perServer("How often each server's schedules are read. At least 10m.").describe(
     "Read each server's schedules, to alert when the panel no longer runs them: every hour, or at an interval. Requires the permission `schedule.read`. Default: false.",
   ),
   nodes: optional(nodes, { api_key_file: '/run/secrets/panel-nodes-key' }).describe(
@@ -221,18 +214,11 @@ const PANEL_SHAPE = {
 };
 
 const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE, checkPanel).transform(
-  ({
-    apiKey = '',
-    apiKeyFile: key,
-    tlsConfig: tls,
-    discover: list,
-    limitsFromListing,
-    daemon,
-    ...panel
-  }) => ({
+  ({ apiKey = '', apiKeyFile = apiKey, tlsConfig, discover: list, limitsFromListing, daemon, ...panel }) => ({
     ...panel,
-    ...(key ?? { apiKey, apiKeySource: 'inline' }),
-    tls,
+    apiKey: apiKeyFile,
+    apiKeySource: 'variable',
+    tls: tlsConfig,
     origin: panel.origin ?? new URL(panel.url).origin,
     listing: list ?? (limitsFromListing ? FACTS_LISTING : undefined),
     servers: panel.servers.map(

@@ -21,22 +21,21 @@ import {
   sizeLimit,
   withExamples,
 } from '../yaml/scalars.ts';
-import {
-  isName,
-  LABEL_NAME_PATTERN,
-  labelNameProblem,
-  parseHost,
-  SERVER_ID_PATTERN,
-  TAKEN_LABELS,
-  uuidOf,
-} from './values.ts';
+import { isName, parseHost, SERVER_ID_PATTERN, TAKEN_LABELS, uuidOf } from './values.ts';
 
-/** Why a text isn't a query type, with the type that may have been meant. */
-function typeProblem(text: string): string | undefined {
-  if (QUERY_TYPES.includes(text)) return undefined;
-  const meant = mostSimilar(text, QUERY_TYPES);
-  return `expected a query type (${meant === undefined ? 'see docs/query-types.md' : `did you mean ${meant}?`})`;
-}
+/** A query type, or another word. */
+const queryType = (expected: string, ...others: readonly string[]) =>
+  withExamples(
+    scalar(expected, {
+      problem: (text) => {
+        if (QUERY_TYPES.includes(text) || others.includes(text)) return undefined;
+        const meant = mostSimilar(text, QUERY_TYPES);
+        return `expected a query type (${meant === undefined ? 'see docs/query-types.md' : `did you mean ${meant}?`})`;
+      },
+    }),
+    'minecraft',
+    ...others,
+  );
 
 /** The address in canonical form; undefined if it isn't a host with or without a port. */
 function readAddress(text: string): string | undefined {
@@ -54,10 +53,9 @@ function addressProblem(text: string): string | undefined {
 
 /** The keys of a query, both a server's own and a rule's. */
 const queryShape = {
-  type: withExamples(
-    scalar('a query type such as minecraft', { problem: typeProblem }),
-    'minecraft',
-  ).describe('The game or its query protocol: one of the [query types](query-types.md).'),
+  type: queryType('a query type such as minecraft').describe(
+    'The game or its query protocol: one of the [query types](query-types.md).',
+  ),
   address: optional(
     scalar('a host name or an IP address, with or without a port', {
       example: 'play.example.com:2457',
@@ -72,15 +70,6 @@ const queryShape = {
   ),
 };
 
-/** The type of a rule for discovered servers. */
-const ruleType = scalar('a query type such as minecraft, or auto', {
-  problem: (text) => (text === AUTO ? undefined : typeProblem(text)),
-}).meta({
-  description:
-    "The game or its query protocol: one of the [query types](query-types.md), or auto: the type that belongs to the server's [egg](players.md#eggs).",
-  examples: ['minecraft', 'auto'],
-});
-
 /** `query` of a server. */
 const query = settings('a map, such as `query: { type: minecraft }`', queryShape);
 
@@ -91,10 +80,20 @@ export const name = (of: string) =>
     json: { type: ['string', 'number'] },
   });
 
-const labelName = z.string().superRefine((text, context) => {
-  const message = labelNameProblem(text);
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
-});
+const labelName = z
+  .string()
+  .regex(
+    /^[a-zA-Z_][a-zA-Z0-9_]*$/,
+    'expected a label name of letters, digits and _, not starting with a digit',
+  )
+  .refine(
+    (text) => !text.startsWith('__'),
+    'expected a label name without a leading __, which Prometheus reserves',
+  )
+  .refine((text) => !TAKEN_LABELS.includes(text), {
+    error: ({ input }) => `${String(input)} is reserved: choose another label name`,
+  })
+  .meta({ not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] } });
 
 /** Labels that the user adds to a server's series. */
 const labels = () =>
@@ -102,13 +101,7 @@ const labels = () =>
     .record(labelName, scalar('a string', { json: { type: ['string', 'number', 'boolean'] } }), {
       error: 'expected a map of labels, such as { game: minecraft }',
     })
-    .prefault({})
-    .meta({
-      propertyNames: {
-        pattern: LABEL_NAME_PATTERN,
-        not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] },
-      },
-    });
+    .prefault({});
 
 /** How a server's samples are collected. */
 const mode = () =>
@@ -196,18 +189,16 @@ const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
 const queryRule = settings("a rule, such as `- { match: { egg: ['Paper*'] }, type: minecraft }`", {
   match: ruleMatch,
   ...queryShape,
-  type: ruleType,
+  type: queryType('a query type such as minecraft, or auto', AUTO).describe(
+    "The game or its query protocol: one of the [query types](query-types.md), or auto: the type that belongs to the server's [egg](players.md#eggs).",
+  ),
 }).transform(({ match: servers, ...query }) => ({ match: servers, query }));
 
 /** A section that can also be a switch: true is the section with all its defaults, false is none. */
-function orSwitch<T extends z.ZodType>(map: T) {
-  return z
-    .preprocess(
-      // Scalars are texts here, as everywhere in the file's tree.
-      (value) => (value === 'true' ? {} : value === 'false' ? undefined : value),
-      map.optional(),
-    )
-    .meta({ type: ['object', 'boolean'] });
+function orSwitch<T extends z.ZodType>(map: T, ...examples: readonly unknown[]) {
+  // Scalars are texts here, as everywhere in the file's tree.
+  const read = (value: unknown) => (value === 'true' ? {} : value === 'false' ? undefined : value);
+  return z.preprocess(read, map.optional()).meta({ type: ['object', 'boolean'], examples: [...examples] });
 }
 
 /** `discover` of a panel: true, or which of the servers in its server list are monitored. */
@@ -251,12 +242,16 @@ export const discover = orSwitch(
     ),
     mode: mode(),
   }).transform(({ type, intervalMs, ...rules }): ListingSettings => ({ type, intervalMs, discover: rules })),
+  true,
+  { type: 'owner' },
 );
 
-/** A list of every server that takes a call for each: true, or how often it is read. */
+/** What takes a call for each server: true, or how often it is read. */
 export const perServer = (description: string) =>
   orSwitch(
     settings('true, false or a map such as { interval: 1h }', {
       intervalMs: byDefault('1h', duration('10m', 'each server takes one call')).describe(description),
     }),
+    true,
+    { interval: '1h' },
   );

@@ -3,10 +3,8 @@ const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
 
 /** A full UUID or the 8-character short identifier, which is the beginning of a UUID. */
 export const SERVER_ID_PATTERN = `^(?:${UUID}|${SHORT_ID})$`;
-export const LABEL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_]*$';
 
 const FULL_UUID = new RegExp(`^${UUID}$`);
-const LABEL_NAME = new RegExp(LABEL_NAME_PATTERN);
 const MAX_NAME_LENGTH = 200;
 
 /** Labels that the exporter sets itself, and those set by Prometheus and the shipped rules. */
@@ -40,15 +38,6 @@ export function uuidOf(id: string): string | undefined {
 /** Can the text be the name of a panel or a server? Names appear in labels and log lines. */
 export function isName(text: string): boolean {
   return text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(text);
-}
-
-/** What is wrong with a label's name; undefined if nothing is. */
-export function labelNameProblem(name: string): string | undefined {
-  if (!LABEL_NAME.test(name))
-    return 'expected a label name of letters, digits and _, not starting with a digit';
-  if (name.startsWith('__')) return 'expected a label name without a leading __, which Prometheus reserves';
-  if (TAKEN_LABELS.includes(name)) return `${name} is reserved: choose another label name`;
-  return undefined;
 }
 
 /** This machine, as `URL.hostname` writes it. */
@@ -100,13 +89,9 @@ export function parseOrigin(text: string): string | undefined {
   return ORIGIN.test(text) && URL.canParse(text) ? text : undefined;
 }
 
-/** What is wrong with a proxy's address; undefined if nothing is. */
-export function proxyUrlProblem(text: string): string | undefined {
-  const url = parseHttpUrl(text);
-  if (url === undefined || /[?#]/.test(text) || url.pathname !== '/') {
-    return 'expected the URL of an http or https proxy, such as http://proxy.example.com:3128';
-  }
-  return undefined;
+/** The text if it is a proxy's address. */
+export function parseProxyUrl(text: string): string | undefined {
+  return parseHttpUrl(text)?.pathname === '/' && !/[?#]/.test(text) ? text : undefined;
 }
 
 /** The host as `URL.hostname` writes it; undefined if the text is anything but a host name or an IP address. */

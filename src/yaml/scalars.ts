@@ -66,7 +66,7 @@ export function scalar<T = string>(expected: string, options: ScalarOptions<T> =
     .meta({ type: 'string', ...json, ...(example !== undefined && { examples: [example] }) });
 }
 
-interface FileOptions<T> {
+interface FileOptions {
   readonly kind: FileKind;
   /** What the file should contain, as the end of "expected …". */
   readonly expected?: string;
@@ -74,21 +74,13 @@ interface FileOptions<T> {
   readonly nameProblem?: (name: string) => string | undefined;
   /** What is wrong with its content; follows the file's name. */
   readonly problem: (content: string) => string | undefined;
-  /** By default, the content itself. */
-  readonly use?: (content: string, name: string) => T;
 }
 
-/** A setting that names a file, and is what `use` makes of its content: of nothing, if the file isn't read. */
-export function namedFile<T = string>({
-  kind,
-  expected = 'a file path',
-  nameProblem,
-  problem,
-  use = (content) => content as T,
-}: FileOptions<T>) {
+/** A setting that names a file, and is its content: empty if the file isn't read. */
+export function namedFile({ kind, expected = 'a file path', nameProblem, problem }: FileOptions) {
   return z
     .unknown()
-    .transform(async (value, context): Promise<T> => {
+    .transform(async (value, context) => {
       const name = typeof value === 'string' ? value : '';
       if (name === '') context.addIssue(problemOf(`expected ${expected}`));
       const file = name === '' ? undefined : await readings.getStore()?.(name, kind);
@@ -96,7 +88,7 @@ export function namedFile<T = string>({
       const wrong =
         (file?.ok ? undefined : nameProblem?.(name)) ?? (unusable && `the file ${quote(name)} ${unusable}`);
       if (wrong !== undefined) context.addIssue(problemOf(wrong, 'hidden value'));
-      return use(file?.ok ? file.content : '', name);
+      return file?.ok ? file.content : '';
     })
     .meta({ type: 'string' });
 }
