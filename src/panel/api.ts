@@ -26,10 +26,11 @@ export interface PanelApiOptions extends ConnectionOptions {
 const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
- * The most colons in a response, and therefore members of objects: half a million objects with keys of their own, which fit into
- * the longest response, would take longer than a second to parse. A full page of servers with a hundred variables each has fewer.
+ * The most members, objects and arrays in a response: half a million members with keys of their own, or two million arrays in each
+ * other, fit into the longest response, and would take longer than a second to parse. A full page of servers with a hundred variables
+ * each has fewer.
  */
-const MAX_COLONS = 200_000;
+const MAX_PARTS = 200_000;
 
 /** No longer response is parsed again for the panel's words. */
 const MAX_QUOTED_LENGTH = 65_536;
@@ -147,7 +148,9 @@ function parseBody({ contentEncoding, text }: Reply): unknown {
       `the body is compressed (${printable(contentEncoding)}), although compression was not requested`,
     );
   }
-  if (hasTooManyColons(text)) throw new ShapeError(`expected a response with at most ${MAX_COLONS} colons`);
+  if (hasTooManyParts(text)) {
+    throw new ShapeError(`expected a response with at most ${MAX_PARTS} members, objects and arrays`);
+  }
   try {
     return JSON.parse(text);
   } catch {
@@ -155,9 +158,12 @@ function parseBody({ contentEncoding, text }: Reply): unknown {
   }
 }
 
-function hasTooManyColons(text: string): boolean {
-  let colons = 0;
-  for (let at = text.indexOf(':'); at >= 0 && colons <= MAX_COLONS; at = text.indexOf(':', at + 1))
-    colons += 1;
-  return colons > MAX_COLONS;
+/** Counts the characters with which they begin, those in texts too. */
+function hasTooManyParts(text: string): boolean {
+  let parts = 0;
+  for (const sign of [':', '{', '[']) {
+    for (let at = text.indexOf(sign); at >= 0 && parts <= MAX_PARTS; at = text.indexOf(sign, at + 1))
+      parts += 1;
+  }
+  return parts > MAX_PARTS;
 }

@@ -280,20 +280,24 @@ describe('an unusable successful response', () => {
     expect(telemetry.bad).toEqual(['oversize', 'oversize']);
   });
 
-  it('is rejected if it takes too long to parse, because it has more than 200,000 colons', async () => {
-    const entries = Array.from({ length: 40_000 }, () => ({ a: 0, b: 0, c: 0, d: 0, e: 0 }));
-    let extra: readonly object[] = [];
-    const server = await serve((...call) =>
-      json(200, { entries: [...entries, ...extra], data: [] })(...call),
-    );
-    const { api } = apiOf(server.url);
-    const read = () => api.get('listing', { page: 1, perPage: 100 }, never());
-    expect((await failureOf(read())).message).toContain('at most 200000 colons');
-    entries.length -= 1;
-    await expect(read()).resolves.toMatchObject({ value: { servers: [] } });
-    extra = [{ a: 0, b: 0, c: 0, d: 0 }];
-    expect((await failureOf(read())).problem.cause).toBe('bad_answer');
-  });
+  it.each<[string, (count: number) => string]>([
+    ['members', (count) => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`],
+    ['objects', (count) => `[${'{},'.repeat(count - 1)}0]`],
+    ['arrays in each other', (count) => '['.repeat(count) + ']'.repeat(count)],
+  ])(
+    'is rejected if it takes too long to parse, because it has more than 200,000 %s',
+    async (_of, nested) => {
+      let count = 199_990;
+      const server = await serve((response) => void response.end(`{"data":[],"more":${nested(count)}}`));
+      const { api } = apiOf(server.url);
+      const read = () => api.get('listing', { page: 1, perPage: 100 }, never());
+      await expect(read()).resolves.toMatchObject({ value: { servers: [] } });
+      count = 200_001;
+      const error = await failureOf(read());
+      expect(error.problem.cause).toBe('bad_answer');
+      expect(error.message).toContain('at most 200000 members, objects and arrays');
+    },
+  );
 
   it('is cut off if it never ends', async () => {
     const server = await serve((response) => {
