@@ -1,4 +1,4 @@
-import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
+import { Sample } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import type { FrameHandler } from '../../src/panel/dialect.ts';
@@ -78,10 +78,10 @@ function batchOf(frames: readonly Buffer[], handler: FrameHandler): () => number
 const NO_FLEET = { panels: () => [], servers: () => [] };
 
 /** Counts like the exporter, and keeps the last sample. */
-function keepingHandler(): FrameHandler & { readonly last: SampleNumbers; lines: number } {
+function keepingHandler(): FrameHandler & { readonly last: Sample; lines: number } {
   return {
     telemetry: new SelfMetrics({ version: '', revision: '', fleet: NO_FLEET }).telemetry('main'),
-    last: new SampleNumbers(),
+    last: new Sample(),
     lines: 0,
     consoleLine(line) {
       this.lines += 1;

@@ -17,6 +17,7 @@ import type { PanelCalls } from '../../src/panel/gateway.ts';
 import type { RateFacts } from '../../src/panel/rate-limit.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { listed } from '../../test/support/listed.ts';
+import { sampleOf } from '../../test/support/samples.ts';
 
 /**
  * A server's fault. `dead`: sockets to its node fail, and `/resources` responds with 504 after 20 s; `missing`: 200 without data;
@@ -458,7 +459,7 @@ function refusal(cause: CauseCode, status: number): PanelError {
 }
 
 function resourcesOf(trouble: Trouble | undefined): Resources {
-  const sample = trouble === 'missing' ? undefined : ({ state: 'running', memoryBytes: 7 } as const);
+  const sample = trouble === 'missing' ? undefined : sampleOf({ state: 'running', memoryBytes: 7 });
   return { sample, suspended: false, badFields: 0 };
 }
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading, PanelReading } from '../../src/domain/reading.ts';
-import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
 import { nodeReadings } from '../../src/fleet/node-watch.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
+import { sampleOf } from '../../test/support/samples.ts';
 
 const PANEL: Omit<PanelReading, 'nodes'> = {
   name: 'main',
@@ -65,7 +65,7 @@ export class BenchmarkFleet implements FleetReading {
   sample(index: number, tick: number, now: number): void {
     const step = tick + index;
     this.#records[index]?.socketSample(
-      SampleNumbers.of({
+      sampleOf({
         state: 'running',
         memoryBytes: 1_073_741_824 + (step % 97) * 1_048_576,
         memoryLimitBytes: 4_509_715_660,

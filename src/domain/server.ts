@@ -164,24 +164,60 @@ export function isOff(state: ServerState): boolean {
   return state === 'offline';
 }
 
-/**
- * The content of one `stats` frame or one resources response about a server, in base units. A field that the panel didn't send, or
- * sent in an unusable form, is absent.
- */
-export interface Sample {
-  readonly state?: ServerState;
-  readonly memoryBytes?: number;
-  readonly memoryLimitBytes?: number;
-  /** 1 = one core, which is 100 on the wire. */
-  readonly cpuCores?: number;
-  readonly diskBytes?: number;
-  /** Cumulative since the server's start, as are the three below. */
-  readonly networkReceiveBytes?: number;
-  readonly networkTransmitBytes?: number;
-  readonly diskReadBytes?: number;
-  readonly diskWrittenBytes?: number;
-  readonly uptimeMs?: number;
-}
-
 /** How a sample was collected: pushed over the console socket, or requested from the resources endpoint. */
 export type SampleSource = 'socket' | 'poll';
+
+/**
+ * The content of one `stats` frame or one resources response about a server, in base units; NaN stands for a value that the panel
+ * didn't send, or sent in an unusable form. Decoders fill the same object again and again, because a new one for each of 10,000 frames
+ * a second would be too much garbage (see bench/RESULTS.md).
+ */
+export class Sample {
+  state: ServerState | undefined;
+  memoryBytes = Number.NaN;
+  memoryLimitBytes = Number.NaN;
+  /** 1 = one core, which is 100 on the wire. */
+  cpuCores = Number.NaN;
+  diskBytes = Number.NaN;
+  /** Cumulative since the server's start, as are the three below. */
+  networkReceiveBytes = Number.NaN;
+  networkTransmitBytes = Number.NaN;
+  diskReadBytes = Number.NaN;
+  diskWrittenBytes = Number.NaN;
+  uptimeMs = Number.NaN;
+  /** How it arrived; undefined until then. */
+  source: SampleSource | undefined;
+  /** In monotonic milliseconds. */
+  receivedAt = Number.NaN;
+  /** The earliest instant at which the panel can have measured it. */
+  measuredFrom = Number.NaN;
+
+  arrived(source: SampleSource, receivedAt: number, measuredFrom: number): void {
+    this.source = source;
+    this.receivedAt = receivedAt;
+    this.measuredFrom = measuredFrom;
+  }
+
+  /** Takes over everything from another one; by name, because a loop over the names costs a lookup for each field. */
+  copy(other: Sample): void {
+    this.state = other.state;
+    this.memoryBytes = other.memoryBytes;
+    this.memoryLimitBytes = other.memoryLimitBytes;
+    this.cpuCores = other.cpuCores;
+    this.diskBytes = other.diskBytes;
+    this.networkReceiveBytes = other.networkReceiveBytes;
+    this.networkTransmitBytes = other.networkTransmitBytes;
+    this.diskReadBytes = other.diskReadBytes;
+    this.diskWrittenBytes = other.diskWrittenBytes;
+    this.uptimeMs = other.uptimeMs;
+    this.source = other.source;
+    this.receivedAt = other.receivedAt;
+    this.measuredFrom = other.measuredFrom;
+  }
+
+  clear(): void {
+    this.copy(EMPTY);
+  }
+}
+
+const EMPTY = new Sample();

@@ -1,5 +1,4 @@
-import type { SampleNumbers } from '../domain/sample-numbers.ts';
-import { isOff } from '../domain/server.ts';
+import { isOff, type Sample } from '../domain/server.ts';
 
 /** The maximum age of a resources response, because the panel caches it (field notes, REST). */
 export const POLL_CACHE_MS = 20_000;
@@ -15,7 +14,7 @@ export const START_JITTER_MS = 5_000;
 
 /** What determines when a sample was measured. */
 export type Observation = Readonly<
-  Pick<SampleNumbers, 'state' | 'uptimeMs' | 'source' | 'receivedAt' | 'measuredFrom'>
+  Pick<Sample, 'state' | 'uptimeMs' | 'source' | 'receivedAt' | 'measuredFrom'>
 >;
 
 /** How a new sample or event relates to the newest one before it. */

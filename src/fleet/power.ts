@@ -1,6 +1,5 @@
 import { type LastStop, NO_STOPS, type StopReason } from '../domain/reading.ts';
-import type { SampleNumbers } from '../domain/sample-numbers.ts';
-import { isOff, type ServerState } from '../domain/server.ts';
+import { isOff, type Sample, type ServerState } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
 import { START_JITTER_MS } from './ordering.ts';
 
@@ -9,7 +8,7 @@ interface SampleSeen {
   readonly seen: 'sample';
   readonly at: number;
   readonly state: ServerState;
-  readonly source: SampleNumbers['source'];
+  readonly source: Sample['source'];
   readonly uptimeMs: number;
   /** The earliest instant at which it can have been measured. */
   readonly measuredFrom: number;
@@ -127,7 +126,7 @@ function after(power: Power, observation: Seen): Power {
 }
 
 /** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
-export function isNews(power: Power, { state, source }: SampleNumbers, restarted: boolean): boolean {
+export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
   const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
   return !isAsBefore || restarted || (power.owesStart ? isOn : isOff)(power.state);
 }
@@ -135,7 +134,7 @@ export function isNews(power: Power, { state, source }: SampleNumbers, restarted
 /** May a sample still show a state that a `status` has ended? */
 export function isOutdated(
   { ended, statusAt }: Power,
-  { state, source, uptimeMs, measuredFrom }: SampleNumbers,
+  { state, source, uptimeMs, measuredFrom }: Sample,
   restarted: boolean,
 ): boolean {
   // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the

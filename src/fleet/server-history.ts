@@ -7,8 +7,7 @@ import {
   type StateChange,
   type WallClock,
 } from '../domain/reading.ts';
-import type { SampleNumbers } from '../domain/sample-numbers.ts';
-import { isOff, type ServerState } from '../domain/server.ts';
+import { isOff, type Sample, type ServerState } from '../domain/server.ts';
 import { STRIP_POINTS, STRIP_STATES, stripText } from '../domain/state-strip.ts';
 import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
 
@@ -173,7 +172,7 @@ export class ServerHistory {
    * sample, nothing is known after `freshForMs`. `players` is undefined unless the game is queried and responds.
    */
   sampled(
-    sample: SampleNumbers,
+    sample: Sample,
     state: ServerState,
     isDown: boolean,
     freshForMs: number,
@@ -349,7 +348,7 @@ export class ServerHistory {
     return step * STRIP_STEP_MS <= this.#freshUntil ? this.#shown : 0;
   }
 
-  #addPoint(sample: SampleNumbers, step: number, players: number | undefined): void {
+  #addPoint(sample: Sample, step: number, players: number | undefined): void {
     const { receivedAt, networkReceiveBytes: received, networkTransmitBytes: sent } = sample;
     if (players !== undefined) this.#players ??= new Rings(new Float32Array(POINTS), POINTS);
     for (const ring of SERIES.keys()) this.#repeat(this.#points, this.#firstPoints + ring, step);

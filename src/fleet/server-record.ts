@@ -12,7 +12,6 @@ import type {
   StopReason,
   WallClock,
 } from '../domain/reading.ts';
-import { SampleNumbers } from '../domain/sample-numbers.ts';
 import {
   type BlockedReason,
   finiteLimit,
@@ -346,15 +345,14 @@ export class ServerRecord implements ServerReading {
     this.#see({ seen: 'time', at: now });
   }
 
-  socketSample(sample: SampleNumbers, now: number): void {
+  socketSample(sample: Sample, now: number): void {
     sample.arrived('socket', now, now);
     this.#accept(sample);
   }
 
   pollSample(sample: Sample, requestedAt: number, now: number): void {
-    const numbers = SampleNumbers.of(sample);
-    numbers.arrived('poll', now, requestedAt - POLL_CACHE_MS);
-    this.#accept(numbers);
+    sample.arrived('poll', now, requestedAt - POLL_CACHE_MS);
+    this.#accept(sample);
   }
 
   socketHost(host: string): void {
@@ -374,7 +372,7 @@ export class ServerRecord implements ServerReading {
     return finiteLimit(memoryLimitOf(this.target.limits, reported)) ?? Number.NaN;
   }
 
-  #accept(next: SampleNumbers): void {
+  #accept(next: Sample): void {
     const { target } = this;
     this.#samples ??= new ServerSamples(target.limits);
     const samples = this.#samples;
@@ -390,7 +388,7 @@ export class ServerRecord implements ServerReading {
     if (saturatedMs > 0) this.#past.saturated(receivedAt, saturatedMs);
   }
 
-  #seeSample(next: SampleNumbers, restarted: boolean): void {
+  #seeSample(next: Sample, restarted: boolean): void {
     const { state, source, receivedAt: at, measuredFrom, uptimeMs } = next;
     if (state === undefined) return;
     if (isNews(this.#power, next, restarted)) {

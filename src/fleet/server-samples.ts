@@ -1,5 +1,11 @@
-import { SampleNumbers } from '../domain/sample-numbers.ts';
-import { finiteLimit, isOff, type Limits, memoryLimitOf, type ServerState } from '../domain/server.ts';
+import {
+  finiteLimit,
+  isOff,
+  type Limits,
+  memoryLimitOf,
+  Sample,
+  type ServerState,
+} from '../domain/server.ts';
 import { SATURATED_FROM } from '../domain/troubles.ts';
 import { compareObservations, type SampleOrder, START_JITTER_MS } from './ordering.ts';
 import { offAt, type Power } from './power.ts';
@@ -18,7 +24,7 @@ const ASKED_AFTER_MS = 10_000;
 /** What is kept of one server's samples; created with the first, so that starting thousands of servers takes less work. */
 export class ServerSamples {
   /** The newest accepted sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
-  readonly newest = new SampleNumbers();
+  readonly newest = new Sample();
   readonly durations = new DurationCounter();
   /** When the server started; stable between samples of one run; undefined if off or unknown. */
   startedAt: number | undefined;
@@ -61,7 +67,7 @@ export class ServerSamples {
   }
 
   /** How a sample relates to the newest one. */
-  order(next: SampleNumbers, power: Power): SampleOrder {
+  order(next: Sample, power: Power): SampleOrder {
     const { newest } = this;
     const isUninterrupted = !this.#isInterrupted && next.source === 'socket' && newest.source === 'socket';
     const previous = newest.source === undefined ? undefined : newest;
@@ -69,7 +75,7 @@ export class ServerSamples {
   }
 
   /** Takes a sample that isn't older than the newest one, unless it is frozen; `restarted` if it is of another run. */
-  accept(next: SampleNumbers, restarted: boolean, power: Power): boolean {
+  accept(next: Sample, restarted: boolean, power: Power): boolean {
     const { source, receivedAt, uptimeMs } = next;
     const isStreamed = source === 'socket';
     const isSettled = power.state === 'running' || power.state === 'stopping' || power.state === 'unknown';
@@ -91,13 +97,13 @@ export class ServerSamples {
   }
 
   /** Does the node repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
-  #isStandingStill({ source, uptimeMs, receivedAt, measuredFrom }: SampleNumbers, power: Power): boolean {
+  #isStandingStill({ source, uptimeMs, receivedAt, measuredFrom }: Sample, power: Power): boolean {
     const isUp = uptimeMs > 0 && !isOff(power.state);
     const wasAskedFor = source === 'poll' || receivedAt - this.#socketSampleAt > ASKED_AFTER_MS;
     return isUp && wasAskedFor && measuredFrom - this.#uptimeMovedAt > FROZEN_AFTER_MS;
   }
 
-  #show(next: SampleNumbers, mayReset: boolean): void {
+  #show(next: Sample, mayReset: boolean): void {
     const { newest } = this;
     const { receivedAt } = next;
     const { memoryLimitBytes } = newest;
@@ -117,7 +123,7 @@ export class ServerSamples {
     this.durations.limit(cpuLimit, memoryLimit);
   }
 
-  #noteStart(next: SampleNumbers, restarted: boolean, power: Power): void {
+  #noteStart(next: Sample, restarted: boolean, power: Power): void {
     const { uptimeMs, receivedAt, measuredFrom } = next;
     if (isOff(power.state) || !(uptimeMs > 0)) {
       this.startedAt = undefined;

@@ -1,5 +1,4 @@
 import type { ListingType } from '../domain/discovery.ts';
-import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 import type { readJwtError } from './dialects/pterodactyl/refusals.ts';
@@ -177,7 +176,7 @@ export interface FrameHandler {
   /** A console line, passed as the raw frame because few lines are ever read. */
   consoleLine(frame: Buffer): void;
   /** The sample is valid only during the call. */
-  stats(sample: SampleNumbers): void;
+  stats(sample: Sample): void;
   status(state: ServerState): void;
   authenticated(): void;
   /** `token expiring` or `token expired`. */

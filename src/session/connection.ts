@@ -1,5 +1,4 @@
-import type { SampleNumbers } from '../domain/sample-numbers.ts';
-import type { ServerState } from '../domain/server.ts';
+import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { ClientMessage, FrameHandler, JwtError, SocketCodec } from '../panel/dialect.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
@@ -100,7 +99,7 @@ export class Connection implements SocketListener, FrameHandler {
     if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
   }
 
-  stats(sample: SampleNumbers): void {
+  stats(sample: Sample): void {
     const now = this.#context.clock.now();
     this.#lastStatsAt = Math.trunc(now);
     this.#record.socketSample(sample, now);

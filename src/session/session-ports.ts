@@ -2,7 +2,6 @@ import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, SocketState } from '../domain/reading.ts';
-import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
@@ -48,7 +47,7 @@ export interface StreamRecord {
   /** The node withheld events from the open socket because it no longer accepts the token: the next state is not a transition. */
   eventsWithheld(): void;
   /** The sample is valid only during the call. */
-  socketSample(sample: SampleNumbers, now: number): void;
+  socketSample(sample: Sample, now: number): void;
   stateHint(state: ServerState, now: number): void;
   consoleLine(): void;
   /** Has the server just stopped, so that the daemon may explain it on the console? */

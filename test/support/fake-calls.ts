@@ -5,6 +5,7 @@ import type { PanelAnswer } from '../../src/panel/api.ts';
 import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
+import { sampleOf } from './samples.ts';
 
 /** What a fake panel does with a call. */
 export type Outcome =
@@ -29,7 +30,7 @@ const ANSWER_MS = 60;
 const TIMEOUT_MS = 20_000;
 
 const RESOURCES: Resources = {
-  sample: { state: 'running', memoryBytes: 7 },
+  sample: sampleOf({ state: 'running', memoryBytes: 7 }),
   suspended: false,
   badFields: 0,
 };

@@ -24,6 +24,7 @@ import type {
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
+import { sampleOf } from './samples.ts';
 import { target } from './targets.ts';
 
 /** The default settings of a panel's fleet. */
@@ -44,7 +45,7 @@ export const NO_TELEMETRY: PanelTelemetry = {
 
 /** The panel's default response. */
 export const RESOURCES: Resources = {
-  sample: { state: 'running', memoryBytes: 7 },
+  sample: sampleOf({ state: 'running', memoryBytes: 7 }),
   suspended: false,
   badFields: 0,
 };

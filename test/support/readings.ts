@@ -15,9 +15,9 @@ import {
   type Snapshot,
   type SocketState,
 } from '../../src/domain/reading.ts';
-import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
-import type { Sample, SampleSource, ServerTarget } from '../../src/domain/server.ts';
+import type { SampleSource, ServerTarget } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
+import { type SampleValues, sampleOf } from './samples.ts';
 
 /** The monotonic instant of the readings below; a manual clock also starts there. */
 export const READ_AT = 1_000_000;
@@ -210,7 +210,7 @@ export function staleReading(changes: ServerReadingChanges = {}): ServerReading 
 }
 
 /** Everything that a current panel sends about a running server. */
-export const FULL_SAMPLE: Sample = {
+export const FULL_SAMPLE: SampleValues = {
   state: 'running',
   memoryBytes: 1_073_741_824,
   memoryLimitBytes: 4_509_715_660,
@@ -227,7 +227,7 @@ export const FULL_SAMPLE: Sample = {
 export interface Observed {
   readonly target?: Partial<ServerTarget>;
   readonly status?: CollectionStatus;
-  readonly sample?: Sample;
+  readonly sample?: SampleValues;
   readonly sampledAt?: number;
   readonly source?: SampleSource;
   readonly backups?: BackupsReading;
@@ -239,8 +239,8 @@ export function observedRecord(observed: Observed = {}): ServerRecord {
   const { sample = FULL_SAMPLE, sampledAt = READ_AT - 500, source = 'socket' } = observed;
   const record = new ServerRecord(serverTarget(observed.target), { socket: 60_000, poll: 60_000 });
   record.setCollection(observed.status ?? { condition: 'streaming' }, 'streaming');
-  if (source === 'socket') record.socketSample(SampleNumbers.of(sample), sampledAt);
-  else record.pollSample(sample, sampledAt, sampledAt);
+  if (source === 'socket') record.socketSample(sampleOf(sample), sampledAt);
+  else record.pollSample(sampleOf(sample), sampledAt, sampledAt);
   record.backups = observed.backups;
   if (observed.query !== undefined) record.queried(record.starts, observed.query);
   return record;

@@ -5,6 +5,7 @@ import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Connections } from '../../../src/panel/transport.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sampleOf } from '../../support/samples.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
 import {
   CREDENTIALS,
@@ -94,14 +95,14 @@ describe('a call', () => {
     const { api, telemetry } = apiOf(server.url);
     await expect(api.get('resources', { server: 'ab' }, never())).resolves.toEqual({
       value: {
-        sample: {
+        sample: sampleOf({
           state: 'running',
           memoryBytes: 7,
           cpuCores: 1,
           diskBytes: 1,
           networkReceiveBytes: 2,
           networkTransmitBytes: 3,
-        },
+        }),
         suspended: false,
         badFields: 0,
       },

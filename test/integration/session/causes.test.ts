@@ -21,11 +21,16 @@ import { ConsoleSocket, socketTls, type TlsMaterial } from '../../../src/session
 import { type Certificate, createAuthority } from '../../support/certificates.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
 const ORIGIN = 'https://panel.example.com';
 const UNKNOWN_SERVER = '{"error":"The requested resource does not exist on this instance.","request_id":"1"}';
-const RUNNING: Resources = { sample: { state: 'running', memoryBytes: 7 }, suspended: false, badFields: 0 };
+const RUNNING: Resources = {
+  sample: sampleOf({ state: 'running', memoryBytes: 7 }),
+  suspended: false,
+  badFields: 0,
+};
 const SUCCESS = '{"event":"auth success","args":null}';
 const STATS = JSON.stringify({ event: 'stats', args: ['{"state":"running","memory_bytes":7}'] });
 const DAEMON_ERROR = JSON.stringify({

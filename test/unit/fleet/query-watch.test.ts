@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/clock.ts';
 import type { QuerySettings } from '../../../src/domain/query.ts';
-import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
@@ -11,6 +10,7 @@ import type { AskOptions } from '../../../src/query/ask.ts';
 import type { Answer, Question, Way } from '../../../src/query/ways.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
 const SECOND = 1_000;
@@ -84,7 +84,7 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
     poll: MINUTE,
   });
   record.socketBegan();
-  record.socketSample(SampleNumbers.of({ state, uptimeMs: 1_000 }), clock.now());
+  record.socketSample(sampleOf({ state, uptimeMs: 1_000 }), clock.now());
   records.push(record);
   watch.follow();
   return record;
@@ -94,7 +94,7 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
 async function passTime(ms: number, record: ServerRecord, state: ServerState = 'running'): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND) {
     await clock.advance(SECOND);
-    record.socketSample(SampleNumbers.of({ state, uptimeMs: clock.now() }), clock.now());
+    record.socketSample(sampleOf({ state, uptimeMs: clock.now() }), clock.now());
   }
 }
 
@@ -124,7 +124,7 @@ describe('a running server', () => {
     const query = { ...MINECRAFT, address: '203.0.113.7:25566' };
     const configured = observe({ id: 'b0000000', query });
     await passTime(INTERVAL, record);
-    configured.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: clock.now() }), clock.now());
+    configured.socketSample(sampleOf({ state: 'running', uptimeMs: clock.now() }), clock.now());
     await passTime(INTERVAL, record);
     expect(queried.map(portsOf)).toEqual(expect.arrayContaining([[25_565, 25_567], [25_566]]));
   });
@@ -159,7 +159,7 @@ describe('a running server', () => {
     await passTime(2 * INTERVAL, record);
     for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
       record.stateHint(state, clock.now());
-    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: 1_000 }), clock.now());
+    record.socketSample(sampleOf({ state: 'running', uptimeMs: 1_000 }), clock.now());
     await passTime(INTERVAL, record);
     expect(queried.map(({ ways }) => ways.length)).toEqual([4, 1, 4]);
     expect(queried[1]?.ways).toEqual([WAY]);
@@ -215,7 +215,7 @@ describe('nothing is queried or shown', () => {
     expect(shown(record)?.players).toBe(12);
     for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
       record.stateHint(state, clock.now());
-    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: 1_000 }), clock.now());
+    record.socketSample(sampleOf({ state: 'running', uptimeMs: 1_000 }), clock.now());
     expect(record.state).toBe('running');
     expect(shown(record)).toBeUndefined();
   });
@@ -239,7 +239,7 @@ describe('nothing is queried or shown', () => {
     await passTime(INTERVAL, record);
     const at = (intervals: number) => {
       const then = clock.now() + intervals * INTERVAL;
-      record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: then }), then);
+      record.socketSample(sampleOf({ state: 'running', uptimeMs: then }), then);
       return { players: shown(record, then)?.players, up: record.snapshot(then, clock).query_up };
     };
     // The response came half an interval ago.

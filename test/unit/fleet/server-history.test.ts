@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ChartSeries } from '../../../src/domain/reading.ts';
-import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
-import type { Sample, ServerState } from '../../../src/domain/server.ts';
+import type { ServerState } from '../../../src/domain/server.ts';
 import { NetworkTraffic, ServerHistory } from '../../../src/fleet/server-history.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { type SampleValues, sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
 const SECOND = 1_000;
@@ -26,10 +26,10 @@ beforeEach(() => {
 const at = () => second * SECOND;
 
 /** Lets these seconds pass, each with a frame. */
-function stream(seconds: number, sample: Sample | (() => Sample) = {}): void {
+function stream(seconds: number, sample: SampleValues | (() => SampleValues) = {}): void {
   for (let count = 0; count < seconds; count += 1) {
     const content = typeof sample === 'function' ? sample() : sample;
-    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: at(), ...content }), at());
+    record.socketSample(sampleOf({ state: 'running', uptimeMs: at(), ...content }), at());
     second += 1;
   }
 }
@@ -80,7 +80,7 @@ describe('charts', () => {
 
   it('repeat the values of a polled server until the next poll', () => {
     for (const cpuCores of [1, 2]) {
-      record.pollSample({ state: 'running', cpuCores, uptimeMs: at() }, at(), at());
+      record.pollSample(sampleOf({ state: 'running', cpuCores, uptimeMs: at() }), at(), at());
       second += 30;
     }
     expect(newest('cpu_usage_cores', 13)).toEqual([null, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
@@ -175,7 +175,7 @@ describe('state changes', () => {
   it('show a stop that no state showed, followed by the state since', () => {
     pass('running');
     second += 3;
-    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: 10 }), at());
+    record.socketSample(sampleOf({ state: 'running', uptimeMs: 10 }), at());
     expect(changes()).toEqual([['offline', 'unknown'], 'running']);
   });
 });
@@ -329,7 +329,7 @@ describe('the highest one-second values of the last minute', () => {
         let now = 1_000_000;
         for (const { afterMs, value, isPolled } of steps) {
           now += afterMs;
-          const sample = SampleNumbers.of({ cpuCores: value });
+          const sample = sampleOf({ cpuCores: value });
           sample.arrived(isPolled ? 'poll' : 'socket', now, now);
           one.sampled(sample, 'running', false, 15_000, undefined);
           if (!isPolled) added.push({ at: now, value });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
-import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
-import type { BlockedReason, Expect, Sample, ServerState } from '../../../src/domain/server.ts';
+import type { BlockedReason, Expect, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { DaemonWords } from '../../../src/panel/dialect.ts';
+import { type SampleValues, sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
 const SECOND = 1_000;
@@ -22,21 +22,27 @@ beforeEach(() => {
 });
 
 /** A frame of a server with an uptime of `uptime` seconds and `received` received bytes. */
-function running(uptime: number, received: number, more: Partial<Sample> = {}): Sample {
+function running(uptime: number, received: number, more: SampleValues = {}): SampleValues {
   return { state: 'running', uptimeMs: uptime * SECOND, networkReceiveBytes: received, ...more };
 }
 
-const OFF: Sample = { state: 'offline', uptimeMs: 0, networkReceiveBytes: 0, memoryBytes: 0, diskBytes: 5 };
+const OFF: SampleValues = {
+  state: 'offline',
+  uptimeMs: 0,
+  networkReceiveBytes: 0,
+  memoryBytes: 0,
+  diskBytes: 5,
+};
 
-function frame(sample: Sample, afterMs = SECOND): void {
+function frame(sample: SampleValues, afterMs = SECOND): void {
   now += afterMs;
-  record.socketSample(SampleNumbers.of(sample), now);
+  record.socketSample(sampleOf(sample), now);
 }
 
 /** A poll with an immediate response, with data that may be 20 s old. */
-function poll(sample: Sample, afterMs = SECOND): void {
+function poll(sample: SampleValues, afterMs = SECOND): void {
   now += afterMs;
-  record.pollSample(sample, now, now);
+  record.pollSample(sampleOf(sample), now, now);
 }
 
 function hint(state: ServerState, afterMs = 0): void {
@@ -185,8 +191,8 @@ describe('counters', () => {
           const before = one.starts;
           // An uptime too long for a start between two samples less than a second apart.
           const sample = running(uptime + 30, bytes);
-          if (source === 'socket') one.socketSample(SampleNumbers.of(sample), at);
-          else one.pollSample(sample, at, at);
+          if (source === 'socket') one.socketSample(sampleOf(sample), at);
+          else one.pollSample(sampleOf(sample), at, at);
           if (one.starts > before) highest = 0;
           const { network_receive_bytes_total: received = 0 } = one.snapshot(at, clock);
           expect(received).toBeGreaterThanOrEqual(highest);
@@ -254,7 +260,7 @@ describe('starts and stops', () => {
     expect(record.starts).toBe(1);
   });
 
-  it.each<[title: string, greeting: ServerState, first: Sample]>([
+  it.each<[title: string, greeting: ServerState, first: SampleValues]>([
     ['with status first, as daemons do', 'running', running(12, 10)],
     ['from a daemon that sends no uptime', 'running', { state: 'running', memoryBytes: 1 }],
     ['during the start, before its container runs', 'starting', { state: 'starting', uptimeMs: 0 }],
@@ -437,7 +443,7 @@ describe('a stats frame at the same time as a status', () => {
         let since = 0;
         const expected = { starts: 0, stops: 0 };
         const say = (of: ServerState, uptimeMs: number) =>
-          one.socketSample(SampleNumbers.of({ state: of, ...(tellsUptime && { uptimeMs }) }), at);
+          one.socketSample(sampleOf({ state: of, ...(tellsUptime && { uptimeMs }) }), at);
         const uptime = () => (state === 'offline' ? 0 : at - since);
         /**
          * Changes the server's state. The node reports it, and then sends frames with the previous state, with its
@@ -546,7 +552,7 @@ describe('frozen statistics', () => {
     expect(unrequestedStops(record, now + 10 * SECOND)).toBe(1);
   });
 
-  it.each<[title: string, sample: Sample]>([
+  it.each<[title: string, sample: SampleValues]>([
     ['an old daemon, which sends no uptime', { state: 'running', memoryBytes: 5 }],
     ['an offline server', OFF],
     ['a container that has not started yet', { state: 'starting', uptimeMs: 0 }],
@@ -674,7 +680,7 @@ describe('the expectation', () => {
     one.socketBegan();
     for (const state of seen) {
       now += SECOND;
-      if (state === 'polled offline') one.pollSample(OFF, now, now);
+      if (state === 'polled offline') one.pollSample(sampleOf(OFF), now, now);
       else one.stateHint(state, now);
     }
     one.decideStop(now + 60 * SECOND);

@@ -14,6 +14,7 @@ import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.
 import { Outbox } from '../../../src/session/socket-pacing.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
 /** How the panel responds from now on. */
@@ -79,7 +80,11 @@ const NODE_DOWN: Problem = { cause: 'node_connection', detail: 'no connection to
 /** The API client gives up a call that hangs. */
 const REQUEST_TIMEOUT_MS = 25_000;
 
-const RUNNING: Resources = { sample: { state: 'running', memoryBytes: 7 }, suspended: false, badFields: 0 };
+const RUNNING: Resources = {
+  sample: sampleOf({ state: 'running', memoryBytes: 7 }),
+  suspended: false,
+  badFields: 0,
+};
 const STATS = JSON.stringify({ event: 'stats', args: ['{"state":"running","memory_bytes":7}'] });
 
 /** More timers than this within a second mean a busy loop. */

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import { identityOf } from '../../../src/domain/server.ts';
 import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
@@ -18,6 +17,7 @@ import {
   serverReading,
   streamingReading,
 } from '../../support/readings.ts';
+import { sampleOf } from '../../support/samples.ts';
 
 const clock = new ManualClock();
 
@@ -186,7 +186,7 @@ test('all series of a server are from the same instant, even if its reading chan
   for (const block of blocks) {
     text += block;
     if (block.includes('gameserver_memory_usage_bytes')) {
-      live.socketSample(SampleNumbers.of({ ...FULL_SAMPLE, diskBytes: 1 }), READ_AT);
+      live.socketSample(sampleOf({ ...FULL_SAMPLE, diskBytes: 1 }), READ_AT);
     }
   }
   expect(text).toContain(' 123456789\n');

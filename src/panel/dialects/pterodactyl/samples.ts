@@ -1,5 +1,4 @@
-import { SampleNumbers } from '../../../domain/sample-numbers.ts';
-import { parseServerState, SERVER_STATES, type ServerState } from '../../../domain/server.ts';
+import { parseServerState, Sample, SERVER_STATES, type ServerState } from '../../../domain/server.ts';
 import { type Resources, ShapeError } from '../../dialect.ts';
 import { asFields, attributesOf, type Fields } from './fields.ts';
 
@@ -20,7 +19,7 @@ type BadFieldCount = { bad: number };
  * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
  * unusable fields. Never throws.
  */
-export function decodeStats(payload: unknown, sample: SampleNumbers): number {
+export function decodeStats(payload: unknown, sample: Sample): number {
   sample.clear();
   const count: BadFieldCount = { bad: 0 };
   const stats = asFields(payload);
@@ -53,7 +52,7 @@ export function decodeResources(body: unknown): Resources {
   const badFlag = isSuspended === undefined || typeof isSuspended === 'boolean' ? 0 : 1;
   if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
 
-  const sample = new SampleNumbers();
+  const sample = new Sample();
   const count: BadFieldCount = { bad: badFlag };
   sample.state = stateOf(state, count);
   const wire = nested(resources, count);
@@ -63,7 +62,7 @@ export function decodeResources(body: unknown): Resources {
   sample.networkReceiveBytes = quantity(wire?.['network_rx_bytes'], count);
   sample.networkTransmitBytes = quantity(wire?.['network_tx_bytes'], count);
   sample.uptimeMs = quantity(wire?.['uptime'], count, MAX_UPTIME_MS);
-  return { sample: sample.toSample(), suspended, badFields: count.bad };
+  return { sample: sample, suspended, badFields: count.bad };
 }
 
 /** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
@@ -128,7 +127,7 @@ class StatsReader {
   #isRegular = false;
 
   /** Returns false if the frame has another form; the sample is then undefined. */
-  read(frame: Uint8Array, sample: SampleNumbers): boolean {
+  read(frame: Uint8Array, sample: Sample): boolean {
     this.#frame = frame;
     this.#at = 0;
     this.#isRegular = true;
@@ -141,7 +140,7 @@ class StatsReader {
     return this.#at === frame.length;
   }
 
-  #readMember(sample: SampleNumbers): void {
+  #readMember(sample: Sample): void {
     if (this.#skip(MEMORY)) sample.memoryBytes = this.#number();
     else if (this.#skip(MEMORY_LIMIT)) sample.memoryLimitBytes = this.#number() || Number.NaN;
     else if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#numberUpTo(MAX_CPU_PERCENT));
@@ -165,7 +164,7 @@ class StatsReader {
     return value;
   }
 
-  #readState(sample: SampleNumbers): void {
+  #readState(sample: Sample): void {
     for (const { state, bytes } of STATES) {
       if (!this.#skip(bytes)) continue;
       sample.state = state;

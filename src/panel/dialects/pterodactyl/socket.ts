@@ -1,5 +1,4 @@
-import { SampleNumbers } from '../../../domain/sample-numbers.ts';
-import { parseServerState } from '../../../domain/server.ts';
+import { parseServerState, Sample } from '../../../domain/server.ts';
 import type { ClientMessage, DaemonWords, DecodedFrame, FrameHandler, ServerMessage } from '../../dialect.ts';
 import { readDaemonWords } from '../daemon-words.ts';
 import { asFields, parseJson } from './fields.ts';
@@ -76,7 +75,7 @@ export function isConsoleFrame(frame: Buffer): boolean {
 }
 
 /** The content of the current `stats` frame. */
-const received = new SampleNumbers();
+const received = new Sample();
 
 /** Reads one frame and calls the handler; never throws because of the frame's content. */
 function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): void {

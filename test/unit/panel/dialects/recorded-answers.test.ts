@@ -10,6 +10,7 @@ import {
   type RecordedFrame,
   recordedPanels,
 } from '../../../support/recorded-panels.ts';
+import { valuesOf } from '../../../support/samples.ts';
 
 /** The endpoint of a command's path, and the request that reads its response. */
 const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
@@ -65,7 +66,7 @@ function readFrame(frame: Buffer): readonly unknown[] {
   socket.handleFrame(frame, false, {
     telemetry: NO_TELEMETRY,
     consoleLine: () => calls.push('consoleLine'),
-    stats: (sample) => calls.push({ stats: sample.toSample() }),
+    stats: (sample) => calls.push({ stats: valuesOf(sample) }),
     status: (state) => calls.push({ status: state }),
     authenticated: () => calls.push('authenticated'),
     tokenEnding: () => calls.push('tokenEnding'),

@@ -1,7 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
-import type { Sample } from '../../../../../src/domain/server.ts';
 import { ShapeError } from '../../../../../src/panel/dialect.ts';
 import { decodeListingPage } from '../../../../../src/panel/dialects/pterodactyl/listing.ts';
 import {
@@ -14,12 +12,13 @@ import {
   decodeResources,
   decodeStats as decodeStatsInto,
 } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
+import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 
 /** The sample in a payload, and the number of its unusable fields. */
-function decodeStats(payload: unknown): { readonly sample: Sample; readonly badFields: number } {
-  const numbers = SampleNumbers.of({ state: 'stopping', uptimeMs: 7, diskBytes: 7 });
+function decodeStats(payload: unknown): { readonly sample: SampleValues; readonly badFields: number } {
+  const numbers = sampleOf({ state: 'stopping', uptimeMs: 7, diskBytes: 7 });
   const badFields = decodeStatsInto(payload, numbers);
-  return { sample: numbers.toSample(), badFields };
+  return { sample: valuesOf(numbers), badFields };
 }
 
 const FIELD_FRAME = {
@@ -131,7 +130,7 @@ describe('decodeResources', () => {
     network_tx_bytes: 40,
     uptime: 5_000,
   };
-  const sample = {
+  const sample: SampleValues = {
     state: 'running',
     memoryBytes: 10,
     cpuCores: 0.5,
@@ -145,7 +144,7 @@ describe('decodeResources', () => {
     expect(
       decodeResources(body({ current_state: 'running', is_suspended: false, resources }, object)),
     ).toEqual({
-      sample,
+      sample: sampleOf(sample),
       suspended: false,
       badFields: 0,
     });
@@ -172,7 +171,7 @@ describe('decodeResources', () => {
     expect(
       decodeResources(body({ current_state: 'offline', is_suspended: true, resources: {} })),
     ).toMatchObject({
-      sample: { state: 'offline' },
+      sample: sampleOf({ state: 'offline' }),
       suspended: true,
     });
   });
@@ -185,7 +184,7 @@ describe('decodeResources', () => {
     };
     const { state: _, diskBytes: __, ...usable } = sample;
     expect(decodeResources(body(attributes))).toStrictEqual({
-      sample: usable,
+      sample: sampleOf(usable),
       suspended: false,
       badFields: 3,
     });
@@ -276,7 +275,7 @@ it('CPU of more than ten thousand cores is ignored', () => {
   const { sample, badFields } = decodeResources({
     attributes: { current_state: 'running', resources: tooMuch },
   });
-  expect(sample).toEqual({ state: 'running' });
+  expect(sample).toEqual(sampleOf({ state: 'running' }));
   expect(badFields).toBe(1);
 });
 

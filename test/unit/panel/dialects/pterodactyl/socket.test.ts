@@ -7,6 +7,7 @@ import {
   isConsoleFrame,
   PTERODACTYL_SOCKET,
 } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import { valuesOf } from '../../../../support/samples.ts';
 
 const { closeCause, handleFrame, maxFrameBytes } = PTERODACTYL_SOCKET;
 
@@ -178,7 +179,7 @@ const handler: FrameHandler = {
     request: (endpoint) => counted.push(`request ${endpoint}`),
   },
   consoleLine: () => delivered.push(['consoleLine']),
-  stats: (sample) => delivered.push(['stats', sample.toSample()]),
+  stats: (sample) => delivered.push(['stats', valuesOf(sample)]),
   status: (state) => delivered.push(['status', state]),
   authenticated: () => delivered.push(['authenticated']),
   tokenEnding: () => delivered.push(['tokenEnding']),

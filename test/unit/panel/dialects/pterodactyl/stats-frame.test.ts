@@ -1,26 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
-import type { Sample } from '../../../../../src/domain/server.ts';
+import { Sample } from '../../../../../src/domain/server.ts';
 import { decodeStats, STATS_READER } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
 import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import { statsText } from '../../../../support/hostile.ts';
+import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 
 const frameOf = (payload: string) => JSON.stringify({ event: 'stats', args: [payload] });
 
 /** The sample in a frame, or `other` if its form is left to the JSON parser. */
-function read(frame: string | Buffer): Sample | 'other' {
-  const numbers = SampleNumbers.of({ state: 'stopping', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
-  return STATS_READER.read(Buffer.from(frame), numbers) ? numbers.toSample() : 'other';
+function read(frame: string | Buffer): SampleValues | 'other' {
+  const numbers = sampleOf({ state: 'stopping', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
+  return STATS_READER.read(Buffer.from(frame), numbers) ? valuesOf(numbers) : 'other';
 }
 
 /** What the JSON parser makes of a frame that the reader reads. */
-function parsed(frame: Buffer): { readonly event: string; readonly sample: Sample; readonly bad: number } {
+function parsed(frame: Buffer): {
+  readonly event: string;
+  readonly sample: SampleValues;
+  readonly bad: number;
+} {
   const message = decodeFrame(frame);
   if ('bad' in message) throw new Error(`expected a message, got ${message.bad}`);
-  const numbers = new SampleNumbers();
+  const numbers = new Sample();
   const bad = decodeStats(JSON.parse(message.args[0] ?? ''), numbers);
-  return { event: message.event, sample: numbers.toSample(), bad };
+  return { event: message.event, sample: valuesOf(numbers), bad };
 }
 
 const PTERODACTYL =
@@ -33,7 +37,7 @@ const PELICAN =
   '"disk_io":{"read_bytes":5,"write_bytes":6},"uptime":0,"state":"offline","disk_bytes":123456789}';
 
 describe('a frame is read from its bytes', () => {
-  it.each<[string, string, Sample]>([
+  it.each<[string, string, SampleValues]>([
     [
       "Pterodactyl's form",
       frameOf(PTERODACTYL),

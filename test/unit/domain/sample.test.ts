@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
-import { type Sample, SERVER_STATES } from '../../../src/domain/server.ts';
+import { Sample, SERVER_STATES } from '../../../src/domain/server.ts';
+import { type SampleValues, sampleOf, valuesOf } from '../../support/samples.ts';
 
 const quantity = fc.double({ min: 0, noNaN: true });
-const samples: fc.Arbitrary<Sample> = fc.record(
+const samples: fc.Arbitrary<SampleValues> = fc.record(
   {
     state: fc.constantFrom(...SERVER_STATES),
     memoryBytes: quantity,
@@ -16,19 +16,19 @@ const samples: fc.Arbitrary<Sample> = fc.record(
     diskReadBytes: quantity,
     diskWrittenBytes: quantity,
     uptimeMs: quantity,
-  } satisfies Record<keyof Sample, unknown>,
+  } satisfies Record<keyof SampleValues, unknown>,
   { requiredKeys: [] },
 );
 
 it('a copy has all fields of the other sample, and none of the previous one', () => {
-  const numbers = new SampleNumbers();
+  const numbers = new Sample();
   fc.assert(
     fc.property(samples, fc.constantFrom('socket', 'poll'), quantity, (sample, source, now) => {
-      const other = SampleNumbers.of(sample);
+      const other = sampleOf(sample);
       other.arrived(source, now, now - 1);
       numbers.copy(other);
       expect(numbers).toEqual(other);
-      expect(numbers.toSample()).toEqual(sample);
+      expect(valuesOf(numbers)).toEqual(sample);
     }),
   );
 });
@@ -36,11 +36,11 @@ it('a copy has all fields of the other sample, and none of the previous one', ()
 it('a cleared sample is like a new one', () => {
   fc.assert(
     fc.property(samples, (sample) => {
-      const numbers = SampleNumbers.of(sample);
+      const numbers = sampleOf(sample);
       numbers.arrived('poll', 1, 2);
       numbers.clear();
-      expect(numbers).toEqual(new SampleNumbers());
-      expect(numbers.toSample()).toEqual({});
+      expect(numbers).toEqual(new Sample());
+      expect(valuesOf(numbers)).toEqual({});
     }),
   );
 });
