@@ -143,11 +143,10 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
     const jobs = ['in-game', 'gameserver-tcp', 'mc-monitor'].map((name) =>
       Object.assign(jobOf(name), { scrape_interval: '1s' }),
     );
-    const all = { job_name: 'mc-monitor-all', static_configs: [{ targets: ['localhost:8080'] }] };
     const own = { job_name: 'gameserver', static_configs: [{ targets: ['localhost:10317'] }] };
     return stringify({
       global: { scrape_interval: '1s', scrape_timeout: '1s' },
-      scrape_configs: [...jobs, all, own],
+      scrape_configs: [...jobs, own],
     })
       .replaceAll('localhost:10317', new URL(exporter.url).host)
       .replaceAll('localhost:8080', monitor)
@@ -201,22 +200,15 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
       ]),
     ));
 
-  const monitored = () => [
-    { labels: labelsOf('lobby'), instance: `127.0.0.1:${games.closed}`, value: games.closed },
-    { labels: labelsOf('survival'), instance: `127.0.0.1:${games.open}`, value: games.open },
-  ];
-
   it('keeps the series of mc-monitor apart by server', async () => {
     await eventually(async () =>
-      expect(await found('minecraft_status_players_online_count{job="mc-monitor"}')).toEqual(monitored()),
+      expect(await found('minecraft_status_players_online_count{job="mc-monitor"}')).toEqual([
+        { labels: labelsOf('lobby'), instance: `127.0.0.1:${games.closed}`, value: games.closed },
+        { labels: labelsOf('survival'), instance: `127.0.0.1:${games.open}`, value: games.open },
+      ]),
     );
     expect(await found('{__tmp_address!=""}')).toEqual([]);
     expect(await found('go_goroutines{job="mc-monitor"}')).toEqual([]);
-  });
-
-  it('joins a scrape of mc-monitor for all servers', async () => {
-    const query = fencedBlocks({ text: PAGE }, 'promql').find((block) => block.includes('mc-monitor-all'));
-    await eventually(async () => expect(await found(query ?? '')).toEqual(monitored()));
   });
 
   it('stored all samples', () => {
