@@ -7,16 +7,15 @@ import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
-import { NOTHING_KNOWN, type Surroundings } from '../session/plan.ts';
 import { Session } from '../session/session.ts';
 import type {
   SessionContext,
   SessionRecord,
   SessionSettings,
   SocketAccess,
-  StreamPanel,
 } from '../session/session-ports.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
 import { claimsOf } from '../session/token.ts';
 import { explainProblem, noteOf } from './messages.ts';
 import type { Screen } from './screen.ts';
@@ -32,7 +31,7 @@ export interface ConsolePlan {
 }
 
 /** The server whose console is shown, how to reach it, and where to show it. */
-export interface ConsoleOptions extends SocketAccess, Pick<StreamPanel, 'credentials'> {
+export interface ConsoleOptions extends SocketAccess, Pick<SessionContext['panel'], 'credentials'> {
   readonly target: ServerTarget;
   /** A description of where the API key came from. */
   readonly keySource: string;

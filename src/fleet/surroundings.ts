@@ -3,8 +3,8 @@ import type { CauseCode } from '../domain/problem.ts';
 import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
 import type { PanelGateway, Recovery } from '../panel/gateway.ts';
 import type { PollIntervals } from '../session/due.ts';
-import type { Surroundings } from '../session/plan.ts';
 import type { SessionRecord } from '../session/session-ports.ts';
+import type { Surroundings } from '../session/surroundings.ts';
 
 export interface SurroundingsOptions {
   readonly clock: Clock;

@@ -2,29 +2,15 @@ import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
-import type { BlockedReason, CollectionMode, ServerTarget } from '../domain/server.ts';
-import { type LastingRefusal, mayBeOfPanel } from './failure.ts';
-import { isLive, type MachineState } from './machine-model.ts';
-import type { PollState } from './polls.ts';
+import type { BlockedReason, ServerTarget } from '../domain/server.ts';
+import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './failure.ts';
+import { hasFailed, hasSocket, isLive, type MachineState } from './machine-model.ts';
+import type { SessionState, Surroundings } from './surroundings.ts';
 
-/** What one server's condition depends on. */
-export interface Circumstances {
-  readonly isRunning: boolean;
-  readonly mode: CollectionMode;
-  /** Why the panel blocks the server, according to its list. */
-  readonly blocked: BlockedReason | undefined;
-  readonly machine: MachineState;
+/** What one server's condition depends on, with what follows from it. */
+interface Evidence extends SessionState, Surroundings {
   /** Whether the server should be polled now. */
   readonly polling: boolean;
-  readonly poll: PollState['result'];
-  /** Why no socket of its node is opened for now, and why no server of its node is polled: a problem of several servers. */
-  readonly socketHold: Problem | undefined;
-  readonly pollHold: Problem | undefined;
-  readonly before: CollectionStatus;
-}
-
-/** The same, with what follows from it. */
-interface Evidence extends Circumstances {
   /** The refusal of the socket that stands, also while it is retested. */
   readonly refused: LastingRefusal | undefined;
   readonly socketProblem: Problem | undefined;
@@ -37,54 +23,48 @@ type StatusRow = (now: Evidence) => CollectionStatus | undefined;
 /** The conditions of a server: the first row that applies is its condition. */
 export const STATUS_ROWS = {
   stopped: ({ isRunning }) => (isRunning ? undefined : { condition: 'stopped' }),
-  'blocked in the list, but its socket streams': ({ blocked, machine }) => {
+  'blocked in the list, but its socket streams': ({ target: { blocked }, machine }) => {
     if (blocked === undefined || !isLive(machine)) return undefined;
     const detail = `${listedAs(blocked)}, but the console socket streams`;
     return statusOf('streaming', { cause: blocked, detail });
   },
-  'blocked in the list': ({ blocked }) =>
-    blocked && blockedFor(blocked, { cause: blocked, detail: listedAs(blocked) }),
+  'blocked in the list': ({ target: { blocked } }) =>
+    blocked && blockedBy({ cause: blocked, detail: listedAs(blocked) }),
   streaming: ({ machine }) => (isLive(machine) ? statusOf('streaming', machine.problem) : undefined),
-  polled: ({ polling, poll, pollHold, socketProblem }) =>
-    polling && poll.type === 'answered' && pollHold === undefined
+  polled: ({ polling, poll, polls, socketProblem }) =>
+    polling && poll.result.type === 'answered' && polls.heldBy === undefined
       ? statusOf('polling', socketProblem)
       : undefined,
-  'the panel or its key fails': ({ machine, refused, socketHold }) => {
-    const isExplained = refused === undefined || mayBeOfPanel(refused.reason);
-    return isExplained && machine.name !== 'idle' && isOfPanel(socketHold)
-      ? statusOf('failing', socketHold)
-      : undefined;
-  },
-  'refused twice': ({ refused, poll, socketProblem }) => {
-    if (refused === undefined || poll.type !== 'refused') return undefined;
-    // The problem shown has to be the one behind the reason; if there are two, the socket's is more specific.
-    return blockedFor(poll.reason, poll.reason === refused.reason ? socketProblem : poll.problem);
+  'the panel or its key fails': ({ machine, refused, sockets: { heldBy } }) =>
+    mayBeOfPanel(refused?.reason) && machine.name !== 'idle' && isOfPanel(heldBy)
+      ? statusOf('failing', heldBy)
+      : undefined,
+  'refused twice': ({ refused, poll: { result }, socketProblem }) => {
+    if (refused === undefined || result.type !== 'refused') return undefined;
+    // Of two with the same reason, the socket's problem is more specific.
+    const isSame = lastingRefusal(result.problem)?.reason === refused.reason;
+    return blockedBy(isSame ? socketProblem : result.problem);
   },
   // Until the resources endpoint has refused as well, a server isn't blocked. The socket's problem is shown even if a poll fails,
   // because it lasts and is more specific.
-  'console refused': ({ refused, mode, socketProblem }) =>
-    refused !== undefined && (refused.reason === undefined || (refused.pollable && mode === 'auto'))
+  'console refused': ({ refused, target, socketProblem }) =>
+    refused !== undefined && (refused.reason === undefined || (refused.pollable && target.mode === 'auto'))
       ? statusOf('failing', socketProblem)
       : undefined,
-  'socket refused': ({ refused, socketProblem }) =>
-    refused?.reason && blockedFor(refused.reason, socketProblem),
-  'polls refused': ({ polling, poll, machine }) =>
-    polling && poll.type === 'refused' && machine.name === 'idle'
-      ? blockedFor(poll.reason, poll.problem)
-      : undefined,
+  'socket refused': ({ refused, socketProblem }) => refused && blockedBy(socketProblem),
+  'polls refused': ({ polling, poll: { result }, machine }) =>
+    polling && result.type === 'refused' && machine.name === 'idle' ? blockedBy(result.problem) : undefined,
   'polls fail': ({ socketProblem, pollProblem }) =>
     pollProblem && statusOf('failing', moreExact(socketProblem, pollProblem)),
   // A socket that was moved to another node soon after a failure reconnects without a problem of its own, and one that is tried
   // because what prevented it is over hasn't failed again.
-  'socket fails': ({ machine, socketHold, socketProblem }) => {
-    if (machine.name === 'idle') return undefined;
-    const hasFailed = machine.failures > 0 && machine.wokenAt === undefined;
-    return (hasFailed || socketHold !== undefined) && socketProblem !== undefined
-      ? statusOf('failing', socketProblem)
-      : undefined;
+  'socket fails': ({ machine, sockets, socketProblem }) => {
+    if (machine.name === 'idle' || socketProblem === undefined) return undefined;
+    const isFailing = hasFailed(machine) || sockets.heldBy !== undefined;
+    return isFailing ? statusOf('failing', socketProblem) : undefined;
   },
   // The panel or its node has to respond first.
-  'still blocked': ({ before }) => (before.condition === 'blocked' ? before : undefined),
+  'still blocked': ({ status }) => (status.condition === 'blocked' ? status : undefined),
   waiting: ({ machine: { name } }) =>
     name === 'idle' || name === 'fetchingToken' ? { condition: 'waiting' } : undefined,
   connecting: () => ({ condition: 'connecting' }),
@@ -93,8 +73,7 @@ export const STATUS_ROWS = {
 const ROWS: readonly StatusRow[] = Object.values(STATUS_ROWS);
 
 /** The condition of a server, and the problem behind it; pure. */
-export function collectionStatus(now: Circumstances): CollectionStatus {
-  const evidence = evidenceOf(now);
+export function collectionStatus(evidence: Evidence): CollectionStatus {
   for (const row of ROWS) {
     const status = row(evidence);
     if (status !== undefined) return status;
@@ -102,15 +81,17 @@ export function collectionStatus(now: Circumstances): CollectionStatus {
   return { condition: 'connecting' };
 }
 
-export function evidenceOf(now: Circumstances): Evidence {
-  const { machine, polling, poll, socketHold, pollHold } = now;
-  const failedPoll = poll.type === 'failed' ? poll.problem : undefined;
-  const isIdle = machine.name === 'idle';
+export function evidenceOf(state: SessionState, seen: Surroundings, polling: boolean): Evidence {
+  const { machine, poll } = state;
+  const problem = machine.name === 'idle' ? undefined : machine.problem;
+  const failedPoll = poll.result.type === 'failed' ? poll.result.problem : undefined;
   return {
-    ...now,
-    refused: isIdle ? undefined : machine.refused,
-    socketProblem: isIdle ? undefined : moreExact(machine.problem, socketHold),
-    pollProblem: polling ? moreExact(failedPoll, pollHold) : undefined,
+    ...state,
+    ...seen,
+    polling,
+    refused: lastingRefusal(problem),
+    socketProblem: machine.name === 'idle' ? undefined : moreExact(problem, seen.sockets.heldBy),
+    pollProblem: polling ? moreExact(failedPoll, seen.polls.heldBy) : undefined,
   };
 }
 
@@ -137,26 +118,15 @@ function statusOf(condition: Condition, problem: Problem | undefined): Collectio
   return problem === undefined ? { condition } : { condition, problem };
 }
 
-function blockedFor(blocked: BlockedReason, problem: Problem | undefined): CollectionStatus {
-  return { ...statusOf('blocked', problem), blocked };
+/** The problem that is shown has to be the one behind the reason. */
+function blockedBy(problem: Problem | undefined): CollectionStatus {
+  return { ...statusOf('blocked', problem), blocked: lastingRefusal(problem)?.reason };
 }
 
 /** The stage of the session's socket. */
 export function socketState(machine: MachineState): SocketState {
-  switch (machine.name) {
-    case 'connecting':
-    case 'authenticating':
-    case 'streaming':
-    case 'refreshing':
-      return machine.name;
-    case 'opening':
-      return 'authenticating';
-    case 'idle':
-    case 'fetchingToken':
-    case 'backingOff':
-    case 'blocked':
-      return 'none';
-  }
+  if (!hasSocket(machine)) return 'none';
+  return machine.name === 'opening' ? 'authenticating' : machine.name;
 }
 
 /** What the log line about a condition depends on besides the condition. */
@@ -166,8 +136,6 @@ export interface ConditionContext {
   readonly before?: CollectionStatus;
   /** The server's socket has been open before. */
   readonly hasStreamed?: boolean;
-  /** The change is planned: the server is polled until its socket opens. */
-  readonly isRoutine?: boolean;
 }
 
 /**
@@ -192,8 +160,12 @@ export function logCondition(
   const server = `server ${target.name}`;
   if (condition === 'streaming' || condition === 'polling') {
     const again = event === 'streaming_again' || event === 'polling_again' ? ' again' : '';
-    const level = context.isRoutine === true ? 'debug' : 'info';
-    log[level](fields, `${server} is ${condition === 'polling' ? 'polled' : condition}${again}`);
+    // That a server is polled until its socket opens is planned.
+    const isRoutine = condition === 'polling' && problem === undefined && target.mode !== 'poll';
+    log[isRoutine ? 'debug' : 'info'](
+      fields,
+      `${server} is ${condition === 'polling' ? 'polled' : condition}${again}`,
+    );
   } else if (problem !== undefined && (condition === 'blocked' || condition === 'failing')) {
     const { before } = context;
     // A failure was logged with this cause: that the polls are refused for it as well is no second warning.

@@ -79,7 +79,7 @@ export class Connection implements SocketListener, FrameHandler {
     const { settings, isProxied } = this.#context;
     const { upgradeCause } = this.#codec;
     const way = { upgradeCause, origin: settings.origin, proxied: isProxied(this.#url) };
-    this.#owner.happened({ type: 'refused', epoch: this.#epoch, failure: upgradeFailure(refused, way) });
+    this.#owner.happened({ type: 'closed', epoch: this.#epoch, failure: upgradeFailure(refused, way) });
   }
 
   // A socket that was given up is detached, and reports no more frames.

@@ -34,11 +34,14 @@ const UNREADABLE: ReadonlySet<CauseCode> = new Set([
 ]);
 
 /** Whether a problem is a lasting refusal, and of which kind; undefined if an early retry makes sense. */
-export function lastingRefusal({ cause }: Problem): LastingRefusal | undefined {
-  const { lasting, scope } = CAUSES[cause];
-  if (!lasting) return undefined;
+export function lastingRefusal(problem: Problem | undefined): LastingRefusal | undefined {
+  if (problem === undefined || !CAUSES[problem.cause].lasting) return undefined;
+  const { cause } = problem;
   // A refusal by the node is that of all its servers.
-  return { reason: scope === 'node' ? undefined : blockedReason(cause), pollable: !UNREADABLE.has(cause) };
+  return {
+    reason: CAUSES[cause].scope === 'node' ? undefined : blockedReason(cause),
+    pollable: !UNREADABLE.has(cause),
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import type { Failure, LastingRefusal } from './failure.ts';
+import { type Failure, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
 export interface Token {
@@ -17,8 +17,6 @@ export interface AttemptState {
   readonly failures: number;
   /** The latest problem, kept until a socket streams again. */
   readonly problem?: Problem | undefined;
-  /** The refusal that this attempt retests; it stands until then. */
-  readonly refused?: LastingRefusal | undefined;
   /** When it was woken because the reason for earlier failures is probably gone: the attempt counts as a first one. */
   readonly wokenAt?: number | undefined;
 }
@@ -83,9 +81,8 @@ export type MachineState =
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'refreshing'; readonly next: undefined } & Live)
   | ({ readonly name: 'refreshing'; readonly next: Token; readonly deadlineAt: number } & Live)
-  | ({ readonly name: 'backingOff' } & Resting)
-  /** Waits for the slow retry. */
-  | ({ readonly name: 'blocked'; readonly refused: LastingRefusal } & Resting);
+  /** Its problem lasts if it is blocked. */
+  | ({ readonly name: 'backingOff' | 'blocked' } & Resting);
 
 /** What a state does by itself, and when. */
 export interface Timer {
@@ -108,10 +105,9 @@ export type MachineEvent =
   | { readonly type: 'try'; readonly isFresh: boolean }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
-  | { readonly type: 'opened'; readonly epoch: number }
-  | { readonly type: 'refused'; readonly epoch: number; readonly failure: Failure }
+  /** `closed` is also a connect that failed, `tokenEnding` a `token expiring` or `token expired`. */
+  | { readonly type: 'opened' | 'authenticated' | 'stats' | 'tokenEnding'; readonly epoch: number }
   | { readonly type: 'closed'; readonly epoch: number; readonly failure: Failure }
-  | { readonly type: 'authenticated'; readonly epoch: number }
   | {
       readonly type: 'jwtError';
       readonly epoch: number;
@@ -122,11 +118,8 @@ export type MachineEvent =
     }
   /** The node failed to handle a message: the token, if that was sent last. */
   | { readonly type: 'daemonError'; readonly epoch: number; readonly failure: LazyFailure }
-  /** `token expiring` or `token expired`. */
-  | { readonly type: 'tokenEnding'; readonly epoch: number }
-  /** A `stats` frame arrived. */
-  | { readonly type: 'stats'; readonly epoch: number }
-  | { readonly type: 'timer'; readonly timer: Timer['name'] };
+  /** A timer of the state ended. */
+  | { readonly type: Exclude<Timer['name'], 'retry'> };
 
 /** What a session has to do. */
 export type MachineEffect =
@@ -138,7 +131,7 @@ export type MachineEffect =
   | { readonly type: 'requestStats' }
   | { readonly type: 'countReconnect'; readonly reason: ReconnectReason };
 
-export type StateNamed<Name extends MachineState['name']> = Extract<MachineState, { readonly name: Name }>;
+export type StateNamed<Name extends MachineState['name']> = MachineState & { readonly name: Name };
 
 export const INITIAL_STATE: MachineState = { name: 'idle', epoch: 0 };
 
@@ -229,7 +222,12 @@ function isFetching(state: MachineState): boolean {
 /** Will the token under way probably not be granted either? */
 export function isTokenRetry(state: MachineState): boolean {
   if (state.name !== 'fetchingToken' || state.wokenAt !== undefined) return false;
-  return state.refused !== undefined || state.failures >= FAILURES_TO_RETRY;
+  return lastingRefusal(state.problem) !== undefined || state.failures >= FAILURES_TO_RETRY;
+}
+
+/** Did the last attempt fail, for a reason that isn't over as far as is known? */
+export function hasFailed({ failures, wokenAt }: AttemptState): boolean {
+  return failures > 0 && wokenAt === undefined;
 }
 
 /** Does the state have a socket, at any stage? */

@@ -54,34 +54,96 @@ const QUICK_RENEWALS = 2;
 export const RENEW_AGAIN_MS = 2_000;
 
 type LiveState = StateNamed<'streaming' | 'refreshing'>;
-type Opening = StateNamed<'authenticating' | 'opening'>;
-type EventOfType<Type extends MachineEvent['type']> = Extract<MachineEvent, { type: Type }>;
+type ActiveState = Exclude<MachineState, { readonly name: 'idle' }>;
+
+type Handler<State, Event> = (state: State, event: Event, context: MachineContext) => MachineState;
+
+/** What follows from the events that mean something in a state. */
+type Handlers<State> = {
+  readonly [Type in MachineEvent['type']]?: Handler<State, MachineEvent & { readonly type: Type }>;
+};
+
+const LIVE: Handlers<LiveState> = {
+  stats: (state) => (state.unanswered === 0 ? state : { ...state, unanswered: 0 }),
+  closed: lose,
+  silence: ask,
+  expiry: expire,
+};
+
+const RESTING: Handlers<StateNamed<'backingOff' | 'blocked'>> = {
+  wake: (state, _, context) => connectAgain({ ...state, wokenAt: context.now }, state.token, context),
+  try: (state, { isFresh }, context) => connectAgain(state, isFresh ? undefined : state.token, context),
+};
+
+const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<Name>> } = {
+  idle: {
+    start: ({ epoch, token }, { mayConnect }, context) =>
+      connectAgain({ epoch, failures: 0 }, mayConnect ? token : undefined, context),
+  },
+  fetchingToken: {
+    tokenFetched: (state, { token }, context) => connect(state, { token, reused: false }, context),
+    tokenFailed: (state, { failure }, context) => fail(state, undefined, failure, context),
+    wake: (state, _, { now }) => ({ ...state, since: now, wokenAt: now }),
+  },
+  connecting: {
+    opened: (state, _, { now, timeouts }) => {
+      return { ...state, name: 'authenticating', deadlineAt: now + timeouts.authTimeoutMs };
+    },
+    closed: lose,
+    deadline: (state, _, context) => fail(state, state.token, CONNECT_TIMEOUT, context),
+  },
+  authenticating: {
+    authenticated: open,
+    jwtError: (state, event, context) => {
+      return state.reused && event.fixable
+        ? replaceToken(state, context)
+        : rejectToken(state, event, context);
+    },
+    daemonError: (state, event, context) => {
+      return state.reused ? replaceToken(state, context) : rejectToken(state, event, context);
+    },
+    closed: lose,
+    deadline: (state, _, context) => fail(state, state.token, AUTH_TIMEOUT, context),
+  },
+  opening: {
+    stats: (state, _, context) => stream({ ...state, unanswered: 0 }, state.token, context),
+    jwtError: rejectToken,
+    daemonError: rejectToken,
+    closed: lose,
+    silence: ask,
+  },
+  streaming: {
+    ...LIVE,
+    refresh,
+    tokenEnding: refresh,
+    wake: (state, event, context) =>
+      state.failedRefreshes === undefined ? state : refresh(state, event, context),
+    jwtError: onJwtError,
+  },
+  refreshing: {
+    ...LIVE,
+    tokenFetched: (state, { token }, context) =>
+      state.next === undefined ? takeToken(state, token, context) : state,
+    tokenFailed: (state, { failure }, context) =>
+      state.next === undefined ? keepStreaming(state, failure, context) : state,
+    authenticated: (state, _, context) =>
+      state.next === undefined ? state : stream(state, state.next, context),
+    jwtError: onJwtError,
+    // The response to a token that is signed with another secret.
+    daemonError: (state, { failure }, context) =>
+      state.next === undefined ? state : rejectRenewal(state, failure(), context),
+    deadline: (state, _, context) => fail(state, state.next, AUTH_TIMEOUT, context),
+  },
+  backingOff: RESTING,
+  blocked: RESTING,
+};
 
 /** The next state; pure. An event that has no meaning in this state changes nothing. */
 export function step(state: MachineState, event: MachineEvent, context: MachineContext): MachineState {
   if (event.type === 'stop') return stop(state);
   if ('epoch' in event && event.epoch !== state.epoch) return state;
-  switch (state.name) {
-    case 'idle': {
-      if (event.type !== 'start') return state;
-      const { epoch, token } = state;
-      return connectAgain({ epoch, failures: 0 }, event.mayConnect ? token : undefined, context);
-    }
-    case 'fetchingToken':
-      return whileFetching(state, event, context);
-    case 'connecting':
-      return whileConnecting(state, event, context);
-    case 'authenticating':
-      return whileAuthenticating(state, event, context);
-    case 'opening':
-      return whileOpening(state, event, context);
-    case 'streaming':
-    case 'refreshing':
-      return whileLive(state, event, context);
-    case 'backingOff':
-    case 'blocked':
-      return whileResting(state, event, context);
-  }
+  const handle = HANDLERS[state.name][event.type] as Handler<MachineState, MachineEvent> | undefined;
+  return handle === undefined ? state : handle(state, event, context);
 }
 
 function stop(state: MachineState): MachineState {
@@ -113,8 +175,8 @@ function fetchToken(from: AttemptState, { now }: MachineContext): MachineState {
 }
 
 /** What is known about earlier attempts. */
-function attemptOf({ epoch, failures, problem, refused, wokenAt }: AttemptState): AttemptState {
-  return { epoch, failures, problem, refused, wokenAt };
+function attemptOf({ epoch, failures, problem, wokenAt }: AttemptState): AttemptState {
+  return { epoch, failures, problem, wokenAt };
 }
 
 /** The step to a socket that streams. One that did already keeps its age, and what it was asked. */
@@ -139,7 +201,7 @@ function stream(
 
 /** The step to a retry, after `retryMs` if given. */
 function fail(
-  state: Exclude<MachineState, { readonly name: 'idle' }>,
+  state: ActiveState,
   token: Token | undefined,
   failure: Failure,
   context: MachineContext,
@@ -147,7 +209,8 @@ function fail(
 ): MachineState {
   const { reason, problem, dropToken = false } = failure;
   const failures = failuresIn(state, context) + 1;
-  const resting = {
+  return {
+    name: lastingRefusal(problem) === undefined ? 'backingOff' : 'blocked',
     epoch: state.epoch,
     failures,
     problem,
@@ -156,17 +219,10 @@ function fail(
     retryAt: context.now + (retryMs ?? retryDelay(failures, failure, context)),
     token: dropToken ? undefined : token,
   };
-  const refused = lastingRefusal(problem);
-  return refused === undefined
-    ? { ...resting, name: 'backingOff' }
-    : { ...resting, name: 'blocked', refused };
 }
 
 /** A socket that streamed for a while was a success: the failures before it are forgotten. */
-function failuresIn(
-  state: Exclude<MachineState, { readonly name: 'idle' }>,
-  { now }: MachineContext,
-): number {
+function failuresIn(state: ActiveState, { now }: MachineContext): number {
   return isLive(state) && now - state.since >= STABLE_AFTER_MS ? 0 : state.failures;
 }
 
@@ -179,182 +235,57 @@ function retryDelay(failures: number, { problem }: Failure, context: MachineCont
   return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
 }
 
-function whileFetching(
-  state: StateNamed<'fetchingToken'>,
-  event: MachineEvent,
+/** The socket ended, at whatever stage; its token may be good for the next one. */
+function lose(
+  state: Exclude<ActiveState, { readonly name: 'fetchingToken' }>,
+  { failure }: { readonly failure: Failure },
   context: MachineContext,
 ): MachineState {
-  switch (event.type) {
-    case 'tokenFetched':
-      return connect(state, { token: event.token, reused: false }, context);
-    case 'tokenFailed':
-      return fail(state, undefined, event.failure, context);
-    case 'wake':
-      return { ...state, since: context.now, wokenAt: context.now };
-    default:
-      return state;
-  }
+  return fail(state, state.token, failure, context);
 }
 
-function whileConnecting(
-  state: StateNamed<'connecting'>,
-  event: MachineEvent,
-  context: MachineContext,
-): MachineState {
-  const { now, timeouts } = context;
-  switch (event.type) {
-    case 'opened':
-      return { ...state, name: 'authenticating', deadlineAt: now + timeouts.authTimeoutMs };
-    case 'refused':
-    case 'closed':
-      return fail(state, state.token, event.failure, context);
-    case 'timer':
-      return fail(state, state.token, CONNECT_TIMEOUT, context);
-    default:
-      return state;
-  }
-}
-
-function whileAuthenticating(
+function open(
   state: StateNamed<'authenticating'>,
-  event: MachineEvent,
-  context: MachineContext,
+  _: MachineEvent,
+  { now: askedAt }: MachineContext,
 ): MachineState {
-  switch (event.type) {
-    case 'authenticated':
-      // A running server sends its next statistics within a second; asking for them is faster.
-      return {
-        ...attemptOf(state),
-        name: 'opening',
-        token: state.token,
-        connectsAt: state.connectsAt,
-        unanswered: 1,
-        askedAt: context.now,
-      };
-    case 'jwtError':
-    case 'daemonError':
-      // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one.
-      if (state.reused && (event.type === 'daemonError' || event.fixable)) {
-        // A refusal that this attempt retests remains the problem until then.
-        const problem = state.refused === undefined ? event.failure().problem : state.problem;
-        return fetchToken({ ...state, problem, wokenAt: context.now }, context);
-      }
-      return rejectToken(state, event, context);
-    case 'closed':
-      return fail(state, state.token, event.failure, context);
-    case 'timer':
-      return fail(state, state.token, AUTH_TIMEOUT, context);
-    default:
-      return state;
-  }
-}
-
-function whileOpening(
-  state: StateNamed<'opening'>,
-  event: MachineEvent,
-  context: MachineContext,
-): MachineState {
-  switch (event.type) {
-    case 'stats':
-      return stream({ ...state, unanswered: 0 }, state.token, context);
-    case 'jwtError':
-    case 'daemonError':
-      return rejectToken(state, event, context);
-    case 'closed':
-      return fail(state, state.token, event.failure, context);
-    case 'timer':
-      return onSilence(state, context);
-    default:
-      return state;
-  }
+  const { token, connectsAt } = state;
+  // A running server sends its next statistics within a second; asking for them is faster.
+  return { ...attemptOf(state), name: 'opening', token, connectsAt, unanswered: 1, askedAt };
 }
 
 /** Asks for stats, until too many requests had no response. */
-function onSilence(state: StateNamed<'opening'> | LiveState, context: MachineContext): MachineState {
+function ask(
+  state: StateNamed<'opening'> | LiveState,
+  _: MachineEvent,
+  context: MachineContext,
+): MachineState {
   if (state.unanswered >= UNANSWERED_LIMIT) return fail(state, state.token, SILENT, context);
   return { ...state, unanswered: state.unanswered + 1, askedAt: context.now };
+}
+
+/** After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one. */
+function replaceToken(state: StateNamed<'authenticating'>, context: MachineContext): MachineState {
+  return fetchToken({ ...state, wokenAt: context.now }, context);
 }
 
 /**
  * The first few times, a new token whose error another token may fix is replaced soon; after that it is retried like any failure.
  */
 function rejectToken(
-  state: Opening,
-  event: EventOfType<'jwtError'> | EventOfType<'daemonError'>,
+  state: StateNamed<'authenticating' | 'opening'>,
+  event: MachineEvent & { readonly type: 'jwtError' | 'daemonError' },
   context: MachineContext,
 ): MachineState {
   const isRenewable = event.type === 'jwtError' && event.fixable && state.failures < QUICK_RENEWALS;
   return fail(state, undefined, event.failure(), context, isRenewable ? RENEW_AGAIN_MS : undefined);
 }
 
-function whileResting(
-  state: StateNamed<'backingOff' | 'blocked'>,
-  event: MachineEvent,
-  context: MachineContext,
-): MachineState {
-  switch (event.type) {
-    case 'wake':
-      return connectAgain({ ...state, wokenAt: context.now }, state.token, context);
-    case 'try':
-      return connectAgain(state, event.isFresh ? undefined : state.token, context);
-    case 'timer':
-      return connectAgain(state, state.token, context);
-    default:
-      return state;
-  }
-}
-
-/** What a session does while its socket streams, with or without a new token under way. */
-function whileLive(state: LiveState, event: MachineEvent, context: MachineContext): MachineState {
-  const offered = state.name === 'refreshing' && state.next !== undefined ? state : undefined;
-  const fetching = state.name === 'refreshing' && state.next === undefined ? state : undefined;
-  switch (event.type) {
-    case 'stats':
-      return state.unanswered === 0 ? state : { ...state, unanswered: 0 };
-    case 'closed':
-      return fail(state, state.token, event.failure, context);
-    case 'tokenFetched':
-      return fetching === undefined ? state : takeToken(fetching, event.token, context);
-    case 'tokenFailed':
-      return fetching === undefined ? state : keepStreaming(fetching, event.failure, context);
-    case 'authenticated':
-      return offered === undefined ? state : stream(offered, offered.next, context);
-    case 'tokenEnding':
-      return refresh(state, context);
-    case 'wake':
-      return state.failedRefreshes === undefined ? state : refresh(state, context);
-    case 'jwtError':
-      return onJwtError(state, event, context);
-    case 'daemonError':
-      // The response to a token that is signed with another secret.
-      return offered === undefined ? state : rejectRenewal(offered, event.failure(), context);
-    case 'timer':
-      return onLiveTimer(state, event.timer, context);
-    default:
-      return state;
-  }
-}
-
-function onLiveTimer(
+function onJwtError(
   state: LiveState,
-  timer: EventOfType<'timer'>['timer'],
+  event: MachineEvent & { readonly type: 'jwtError' },
   context: MachineContext,
 ): MachineState {
-  switch (timer) {
-    case 'silence':
-      return onSilence(state, context);
-    case 'refresh':
-      return refresh(state, context);
-    case 'expiry':
-      return expire(state, context);
-    case 'deadline':
-      return fail(state, state.name === 'refreshing' ? state.next : undefined, AUTH_TIMEOUT, context);
-    case 'retry':
-      return state;
-  }
-}
-
-function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: MachineContext): MachineState {
   if (!event.fixable) return fail(state, undefined, event.failure(), context);
   if (state.name === 'refreshing') {
     // While a token is under way, each event that the daemon withholds produces another error.
@@ -363,10 +294,9 @@ function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: M
   }
   if (!context.mayRenew) return stop(state);
   if (state.renewalRejected === true) return state;
-  if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS) {
+  if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS)
     return fail(state, undefined, event.failure(), context);
-  }
-  return refresh(state, context);
+  return refresh(state, event, context);
 }
 
 function rejectRenewal(
@@ -401,15 +331,18 @@ function streamingWith(state: StateNamed<'refreshing'>, { problem }: Failure) {
 }
 
 /** The credentials expired: continue with new ones, or with those already requested. */
-function expire(state: LiveState, context: MachineContext): MachineState {
+function expire(state: LiveState, _: MachineEvent, context: MachineContext): MachineState {
   if (!context.mayRenew) return stop(state);
   const { epoch, problem = TOKEN_EXPIRED } = state;
   return fetchToken({ epoch, failures: failuresIn(state, context), problem }, context);
 }
 
 /** A token that isn't to be renewed lasts until it expires. */
-function refresh(state: LiveState, { mayRenew }: MachineContext): MachineState {
-  if (state.name === 'refreshing') return state;
+function refresh(
+  state: StateNamed<'streaming'>,
+  _: MachineEvent,
+  { mayRenew }: MachineContext,
+): MachineState {
   return mayRenew
     ? { ...state, name: 'refreshing', next: undefined }
     : { ...state, refreshAt: state.token.expiresAt };
@@ -418,6 +351,6 @@ function refresh(state: LiveState, { mayRenew }: MachineContext): MachineState {
 function takeToken(state: LiveState, next: Token, context: MachineContext): MachineState {
   // The server was moved to another node: the old one will go silent.
   if (next.socketUrl !== state.token.socketUrl)
-    return connect(state, { token: next, reused: false }, context);
+    return connect({ ...state, problem: undefined }, { token: next, reused: false }, context);
   return { ...state, name: 'refreshing', next, deadlineAt: context.now + context.timeouts.authTimeoutMs };
 }

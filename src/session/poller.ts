@@ -2,28 +2,28 @@ import type { Cancel } from '../domain/clock.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { type PollIntervals, pollBy, polledStalenessMs } from './due.ts';
-import { isListed, type PollPlan } from './plan.ts';
 import {
   afterPoll,
   isPollRetry,
   NEVER_POLLED,
+  type PollPlan,
   type PollState,
   resultOfAnswer,
   resultOfProblem,
 } from './polls.ts';
-import type { SessionContext, SessionRecord, WayOwner } from './session-ports.ts';
+import type { PollContext, PollRecord, WayOwner } from './session-ports.ts';
 
 /** Requests one server's resources as its plan says; never two requests at once. */
 export class Poller {
-  readonly #context: SessionContext;
-  readonly #record: SessionRecord;
+  readonly #context: PollContext;
+  readonly #record: PollRecord;
   readonly #owner: WayOwner;
-  #plan: PollPlan = { type: 'off' };
+  #plan: PollPlan | undefined;
   #state: PollState = NEVER_POLLED;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
-  constructor(context: SessionContext, record: SessionRecord, owner: WayOwner) {
+  constructor(context: PollContext, record: PollRecord, owner: WayOwner) {
     this.#context = context;
     this.#record = record;
     this.#owner = owner;
@@ -33,11 +33,12 @@ export class Poller {
     return this.#state;
   }
 
-  follow(plan: PollPlan): void {
+  /** Undefined if no request is needed. */
+  follow(plan: PollPlan | undefined): void {
     this.#plan = plan;
     this.#cancel?.();
     this.#cancel = undefined;
-    if (plan.type === 'off') {
+    if (plan === undefined) {
       this.#inFlight?.abort(new Error('the poll is no longer needed'));
       this.#inFlight = undefined;
       this.#state = { ...this.#state, result: NEVER_POLLED.result };
@@ -47,7 +48,7 @@ export class Poller {
     }
   }
 
-  async #poll(plan: PollPlan & { readonly type: 'on' }): Promise<void> {
+  async #poll(plan: PollPlan): Promise<void> {
     const { clock, random, panel } = this.#context;
     const { target, sampledAt } = this.#record;
     const controller = new AbortController();
@@ -67,18 +68,14 @@ export class Poller {
     this.#inFlight = undefined;
     const now = clock.now();
     if (resources !== undefined) this.#store(resources, startedAt, plan);
-    this.#state = afterPoll(this.#stateNow, result, {
-      now,
-      random: random(),
-      intervalMs: plan.pollIntervalMs,
-      isListed: isListed(this.#record.target),
-    });
+    const next = { now, random: random(), intervalMs: plan.pollIntervalMs };
+    this.#state = afterPoll(this.#stateNow, result, next);
     this.#owner.changed();
   }
 
   /** The state, without failures that say nothing any more. */
   get #stateNow(): PollState {
-    const isOutdated = this.#plan.type === 'on' && this.#plan.isOutdated;
+    const isOutdated = this.#plan?.isOutdated === true;
     return isOutdated ? { ...this.#state, result: NEVER_POLLED.result } : this.#state;
   }
 

@@ -1,16 +1,20 @@
-import { CAUSES } from '../diagnosis/causes.ts';
 import { NO_DATA } from '../diagnosis/outcome.ts';
-import { blockedReason } from '../diagnosis/panel-answer.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { BlockedReason } from '../domain/server.ts';
 import type { Resources } from '../panel/dialect.ts';
-import { refusedRetryMs, retryGapMs, slowRetryMs } from './due.ts';
+import { type PollIntervals, retryGapMs, slowRetryMs } from './due.ts';
+import { lastingRefusal } from './failure.ts';
 
 /** How a poll ended; after a `refused` one, the next waits for the slow retry. */
 export type EndedPoll =
   | { readonly type: 'answered' }
-  | { readonly type: 'failed'; readonly problem: Problem }
-  | { readonly type: 'refused'; readonly reason: BlockedReason; readonly problem: Problem };
+  | { readonly type: 'failed' | 'refused'; readonly problem: Problem };
+
+/** When a server's resources are requested next, unless a request is under way. */
+export interface PollPlan extends PollIntervals {
+  readonly at: number;
+  /** The failures of the last polls say nothing any more. */
+  readonly isOutdated: boolean;
+}
 
 /** The polls of one server; instants are monotonic milliseconds. */
 export interface PollState {
@@ -52,22 +56,15 @@ export function resultOfAnswer({ suspended, sample }: Resources): EndedPoll {
 /** The result of a poll that failed. */
 export function resultOfProblem(problem: Problem): EndedPoll {
   // A node that refuses the panel blocks none of its servers: its trials decide when to try again.
-  const reason = CAUSES[problem.cause].scope === 'node' ? undefined : blockedReason(problem.cause);
-  return reason === undefined ? { type: 'failed', problem } : { type: 'refused', reason, problem };
+  return { type: lastingRefusal(problem)?.reason === undefined ? 'failed' : 'refused', problem };
 }
 
-/** What the wait after a poll depends on; `random` is uniform in [0, 1). */
-export interface PollContext {
-  readonly now: number;
-  readonly random: number;
-  readonly intervalMs: number;
-  /** The panel's list shows nothing that keeps the server from being monitored. */
-  readonly isListed: boolean;
-}
-
-/** The state after a poll; pure. */
-export function afterPoll(before: PollState, result: EndedPoll, context: PollContext): PollState {
-  const { now, random, intervalMs, isListed } = context;
+/** The state after a poll; pure. `random` is uniform in [0, 1). */
+export function afterPoll(
+  before: PollState,
+  result: EndedPoll,
+  { now, random, intervalMs }: Readonly<Record<'now' | 'random' | 'intervalMs', number>>,
+): PollState {
   const inARow = before.result.type === result.type ? before.inARow + 1 : 1;
   const state = { ...before, result, inARow, endedAt: now };
   switch (result.type) {
@@ -80,10 +77,7 @@ export function afterPoll(before: PollState, result: EndedPoll, context: PollCon
       return { ...state, notBefore: now + gapMs };
     }
     case 'refused':
-      return {
-        ...state,
-        notBefore: before.startedAt + (isListed ? refusedRetryMs(random) : slowRetryMs(inARow, random)),
-      };
+      return { ...state, notBefore: before.startedAt + slowRetryMs(inARow, random) };
   }
 }
 

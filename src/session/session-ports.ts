@@ -7,8 +7,8 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { SocketTimeouts } from './machine.ts';
-import type { Surroundings } from './plan.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** A panel's settings for console sockets. */
 export interface SessionSettings extends SocketTimeouts {
@@ -26,9 +26,6 @@ export interface SocketAccess {
   /** Is this address, of the panel or of a socket, reached through a proxy? */
   readonly isProxied: (url: string) => boolean;
 }
-
-/** What a console socket needs from its panel. */
-export type StreamPanel = Pick<PanelGateway, 'credentials' | 'isCurrent' | 'socketEnded'>;
 
 /** What a server's socket, or its polls, tell their owner. */
 export interface WayOwner {
@@ -57,11 +54,15 @@ export interface StreamRecord {
   socketHost(host: string): void;
 }
 
-/** Where a session stores what it learns; one server's entry in the fleet store. */
-export interface SessionRecord extends StreamRecord {
+/** Where polls store what they learn. */
+export interface PollRecord extends Pick<StreamRecord, 'target' | 'sampledAt'> {
   pollSample(sample: Sample, requestedAt: number, now: number): void;
   /** From now on, a polled sample is stale after this many milliseconds. */
   setPolledStaleness(stalenessMs: number): void;
+}
+
+/** Where a session stores what it learns; one server's entry in the fleet store. */
+export interface SessionRecord extends StreamRecord, PollRecord {
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }
 
@@ -70,16 +71,21 @@ export interface StreamContext extends SocketAccess {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  readonly panel: StreamPanel;
+  readonly panel: Pick<PanelGateway, 'credentials' | 'isCurrent' | 'socketEnded'>;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
   /** The node reported that a backup of the server completed. */
   readonly backupCompleted?: (record: StreamRecord) => void;
 }
 
+/** What all polls of a panel share. */
+export interface PollContext extends Pick<StreamContext, 'clock' | 'random' | 'telemetry'> {
+  readonly panel: Pick<PanelGateway, 'resources'>;
+}
+
 /** What all sessions of a panel share. */
-export interface SessionContext extends StreamContext {
-  readonly panel: StreamPanel & Pick<PanelGateway, 'resources'>;
+export interface SessionContext extends StreamContext, PollContext {
+  readonly panel: StreamContext['panel'] & PollContext['panel'];
   /** What the session of this server sees now. */
   readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
 }

@@ -1,11 +1,12 @@
 import type { CollectionStatus } from '../domain/reading.ts';
 import { logCondition, socketState } from './condition.ts';
 import { isResting, type MachineState } from './machine-model.ts';
-import { declinesTrial, planOf, type SessionState, type Surroundings } from './plan.ts';
+import { declinesTrial, planOf } from './plan.ts';
 import { Poller } from './poller.ts';
 import { NEVER_POLLED } from './polls.ts';
 import type { SessionContext, SessionRecord, WayOwner } from './session-ports.ts';
 import { Streamer } from './streamer.ts';
+import type { SessionState, Surroundings } from './surroundings.ts';
 
 /** Keeps one server monitored: by its socket, or by polls while it can't have one. */
 export class Session implements WayOwner {
@@ -50,7 +51,7 @@ export class Session implements WayOwner {
     // That was a change of its own, with everything that follows from it.
     if (this.machine !== machine) return;
     if (declinesTrial(machine, surroundings)) this.#streamer.declineTrial();
-    if (poll.type === 'on') this.#poller ??= new Poller(this.#context, this.#record, this);
+    if (poll !== undefined) this.#poller ??= new Poller(this.#context, this.#record, this);
     this.#poller?.follow(poll);
     // Polling that ends forgets its failures.
     if (!isRunning) this.#poller = undefined;
@@ -76,20 +77,14 @@ export class Session implements WayOwner {
     const isLost = status.condition === 'failing' || status.condition === 'blocked';
     const isExplained =
       isLost && isResting(this.machine) && problem?.cause === 'closed' && status.problem?.cause !== 'closed';
-    if (isChanged || isExplained) this.#log(status, isExplained ? { condition: 'streaming' } : this.#status);
+    if (isChanged || isExplained) {
+      logCondition(this.#context.log, this.#record.target, status, {
+        node: this.#record.node,
+        before: isExplained ? { condition: 'streaming' } : this.#status,
+        hasStreamed: this.#hasStreamed,
+      });
+    }
     this.#status = status;
     this.#hasStreamed ||= status.condition === 'streaming';
-  }
-
-  #log(status: CollectionStatus, before: CollectionStatus): void {
-    const { target, node } = this.#record;
-    const waitsForSocket =
-      status.condition === 'polling' && status.problem === undefined && target.mode !== 'poll';
-    logCondition(this.#context.log, target, status, {
-      node,
-      before,
-      hasStreamed: this.#hasStreamed,
-      isRoutine: waitsForSocket,
-    });
   }
 }

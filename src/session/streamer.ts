@@ -19,8 +19,8 @@ import {
   timersOf,
   unansweredIn,
 } from './machine-model.ts';
-import { isListed } from './plan.ts';
 import type { StreamContext, StreamRecord, WayOwner } from './session-ports.ts';
+import { isListed } from './surroundings.ts';
 import { toToken } from './token.ts';
 
 /** Holds one server's console socket: runs what its machine's states require, and feeds events to it. */
@@ -134,7 +134,7 @@ export class Streamer {
     if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer();
     // The next attempt depends on more than time.
     else if (next.name === 'retry') this.#owner.changed();
-    else this.happened({ type: 'timer', timer: next.name });
+    else this.happened({ type: next.name });
   }
 
   /** Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the node's sockets work. */
@@ -191,7 +191,7 @@ export class Streamer {
     // The settings may have changed since the token was fetched.
     const problem = this.#context.addressProblem(url);
     if (problem !== undefined) {
-      this.happened({ type: 'refused', epoch, failure: { reason: 'no_token', problem } });
+      this.happened({ type: 'closed', epoch, failure: { reason: 'no_token', problem } });
       return;
     }
     this.#noteHost(url);

@@ -7,11 +7,11 @@ import type { ClientMessage, Credentials, Resources } from '../../../src/panel/d
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';
-import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/plan.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SessionContext } from '../../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
 import { Outbox } from '../../../src/session/socket-pacing.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { sampleOf } from '../../support/samples.ts';

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
-import type { BlockedReason } from '../../../src/domain/server.ts';
+import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
 import {
-  type Circumstances,
   type ConditionContext,
   collectionStatus,
   evidenceOf,
@@ -13,6 +12,8 @@ import {
   socketState,
 } from '../../../src/session/condition.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
+import { NEVER_POLLED, type PollState } from '../../../src/session/polls.ts';
+import { NOTHING_KNOWN } from '../../../src/session/surroundings.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { target } from '../../support/targets.ts';
 
@@ -36,38 +37,37 @@ const STREAMING_WITH_TROUBLE: MachineState = { name: 'streaming', ...failed, ...
 const REFRESHING: MachineState = { name: 'refreshing', ...first, ...live, next: undefined };
 const BACKING_OFF: MachineState = { name: 'backingOff', ...failed, ...rest };
 const FETCHING_AGAIN: MachineState = { name: 'fetchingToken', since: 0, ...failed };
-const SUSPENDED: MachineState = {
-  name: 'blocked',
-  ...failed,
-  ...rest,
-  refused: { reason: 'suspended', pollable: false },
-};
-const FORBIDDEN: MachineState = {
-  name: 'blocked',
-  ...failed,
-  ...rest,
-  refused: { reason: 'forbidden', pollable: true },
-};
-const OF_KEY: MachineState = {
-  name: 'blocked',
-  ...failed,
-  ...rest,
-  problem: KEY,
-  refused: { reason: undefined, pollable: true },
-};
+const FACT: Problem = { cause: 'suspended', detail: 'suspended' };
+const NO_CONSOLE: Problem = { cause: 'no_console_permission', detail: 'no permission' };
+const SUSPENDED: MachineState = { name: 'blocked', ...failed, ...rest, problem: FACT };
+const FORBIDDEN: MachineState = { name: 'blocked', ...failed, ...rest, problem: NO_CONSOLE };
+const OF_KEY: MachineState = { name: 'blocked', ...failed, ...rest, problem: KEY };
 
-const NONE = { type: 'none' } as const;
 const ANSWERED = { type: 'answered' } as const;
 const FAILED = { type: 'failed', problem: POLL } as const;
-const REFUSED = { type: 'refused', reason: 'not_found', problem: NO_SERVER } as const;
+const REFUSED = { type: 'refused', problem: NO_SERVER } as const;
 
+const WAITING: CollectionStatus = { condition: 'waiting' };
 const WAS_BLOCKED: CollectionStatus = { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER };
 const PANEL: Problem = { cause: 'connection', detail: 'no connection to the panel' };
 const POLLED = { polling: true, poll: ANSWERED } as const;
 const IN_MODE_POLL = { polling: true, mode: 'poll' } as const;
 
+/** What a condition depends on. */
+interface Changes {
+  readonly isRunning?: boolean;
+  readonly mode?: CollectionMode;
+  readonly blocked?: BlockedReason;
+  readonly machine?: MachineState;
+  readonly polling?: boolean;
+  readonly poll?: PollState['result'];
+  readonly socketHold?: Problem;
+  readonly pollHold?: Problem;
+  readonly before?: CollectionStatus;
+}
+
 type RowName = keyof typeof STATUS_ROWS;
-type Example = [title: string, changes: Partial<Circumstances>, status: CollectionStatus];
+type Example = [title: string, changes: Changes, status: CollectionStatus];
 
 const failing = (problem: Problem): CollectionStatus => ({ condition: 'failing', problem });
 const blocked = (reason: BlockedReason, problem: Problem): CollectionStatus => ({
@@ -123,7 +123,7 @@ const EXAMPLES: Readonly<Record<RowName, readonly Example[]>> = {
     [
       'although its console is refused',
       { machine: FORBIDDEN, ...POLLED },
-      { condition: 'polling', problem: SOCKET },
+      { condition: 'polling', problem: NO_CONSOLE },
     ],
     [
       'although the key is refused the console',
@@ -138,7 +138,7 @@ const EXAMPLES: Readonly<Record<RowName, readonly Example[]>> = {
     [
       'while the panel holds sockets: a refused console is more exact',
       { machine: FORBIDDEN, socketHold: KEY, ...POLLED },
-      { condition: 'polling', problem: SOCKET },
+      { condition: 'polling', problem: NO_CONSOLE },
     ],
   ],
   'the panel or its key fails': [
@@ -151,24 +151,28 @@ const EXAMPLES: Readonly<Record<RowName, readonly Example[]>> = {
     ['for different reasons', { machine: FORBIDDEN, polling: true, poll: REFUSED }, WAS_BLOCKED],
     [
       'for the same reason, of which the socket knows more',
-      { machine: FORBIDDEN, polling: true, poll: { ...REFUSED, reason: 'forbidden' } },
-      blocked('forbidden', SOCKET),
+      {
+        machine: FORBIDDEN,
+        polling: true,
+        poll: { type: 'refused', problem: { cause: 'forbidden', detail: '403' } },
+      },
+      blocked('forbidden', NO_CONSOLE),
     ],
     ['first because of the key', { machine: OF_KEY, polling: true, poll: REFUSED }, WAS_BLOCKED],
   ],
   'console refused': [
-    ['and not polled yet', { machine: FORBIDDEN, polling: true }, failing(SOCKET)],
-    ['and a poll failed', { machine: FORBIDDEN, polling: true, poll: FAILED }, failing(SOCKET)],
+    ['and not polled yet', { machine: FORBIDDEN, polling: true }, failing(NO_CONSOLE)],
+    ['and a poll failed', { machine: FORBIDDEN, polling: true, poll: FAILED }, failing(NO_CONSOLE)],
     ['because of the key, in mode socket', { machine: OF_KEY, mode: 'socket' }, failing(KEY)],
   ],
   'socket refused': [
-    ['as a whole', { machine: SUSPENDED }, blocked('suspended', SOCKET)],
+    ['as a whole', { machine: SUSPENDED }, blocked('suspended', FACT)],
     [
       'as a whole, while the panel fails',
       { machine: SUSPENDED, socketHold: PANEL },
-      blocked('suspended', SOCKET),
+      blocked('suspended', FACT),
     ],
-    ['in mode socket', { machine: FORBIDDEN, mode: 'socket' }, blocked('forbidden', SOCKET)],
+    ['in mode socket', { machine: FORBIDDEN, mode: 'socket' }, blocked('forbidden', NO_CONSOLE)],
   ],
   'polls refused': [['in mode poll', { ...IN_MODE_POLL, poll: REFUSED }, WAS_BLOCKED]],
   'polls fail': [
@@ -215,8 +219,8 @@ const NAMES = Object.keys(STATUS_ROWS) as RowName[];
 
 describe.each(NAMES)('a server that is %s', (name) => {
   it.each(EXAMPLES[name])('%s', (_, changes, status) => {
-    const now = circumstances(changes);
-    expect(NAMES.find((row) => STATUS_ROWS[row](evidenceOf(now)) !== undefined)).toBe(name);
+    const now = evidence(changes);
+    expect(NAMES.find((row) => STATUS_ROWS[row](now) !== undefined)).toBe(name);
     expect(collectionStatus(now)).toEqual(status);
   });
 });
@@ -311,17 +315,21 @@ it.each([
   expect(socketState(machine)).toBe(state);
 });
 
-function circumstances(changes: Partial<Circumstances>): Circumstances {
-  return {
-    isRunning: true,
-    blocked: undefined,
-    before: { condition: 'waiting' },
-    machine: IDLE,
-    polling: false,
-    poll: NONE,
-    mode: 'auto',
-    socketHold: undefined,
-    pollHold: undefined,
-    ...changes,
-  };
+/** Unless changed, an idle session in mode auto that nothing holds. */
+function evidence(changes: Changes) {
+  const { machine = IDLE, poll: result = NEVER_POLLED.result, before: status = WAITING } = changes;
+  const { isRunning = true, polling = false, mode, blocked: reason, socketHold, pollHold } = changes;
+  const { sockets, polls } = NOTHING_KNOWN;
+  return evidenceOf(
+    { machine, poll: { ...NEVER_POLLED, result }, sampledAt: undefined, waitingSince: 0, status },
+    {
+      ...NOTHING_KNOWN,
+      now: 0,
+      isRunning,
+      target: target({ ...(mode && { mode }), ...(reason && { blocked: reason }) }),
+      sockets: { ...sockets, heldBy: socketHold },
+      polls: { ...polls, heldBy: pollHold },
+    },
+    polling,
+  );
 }

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
+import {
+  closeFailure,
+  daemonFailure,
+  type Failure,
+  jwtFailure,
+  lastingRefusal,
+} from '../../../src/session/failure.ts';
 import { type MachineContext, step } from '../../../src/session/machine.ts';
 import {
   effectsOf,
@@ -108,7 +114,7 @@ class World {
     const [first] = [...this.timers].sort(([, a], [, b]) => a - b);
     if (first === undefined) return;
     this.now = Math.max(this.now, first[1]);
-    this.dispatch({ type: 'timer', timer: first[0] });
+    this.dispatch(timeout(first[0]));
   }
 
   #event(what: Occurrence['what'], pick: number): MachineEvent | undefined {
@@ -162,7 +168,7 @@ class World {
     const timer = names[pick % Math.max(1, names.length)];
     if (timer === undefined) return undefined;
     this.now = Math.max(this.now, this.timers.get(timer) ?? 0);
-    return { type: 'timer', timer };
+    return timeout(timer);
   }
 
   #socketEvent(what: Occurrence['what'], epoch: number, pick: number): MachineEvent | undefined {
@@ -173,7 +179,7 @@ class World {
         return { type: 'opened', epoch };
       case 'refused':
         this.socket = undefined;
-        return { type: 'refused', epoch, failure: at(FAILURES, pick) };
+        return { type: 'closed', epoch, failure: at(FAILURES, pick) };
       case 'closed':
         if (isOurs) this.socket = undefined;
         return {
@@ -248,11 +254,12 @@ class World {
   }
 
   #expectDiagnosed(state: Exclude<MachineState, { name: 'idle' }>): void {
-    const { problem, refused } = state;
+    const { problem } = state;
     if (problem !== undefined) expect(ALL_CAUSES).toContain(problem.cause);
     if (state.name === 'backingOff') expect(CAUSES[problem?.cause ?? 'suspended'].lasting).toBe(false);
     if (state.name === 'blocked') expect(CAUSES[problem?.cause ?? 'closed'].lasting).toBe(true);
     // A problem of the node, the panel or its key blocks no server.
+    const refused = lastingRefusal(problem);
     if (refused !== undefined && refused.reason === undefined) {
       expect(['node', 'panel', 'key', 'exporter']).toContain(CAUSES[problem?.cause ?? 'closed'].scope);
     }
@@ -266,6 +273,11 @@ class World {
       timers: 0,
     });
   }
+}
+
+/** The event of a timer that is due; a retry is up to the session. */
+function timeout(timer: Timer['name']): MachineEvent {
+  return timer === 'retry' ? { type: 'try', isFresh: false } : { type: timer };
 }
 
 function at<T>(list: readonly T[], index: number): T {

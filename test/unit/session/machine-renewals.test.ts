@@ -63,9 +63,9 @@ class Driven {
   }
 
   /** Fires a timer when it is due. */
-  fire(timer: Timer['name']): void {
+  fire(timer: Exclude<Timer['name'], 'retry'>): void {
     this.now = this.due(timer);
-    this.dispatch({ type: 'timer', timer });
+    this.dispatch({ type: timer });
   }
 
   due(timer: Timer['name']): number {

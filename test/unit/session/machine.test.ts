@@ -46,6 +46,8 @@ const live = {
   refreshAt: NOW,
 };
 
+const SUSPENDED = { cause: 'suspended', detail: 'suspended' } as const;
+
 const STATES = {
   idle: { name: 'idle', epoch: 7 },
   'idle, token lives': { name: 'idle', epoch: 7, token: LIVING },
@@ -63,7 +65,7 @@ const STATES = {
   'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH, deadlineAt: NOW },
   'backingOff, token lives': { name: 'backingOff', ...attempt, ...rest, token: LIVING },
   'backingOff, token ends': { name: 'backingOff', ...attempt, ...rest, token: EXPIRING },
-  blocked: { name: 'blocked', ...attempt, ...rest, refused: { reason: 'suspended', pollable: false } },
+  blocked: { name: 'blocked', ...attempt, ...rest, problem: SUSPENDED },
 } as const satisfies Record<string, MachineState>;
 
 const NODE = PTERODACTYL.socket;
@@ -74,7 +76,6 @@ const TRANSIENT: Failure = {
 const NO_TOKEN: Failure = { reason: 'no_token', problem: { cause: 'timeout', detail: 'no response' } };
 const LASTING: Failure = { reason: 'no_token', problem: { cause: 'not_found', detail: 'gone' } };
 const KEY: Failure = { reason: 'no_token', problem: { cause: 'key_refused', detail: 'no key' } };
-const ORIGIN: Failure = { reason: 'upgrade_refused', problem: { cause: 'origin', detail: 'Origin' } };
 const closed = (code: number): MachineEvent => ({
   type: 'closed',
   epoch: 7,
@@ -97,8 +98,6 @@ const EVENTS = {
   'tokenFailed for good': { type: 'tokenFailed', failure: LASTING },
   'tokenFailed for the key': { type: 'tokenFailed', failure: KEY },
   opened: { type: 'opened', epoch: 7 },
-  refused: { type: 'refused', epoch: 7, failure: TRANSIENT },
-  'refused for good': { type: 'refused', epoch: 7, failure: ORIGIN },
   'closed 1006': closed(1006),
   'closed 4400': closed(4400),
   'closed 4409': closed(4409),
@@ -108,11 +107,11 @@ const EVENTS = {
   daemonError: { type: 'daemonError', epoch: 7, failure: () => daemonFailure('an unexpected error') },
   tokenEnding: { type: 'tokenEnding', epoch: 7 },
   heard: { type: 'stats', epoch: 7 },
-  'timer deadline': { type: 'timer', timer: 'deadline' },
-  'timer refresh': { type: 'timer', timer: 'refresh' },
-  'timer expiry': { type: 'timer', timer: 'expiry' },
-  'timer silence': { type: 'timer', timer: 'silence' },
-  'timer retry': { type: 'timer', timer: 'retry' },
+  'timer deadline': { type: 'deadline' },
+  'timer refresh': { type: 'refresh' },
+  'timer expiry': { type: 'expiry' },
+  'timer silence': { type: 'silence' },
+  'timer retry': { type: 'try', isFresh: false },
 } as const satisfies Record<string, MachineEvent>;
 
 type StateKey = keyof typeof STATES;
@@ -183,8 +182,6 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   connecting: {
     stop: STOP,
     opened: 'authenticating: authenticate living',
-    refused: COUNTED('connect_failed'),
-    'refused for good': COUNTED_BLOCK('upgrade_refused'),
     ...CLOSES,
     'timer deadline': 'backingOff: count connect_failed',
   },
@@ -252,9 +249,10 @@ function describeEffect(effect: MachineEffect): string | undefined {
 }
 
 const keys = <K extends string>(record: Record<K, unknown>) => Object.keys(record) as K[];
+const TIMERS: ReadonlySet<string> = new Set(['deadline', 'refresh', 'expiry', 'silence']);
 /** A timer that the state doesn't have can't fire in it. */
 const canHappen = (state: StateKey, event: MachineEvent) =>
-  event.type !== 'timer' || timersOf(STATES[state], 0).some(({ name }) => name === event.timer);
+  !TIMERS.has(event.type) || timersOf(STATES[state], 0).some(({ name }) => name === event.type);
 const PAIRS = keys(STATES).flatMap((state) =>
   keys(EVENTS).flatMap((event) => (canHappen(state, EVENTS[event]) ? [[state, event] as const] : [])),
 );
@@ -403,7 +401,7 @@ describe('a token', () => {
 
 describe('a problem', () => {
   it('is kept until a socket streams again', () => {
-    const { state: failed } = after(STATES.connecting, EVENTS.refused);
+    const { state: failed } = after(STATES.connecting, { type: 'closed', epoch: 7, failure: TRANSIENT });
     const { state: again } = after(failed, EVENTS['timer retry']);
     expect(again).toMatchObject({ problem: TRANSIENT.problem });
     const { state: open } = after(again, { type: 'opened', epoch: 8 });
@@ -416,11 +414,10 @@ describe('a problem', () => {
 describe('a daemon that cannot verify the token', () => {
   const blocked = after(STATES['authenticating, new token'], EVENTS.daemonError);
 
-  it('blocks the socket immediately with that cause, and the server can be polled', () => {
+  it('blocks the socket immediately with that cause', () => {
     expect(blocked.state).toMatchObject({
       name: 'blocked',
       problem: { cause: 'node_token_mismatch' },
-      refused: { reason: undefined, pollable: true },
     });
   });
 
@@ -431,33 +428,10 @@ describe('a daemon that cannot verify the token', () => {
   it('is tried with a new token first if the token was reused', () => {
     const { state: fetching } = after(STATES['authenticating, old token'], EVENTS.daemonError);
     expect(fetching).toMatchObject({ name: 'fetchingToken', failures: 1 });
-    expect(fetching).toMatchObject({ refused: undefined });
+    expect(fetching).toMatchObject({ problem: undefined });
     const { state: connecting } = after(fetching, EVENTS.tokenFetched);
     expect(connecting).toMatchObject({ name: 'connecting', reused: false, token: FRESH });
     const { state: open } = after(connecting, { type: 'opened', epoch: 8 });
     expect(after(open, { ...EVENTS.daemonError, epoch: 8 }).state).toMatchObject({ name: 'blocked' });
-  });
-});
-
-describe('a rejection', () => {
-  it('remains during a retry, until the socket streams', () => {
-    const { state: again } = after(STATES.blocked, EVENTS['timer retry']);
-    expect(again).toMatchObject({ name: 'fetchingToken', refused: { reason: 'suspended' } });
-    const { state: connecting } = after(again, EVENTS.tokenFetched);
-    expect(connecting).toMatchObject({ name: 'connecting', refused: { reason: 'suspended' } });
-    const { state: open } = after(connecting, { type: 'opened', epoch: 8 });
-    const { state: opening } = after(open, { type: 'authenticated', epoch: 8 });
-    expect(after(opening, { type: 'stats', epoch: 8 }).state).not.toHaveProperty('refused');
-  });
-
-  it("because of the key has no reason of the server's own", () => {
-    const { state } = after(STATES.fetchingToken, EVENTS['tokenFailed for the key']);
-    expect(state).toMatchObject({ name: 'blocked', problem: { cause: 'key_refused' } });
-    expect(state).toHaveProperty('refused', { reason: undefined, pollable: true });
-  });
-
-  it('is replaced by another problem', () => {
-    const { state: again } = after(STATES.blocked, EVENTS['timer retry']);
-    expect(after(again, EVENTS.tokenFailed).state).not.toHaveProperty('refused');
   });
 });

@@ -2,17 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
-import type { BlockedReason } from '../../../src/domain/server.ts';
 import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
-import {
-  declinesTrial,
-  NOTHING_KNOWN,
-  planOf,
-  type SessionState,
-  type Surroundings,
-} from '../../../src/session/plan.ts';
+import { declinesTrial, planOf } from '../../../src/session/plan.ts';
 import { NEVER_POLLED, type PollState, resultOfProblem } from '../../../src/session/polls.ts';
+import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/surroundings.ts';
 import { target } from '../../support/targets.ts';
 
 const SAMPLED_AT = 500_000;
@@ -64,13 +58,13 @@ const STATES = {
     name: 'blocked',
     ...failed,
     ...rest,
-    refused: { reason: 'suspended', pollable: false },
+    problem: { cause: 'suspended', detail: 'why' },
   },
   'refused its console': {
     name: 'blocked',
     ...failed,
     ...rest,
-    refused: { reason: 'forbidden', pollable: true },
+    problem: { cause: 'no_console_permission', detail: 'why' },
   },
 } as const satisfies Record<string, MachineState>;
 
@@ -79,9 +73,8 @@ const begun = ({ name }: MachineState) => (name === 'idle' ? { type: 'start', ma
 
 type State = keyof typeof STATES;
 
-const OFF = { type: 'off' } as const;
+const OFF = undefined;
 const AT_ONCE = {
-  type: 'on',
   at: Number.NEGATIVE_INFINITY,
   isOutdated: false,
   pollIntervalMs: 30_000,
@@ -109,7 +102,7 @@ function plan(state: Partial<SessionState>, seen: Partial<Surroundings> = {}) {
 const next = (machine: MachineState, seen: Partial<Surroundings> = {}) => plan({ machine }, seen).socket;
 
 describe('a server in mode auto', () => {
-  it.each<[State, object, object]>([
+  it.each<[State, object | undefined, object | undefined]>([
     // The state, its polls, and its polls while no socket of its node can be opened.
     ['idle', OFF, OFF],
     ['waiting for its first token', OFF, AT_ONCE],
@@ -189,12 +182,11 @@ describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
   });
 });
 
-const blockedFor = (reason: BlockedReason | undefined, cause: CauseCode): MachineState => ({
+const blockedFor = (cause: CauseCode): MachineState => ({
   name: 'blocked',
   ...failed,
   ...rest,
   problem: { cause, detail: 'why' },
-  refused: { reason, pollable: true },
 });
 const LATER = FAILED_AT + 1;
 const since = (changes: Partial<Surroundings['sockets']>) => ({
@@ -217,13 +209,13 @@ describe('a server that rests tries at once', () => {
     ['backs off', STATES['backing off'], ['the panel was cleared', 'its node was cleared']],
     [
       'is refused by its node or because of the key',
-      blockedFor(undefined, 'origin'),
+      blockedFor('origin'),
       ['the panel was cleared', 'its node was cleared', OF_OTHERS],
     ],
-    ['is unknown', blockedFor('not_found', 'not_found'), ['the panel was cleared', OF_OTHERS]],
-    ['is refused with 401', blockedFor('unauthorized', 'unauthorized'), ['the panel was cleared', OF_OTHERS]],
-    ['is forbidden', blockedFor('forbidden', 'no_console_permission'), [OF_OTHERS]],
-    ['is suspended', blockedFor('suspended', 'suspended'), ['the list was read', OF_OTHERS]],
+    ['is unknown', blockedFor('not_found'), ['the panel was cleared', OF_OTHERS]],
+    ['is refused with 401', blockedFor('unauthorized'), ['the panel was cleared', OF_OTHERS]],
+    ['is forbidden', blockedFor('no_console_permission'), [OF_OTHERS]],
+    ['is suspended', blockedFor('suspended'), ['the list was read', OF_OTHERS]],
   ];
 
   it.each(rows)('if what it waits for has happened since it failed: one that %s', (_, machine, reasons) => {
@@ -237,11 +229,11 @@ describe('a server that rests tries at once', () => {
 
   it("only if the list contains it, for another server's success", () => {
     const news = NEWS[OF_OTHERS](LATER);
-    expect(next(blockedFor('not_found', 'not_found'), { ...news, target: target() })).toBeUndefined();
+    expect(next(blockedFor('not_found'), { ...news, target: target() })).toBeUndefined();
   });
 
   it('when its retry is due, unless the sockets of its node are tried by another server', () => {
-    const retry = { type: 'timer', timer: 'retry' };
+    const retry = { type: 'try', isFresh: false };
     expect(next(STATES['backing off'], { now: rest.retryAt })).toEqual(retry);
     expect(next(STATES['backing off'], { now: rest.retryAt, mayConnect: false })).toBeUndefined();
     // Its token may still be good for the node.
@@ -281,12 +273,12 @@ it('a streaming server whose renewal failed tries again once the panel was clear
 it('a server that was refused tries again within a minute if it is listed by now', () => {
   const machine: MachineState = {
     ...STATES['refused its console'],
-    refused: { reason: 'not_found', pollable: true },
+    problem: { cause: 'not_found', detail: 'why' },
     retryAt: FAILED_AT + 300_000,
   };
   const after = (ms: number, node: string | undefined) =>
     next(machine, { now: FAILED_AT + ms, target: target({ node }) });
-  expect(after(60_000, 'n')).toEqual({ type: 'timer', timer: 'retry' });
+  expect(after(60_000, 'n')).toEqual({ type: 'try', isFresh: false });
   expect(after(59_999, 'n')).toBeUndefined();
   expect(after(60_000, undefined)).toBeUndefined();
 });

@@ -13,7 +13,6 @@ import {
   resultOfAnswer,
   resultOfProblem,
 } from '../../../src/session/polls.ts';
-import type { SessionContext } from '../../../src/session/session-ports.ts';
 import { FakeGateway, NO_TELEMETRY, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -26,7 +25,7 @@ const REFUSED = resultOfProblem({ cause: 'forbidden', detail: '403' });
 /** When polls start that each take some time and have these results. */
 function starts(
   results: readonly EndedPoll[],
-  { takesMs = 0, random = 0, isListed = false, intervalMs = INTERVAL } = {},
+  { takesMs = 0, random = 0, intervalMs = INTERVAL } = {},
 ): { readonly at: readonly number[]; readonly retries: readonly boolean[] } {
   let state: PollState = NEVER_POLLED;
   let now = 0;
@@ -38,7 +37,7 @@ function starts(
     retries.push(isPollRetry(state));
     const begun = { ...state, startedAt: now };
     now += takesMs;
-    state = afterPoll(begun, result, { now, random, intervalMs, isListed });
+    state = afterPoll(begun, result, { now, random, intervalMs });
   }
   return { at, retries };
 }
@@ -72,9 +71,8 @@ describe('polls', () => {
     expect(starts(times(3, FAILED), { takesMs: 20_000 }).at).toEqual([0, 35_000, 85_000]);
   });
 
-  it('that are refused wait for the slow retry, or a minute if the list contains the server', () => {
+  it('that are refused wait for the slow retry', () => {
     expect(starts(times(3, REFUSED))).toEqual({ at: [0, 60_000, 360_000], retries: [false, true, true] });
-    expect(starts(times(3, REFUSED), { isListed: true }).at).toEqual([0, 60_000, 120_000]);
   });
 
   it('wait until polling is required', () => {
@@ -84,7 +82,7 @@ describe('polls', () => {
   it('are refused if the panel suspended the server, and fail without data', () => {
     expect(resultOfAnswer({ ...RESOURCES, suspended: true })).toMatchObject({
       type: 'refused',
-      reason: 'suspended',
+      problem: { cause: 'suspended' },
     });
     expect(resultOfAnswer({ ...RESOURCES, sample: undefined })).toMatchObject({ type: 'failed' });
     expect(resultOfAnswer(RESOURCES)).toEqual(ANSWERED);
@@ -92,9 +90,12 @@ describe('polls', () => {
 });
 
 describe('a poller', () => {
-  const OFF = { type: 'off' } as const;
-  const on = (at = Number.NEGATIVE_INFINITY, isOutdated = false) =>
-    ({ type: 'on', at, isOutdated, pollIntervalMs: INTERVAL, stalenessMs: 60_000 }) as const;
+  const on = (at = Number.NEGATIVE_INFINITY, isOutdated = false) => ({
+    at,
+    isOutdated,
+    pollIntervalMs: INTERVAL,
+    stalenessMs: 60_000,
+  });
 
   let clock: ManualClock;
   let panel: FakeGateway;
@@ -115,7 +116,7 @@ describe('a poller', () => {
     };
     const record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
     const context = { clock, panel, random: () => 0, telemetry: NO_TELEMETRY };
-    poller = new Poller(context as unknown as SessionContext, record, { changed: () => (changes += 1) });
+    poller = new Poller(context, record, { changed: () => (changes += 1) });
   });
 
   const polls = () => panel.asked('resources').length;
@@ -144,7 +145,7 @@ describe('a poller', () => {
   it('aborts its poll when polling ends, ignores what comes of it, and leaves no timer', async () => {
     poller.follow(on());
     await clock.advance(0);
-    poller.follow(OFF);
+    poller.follow(undefined);
     expect(signals[0]?.aborted).toBe(true);
     const { state } = poller;
     answers[0]?.(RESOURCES);

@@ -57,7 +57,7 @@ const failed = (problem: Problem): MachineEvent => ({
   type: 'tokenFailed',
   failure: { reason: 'no_token', problem },
 });
-const retry: MachineEvent = { type: 'timer', timer: 'retry' };
+const retry: MachineEvent = { type: 'try', isFresh: false };
 
 describe('a failed refresh', () => {
   it('backs off by its own failures, not by those before the socket', () => {
@@ -72,7 +72,7 @@ describe('a failed refresh', () => {
     session.now += 30_000;
     const waits: unknown[] = [];
     for (let failures = 0; failures < 3; failures += 1) {
-      session.do({ type: 'timer', timer: 'refresh' }, failed(DOWN));
+      session.do({ type: 'refresh' }, failed(DOWN));
       waits.push(timersOf(session.state, 0).find(({ name }) => name === 'refresh')?.at);
     }
     expect(waits).toEqual([5_000, 10_000, 20_000].map((ms) => expect.closeTo(session.now + ms, 3)));
@@ -83,7 +83,7 @@ describe('a rejected console', () => {
   const refused = () => {
     const session = new Stepper().do({ type: 'start', mayConnect: true });
     const event: MachineEvent = {
-      type: 'refused',
+      type: 'closed',
       epoch: 1,
       failure: { reason: 'upgrade_refused', problem: ORIGIN },
     };
@@ -132,7 +132,7 @@ describe('an attempt after a wake', () => {
     session.do({ type: 'closed', epoch: 1, failure: { reason: 'closed', problem: DOWN } });
     const refuse = () =>
       session.do({
-        type: 'refused',
+        type: 'closed',
         epoch: session.state.epoch,
         failure: { reason: 'connect_failed', problem: DOWN },
       });
