@@ -100,8 +100,10 @@ const OPENSSL_REASONS: readonly (readonly [RegExp, string])[] = [
   [/unexpected eof/i, 'the connection was closed'],
 ];
 
-/** OpenSSL's entries are for programmers: their meaning is shown instead, and the error's code beside it. */
-function withoutOpenSslWords(message: string): string {
+/** OpenSSL's entries and names of system calls are for programmers: their meaning is shown instead, and the error's code beside it. */
+function plainWords(message: string): string {
+  const [, refusedBy] = /^connect ECONNREFUSED (\S+)/.exec(message) ?? [];
+  if (refusedBy !== undefined) return `connection to ${refusedBy} refused`;
   const reason = OPENSSL_ENTRY.exec(message)?.groups?.['reason'];
   if (reason === undefined) return message;
   return OPENSSL_REASONS.find(([sign]) => sign.test(reason))?.[1] ?? 'the handshake failed';
@@ -122,9 +124,7 @@ export function readTransportError(error: unknown) {
   const bySentence =
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
   // For a name with several addresses, the error is an aggregate without a message of its own.
-  const words = errors
-    .map(({ message }) => withoutOpenSslWords(printable(message)))
-    .find((message) => message !== '');
+  const words = errors.map(({ message }) => plainWords(printable(message))).find((message) => message !== '');
   return {
     kind: bySentence || byCode,
     /** `unknown` if the error has none. */

@@ -128,7 +128,8 @@ export function transportError(destination: Destination, error: unknown): PanelE
         : `no response from ${host}: ${named}`;
     if (kind === 'protocol') return `the response of ${host} can't be read: ${named}`;
     // It may have been open for long, and part of the response may have arrived.
-    if (kind === 'cut') return `the connection to ${host} was closed: ${named}`;
+    if (kind === 'cut') return `the connection to ${host} was closed (${code})`;
+    if (kind === 'refused') return named;
     return `${kind.startsWith('tls') ? 'TLS with' : 'connecting to'} ${host} failed: ${named}`;
   };
   return new PanelError({ cause, detail: `${request}: ${words()}` }, { cause: error });

@@ -80,9 +80,13 @@ export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way
     const cause = nodeTransportCause(read.kind, proxied);
     const { kind, code, message } = read;
     const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
-    const failed =
-      kind === 'protocol' ? "the node's response can't be read" : 'connecting to the node failed';
-    return { reason: 'connect_failed', problem: { cause, detail: `${failed}: ${named}` } };
+    const words = (): string => {
+      if (kind === 'refused') return named;
+      if (kind === 'cut') return `the node closed the connection (${code})`;
+      if (kind === 'protocol') return `the node's response can't be read: ${named}`;
+      return `connecting to the node failed: ${named}`;
+    };
+    return { reason: 'connect_failed', problem: { cause, detail: words() } };
   }
   const cause = upgradeCause(status, body);
   const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';

@@ -74,7 +74,7 @@ const handshakes: readonly FaultRow[] = [
     ...lastingFault({ kind: 'drop-upgrade' }),
     reconnects: 'connect_failed',
     cause: 'node_connection',
-    log: /connecting to the node failed/,
+    log: /the node closed the connection/,
     recoveryMs: AT_ONCE_MS,
   },
   {

@@ -367,7 +367,7 @@ describe("a console that can't be opened", () => {
       'has a node that drops the socket',
       () => stage.panel.failSockets({ kind: 'drop-upgrade' }),
       [],
-      /^survival: connecting to the node failed: socket hang up \(ECONNRESET\)\. /,
+      /^survival: the node closed the connection \(ECONNRESET\)\. /,
       'node_connection',
     ],
     [

@@ -64,7 +64,8 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
   {
     what: 'is down',
     arrange: async () => `http://me:${PASSWORD}@127.0.0.1:1`,
-    words: /the proxy http:\/\/127\.0\.0\.1:1 can't be used: connect ECONNREFUSED .*: check `SETTING` and/,
+    words:
+      /the proxy http:\/\/127\.0\.0\.1:1 can't be used: connection to 127\.0\.0\.1:1 refused \(ECONNREFUSED\): check `SETTING` and/,
   },
   {
     what: "has a name that can't be resolved",

@@ -415,9 +415,7 @@ describe('a failed connection', () => {
       condition: 'failing',
       problem: {
         cause,
-        detail: expect.stringMatching(
-          /^connecting to the node failed: connect ECONNREFUSED 127\.0\.0\.1:\d+$/,
-        ),
+        detail: expect.stringMatching(/^connection to 127\.0\.0\.1:\d+ refused \(ECONNREFUSED\)$/),
       },
     });
   });

@@ -180,10 +180,20 @@ describe('transportError', () => {
   });
 
   it.each([
-    ['ECONNREFUSED', 'connecting to panel.example.com failed: it failed (ECONNREFUSED)'],
-    ['UND_ERR_SOCKET', 'the connection to panel.example.com was closed: it failed (UND_ERR_SOCKET)'],
-  ])('tells a connection that was not opened from one that was closed: %s', (code, words) => {
-    expect(transportError(destination, failure(code)).message).toBe(`GET /api/client: ${words}`);
+    [
+      'ECONNREFUSED',
+      'connect ECONNREFUSED 203.0.113.7:443',
+      'connection to 203.0.113.7:443 refused (ECONNREFUSED)',
+    ],
+    [
+      'UND_ERR_SOCKET',
+      'other side closed',
+      'the connection to panel.example.com was closed (UND_ERR_SOCKET)',
+    ],
+    ['EHOSTUNREACH', 'connect EHOSTUNREACH', 'connecting to panel.example.com failed: connect EHOSTUNREACH'],
+  ])('tells a connection that was not opened from one that was closed: %s', (code, message, words) => {
+    const error = Object.assign(new Error(message), { code });
+    expect(transportError(destination, error).message).toBe(`GET /api/client: ${words}`);
   });
 
   it('distinguishes a process without file descriptors from an unreachable panel', () => {

@@ -142,9 +142,20 @@ describe('upgradeFailure', () => {
   const failed = (code: string | undefined, message: string, proxied = false) =>
     upgradeFailure({ error: Object.assign(new Error(message), { code }) }, { ...DIRECT, proxied });
 
+  it.each([
+    [
+      'ECONNREFUSED',
+      'connect ECONNREFUSED 203.0.113.7:8080',
+      'connection to 203.0.113.7:8080 refused (ECONNREFUSED)',
+      'node_proxy',
+    ],
+    ['ECONNRESET', 'socket hang up', 'the node closed the connection (ECONNRESET)', 'node_connection'],
+  ])('describes %s in plain words', (code, message, detail, throughProxy) => {
+    expect(failed(code, message).problem).toEqual({ cause: 'node_connection', detail });
+    expect(failed(code, message, true).problem.cause).toBe(throughProxy);
+  });
+
   it.each<[string, string, CauseCode, CauseCode]>([
-    ['ECONNREFUSED', 'connect ECONNREFUSED 203.0.113.7:8080', 'node_connection', 'node_proxy'],
-    ['ECONNRESET', 'read ECONNRESET', 'node_connection', 'node_connection'],
     ['ENOTFOUND', 'getaddrinfo ENOTFOUND node', 'node_dns', 'node_proxy'],
     ['EMFILE', 'socket EMFILE', 'descriptors', 'descriptors'],
     ['CERT_HAS_EXPIRED', 'certificate has expired', 'node_tls_expired', 'node_tls_expired'],
@@ -180,12 +191,15 @@ describe('upgradeFailure', () => {
   });
 
   // For a name with several addresses, Node.js combines their errors into one with a code but no message.
-  it.each(['ECONNREFUSED', 'EPROTO'])("has a message if none of a name's addresses responds (%s)", (code) => {
+  it.each([
+    ['ECONNREFUSED', 'connection to 203.0.113.7:8080 refused (ECONNREFUSED)'],
+    ['EPROTO', 'connecting to the node failed: connect EPROTO 203.0.113.7:8080'],
+  ])("has a message if none of a name's addresses responds (%s)", (code, detail) => {
     const each = ['203.0.113.7', '2001:db8::7'].map((host) =>
       Object.assign(new Error(`connect ${code} ${host}:8080`), { code }),
     );
     const error = Object.assign(new AggregateError(each, ''), { code });
-    expect(upgradeFailure({ error }, DIRECT).problem.detail).toContain(`connect ${code} 203.0.113.7:8080`);
+    expect(upgradeFailure({ error }, DIRECT).problem.detail).toBe(detail);
   });
 });
 
