@@ -57,12 +57,11 @@ export class Members {
 
   /**
    * Monitors these servers from now on. A server that was already monitored keeps its session, socket and record, even if its
-   * description changed; applying the same list again costs next to nothing.
+   * description changed.
    */
   observe(targets: readonly ServerTarget[]): TargetChanges {
     const before = new Set(this.#members);
-    const regrouping = regroup(this.#members, targets, this.#options.create);
-    const { members, left, changes, isRegrouped } = regrouping;
+    const { members, left, changes, isRegrouped } = regroup(this.#members, targets, this.#options.create);
     if (!isRegrouped || this.#isStopped) return changes;
     this.#members = members;
     this.#records = members.map(({ record }) => record);
@@ -144,43 +143,10 @@ export function regroup(
   targets: readonly ServerTarget[],
   create: (target: ServerTarget) => Member,
 ): Regrouping {
-  return isSameRoster(current, targets)
-    ? updateTargets(current, targets)
-    : rearrange(current, targets, create);
-}
-
-// Most server lists change nothing, and then ten thousand ids need no map.
-function isSameRoster(current: readonly Member[], targets: readonly ServerTarget[]): boolean {
-  return (
-    current.length === targets.length &&
-    current.every(({ record: { target } }, index) => {
-      const next = targets[index];
-      return next !== undefined && next.id === target.id && isSameServer(target, next);
-    })
-  );
-}
-
-function updateTargets(current: readonly Member[], targets: readonly ServerTarget[]): Regrouping {
-  const counts = { changed: 0, unchanged: 0 };
-  let isRegrouped = false;
-  for (const [index, target] of targets.entries()) {
-    const member = current[index];
-    if (member === undefined) continue;
-    if (!isObservedAlike(member.record.target, target)) isRegrouped = true;
-    counts[updateTarget(member, target)] += 1;
-  }
-  return { members: current, left: [], changes: { added: 0, removed: 0, ...counts }, isRegrouped };
-}
-
-function rearrange(
-  current: readonly Member[],
-  targets: readonly ServerTarget[],
-  create: (target: ServerTarget) => Member,
-): Regrouping {
   const leaving = new Map(current.map((member) => [identityOf(member.record.target), member]));
   const members = new Map<string, Member>();
   const counts = { added: 0, changed: 0, unchanged: 0 };
-  let rolesChanged = false;
+  let isRegrouped = false;
   for (const target of targets) {
     const identity = identityOf(target);
     if (members.has(identity)) continue;
@@ -191,17 +157,16 @@ function rearrange(
       continue;
     }
     leaving.delete(identity);
+    isRegrouped ||= found !== current[members.size] || !isObservedAlike(found.record.target, target);
     members.set(identity, found);
-    if (!isObservedAlike(found.record.target, target)) rolesChanged = true;
     counts[updateTarget(found, target)] += 1;
   }
-  const ordered = [...members.values()];
   const left = [...leaving.values()];
   return {
-    members: ordered,
+    members: [...members.values()],
     left,
     changes: { ...counts, removed: left.length },
-    isRegrouped: rolesChanged || !isSameOrder(current, ordered),
+    isRegrouped: isRegrouped || counts.added > 0 || left.length > 0,
   };
 }
 
@@ -215,10 +180,6 @@ function updateTarget({ record }: Member, target: ServerTarget): 'changed' | 'un
 /** Does a session treat both the same way? */
 function isObservedAlike(one: ServerTarget, other: ServerTarget): boolean {
   return one.mode === other.mode && one.blocked === other.blocked && one.node === other.node;
-}
-
-function isSameOrder(one: readonly Member[], other: readonly Member[]): boolean {
-  return one.length === other.length && one.every((member, index) => member === other[index]);
 }
 
 /** Do both contain the same values? A missing key is like an undefined one. */
