@@ -1,19 +1,25 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger, ServerEvent, ServerEventFields } from '../domain/log.ts';
-import type { CauseCode } from '../domain/problem.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 
 type EventLevel = 'info' | 'warn' | 'error';
 
-/** A count under way. */
+/** The events of one kind, with the same cause if they have one, within a minute. */
 interface Minute {
   readonly level: EventLevel;
-  readonly count: EventCount;
+  readonly kind: Pick<ServerEventFields, 'panel' | 'event' | 'cause'>;
   readonly cancel: Cancel;
+  total: number;
+  /** The names of the servers whose events aren't logged in full, by their ids. */
+  readonly servers: Map<string, string>;
+  readonly nodes: Set<string>;
 }
 
 const MINUTE_MS = 60_000;
+
+/** This many events of a kind are logged in full per minute; the others are counted. */
+export const FULL_LINES = 5;
 
 /**
  * The log of a panel's servers. The first few events of a kind are logged in full and the others of that minute as one line with
@@ -49,42 +55,67 @@ export class ServerLog implements Logger {
 
   /** Logs how many events were counted so far. */
   flush(): void {
-    for (const [kind, minute] of this.#minutes) this.#end(kind, minute);
+    for (const kind of this.#minutes.keys()) this.#end(kind);
   }
 
   #add(level: EventLevel, fields: object, message: string): void {
-    const isInFull = !isOfServer(fields) || this.#countFor(level, fields).add(fields);
+    const isInFull = !isOfServer(fields) || this.#isInFull(level, fields);
     this.#log[isInFull ? level : 'debug'](fields, message);
   }
 
-  /** The count of this kind of events; its minute begins with the first. */
-  #countFor(level: EventLevel, fields: ServerEventFields): EventCount {
-    const kind = `${level} ${fields.event} ${fields.cause ?? ''}`;
-    const found = this.#minutes.get(kind);
-    if (found !== undefined) return found.count;
-    const minute: Minute = {
+  /** Counts the event in the minute of its kind, which begins with the first; true if it should be logged in full. */
+  #isInFull(level: EventLevel, fields: ServerEventFields): boolean {
+    const { panel, event, cause, server, server_id: id, node } = fields;
+    const kind = `${level} ${event} ${cause ?? ''}`;
+    const minute = this.#minutes.get(kind) ?? {
       level,
-      count: new EventCount(fields),
-      cancel: this.#clock.schedule(MINUTE_MS, () => this.#end(kind, minute)),
+      kind: { panel, event, cause },
+      cancel: this.#clock.schedule(MINUTE_MS, () => this.#end(kind)),
+      total: 0,
+      servers: new Map(),
+      nodes: new Set(),
     };
     this.#minutes.set(kind, minute);
-    return minute.count;
+    minute.total += 1;
+    if (minute.total <= FULL_LINES) return true;
+    minute.servers.set(id, server);
+    if (node !== undefined) minute.nodes.add(node);
+    return false;
   }
 
-  #end(kind: string, { level, count, cancel }: Minute): void {
-    cancel();
+  #end(kind: string): void {
+    const minute = this.#minutes.get(kind);
+    if (minute === undefined) return;
+    minute.cancel();
     this.#minutes.delete(kind);
-    const line = count.line();
-    if (line !== undefined) this.#log[level](line.fields, line.message);
+    if (minute.total > FULL_LINES) this.#write(minute);
+  }
+
+  /** Logs the line that stands for the events that weren't logged in full. */
+  #write({ level, kind, total, servers, nodes }: Minute): void {
+    const { one, many, next } = EVENT_WORDS[kind.event];
+    const events = total - FULL_LINES;
+    const names = [...servers.values()];
+    const [node, ...otherNodes] = nodes;
+    const what = servers.size === 1 ? one : many;
+    const times = events > servers.size ? `, ${events} times` : '';
+    const ending = next === undefined ? '' : `; ${next}`;
+    this.#log[level](
+      {
+        ...kind,
+        node: otherNodes.length === 0 ? node : undefined,
+        servers: servers.size,
+        events,
+        first: names.slice(0, NAMES_SHOWN),
+      },
+      `${servers.size} more ${what}${times} (${listed(names)})${reasonOf(kind, nodes)}${ending}`,
+    );
   }
 }
 
 function isOfServer(fields: object): fields is ServerEventFields {
   return 'event' in fields && 'server_id' in fields;
 }
-
-/** This many events of a kind are logged in full per minute; the others are counted. */
-export const FULL_LINES = 5;
 
 /** The words for an event of one server and of several. */
 interface EventWords {
@@ -95,7 +126,7 @@ interface EventWords {
 }
 
 /** The words of every event. */
-export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
+const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
   streaming: { one: 'socket open', many: 'sockets open' },
   streaming_again: { one: 'socket open again', many: 'sockets open again' },
   polling: { one: 'server polled', many: 'servers polled' },
@@ -119,70 +150,14 @@ export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
   query_answered: { one: 'server responds to queries again', many: 'servers respond to queries again' },
 };
 
-/** The line that stands for the counted events of a minute. */
-interface CountLine {
-  readonly fields: object;
-  readonly message: string;
-}
-
-/** The events of one kind, with the same cause if they have one, within a minute. */
-export class EventCount {
-  readonly #panel: string;
-  readonly #event: ServerEvent;
-  readonly #cause: CauseCode | undefined;
-  #total = 0;
-  /** The names of the servers with counted events, by their ids. */
-  readonly #servers = new Map<string, string>();
-  readonly #nodes = new Set<string>();
-
-  constructor({ panel, event, cause }: Pick<ServerEventFields, 'panel' | 'event' | 'cause'>) {
-    this.#panel = panel;
-    this.#event = event;
-    this.#cause = cause;
-  }
-
-  /** Adds an event; true if it should be logged in full. */
-  add({ server, server_id: id, node }: ServerEventFields): boolean {
-    this.#total += 1;
-    if (this.#total <= FULL_LINES) return true;
-    this.#servers.set(id, server);
-    if (node !== undefined) this.#nodes.add(node);
-    return false;
-  }
-
-  /** The line for the counted events; undefined if there are none. */
-  line(): CountLine | undefined {
-    const events = this.#total - FULL_LINES;
-    if (events <= 0) return undefined;
-    const servers = this.#servers.size;
-    const names = [...this.#servers.values()];
-    const [node, ...otherNodes] = this.#nodes;
-    const { one, many, next } = EVENT_WORDS[this.#event];
-    const times = events > servers ? `, ${events} times` : '';
-    const ending = next === undefined ? '' : `; ${next}`;
-    return {
-      fields: {
-        panel: this.#panel,
-        event: this.#event,
-        cause: this.#cause,
-        node: otherNodes.length === 0 ? node : undefined,
-        servers,
-        events,
-        first: names.slice(0, NAMES_SHOWN),
-      },
-      message: `${servers} more ${servers === 1 ? one : many}${times} (${listed(names)})${this.#reason()}${ending}`,
-    };
-  }
-
-  /** Why it happened, and on which nodes, unless it concerns single servers. */
-  #reason(): string {
-    if (this.#cause === undefined) return '';
-    const { scope, title } = CAUSES[this.#cause];
-    // The event `closed` means the same as the cause `closed`.
-    const why = this.#event === this.#cause ? '' : `: ${title}`;
-    const where = scope === 'node' && this.#nodes.size > 0 ? ` on ${listed([...this.#nodes])}` : '';
-    return why + where;
-  }
+/** Why it happened, and on which nodes, unless it concerns single servers. */
+function reasonOf({ event, cause }: Minute['kind'], nodes: Minute['nodes']): string {
+  if (cause === undefined) return '';
+  const { scope, title } = CAUSES[cause];
+  // The event `closed` means the same as the cause `closed`.
+  const why = event === cause ? '' : `: ${title}`;
+  const where = scope === 'node' && nodes.size > 0 ? ` on ${listed([...nodes])}` : '';
+  return why + where;
 }
 
 function listed(names: readonly string[]): string {

@@ -21,11 +21,18 @@ beforeEach(() => {
 const visibleLines = () => log.lines.filter(({ level }) => level !== 'debug');
 const messages = () => visibleLines().map(({ message }) => message);
 
-interface Change {
-  readonly count: number;
+interface Kind {
   readonly event: ServerEvent;
   readonly cause?: CauseCode | undefined;
+}
+
+interface Change extends Kind {
+  readonly count: number;
   readonly level?: 'info' | 'warn';
+}
+
+function add(kind: Kind, server: string, node: string | undefined, id = `id of ${server}`): void {
+  servers.info({ panel: 'main', server, server_id: id, node, ...kind }, server);
 }
 
 /** Lines about this many servers, as written by sessions. */
@@ -120,6 +127,69 @@ describe('an event of many servers', () => {
     change({ count: 150, event: 'closed', cause: 'closed' });
     await clock.advance(MINUTE);
     expect(log.lines.filter(({ message }) => message.endsWith(' closed'))).toHaveLength(150);
+  });
+
+  it.each<[string, Kind, number, (readonly string[])?, number?]>([
+    ['1 more socket open (server-1)', { event: 'streaming' }, 1],
+    ['2 more sockets open again (server-1, server-2)', { event: 'streaming_again' }, 2],
+    ['147 more servers polled (server-1, server-2, server-3, …)', { event: 'polling' }, 147],
+    [
+      '147 more sockets closed (server-1, server-2, server-3, …) on fra-1; reconnecting',
+      { event: 'closed', cause: 'closed' },
+      147,
+      ['fra-1'],
+    ],
+    [
+      '147 more sockets closed (server-1, server-2, server-3, …): node unreachable on fra-1, fra-2, fra-3, …; reconnecting',
+      { event: 'closed', cause: 'node_connection' },
+      147,
+      ['fra-1', 'fra-2', 'fra-3', 'fra-4'],
+    ],
+    [
+      '1 more socket closed (server-1): socket upgrade failed (5xx) on fra-1; reconnecting',
+      { event: 'closed', cause: 'upgrade_error' },
+      1,
+      ['fra-1'],
+    ],
+    [
+      "1 more server can't be monitored (server-1): node timed out; retrying",
+      { event: 'failing', cause: 'node_timeout' },
+      1,
+    ],
+    // Rejections of individual servers are not attributed to their node.
+    [
+      '2 more servers blocked (server-1, server-2): server suspended',
+      { event: 'blocked', cause: 'suspended' },
+      2,
+      ['fra-1'],
+    ],
+    ['4 more servers crashed (server-1, server-2, server-3, …)', { event: 'crashed' }, 4, ['fra-1']],
+    [
+      '1 more server polled while its socket fails, 3 times (server-1): Origin rejected by the node on fra-1',
+      { event: 'fallback', cause: 'origin' },
+      1,
+      ['fra-1'],
+      3,
+    ],
+  ])('after the first five is one line: %s', (message, kind, count, nodes = [], times = 1) => {
+    for (let n = 1; n <= FULL_LINES; n += 1) add(kind, `full-${n}`, 'other');
+    for (let time = 0; time < times; time += 1)
+      for (let n = 1; n <= count; n += 1) add(kind, `server-${n}`, nodes[(n - 1) % nodes.length]);
+    servers.flush();
+    expect(messages().slice(FULL_LINES)).toEqual([message]);
+  });
+
+  it('has no node in that line if there are several', () => {
+    for (const node of ['fra-1', 'fra-2', 'fra-3', 'fra-4', 'fra-1', 'fra-2', 'fra-3'])
+      add({ event: 'closed' }, 'lobby', node);
+    servers.flush();
+    expect(visibleLines().at(-1)?.fields).toMatchObject({ event: 'closed', node: undefined, events: 2 });
+  });
+
+  it('counts servers with the same name as different servers', () => {
+    for (const id of ['1', '2', '3', '4', '5', 'a', 'b']) add({ event: 'closed' }, 'lobby', undefined, id);
+    servers.flush();
+    expect(messages().at(-1)).toBe('2 more sockets closed (lobby, lobby); reconnecting');
   });
 
   it('is counted once at the end', async () => {
