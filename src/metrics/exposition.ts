@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
-import { type Family, type FamilyHead, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
+import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
 import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
 import type { SelfMetrics } from './self.ts';
 import { SCRAPES, SharedBodies } from './shared-bodies.ts';
@@ -70,7 +70,7 @@ function ownLabels(names: readonly string[], values: readonly (string | undefine
   return text;
 }
 
-function header({ name, help, type }: FamilyHead): string {
+function header({ name, help, type }: Family<never>): string {
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`;
 }

@@ -1,9 +1,7 @@
 import { FIELD_ENTRIES, type FieldName } from '../domain/fields.ts';
-import type { Problem } from '../domain/problem.ts';
 import {
   NO_STOPS,
   type NodeCapacity,
-  type NodeReading,
   type PanelReading,
   type ScheduleReading,
   type Snapshot,
@@ -15,22 +13,19 @@ import { SERVER_STATES, type ServerState } from '../domain/server.ts';
 /** One series of a family that has its own labels; a label whose value is undefined is omitted. */
 type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];
 
-/** What describes a metric family; name, type and labels stay the same until the next major version. */
-export interface FamilyHead {
+/** A metric family as data; name, type and labels stay the same until the next major version. */
+export interface Family<Subject> {
   readonly name: string;
-  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly type: 'gauge' | 'counter';
   readonly help: string;
   /** Labels in addition to those that every series of the subject has. */
   readonly labels: readonly string[];
-  /** Upper bounds of a histogram's buckets, in seconds. */
-  readonly buckets?: readonly number[];
-}
-
-/** A metric family as data. */
-export interface Family<Subject> extends FamilyHead {
   /** The value, or the values of its labels in their order and the value; undefined if unknown: absent, never 0. */
   readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];
 }
+
+/** What describes a family. */
+type FamilyHead = Omit<Family<never>, 'read'>;
 
 /** A gauge, or a counter if the name ends in `_total`. */
 export function headOf(name: string, help: string, labels: readonly string[] = []): FamilyHead {
@@ -143,27 +138,17 @@ function numberFamily(name: FieldName, help: string): Family<Snapshot> {
   return { ...headOf(`${SERVER_PREFIX}${name}`, help), read: (snapshot) => snapshot[name] };
 }
 
-/** What the metrics show of a panel at one instant. */
-export interface PanelView {
-  readonly name: string;
-  readonly up: boolean;
-  /** One problem for each cause. */
-  readonly problems: readonly Problem[];
-  readonly nodes: readonly NodeReading[];
-  readonly capacities: readonly NodeCapacity[];
-}
+/** What the metrics show of a panel at one instant: each problem once, and what is known of its nodes. */
+export type PanelView = ReturnType<typeof panelViewOf>;
 
-/**
- * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to determine the state of the nodes.
- */
-export function panelViewOf(panel: PanelReading, now: number): PanelView {
+/** The view of a panel at the monotonic instant `now`; looks at each of its servers once, to determine the state of the nodes. */
+export function panelViewOf(panel: PanelReading, now: number) {
   const { name, up, problems } = panel;
-  const isFirst = ({ cause }: Problem, at: number) =>
-    problems.findIndex((problem) => problem.cause === cause) === at;
+  const byCause = new Map(problems.toReversed().map((problem) => [problem.cause, problem]));
   return {
     name,
     up,
-    problems: problems.filter(isFirst),
+    problems: problems.filter((problem) => byCause.get(problem.cause) === problem),
     nodes: panel.nodes(now),
     capacities: panel.capacities(now),
   };

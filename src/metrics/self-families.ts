@@ -5,9 +5,10 @@ import {
   type ServerReading,
   SOCKET_STATES,
 } from '../domain/reading.ts';
-import { type Family, type FamilyHead, headOf } from './families.ts';
+import { type Family, headOf } from './families.ts';
 
-const PREFIX = 'gameserver_exporter_';
+/** What the name of every metric about the exporter begins with. */
+export const SELF_PREFIX = 'gameserver_exporter_';
 
 /** What the exporter knows of itself. */
 export interface SelfFacts {
@@ -43,7 +44,7 @@ function gauge(
   read: Family<SelfView>['read'],
   labels: readonly string[] = [],
 ): Family<SelfView> {
-  return { ...headOf(PREFIX + name, help, labels), read };
+  return { ...headOf(SELF_PREFIX + name, help, labels), read };
 }
 
 /** Servers without a socket are counted by condition only. */
@@ -139,56 +140,15 @@ function finite(value: number | undefined): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** What is counted since the start. */
-export const SELF_COUNTERS = {
-  reconnects: headOf(`${PREFIX}reconnects_total`, 'Console WebSocket reconnects, by reason.', [
-    'panel',
-    'reason',
-  ]),
-  messages: headOf(
-    `${PREFIX}messages_total`,
-    'Messages received over console WebSockets, by event; unknown events count as other.',
-    ['panel', 'event'],
-  ),
-  badMessages: headOf(
-    `${PREFIX}bad_messages_total`,
-    'Messages and API responses that were unusable, entirely or in part, by kind.',
-    ['panel', 'kind'],
-  ),
-  discoveryFailures: headOf(
-    `${PREFIX}discovery_failures_total`,
-    "Incomplete reads of the panel's server list: a page or an entry was left out.",
-    ['panel'],
-  ),
-  apiRequests: headOf(
-    `${PREFIX}api_requests_total`,
-    "Calls to the panel's API, by endpoint and by HTTP status or kind of failure.",
-    ['panel', 'endpoint', 'status'],
-  ),
-  apiRequestDuration: {
-    ...headOf(`${PREFIX}api_request_duration_seconds`, "Duration of calls to the panel's API, in seconds.", [
-      'panel',
-      'endpoint',
-    ]),
-    type: 'histogram',
-    // A panel responds from its cache in about 50 ms, or after up to 20 s if a node doesn't respond; 25 s is the timeout.
-    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
-  },
-  logLinesDropped: headOf(
-    `${PREFIX}log_lines_dropped_total`,
-    'Log lines dropped because they could not be written: the disk is full, or nothing reads the log.',
-  ),
-} satisfies Record<string, FamilyHead>;
-
 function panelGauge(
   name: string,
   help: string,
   read: (panel: PanelReading) => number | undefined,
 ): Family<PanelReading> {
-  return { ...headOf(PREFIX + name, help, ['panel']), read };
+  return { ...headOf(SELF_PREFIX + name, help, ['panel']), read };
 }
 
-/** The state of each panel's API budget and server list, and what the configuration requires of the panel. */
+/** Gauges of each panel: the state of its API budget and server list, and what the configuration requires of the panel. */
 export const PANEL_GAUGES: readonly Family<PanelReading>[] = [
   panelGauge(
     'api_budget_limit_calls_per_minute',
@@ -246,11 +206,4 @@ export const PANEL_GAUGES: readonly Family<PanelReading>[] = [
     "When all pages of the panel's server list were last read.",
     ({ discovery }) => seconds(discovery?.succeededUnixMs),
   ),
-];
-
-/** All families of the exporter itself, in addition to the process and Node.js families of prom-client. */
-export const SELF_FAMILIES: readonly FamilyHead[] = [
-  ...SELF_GAUGES,
-  ...Object.values(SELF_COUNTERS),
-  ...PANEL_GAUGES,
 ];

@@ -7,8 +7,8 @@ import {
   RECONNECT_REASONS,
 } from '../domain/telemetry.ts';
 import { collectEventLoopDelays, NEVER_MS } from './event-loop-delay.ts';
-import type { Family, FamilyHead } from './families.ts';
-import { PANEL_GAUGES, type Reload, SELF_COUNTERS, SELF_GAUGES, type SelfFacts } from './self-families.ts';
+import type { Family } from './families.ts';
+import { PANEL_GAUGES, type Reload, SELF_GAUGES, SELF_PREFIX, type SelfFacts } from './self-families.ts';
 
 /** Events that a panel's daemon is known to send: first those of its protocol, then those seen in the field. */
 export const KNOWN_EVENTS: readonly string[] = [
@@ -66,13 +66,42 @@ export class SelfMetrics {
   readonly #panels = new Map<string, PanelCounts>();
   readonly #gauges = SELF_GAUGES.map((family) => ({ family, gauge: this.#gauge(family) }));
   readonly #panelGauges = PANEL_GAUGES.map((family) => ({ family, gauge: this.#gauge(family) }));
-  readonly #reconnects = this.#counter(SELF_COUNTERS.reconnects);
-  readonly #messages = this.#counter(SELF_COUNTERS.messages);
-  readonly #badMessages = this.#counter(SELF_COUNTERS.badMessages);
-  readonly #discoveryFailures = this.#counter(SELF_COUNTERS.discoveryFailures);
-  readonly #apiRequests = this.#counter(SELF_COUNTERS.apiRequests);
-  readonly #apiRequestDuration = this.#histogram(SELF_COUNTERS.apiRequestDuration);
-  readonly #logLinesDropped = this.#counter(SELF_COUNTERS.logLinesDropped);
+  readonly #reconnects = this.#counter('reconnects_total', 'Console WebSocket reconnects, by reason.', [
+    'panel',
+    'reason',
+  ]);
+  readonly #messages = this.#counter(
+    'messages_total',
+    'Messages received over console WebSockets, by event; unknown events count as other.',
+    ['panel', 'event'],
+  );
+  readonly #badMessages = this.#counter(
+    'bad_messages_total',
+    'Messages and API responses that were unusable, entirely or in part, by kind.',
+    ['panel', 'kind'],
+  );
+  readonly #discoveryFailures = this.#counter(
+    'discovery_failures_total',
+    "Incomplete reads of the panel's server list: a page or an entry was left out.",
+    ['panel'],
+  );
+  readonly #apiRequests = this.#counter(
+    'api_requests_total',
+    "Calls to the panel's API, by endpoint and by HTTP status or kind of failure.",
+    ['panel', 'endpoint', 'status'],
+  );
+  readonly #apiRequestDuration = new Histogram({
+    name: `${SELF_PREFIX}api_request_duration_seconds`,
+    help: "Duration of calls to the panel's API, in seconds.",
+    labelNames: ['panel', 'endpoint'],
+    // A panel responds from its cache in about 50 ms, or after up to 20 s if a node doesn't respond; 25 s is the timeout.
+    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
+    registers: [this.#registry],
+  });
+  readonly #logLinesDropped = this.#counter(
+    'log_lines_dropped_total',
+    'Log lines dropped because they could not be written: the disk is full, or nothing reads the log.',
+  );
   #reload: Reload | undefined;
 
   constructor(options: SelfMetricsOptions) {
@@ -95,6 +124,11 @@ export class SelfMetrics {
   /** Records that the configuration was loaded, or failed to load, at this Unix time in milliseconds. */
   configLoaded(successful: boolean, unixMs: number): void {
     this.#reload = { successful, successAtMs: successful ? unixMs : this.#reload?.successAtMs };
+  }
+
+  /** The families of the exporter itself, beside those of prom-client. */
+  get families() {
+    return this.#registry.getMetricsAsArray().filter(({ name }) => name.startsWith(SELF_PREFIX));
   }
 
   /** All metrics in the text format. */
@@ -167,25 +201,17 @@ export class SelfMetrics {
     return counts;
   }
 
-  #gauge(family: FamilyHead): Gauge {
-    return new Gauge(this.#configuration(family));
+  #gauge({ name, help, labels }: Family<never>): Gauge {
+    return new Gauge({ name, help, labelNames: labels, registers: [this.#registry] });
   }
 
-  #counter(family: FamilyHead): Counter {
-    return new Counter(this.#configuration(family));
-  }
-
-  #histogram(family: FamilyHead): Histogram {
-    return new Histogram({ ...this.#configuration(family), buckets: [...(family.buckets ?? [])] });
-  }
-
-  #configuration({ name, help, labels }: FamilyHead) {
-    return { name, help, labelNames: labels, registers: [this.#registry] };
+  #counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
+    return new Counter({ name: SELF_PREFIX + name, help, labelNames, registers: [this.#registry] });
   }
 }
 
 /** Sets a gauge to what was read; what has no value is absent. */
-function show(gauge: Gauge, { labels }: FamilyHead, value: ReturnType<Family<never>['read']>): void {
+function show(gauge: Gauge, { labels }: Family<never>, value: ReturnType<Family<never>['read']>): void {
   gauge.reset();
   if (value === undefined) gauge.remove();
   else if (typeof value === 'number') gauge.set(value);

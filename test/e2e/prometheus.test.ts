@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
-import { SELF_FAMILIES } from '../../src/metrics/self-families.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
 import { endPrograms, type ServedProgram, serveProgram, valuesIn } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
+import { SELF_FAMILIES } from '../support/self-families.ts';
 import {
   CONSOLE_LINES,
   configuration,

@@ -1,13 +1,6 @@
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from '../../src/metrics/compatibility.ts';
-import {
-  type FamilyHead,
-  PANEL_FAMILIES,
-  SERVER_FAMILIES,
-  SERVER_PREFIX,
-} from '../../src/metrics/families.ts';
-import { SELF_FAMILIES } from '../../src/metrics/self-families.ts';
-
-const SELF_TABLE = [...SELF_FAMILIES];
+import { PANEL_FAMILIES, SERVER_FAMILIES, SERVER_PREFIX } from '../../src/metrics/families.ts';
+import { SELF_FAMILIES } from './self-families.ts';
 
 /** The headings of the tables, and what the names of the families in each begin with; the first that fits counts. */
 const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
@@ -40,7 +33,7 @@ export function renderMetricTables(): string {
 
 /** The Markdown table of the exporter's metrics about itself; ends with a newline. */
 export function renderSelfMetricTable(): string {
-  return table(SELF_TABLE.map((family) => row(family, family.labels)));
+  return table(SELF_FAMILIES.map((family) => row(family, family.labels)));
 }
 
 /** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
@@ -53,7 +46,10 @@ export function renderCompatibilityTable(): string {
   return table(rows, ['old name', 'the same value in PromQL']);
 }
 
-function row({ name, help }: FamilyHead, labels: readonly string[]): string[] {
+function row(
+  { name, help }: { readonly name: string; readonly help: string },
+  labels: readonly string[],
+): string[] {
   return [code(name), labels.map(code).join(', '), help];
 }
 

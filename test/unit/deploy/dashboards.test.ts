@@ -7,7 +7,6 @@ import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { NO_DATA } from '../../../dashboards/appearance.ts';
 import { render } from '../../../dashboards/board.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {
   dashboardFiles,
   dashboardIn,
@@ -22,6 +21,7 @@ import {
   queriesOf,
   variableQuery,
 } from '../../support/grafana.ts';
+import { SELF_FAMILIES } from '../../support/self-families.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const FILES = Object.keys(DASHBOARDS);

@@ -16,8 +16,8 @@ import {
   TROUBLES,
 } from '../../../src/domain/troubles.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import { expectFile } from '../../support/generated.ts';
+import { SELF_FAMILIES } from '../../support/self-families.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROMETHEUS = join(ROOT, 'deploy/prometheus');

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from '../../../src/metrics/compatibility.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import { documents } from '../../support/documents.ts';
 import { expectSection } from '../../support/generated.ts';
 import {
@@ -11,6 +10,7 @@ import {
   renderMetricTables,
   renderSelfMetricTable,
 } from '../../support/metric-tables.ts';
+import { SELF_FAMILIES } from '../../support/self-families.ts';
 
 it('the tables match the code', () => {
   expectSection('docs/metrics.md', 'metrics', renderMetricTables());

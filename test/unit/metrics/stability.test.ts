@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import { readText } from '../../support/deploy-files.ts';
+import { SELF_FAMILIES } from '../../support/self-families.ts';
 
 /** One line per metric: name, type and labels. A line is only removed or changed in a major version. */
 const PROMISED = 'test/fixtures/stable-metrics.txt';

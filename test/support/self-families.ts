@@ -1,0 +1,16 @@
+import { SelfMetrics } from '../../src/metrics/self.ts';
+import { fleetReading } from './readings.ts';
+
+interface Registered {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
+}
+
+const { families } = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet: fleetReading([]) });
+
+/** All families of the exporter itself, in addition to the process and Node.js families of prom-client. */
+export const SELF_FAMILIES = (families as readonly unknown[] as readonly Registered[]).map(
+  ({ name, help, type, labelNames: labels }) => ({ name, help, type, labels }),
+);
