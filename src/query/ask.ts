@@ -1,8 +1,9 @@
 import dns, { type SrvRecord } from 'node:dns';
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { readTransportError } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type Endpoint, parseEndpoint } from '../domain/endpoint.ts';
+import { type Endpoint, MAX_PORT, parseEndpoint } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QueryReading } from '../domain/reading.ts';
@@ -17,7 +18,7 @@ import {
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import type { QueryClient } from './thread.ts';
-import { type Answer, DEADLINE_MS, type Place, type Question, questionOf, type Way, waysOf } from './ways.ts';
+import { type Answer, DEADLINE_MS, type Question, TYPES, type Way } from './ways.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
 const QUERY_CUT_MS = DEADLINE_MS + 500;
@@ -107,6 +108,15 @@ export async function findService(name: string, resolver = SERVICE_RESOLVER) {
   return records.toSorted((a, b) => a.priority - b.priority)[0];
 }
 
+/** Where a server is queried. */
+export interface Place extends Required<Endpoint> {
+  /**
+   * The port was configured as the one that responds to queries, so only this port is queried. Otherwise it is the port that players
+   * connect to, and the ports derived from it by the game's own rule and the server's other ports are queried as well.
+   */
+  readonly isQueryPort: boolean;
+}
+
 /** Where a server is queried, from its configuration and its default allocation; or why it can't be. */
 export function queryPlace({
   query,
@@ -171,4 +181,51 @@ function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined
   if (isLocalAddress(address) && !isLocalHost(panelHost))
     return 'a loopback or link-local address, but the panel is on another machine';
   return isManyAddress(address) ? 'a multicast or reserved address' : undefined;
+}
+
+/** The most ports of a server that are queried, and that are considered: those of other servers may come first. */
+const [MAX_PORTS, MAX_CANDIDATES] = [4, 16];
+
+/** The ports of TeamSpeak's query interfaces, which are the same for all servers of a host. */
+const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, teamspeak3: 10_011 };
+
+/**
+ * The ways to query a server, in the order in which they are tried: at the port that one of the server's variables contains, at the port
+ * that players connect to, at the ports derived from it, and at the server's other ports; never at the port of another server.
+ */
+export function waysOf(
+  type: string,
+  ips: readonly string[],
+  { host: hostname, port: own, isQueryPort }: Place,
+  { namedPort, otherPorts = [] }: Pick<ServerTarget, 'namedPort' | 'otherPorts'>,
+  isTaken: (port: number) => boolean,
+): readonly Way[] {
+  const { protocols = [], usualPort, fixedPort = own, offsets = [] } = TYPES.get(type) ?? {};
+  const control = CONTROL_PORTS[type];
+  const derived = [...offsets.map((offset) => own + offset), own === usualPort ? fixedPort : own];
+  const candidates = [(isQueryPort ? undefined : namedPort) ?? control ?? own];
+  if (control === undefined && !isQueryPort) candidates.push(own, ...derived, ...otherPorts);
+  const free: number[] = [];
+  for (const port of [...new Set(candidates)].slice(0, MAX_CANDIDATES)) {
+    if (free.length === MAX_PORTS) break;
+    if (port >= 1 && port <= MAX_PORT && (isQueryPort || !isTaken(port))) free.push(port);
+  }
+  return free.flatMap((queryPort) => {
+    const port = control === undefined ? queryPort : own;
+    return ips.flatMap((ip) => protocols.map((protocol) => ({ protocol, ip, port, queryPort, hostname })));
+  });
+}
+
+/** The time that earlier ways have before the one that has responded in this run. */
+const HEAD_START_MS = 800;
+
+/**
+ * What to ask: each way has its share of the time, so that a port that may belong to another server never responds in place of a slow
+ * one. Once a way has led to a response, later ones are no longer tried.
+ */
+export function questionOf(ways: readonly Way[], earliest: Way | undefined): Question {
+  const known = ways.findIndex((way) => isDeepStrictEqual(way, earliest));
+  return known === -1
+    ? { ways, headStartMs: DEADLINE_MS / ways.length }
+    : { ways: ways.slice(0, known + 1), headStartMs: HEAD_START_MS / Math.max(known, 1) };
 }

@@ -1,5 +1,5 @@
-import type { AskProtocol } from './protocols.ts';
 import { QueryError } from './ways.ts';
+import type { AskProtocol } from './worker.ts';
 
 // Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and https://minecraft.wiki/w/RakNet.
 // The library's decoders read escaped texts and partial responses wrongly, and fail if a server hides its players.

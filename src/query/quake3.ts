@@ -1,4 +1,4 @@
-import type { AskProtocol, Counts } from './protocols.ts';
+import type { AskProtocol, Counts } from './worker.ts';
 
 const HEADER = '\xff\xff\xff\xff';
 const ANSWER = /^\xff{4}(status|info)Response\n([^\n]*)(.*)$/s;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { AskProtocol } from './protocols.ts';
 import { QueryError } from './ways.ts';
+import type { AskProtocol } from './worker.ts';
 
 /**
  * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources (network.cpp, server.cpp) and from

@@ -1,9 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Game, games } from 'gamedig';
-import { type Endpoint, MAX_PORT } from '../domain/endpoint.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import type { QueryReading } from '../domain/reading.ts';
-import type { ServerTarget } from '../domain/server.ts';
 
 /** The library's protocols that query only the given host, need no account there, and aren't kept busy by short responses. */
 export const LIBRARY_PROTOCOLS = (
@@ -71,9 +68,6 @@ export type Answer = Omit<QueryReading, 'durationSeconds' | 'staleAt'> & { reado
 /** The time for all attempts to query a server. */
 export const DEADLINE_MS = 5_000;
 
-/** The time that earlier ways have before the one that has responded in this run. */
-const HEAD_START_MS = 800;
-
 /** The causes of failed queries, the most informative first. */
 export const QUERY_FAILURES = [
   'query_timed_out',
@@ -90,57 +84,4 @@ export class QueryError extends Error {
     super(words);
     this.failure = failure;
   }
-}
-
-/** Where a server is queried. */
-export interface Place extends Required<Endpoint> {
-  /**
-   * The port was configured as the one that responds to queries, so only this port is queried. Otherwise it is the port that players
-   * connect to, and the ports derived from it by the game's own rule and the server's other ports are queried as well.
-   */
-  readonly isQueryPort: boolean;
-}
-
-/** The most ports of a server that are queried, and that are considered: those of other servers may come first. */
-const [MAX_PORTS, MAX_CANDIDATES] = [4, 16];
-
-/** The ports of TeamSpeak's query interfaces, which are the same for all servers of a host. */
-const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, teamspeak3: 10_011 };
-
-/**
- * The ways to query a server, in the order in which they are tried: at the port that one of the server's variables contains, at the port
- * that players connect to, at the ports derived from it, and at the server's other ports; never at the port of another server.
- */
-export function waysOf(
-  type: string,
-  ips: readonly string[],
-  { host: hostname, port: own, isQueryPort }: Place,
-  { namedPort, otherPorts = [] }: Pick<ServerTarget, 'namedPort' | 'otherPorts'>,
-  isTaken: (port: number) => boolean,
-): readonly Way[] {
-  const { protocols = [], usualPort, fixedPort = own, offsets = [] } = TYPES.get(type) ?? {};
-  const control = CONTROL_PORTS[type];
-  const derived = [...offsets.map((offset) => own + offset), own === usualPort ? fixedPort : own];
-  const candidates = [(isQueryPort ? undefined : namedPort) ?? control ?? own];
-  if (control === undefined && !isQueryPort) candidates.push(own, ...derived, ...otherPorts);
-  const free: number[] = [];
-  for (const port of [...new Set(candidates)].slice(0, MAX_CANDIDATES)) {
-    if (free.length === MAX_PORTS) break;
-    if (port >= 1 && port <= MAX_PORT && (isQueryPort || !isTaken(port))) free.push(port);
-  }
-  return free.flatMap((queryPort) => {
-    const port = control === undefined ? queryPort : own;
-    return ips.flatMap((ip) => protocols.map((protocol) => ({ protocol, ip, port, queryPort, hostname })));
-  });
-}
-
-/**
- * What to ask: each way has its share of the time, so that a port that may belong to another server never responds in place of a slow
- * one. Once a way has led to a response, later ones are no longer tried.
- */
-export function questionOf(ways: readonly Way[], earliest: Way | undefined): Question {
-  const known = ways.findIndex((way) => isDeepStrictEqual(way, earliest));
-  return known === -1
-    ? { ways, headStartMs: DEADLINE_MS / ways.length }
-    : { ways: ways.slice(0, known + 1), headStartMs: HEAD_START_MS / Math.max(known, 1) };
 }

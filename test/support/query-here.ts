@@ -1,6 +1,7 @@
 import { type Clock, SystemClock } from '../../src/domain/clock.ts';
 import type { Asked } from '../../src/query/ask.ts';
-import { type Question, questionOf, type Way, waysOf } from '../../src/query/ways.ts';
+import { questionOf, waysOf } from '../../src/query/ask.ts';
+import type { Question, Way } from '../../src/query/ways.ts';
 import { answerTo } from '../../src/query/worker.ts';
 
 /** What is queried. */
