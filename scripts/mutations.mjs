@@ -137,7 +137,7 @@ const MUTATIONS = [
   [
     'a sample of before is refused',
     RECORD,
-    'if (older || isOutdated(this.#power, next, restarted)) return;',
+    "if (order === 'older' || isOutdated(this.#power, next, restarted)) return;",
     '',
   ],
   [

@@ -1,7 +1,7 @@
 import { type LastStop, NO_STOPS, type StopReason } from '../domain/reading.ts';
 import { isOff, type Sample, type ServerState } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
-import { START_JITTER_MS } from './ordering.ts';
+import { START_JITTER_MS } from './server-samples.ts';
 
 /** The state in a sample, and the run that its uptime shows. */
 interface SampleSeen {

@@ -24,7 +24,6 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
-import { POLL_CACHE_MS } from './ordering.ts';
 import {
   type DecidedStop,
   decisionDueAt,
@@ -39,7 +38,7 @@ import {
   type Seen,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
-import { DurationCounter, ServerSamples } from './server-samples.ts';
+import { DurationCounter, POLL_CACHE_MS, ServerSamples } from './server-samples.ts';
 
 /** For servers that were never sampled. */
 const UNWATCHED = new DurationCounter();
@@ -376,8 +375,9 @@ export class ServerRecord implements ServerReading {
     const { target } = this;
     this.#samples ??= new ServerSamples(target.limits);
     const samples = this.#samples;
-    const { older, restarted } = samples.order(next, this.#power);
-    if (older || isOutdated(this.#power, next, restarted)) return;
+    const order = samples.order(next, offAt(this.#power));
+    const restarted = order === 'restarted';
+    if (order === 'older' || isOutdated(this.#power, next, restarted)) return;
     this.#seeSample(next, restarted);
     if (!samples.accept(next, restarted, this.#power)) return;
     const { newest, durations } = samples;

@@ -5,7 +5,7 @@ import {
   type Observation,
   POLL_CACHE_MS,
   type SampleOrder,
-} from '../../../src/fleet/ordering.ts';
+} from '../../../src/fleet/server-samples.ts';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
@@ -29,10 +29,6 @@ function poll(at: number, uptimeMs: number, tookMs = 0): Observation {
 
 const off = (at: number) => frame(at, 0, { state: 'offline' });
 
-const NEWER: SampleOrder = { older: false, restarted: false };
-const OLDER: SampleOrder = { older: true, restarted: false };
-const RESTARTED: SampleOrder = { older: false, restarted: true };
-
 type Row = [
   title: string,
   previous: Observation | undefined,
@@ -43,56 +39,56 @@ type Row = [
 
 describe('compareObservations', () => {
   it.each<Row>([
-    ['the first frame', undefined, frame(0, DAY), NEWER],
-    ['the first poll', undefined, poll(0, DAY), NEWER],
+    ['the first frame', undefined, frame(0, DAY), 'newer'],
+    ['the first poll', undefined, poll(0, DAY), 'newer'],
 
-    ['a frame after a frame', frame(0, DAY), frame(1_000, DAY + 1_000), NEWER],
-    ['a late frame', frame(0, DAY), frame(1_000, DAY + 200), NEWER],
-    ['a frame that was overtaken', frame(0, DAY), frame(20, DAY - 1_000), OLDER],
+    ['a frame after a frame', frame(0, DAY), frame(1_000, DAY + 1_000), 'newer'],
+    ['a late frame', frame(0, DAY), frame(1_000, DAY + 200), 'newer'],
+    ['a frame that was overtaken', frame(0, DAY), frame(20, DAY - 1_000), 'older'],
     [
       'a frame that seems overtaken by more than three seconds is accepted',
       frame(0, DAY),
       frame(3_001, DAY - 1_000),
-      NEWER,
+      'newer',
     ],
-    ['frames without uptime', frame(0, UNKNOWN), frame(20, UNKNOWN), NEWER],
-    ['a frame without uptime after one with uptime', frame(0, DAY), frame(20, UNKNOWN), NEWER],
-    ['a frame of the previous run after a restart', frame(0, 2_000), frame(500, DAY), OLDER],
-    ['a frame of a new run whose start was not seen', frame(0, DAY), frame(10_000, 4_000), RESTARTED],
-    ['a frame that shows the server is off', frame(0, DAY), off(20), NEWER],
-    ['the first frame of a new run', off(0), frame(30_000, 1_000), NEWER],
-    ['a frame from before the stop', off(0), frame(20, DAY), OLDER, 0],
+    ['frames without uptime', frame(0, UNKNOWN), frame(20, UNKNOWN), 'newer'],
+    ['a frame without uptime after one with uptime', frame(0, DAY), frame(20, UNKNOWN), 'newer'],
+    ['a frame of the previous run after a restart', frame(0, 2_000), frame(500, DAY), 'older'],
+    ['a frame of a new run whose start was not seen', frame(0, DAY), frame(10_000, 4_000), 'restarted'],
+    ['a frame that shows the server is off', frame(0, DAY), off(20), 'newer'],
+    ['the first frame of a new run', off(0), frame(30_000, 1_000), 'newer'],
+    ['a frame from before the stop', off(0), frame(20, DAY), 'older', 0],
     [
       'a frame from before the stop, more than three seconds later, is accepted',
       off(0),
       frame(3_001, DAY),
-      NEWER,
+      'newer',
       0,
     ],
-    ['a new run soon after the stop', off(0), frame(2_500, 1_500), NEWER, 0],
+    ['a new run soon after the stop', off(0), frame(2_500, 1_500), 'newer', 0],
 
-    ['a poll after a frame, with possibly older data', frame(0, DAY), poll(1_000, DAY - 5_000), OLDER],
-    ['a poll after a frame, with data of the same age', frame(0, DAY), poll(1_000, DAY), OLDER],
-    ['a poll after a frame, with a later uptime', frame(0, DAY), poll(5_000, DAY + 3_000), NEWER],
+    ['a poll after a frame, with possibly older data', frame(0, DAY), poll(1_000, DAY - 5_000), 'older'],
+    ['a poll after a frame, with data of the same age', frame(0, DAY), poll(1_000, DAY), 'older'],
+    ['a poll after a frame, with a later uptime', frame(0, DAY), poll(5_000, DAY + 3_000), 'newer'],
     [
       'a poll sent when no cached data can be older than the frame',
       frame(0, DAY),
       poll(POLL_CACHE_MS, DAY),
-      NEWER,
+      'newer',
     ],
-    ['a poll without uptime, possibly older', frame(0, UNKNOWN), poll(19_999, UNKNOWN), OLDER],
-    ['a poll without uptime, certainly newer', frame(0, UNKNOWN), poll(20_000, UNKNOWN), NEWER],
-    ['a slow poll is judged by when it was sent', frame(0, UNKNOWN), poll(10_000, UNKNOWN, 25_000), OLDER],
-    ['a poll with data of the previous run', frame(0, 5_000), poll(1_000, DAY), OLDER],
-    ['a poll that shows a restart', frame(0, DAY), poll(60_000, 30_000), RESTARTED],
+    ['a poll without uptime, possibly older', frame(0, UNKNOWN), poll(19_999, UNKNOWN), 'older'],
+    ['a poll without uptime, certainly newer', frame(0, UNKNOWN), poll(20_000, UNKNOWN), 'newer'],
+    ['a slow poll is judged by when it was sent', frame(0, UNKNOWN), poll(10_000, UNKNOWN, 25_000), 'older'],
+    ['a poll with data of the previous run', frame(0, 5_000), poll(1_000, DAY), 'older'],
+    ['a poll that shows a restart', frame(0, DAY), poll(60_000, 30_000), 'restarted'],
 
-    ['a poll after a poll', poll(0, DAY), poll(30_000, DAY + 30_000), NEWER],
-    ['a poll after a poll, with a response from the same cache', poll(0, DAY), poll(15_000, DAY), NEWER],
-    ['a poll after a poll, with a restart between', poll(0, DAY), poll(30_000, 10_000), RESTARTED],
-    ['a frame after a poll', poll(0, DAY), frame(100, DAY + 15_000), NEWER],
-    ['a frame after a poll, with a restart between', poll(0, DAY), frame(30_000, 10_000), RESTARTED],
+    ['a poll after a poll', poll(0, DAY), poll(30_000, DAY + 30_000), 'newer'],
+    ['a poll after a poll, with a response from the same cache', poll(0, DAY), poll(15_000, DAY), 'newer'],
+    ['a poll after a poll, with a restart between', poll(0, DAY), poll(30_000, 10_000), 'restarted'],
+    ['a frame after a poll', poll(0, DAY), frame(100, DAY + 15_000), 'newer'],
+    ['a frame after a poll, with a restart between', poll(0, DAY), frame(30_000, 10_000), 'restarted'],
   ])('%s', (_, previous, next, verdict, offAt) => {
-    expect(compareObservations(previous, next, { offAt })).toEqual(verdict);
+    expect(compareObservations(previous, next, offAt)).toEqual(verdict);
   });
 
   it.each<[title: string, previous: Observation, next: Observation, isRestart: boolean]>([
@@ -108,12 +104,13 @@ describe('compareObservations', () => {
     ['a container that has not started yet', frame(0, 0), frame(300_000, 200_000), false],
     ['a frame without uptime', frame(0, 10_000), frame(300_000, UNKNOWN), false],
   ])('detects a restart in a gap by a changed start time: %s', (_, previous, next, isRestart) => {
-    expect(compareObservations(previous, next).restarted).toBe(isRestart);
+    expect(compareObservations(previous, next) === 'restarted').toBe(isRestart);
   });
 
   it('does not treat a delayed frame as a restart', () => {
-    const context = { isUninterrupted: true };
-    expect(compareObservations(frame(0, 10_000), frame(12_000, 11_000), context).restarted).toBe(false);
+    expect(
+      compareObservations(frame(0, 10_000), frame(12_000, 11_000), undefined, true) === 'restarted',
+    ).toBe(false);
   });
 
   it('distinguishes a restart in a gap from a run that continued, for any gap and uptimes', () => {
@@ -130,25 +127,25 @@ describe('compareObservations', () => {
         ({ ranMs, gapMs, lateMs, polled }, share) => {
           const at = (uptimeMs: number) =>
             polled ? poll(gapMs + lateMs, uptimeMs) : frame(gapMs + lateMs, uptimeMs);
-          expect(compareObservations(frame(0, ranMs), at(ranMs + gapMs)).restarted).toBe(false);
+          expect(compareObservations(frame(0, ranMs), at(ranMs + gapMs)) === 'restarted').toBe(false);
           // The old run continued for up to half of the gap, and a poll's cache can explain the same amount again.
           const offMs = Math.ceil(gapMs * share) + 8_000 + (polled ? POLL_CACHE_MS : 0);
           fc.pre(offMs < gapMs);
-          expect(compareObservations(frame(0, ranMs), at(gapMs - offMs)).restarted).toBe(true);
+          expect(compareObservations(frame(0, ranMs), at(gapMs - offMs)) === 'restarted').toBe(true);
         },
       ),
     );
   });
 
   it('does not treat a drop of the uptime to more than the elapsed time as a restart', () => {
-    expect(compareObservations(frame(0, DAY), frame(10_000, DAY / 2)).restarted).toBe(false);
+    expect(compareObservations(frame(0, DAY), frame(10_000, DAY / 2)) === 'restarted').toBe(false);
   });
 
   it('does not treat an overtaken frame in the first seconds of a run as a restart', () => {
-    expect(compareObservations(frame(0, 2_000), frame(20, 1_000))).toEqual(OLDER);
+    expect(compareObservations(frame(0, 2_000), frame(20, 1_000))).toEqual('older');
   });
 
   it('does not treat the zeros of a stopped server as a restart', () => {
-    expect(compareObservations(frame(0, DAY), off(10_000))).toEqual(NEWER);
+    expect(compareObservations(frame(0, DAY), off(10_000))).toEqual('newer');
   });
 });
