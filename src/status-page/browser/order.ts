@@ -70,13 +70,22 @@ function compare(a: string | number | undefined, b: string | number | undefined,
   return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(`${a}`, `${b}`));
 }
 
-/** Servers with problems first, by urgency and those that aren't counted last; then in the order of the configuration. */
+/** Servers with problems first, by urgency and those that aren't counted last; then recent crashes; then as configured. */
 function byAttention(servers: readonly LiveServer[]): readonly LiveServer[] {
   const counted = ATTENTION_CODES.flatMap((reason) =>
     servers.filter(({ attention }) => attention === reason),
   );
   const others = servers.filter(({ attention }) => attention === undefined);
-  return [...counted, ...others.filter(hasProblem), ...others.filter((server) => !hasProblem(server))];
+  const [problems, rest] = partition(others, hasProblem);
+  const [crashed, well] = partition(rest, ({ last_crash: crash }) => crash !== undefined);
+  return [...counted, ...problems, ...crashed, ...well];
+}
+
+function partition<T>(
+  all: readonly T[],
+  isFirst: (one: T) => boolean,
+): readonly [readonly T[], readonly T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): readonly LiveServer[] {

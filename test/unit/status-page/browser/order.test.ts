@@ -58,6 +58,12 @@ describe('the order', () => {
     expect(names({})).toEqual(['arena', 'Broken', 'lobby-10', 'lobby-2']);
   });
 
+  it('continues with servers that crashed in the last hour', () => {
+    const last_crash = { timestamp_seconds: 1_700_000_900, reason: 'crashed' } as const;
+    const crashed = fleetOf([named('calm', 1), named('restarted', 1, { last_crash }), ...servers.slice(2)]);
+    expect(order(crashed, ALL).map(({ server }) => server)).toEqual(['arena', 'Broken', 'restarted', 'calm']);
+  });
+
   it.each([
     ['name', false, ['arena', 'Broken', 'lobby-2', 'lobby-10']],
     ['name', true, ['lobby-10', 'lobby-2', 'Broken', 'arena']],
