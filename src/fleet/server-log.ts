@@ -93,7 +93,7 @@ export class ServerLog implements Logger {
 
   /** Logs the line that stands for the events that weren't logged in full. */
   #write({ level, kind, total, servers, nodes }: Minute): void {
-    const { one, many, next } = EVENT_WORDS[kind.event];
+    const { one, many, next } = EVENT_WORDS[shownEvent(kind)];
     const events = total - FULL_LINES;
     const names = [...servers.values()];
     const [node, ...otherNodes] = nodes;
@@ -149,6 +149,11 @@ const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
   },
   query_answered: { one: 'server responds to queries again', many: 'servers respond to queries again' },
 };
+
+/** As in the lines in full: with another cause than a closed socket, the server can't be monitored. */
+function shownEvent({ event, cause }: Minute['kind']): ServerEvent {
+  return event === 'closed' && cause !== undefined && cause !== event ? 'failing' : event;
+}
 
 /** Why it happened, and on which nodes, unless it concerns single servers. */
 function reasonOf({ event, cause }: Minute['kind'], nodes: Minute['nodes']): string {

@@ -90,7 +90,7 @@ describe('an event of many servers', () => {
           first: ['server-6', 'server-7', 'server-8'],
         },
         message:
-          '150 more sockets closed, 245 times (server-6, server-7, server-8, …): node unreachable on fra-1; reconnecting',
+          "150 more servers can't be monitored, 245 times (server-6, server-7, server-8, …): node unreachable on fra-1; retrying",
       },
     ]);
     expect(clock.pending).toBe(0);
@@ -140,13 +140,13 @@ describe('an event of many servers', () => {
       ['fra-1'],
     ],
     [
-      '147 more sockets closed (server-1, server-2, server-3, …): node unreachable on fra-1, fra-2, fra-3, …; reconnecting',
+      "147 more servers can't be monitored (server-1, server-2, server-3, …): node unreachable on fra-1, fra-2, fra-3, …; retrying",
       { event: 'closed', cause: 'node_connection' },
       147,
       ['fra-1', 'fra-2', 'fra-3', 'fra-4'],
     ],
     [
-      '1 more socket closed (server-1): socket upgrade failed (5xx) on fra-1; reconnecting',
+      "1 more server can't be monitored (server-1): socket upgrade failed (5xx) on fra-1; retrying",
       { event: 'closed', cause: 'upgrade_error' },
       1,
       ['fra-1'],
