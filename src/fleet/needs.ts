@@ -102,6 +102,9 @@ export function descriptorProblem(
 /** The needs are logged once the panel's limit is known, or after this long without it. */
 const LIMIT_KNOWN_WITHIN_MS = 10_000;
 
+/** At the start, the panel's limit and its blocked servers become known one after the other: a line waits for both. */
+const SETTLING_MS = 1_000;
+
 /** What the needs of a panel's servers depend on, and what they are compared with. */
 export interface NeedsOptions<Server> {
   readonly panel: string;
@@ -120,6 +123,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   #logged: string | undefined;
   #isDue = false;
   #cancel: Cancel | undefined;
+  #cancelLine: Cancel | undefined;
 
   constructor(options: NeedsOptions<Server>) {
     this.#options = options;
@@ -165,6 +169,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
 
   stop(): void {
     this.#cancel?.();
+    this.#cancelLine?.();
   }
 
   #problemsOf(needs: Needs): readonly Problem[] {
@@ -178,7 +183,7 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   }
 
   #write(): void {
-    const { panel, log, servers, budget } = this.#options;
+    const { panel, log, clock, servers, budget } = this.#options;
     const needs = this.current;
     const { sockets, polls } = needs;
     const { limitPerMinute, knownLimitPerMinute: limit } = budget();
@@ -189,19 +194,21 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
     const state = JSON.stringify([servers().length, sockets, polls, budgetPerMinute, causes]);
     if (state === this.#logged) return;
     this.#logged = state;
+    this.#cancelLine?.();
     this.#logProblems(problems, fields);
     if (problems.length > 0) return;
     const rate = `using up to ${budgetPerMinute}${limit === undefined ? '' : ` of ${limit}`} calls per minute`;
-    log.info(fields, `panel ${panel}: ${collectionOf(servers().length, needs)}; ${rate}`);
+    const line = `panel ${panel}: ${collectionOf(servers().length, needs)}; ${rate}`;
+    this.#cancelLine = clock.schedule(SETTLING_MS, () => log.info(fields, line));
   }
 }
 
 /** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
 function collectionOf(servers: number, { sockets, polls }: Needs): string {
-  if (servers === 1 && sockets === 1) return '1 server, with its own console socket';
   const all = serversInWords(servers);
-  if (sockets === servers) return `${all}, each with its own console socket`;
-  return `${all}, ${sockets} with a console socket, ${polls} polled`;
+  const blocked = servers - sockets - polls;
+  const streaming = sockets === servers ? `streaming ${all}` : `streaming ${sockets} of ${all}`;
+  return `${streaming}${polls > 0 ? `, polling ${polls}` : ''}${blocked > 0 ? ` (${blocked} blocked)` : ''}`;
 }
 
 function rounded(value: number): number {

@@ -44,7 +44,7 @@ it.each([name])('%s', async () => {
   await started.reload(configFor(simulated, ['requests_per_minute: 6000']));
   await eventually(() =>
     expect(started.lines.map(({ message }) => message)).toContain(
-      'panel main: 40 servers, each with its own console socket; using up to 6000 of 1000000 calls per minute',
+      'panel main: streaming 40 servers; using up to 6000 of 1000000 calls per minute',
     ),
   );
   expect(await problems()).toEqual([]);

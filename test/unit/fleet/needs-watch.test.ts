@@ -68,10 +68,8 @@ it('waits ten seconds for the limit, and logs nothing about it if the panel repo
   expect(watch.problems).toEqual([]);
   expect(lines()).toEqual([]);
   change({ listingPerMinute: 0 });
-  await clock.advance(1);
-  expect(lines()).toEqual([
-    'info panel main: 3 servers, each with its own console socket; using up to 48 calls per minute',
-  ]);
+  await clock.advance(1_001);
+  expect(lines()).toEqual(['info panel main: streaming 3 servers; using up to 48 calls per minute']);
   expect(log.lines[0]?.fields).toEqual({
     panel: 'main',
     sockets: 3,
@@ -81,13 +79,13 @@ it('waits ten seconds for the limit, and logs nothing about it if the panel repo
   });
 });
 
-it('is one line as soon as the limit is known, which is not repeated', async () => {
+it('is one line once the limit and the blocked servers are known, which is not repeated', async () => {
   watch.follow();
   change({ knownLimitPerMinute: 240, limitPerMinute: 192 });
-  change({});
+  change({ servers: [...times(2, STREAMED), BLOCKED] });
   await clock.advance(60_000);
   expect(lines()).toEqual([
-    'info panel main: 3 servers, each with its own console socket; using up to 192 of 240 calls per minute',
+    'info panel main: streaming 2 of 3 servers (1 blocked); using up to 192 of 240 calls per minute',
   ]);
 });
 
@@ -97,18 +95,19 @@ it('logs nothing before the first server is discovered', async () => {
   expect(lines()).toEqual([]);
 });
 
-it('warns about what is missing instead, once, and reports when it is no longer missing', () => {
+it('warns about what is missing instead, once, and reports when it is no longer missing', async () => {
   watch = watchWith(true);
   change({ listingPerMinute: 60 });
   expect(watch.problems.map(({ cause }) => cause)).toEqual(['budget_too_small']);
   change({ listingPerMinute: 60.001 });
   change({ listingPerMinute: 0 });
   expect(watch.problems).toEqual([]);
+  await clock.advance(1_000);
   expect(lines()).toEqual([
     expect.stringMatching(
       /^warn panel main: API budget too small: 3 servers need 60\.4 API calls per minute, but `requests_per_minute` allows 48: /,
     ),
-    'info panel main: 3 servers, each with its own console socket; using up to 48 calls per minute',
+    'info panel main: streaming 3 servers; using up to 48 calls per minute',
   ]);
 });
 
@@ -121,17 +120,19 @@ it('shows how many sockets the panel may hold, and that some servers have none',
 });
 
 it.each([
-  [[STREAMED], '1 server, with its own console socket'],
-  [[POLLED], '1 server, 0 with a console socket, 1 polled'],
-  [[...times(2, STREAMED), POLLED, ...times(2, BLOCKED)], '5 servers, 2 with a console socket, 1 polled'],
-])('describes %j', (servers, text) => {
+  [[STREAMED], 'streaming 1 server'],
+  [[POLLED], 'streaming 0 of 1 server, polling 1'],
+  [[...times(2, STREAMED), POLLED, ...times(2, BLOCKED)], 'streaming 2 of 5 servers, polling 1 (2 blocked)'],
+])('describes %j', async (servers, text) => {
   watch = watchWith(true);
   change({ servers });
+  await clock.advance(1_000);
   expect(lines()).toEqual([`info panel main: ${text}; using up to 48 calls per minute`]);
 });
 
 it('leaves no timer behind', () => {
   watch.follow();
+  change({ knownLimitPerMinute: 240 });
   watch.stop();
   expect(clock.pending).toBe(0);
 });
