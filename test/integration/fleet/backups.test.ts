@@ -100,15 +100,6 @@ it('reads backups every interval, and rarely or never if there is nothing to rep
   expect(panel.record.counters.panelLimited).toBe(0);
 });
 
-it('requires calls for the server list and for backups', async () => {
-  const { exporter } = await start(['backups: { interval: 10m }']);
-  // Four sockets, three servers with backups, one page of the server list.
-  const required = 4 / 8 + 3 / 10 + 1 / 5;
-  await time.eventually(async () =>
-    expect(await exporter.value('gameserver_exporter_required_calls_per_minute')).toBeCloseTo(required),
-  );
-});
-
 it('reads no backups by default', async () => {
   const { panel, exporter } = await start([]);
   await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
@@ -168,32 +159,6 @@ describe('a message of the node that a backup ended', () => {
     expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(2);
   });
 
-  it('reads a list at most once a minute, however many events a node sends', async () => {
-    const { panel, exporter } = await startAndReadAll();
-    time.speed = 300;
-    const startedAt = time.now();
-    const before = panel.record.calls.length;
-    let sent = 0;
-    await time.eventually(() => {
-      for (let event = 0; event < 50; event += 1) {
-        panel.sockets({ kind: 'send', event: 'backup completed:6d0b', args: ['{"is_successful":false}'] });
-        sent += 1;
-      }
-      expect(time.now() - startedAt).toBeGreaterThan(10 * MINUTE);
-    });
-    const minutes = (time.now() - startedAt) / MINUTE;
-    for (const name of ['survival', 'lobby']) {
-      expect(askedOf(panel, name) - 1).toBeGreaterThan(minutes / 2);
-      expect(askedOf(panel, name) - 1).toBeLessThanOrEqual(minutes + 1);
-    }
-    expect(askedOf(panel, 'none allowed')).toBe(0);
-    // Three servers have their backups read; the other calls are token refreshes and the server list.
-    expect(panel.record.calls.length - before).toBeLessThan(5 * minutes);
-    expect(sent).toBeGreaterThan(1_000);
-    expect(panel.record.counters.panelLimited).toBe(0);
-    expect(await exporter.value('gameserver_collection_streaming', LOBBY)).toBe(1);
-  });
-
   it('has no effect without the permission backup.read', async () => {
     const { panel, exporter } = await startAndReadAll({ tokenPermissions: ['websocket.connect'] });
     panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
@@ -203,16 +168,4 @@ describe('a message of the node that a backup ended', () => {
     const messages = { event: 'backup completed' };
     expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(0);
   });
-});
-
-it('reads no list because of an event unless backups are enabled', async () => {
-  const { panel, exporter } = await start([]);
-  time.speed = 60;
-  await exporter.until('gameserver_collection_streaming', { server: 'lobby' }, 1);
-  panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
-  const messages = { event: 'backup completed' };
-  await exporter.until('gameserver_exporter_messages_total', messages, 1);
-  const endedAt = time.now();
-  await time.eventually(() => expect(time.now() - endedAt).toBeGreaterThan(60_000));
-  expect(panel.record.calls.filter(({ endpoint }) => endpoint === 'backups')).toEqual([]);
 });

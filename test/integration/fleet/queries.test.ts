@@ -277,14 +277,6 @@ describe('discovered servers', () => {
     expect(await shown.scrape()).not.toMatch(FAMILIES);
   });
 
-  it('at 0.0.0.0 are queried at the host of a rule, on the port of the allocation', async () => {
-    const everywhere = { ...PAPER, allocation: { ip: '0.0.0.0', port: 25_571 } };
-    const rules = '[{ match: {}, type: minecraft, address: 203.0.113.8 }]';
-    const shown = await observe(everywhere, discovering(rules));
-    await shown.until('gameserver_players', SERVER, 12);
-    expect(firstOf(queried[0])).toMatchObject({ ip: '203.0.113.8', port: 25_571 });
-  });
-
   it("at 0.0.0.0 are queried at their node's address", async () => {
     const everywhere = { ...PAPER, allocation: { ip: '0.0.0.0', port: 25_571 }, nodeAddress: '203.0.113.9' };
     const shown = await observe(everywhere, discovering('auto'));

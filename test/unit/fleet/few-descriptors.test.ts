@@ -70,33 +70,4 @@ describe('a fleet with more servers than the process can open sockets', () => {
     expect(new Set(bench.streamed())).toEqual(new Set(['q', 'r', 's', 't']));
     expect(fleet.reading().problems).toEqual([]);
   });
-
-  it("shares the sockets equally with other panels' fleets, whatever their size", async () => {
-    fleet.start();
-    await bench.clock.advance(60_000);
-    const other = bench.create(servers(26), { name: 'other' });
-    other.start();
-    await bench.clock.advance(100);
-    const sockets = () => [fleet, other].map((one) => one.reading().needs.allowedSockets);
-    // Another panel reserves two descriptors for its calls.
-    expect(sockets()).toEqual([1, 1]);
-    expect(bench.streamed()).toEqual(['a', 'a']);
-    await other.stop();
-    await bench.clock.advance(100);
-    expect(sockets()[0]).toBe(4);
-    expect(bench.streamed()).toHaveLength(4);
-  });
-
-  it("keeps a small panel's sockets, whatever other panels claim", async () => {
-    bench.socketLimit = limitFor(12);
-    const small = bench.create(servers(5), { name: 'small' });
-    small.start();
-    await bench.clock.advance(60_000);
-    const large = bench.create(servers(26), { name: 'large' });
-    large.start();
-    await bench.clock.advance(60_000);
-    expect(small.reading()).toMatchObject({ problems: [], needs: { requiredSockets: 5, allowedSockets: 5 } });
-    expect(bench.sockets.filter(({ ended }) => ended !== undefined)).toEqual([]);
-    expect(bench.streamed()).toHaveLength(10);
-  });
 });

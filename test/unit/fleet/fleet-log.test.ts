@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { FleetBench, servers } from '../../support/fleet-bench.ts';
 
@@ -12,47 +12,6 @@ beforeEach(() => {
 });
 
 const messages = () => bench.log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
-
-describe('what servers need, in the log', () => {
-  const NEEDS = /: streaming /;
-
-  it("is logged when the panel's rate limit is known, and includes the limit", async () => {
-    const before = bench.gateway.budget();
-    const fleet = bench.create(servers(3));
-    fleet.start();
-    await bench.clock.advance(1_000);
-    expect(messages().filter((message) => NEEDS.test(message))).toEqual([]);
-    bench.gateway.budget = () => ({ ...before, limitPerMinute: 192, knownLimitPerMinute: 240 });
-    bench.gateway.allows(192);
-    await bench.clock.advance(1_000);
-    expect(messages().filter((message) => NEEDS.test(message))).toEqual([
-      'panel main: streaming 3 servers; using up to 192 of 240 calls per minute',
-    ]);
-    await bench.clock.advance(MINUTE);
-    expect(messages().filter((message) => NEEDS.test(message))).toHaveLength(1);
-    await fleet.stop();
-  });
-
-  it('is logged after ten seconds if the panel sends no rate limit', async () => {
-    const fleet = bench.create(servers(1));
-    fleet.start();
-    await bench.clock.advance(11_000);
-    expect(messages()).toContain('panel main: streaming 1 server; using up to 60 calls per minute');
-    await fleet.stop();
-  });
-
-  it('reports how many servers have no console socket of their own', async () => {
-    const [first, ...others] = servers(3);
-    const polled = [{ ...(first ?? expect.fail()), mode: 'poll' as const }, ...others];
-    const fleet = bench.create(polled);
-    fleet.start();
-    await bench.clock.advance(11_000);
-    expect(messages()).toContain(
-      'panel main: streaming 2 of 3 servers, polling 1; using up to 60 calls per minute',
-    );
-    await fleet.stop();
-  });
-});
 
 it('servers that stream once the panel recovered are logged like others', async () => {
   const take = bench.gateway.answerCredentials;

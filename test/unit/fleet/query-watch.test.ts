@@ -164,15 +164,6 @@ describe('a running server', () => {
     expect(queried.map(({ ways }) => ways.length)).toEqual([4, 1, 4]);
     expect(queried[1]?.ways).toEqual([WAY]);
   });
-
-  it('has no player limit if its game reports none', async () => {
-    answer = () => Promise.resolve({ players: 3 });
-    watch.start();
-    const record = observe();
-    await passTime(INTERVAL, record);
-    expect(shown(record)).toMatchObject({ players: 3 });
-    expect(shown(record)?.players_max).toBeUndefined();
-  });
 });
 
 describe('nothing is queried or shown', () => {

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
 import type { BlockedReason, Expect, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { DaemonWords } from '../../../src/panel/dialect.ts';
 import { type SampleValues, sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
@@ -98,26 +97,6 @@ describe('the order of samples', () => {
     expect(received()).toBe(7_000);
   });
 
-  it("does not replace a frame by a poll if the frame is younger than the panel's cache", () => {
-    frame(running(1_000, 9_000));
-    poll(running(985, 8_000), 5 * SECOND);
-    expect(shown().source).toBe('socket');
-    expect(received()).toBe(9_000);
-  });
-
-  it('accepts a poll with a later uptime of the same run immediately', () => {
-    frame(running(1_000, 9_000));
-    poll(running(1_004, 9_500), 5 * SECOND);
-    expect(shown().source).toBe('poll');
-    expect(received()).toBe(9_500);
-  });
-
-  it('does not mistake a cached poll of the previous run for the new run', () => {
-    frame(running(3, 10));
-    poll(running(5_000, 9_000), 2 * SECOND);
-    expect(received()).toBe(10);
-  });
-
   it('alternates between socket and polls without a decreasing counter', () => {
     const seen: (number | undefined)[] = [];
     const note = () => seen.push(received());
@@ -137,14 +116,6 @@ describe('the order of samples', () => {
 describe('counters', () => {
   beforeEach(() => record.socketBegan());
 
-  it('ignore a temporary decrease', () => {
-    frame({ state: 'running', networkReceiveBytes: 1_000_000 });
-    frame({ state: 'running', networkReceiveBytes: 999_500 });
-    expect(received()).toBe(1_000_000);
-    frame({ state: 'running', networkReceiveBytes: 1_000_100 });
-    expect(received()).toBe(1_000_100);
-  });
-
   it('restart when the uptime decreases', () => {
     frame(running(5_000, 1_000_000));
     frame(running(2, 50), 10 * SECOND);
@@ -162,16 +133,6 @@ describe('counters', () => {
     frame(running(5_000, 1_000_000));
     frame(OFF);
     expect(received()).toBe(0);
-  });
-
-  it('accept lower values after a minute, since the server must have been restarted unnoticed', () => {
-    frame({ state: 'running', networkReceiveBytes: 1_000_000 });
-    for (let second = 0; second < 60; second += 1)
-      frame({ state: 'running', networkReceiveBytes: 100 + second });
-    expect(received()).toBe(1_000_000);
-    frame({ state: 'running', networkReceiveBytes: 160 });
-    frame({ state: 'running', networkReceiveBytes: 161 });
-    expect(received()).toBe(161);
   });
 
   it('never decrease unless the server was restarted, for any samples in any order', () => {
@@ -225,13 +186,6 @@ describe('starts and stops', () => {
   ] as const)('%s', (_what, states, starts, unexpected) => {
     for (const state of states) hint(state, 500);
     expect({ starts: record.starts, unexpected: stops() }).toEqual({ starts, unexpected });
-  });
-
-  it('await a late stopping event for two seconds, and messages of the daemon for ten', () => {
-    hint('running');
-    hint('offline', 500);
-    expect(stops(9_999)).toBe(0);
-    expect(stops(10_000)).toBe(1);
   });
 
   it('with a late stopping event leave the server offline', () => {
@@ -295,15 +249,6 @@ describe('starts and stops', () => {
     expect(record.starts).toBe(1);
     expect(received()).toBe(120);
     expect(record.startedAt).toBe(now - 201 * SECOND);
-  });
-
-  it('are not counted for a run that continued through a gap', () => {
-    frame(running(10, 5_000));
-    record.socketBegan();
-    hint('running', 300 * SECOND);
-    frame(running(311, 5_100));
-    expect(record.starts).toBe(0);
-    expect(received()).toBe(5_100);
   });
 
   it('have an unknown reason if the node withheld the events because of the token', () => {
@@ -610,24 +555,6 @@ describe('start time', () => {
   });
 });
 
-describe('peaks', () => {
-  beforeEach(() => record.socketBegan());
-
-  it('are the highest one-second values of the last minute', () => {
-    frame(running(100, 0, { cpuCores: 0.5, memoryBytes: 10 }));
-    frame(running(101, 4_000, { cpuCores: 3.5, memoryBytes: 12 }));
-    frame(running(102, 4_100, { cpuCores: 0.4, memoryBytes: 11 }));
-    expect(shown()).toMatchObject({
-      cpu_usage_peak_cores: 3.5,
-      memory_usage_peak_bytes: 12,
-    });
-    now += 55 * SECOND;
-    expect(shown().cpu_usage_peak_cores).toBe(3.5);
-    frame(running(172, 5_000, { cpuCores: 0.5 }), 15 * SECOND);
-    expect(shown().cpu_usage_peak_cores).toBe(0.5);
-  });
-});
-
 describe('freshness and limits', () => {
   it('end at once when the panel blocks the server', () => {
     frame(running(10, 5));
@@ -686,23 +613,6 @@ describe('the expectation', () => {
     one.decideStop(now + 60 * SECOND);
     now += 60 * SECOND;
     expect(shown(one).expected_running).toBe(expected);
-  });
-
-  it.each<[title: string, words: readonly DaemonWords[]]>([
-    ['exited', [{ kind: 'exit code', code: 0 }]],
-    ['of unknown reason', []],
-  ])('auto for a server that is started at once after a stop, %s, is that it runs', (_title, words) => {
-    const one = create('auto');
-    one.socketBegan();
-    one.stateHint('running', now);
-    one.stateHint('offline', now + 100);
-    for (const word of words) one.daemonWords(word, now + 110);
-    one.stateHint('starting', now + 400);
-    one.stateHint('running', now + 500);
-    for (const after of [3, 20, 90, 3_600]) {
-      one.decideStop(now + after * SECOND);
-      expect(one.snapshot(now + after * SECOND, clock).expected_running).toBe(1);
-    }
   });
 
   it.each<[reason: BlockedReason, expected: number]>([
@@ -793,33 +703,6 @@ describe('CPU time', () => {
     expect(shown().cpu_seconds_total).toBe(2);
     poll(using(110, 1), 8 * SECOND);
     expect(shown().cpu_seconds_total).toBe(10);
-  });
-
-  it('only grows, by no more than the highest usage over the time', () => {
-    const step = fc.record({
-      afterMs: fc.integer({ min: 1, max: 90_000 }),
-      source: fc.constantFrom('frame', 'poll'),
-      cores: fc.integer({ min: 0, max: 8 }),
-    });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        record = new ServerRecord(target(), { socket: 200_000, poll: 200_000 });
-        record.socketBegan();
-        const start = now;
-        let [uptime, counted, most] = [1_000, 0, 0];
-        for (const { afterMs, source, cores } of steps) {
-          uptime += afterMs / SECOND;
-          const send = source === 'poll' ? poll : frame;
-          send(using(uptime, cores), afterMs);
-          const next = shown().cpu_seconds_total ?? 0;
-          most = Math.max(most, cores);
-          expect(next).toBeGreaterThanOrEqual(counted);
-          expect(next - counted).toBeLessThanOrEqual(((now - start) / SECOND) * most + 1e-6);
-          counted = next;
-        }
-        expect(counted).toBeLessThanOrEqual(((now - start) / SECOND) * most + 1e-6);
-      }),
-    );
   });
 });
 

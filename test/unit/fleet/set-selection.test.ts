@@ -79,25 +79,6 @@ describe('a new list of servers', () => {
     expect(bench.streamed()).toEqual(['a', 'b']);
   });
 
-  it('recognizes a server by its short id and by its UUID', async () => {
-    const uuid = '1a7ce997-259b-452e-8b4e-cecc464142ca';
-    await start([named('1a7ce997')]);
-    const [record] = fleet.records;
-    fleet.setSelection({ servers: [named(uuid.toUpperCase(), { uuid })] });
-    await clock.advance(1_000);
-    expect(fleet.records[0]).toBe(record);
-    expect(bench.sockets).toHaveLength(1);
-  });
-
-  it('treats another UUID with the same short id as a different server', async () => {
-    await start([named('1a7ce997', { uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca' })]);
-    const [record] = fleet.records;
-    fleet.setSelection({ servers: [named('1a7ce997', { uuid: '1a7ce997-0000-452e-8b4e-cecc464142ca' })] });
-    await clock.advance(1_000);
-    expect(fleet.records[0]).not.toBe(record);
-    expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', undefined]);
-  });
-
   it('counts a server once if it is listed twice', async () => {
     await start(servers(1));
     expect(fleet.setSelection({ servers: [named('a'), named('a', { name: 'again' })] })).toMatchObject({

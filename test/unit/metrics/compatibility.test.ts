@@ -1,4 +1,3 @@
-import { Gauge, Registry } from 'prom-client';
 import { describe, expect, it, test } from 'vitest';
 import type { FleetReading, ServerReading } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
@@ -202,20 +201,6 @@ describe('the label id', () => {
     );
     expect(parseExposition(added(twice))[0]?.series).toHaveLength(1);
   });
-});
-
-test('the output is identical to that of prom-client, byte for byte', async () => {
-  const readings = fleet();
-  const registry = new Registry();
-  const labelNames = ['server_name', 'id'];
-  for (const { name, help, read } of FAMILIES) {
-    const metric = new Gauge({ name, help, labelNames, registers: [registry] });
-    for (const reading of readings) {
-      const value = read(reading.snapshot(clock.now(), clock));
-      if (typeof value === 'number') metric.set(compatibilityLabels(reading.target), value);
-    }
-  }
-  expect(added(fleetReading(readings))).toBe(`\n${await registry.metrics()}`);
 });
 
 test('rendering the compatibility metrics of 10,000 servers yields to the event loop', async () => {

@@ -134,19 +134,6 @@ const WITHOUT_SAMPLE = [
   'collection_streaming 0',
 ];
 
-test('a server has at most 40 series without options', () => {
-  expect(
-    seriesOf(
-      streamingReading({
-        target: { node: 'n1', egg: 'Paper', uuid: 'u-1' },
-        memory_limit_bytes: 1,
-        cpu_limit_cores: 1,
-        disk_limit_bytes: 1,
-      }),
-    ).length,
-  ).toBeLessThanOrEqual(40);
-});
-
 test('an unknown expectation and an unknown exit code have no series', () => {
   const names = seriesOf(streamingReading({ expected_running: undefined, last_exit_code: undefined })).join(
     ' ',
@@ -411,14 +398,5 @@ describe('a queried game', () => {
       'query_up 0',
       'query_duration_seconds 5',
     ]);
-  });
-
-  test.each<[string, Observed]>([
-    ['is not running', { sample: { ...FULL_SAMPLE, state: 'starting' } }],
-    ['is off', { sample: { ...FULL_SAMPLE, state: 'offline' } }],
-    ['has no fresh sample', { sampledAt: READ_AT - 60_001 }],
-    ['was last queried too long ago', { query: { ...answered, staleAt: READ_AT } }],
-  ])('has no query series while its server %s', (_, changes) => {
-    expect(ofQuery({ query: answered, ...changes })).toEqual([]);
   });
 });

@@ -128,14 +128,6 @@ describe('the data of a server', () => {
       backup_last_size_bytes: 5 * 2 ** 30,
     });
   });
-
-  it('includes its last crash for an hour', () => {
-    const crash = { timestamp_seconds: 1_700_000_000, reason: 'crashed' } as const;
-    const after = (seconds: number) =>
-      seen(streamingReading({ last_crash: crash, timestamp_seconds: crash.timestamp_seconds + seconds }))
-        .server.last_crash;
-    expect([after(3_599), after(3_600)]).toEqual([crash, undefined]);
-  });
 });
 
 const TARGETS = Array.from({ length: 12 }, (_, at) => streamingSnapshot({ target: { id: `${at}` } }).target);
