@@ -152,7 +152,7 @@ function listingRows({
 const WHOSE = {
   any: 'servers that the account can access',
   owner: 'servers that the account owns',
-  admin: 'servers that the account can access only as an administrator',
+  admin: "servers of other users, which the account sees only because it is an administrator's",
   'admin-all': 'all servers of the panel',
 };
 

@@ -355,8 +355,9 @@ export class Discovery {
       this.#isFailing = false;
       const unlisted = unlistedIn(this.#configured, known.keys()).map(({ name }) => name);
       if (!discovers && before.completeAt === undefined && unlisted.length > 0)
-        info(
-          `the server list of the key's account lacks ${unlisted.length} of ${this.#configured.length} servers, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}`,
+        log.warn(
+          { panel },
+          `panel ${panel}: ${unlisted.length} of ${this.#configured.length} configured servers are not in the account's server list, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}. Check their ids, or add the account to them.`,
         );
       return;
     }

@@ -504,9 +504,8 @@ describe('a server list that only adds data to configured servers', () => {
     expect(found.at(-1)).toEqual([expect.objectContaining({ limits: { cpuCores: 2 } }), configured[1]]);
     await clock.advance(30 * MINUTE);
     expect(found.at(-1)?.[1]).toEqual(configured[1]);
-    expect(of('warn')).toEqual([]);
-    expect(of('info')).toEqual([
-      "panel main: the server list of the key's account lacks 1 of 2 servers, so only their configured limits are known; first: unlisted",
+    expect(of('warn')).toEqual([
+      "panel main: 1 of 2 configured servers are not in the account's server list, so only their configured limits are known; first: unlisted. Check their ids, or add the account to them.",
     ]);
   });
 
