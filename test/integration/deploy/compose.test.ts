@@ -123,6 +123,16 @@ describe('the compose file', () => {
     for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   });
 
+  it('lets alerts link to the status page at the port that is published', () => {
+    for (const name of ['exporter', 'demo-exporter'])
+      expect(services.get(name)?.command, name).toEqual([
+        'serve',
+        '--web.external-url=http://localhost:10317',
+      ]);
+    for (const name of ['exporter', 'simulated-panel'])
+      expect(services.get(name)?.ports, name).toEqual(['127.0.0.1:10317:10317']);
+  });
+
   it('keeps the key out of the repository', () => {
     const key = compose.secrets['panel-key']?.file ?? '';
     expect(readText(`${FOLDER}/.gitignore`).split('\n')).toContain(posix.basename(key));
