@@ -4,7 +4,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import { type Clock, sleep } from '../domain/clock.ts';
 import { QUIET_LOG } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { QuerySettings } from '../domain/query.ts';
+import type { QuerySettings } from '../domain/server.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import type { ServerIdentity } from '../fleet/discovered-targets.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';

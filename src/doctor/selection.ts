@@ -6,8 +6,7 @@ import {
   matchesEveryServer,
   type ServerGlobs,
 } from '../domain/discovery.ts';
-import type { QuerySettings } from '../domain/query.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
 import { type CompiledRules, compileRules, queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { queryPlace } from '../query/ask.ts';

@@ -1,6 +1,5 @@
 import { formatDuration } from './durations.ts';
-import type { QuerySettings } from './query.ts';
-import type { CollectionMode, Expect } from './server.ts';
+import type { CollectionMode, Expect, QuerySettings } from './server.ts';
 
 /**
  * Which servers the server list contains: the key account's own, those that it sees only as an admin, or all servers of the panel.

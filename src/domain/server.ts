@@ -1,5 +1,3 @@
-import type { QuerySettings } from './query.ts';
-
 /** A limit from the configuration or the server list; `unlimited` if there is none. */
 export type Limit = number | 'unlimited';
 
@@ -61,6 +59,20 @@ export function countExpectations(servers: readonly Pick<ServerTarget, 'expect'>
 
 /** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
 export const DAEMONS = ['wings', 'elytra'] as const;
+
+/** How a game server is queried for its players. */
+export interface QuerySettings {
+  /** A type name of the query library, such as `minecraft`. */
+  readonly type: string;
+  /**
+   * `host:port`, or a host alone to use the port of the default allocation; if absent, the whole default allocation. IPv6 in
+   * brackets.
+   */
+  readonly address?: string;
+  readonly intervalMs: number;
+  /** The type follows from the egg, so the game may not respond to queries at all. */
+  readonly isGuess?: true;
+}
 
 /** One game server as described to the exporter: its identity and what is expected of it. */
 export interface ServerTarget {

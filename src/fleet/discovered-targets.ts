@@ -1,9 +1,8 @@
 import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/discovery.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { QuerySettings } from '../domain/query.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';

@@ -1,7 +1,6 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { NO_DATA, NOTHING, type Signs, signsOf, signsOfSocket } from '../diagnosis/outcome.ts';
 import { sleep } from '../domain/clock.ts';
-import { Listeners } from '../domain/listeners.ts';
 import type { Logger } from '../domain/log.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
@@ -34,6 +33,7 @@ import type {
 } from './dialect.ts';
 import { PanelError, problemOf, problemOfAddress } from './errors.ts';
 import { Lane } from './lane.ts';
+import { Listeners } from './listeners.ts';
 import { PanelLog } from './panel-log.ts';
 import { DEFAULT_WAIT_MS, isOfConsole, type RateFacts, RateLimit } from './rate-limit.ts';
 import type { Call } from './start-at.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
-import { Listeners } from '../domain/listeners.ts';
 import type { Path } from './blame.ts';
+import { Listeners } from './listeners.ts';
 
 /** The limit until the panel reports one: the lowest seen in the field. */
 const UNLEARNED_PER_MINUTE = 60;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseCountLimit, parseSizeLimit } from '../../../src/domain/limits.ts';
+import { parseCountLimit, parseSizeLimit } from '../../../src/yaml/scalars.ts';
 
 describe('limits', () => {
   test.each([
