@@ -17,26 +17,40 @@ export const QUIET_LOG: Logger = {
   error: () => undefined,
 };
 
-/** The kinds of server events in the log: the field `event` of its lines. */
-export const SERVER_EVENTS = [
-  'streaming',
-  'streaming_again',
-  'polling',
-  'polling_again',
-  'closed',
-  'failing',
-  'fallback',
-  'blocked',
-  'moved',
-  'crashed',
-  'out_of_memory',
-  'disk_full',
-  'gave_up',
-  'query_failed',
-  'query_answered',
-] as const;
+/** The words for an event of one server and of several. */
+export interface EventWords {
+  readonly one: string;
+  readonly many: string;
+  /** What the exporter does about it. */
+  readonly next?: string;
+}
 
-export type ServerEvent = (typeof SERVER_EVENTS)[number];
+/** The kinds of server events in the log, the field `event` of its lines, with their words. */
+export const SERVER_EVENTS = {
+  streaming: { one: 'socket open', many: 'sockets open' },
+  streaming_again: { one: 'socket open again', many: 'sockets open again' },
+  polling: { one: 'server polled', many: 'servers polled' },
+  polling_again: { one: 'server polled again', many: 'servers polled again' },
+  closed: { one: 'socket closed', many: 'sockets closed', next: 'reconnecting' },
+  failing: { one: "server can't be monitored", many: "servers can't be monitored", next: 'retrying' },
+  fallback: { one: 'server polled while its socket fails', many: 'servers polled while their sockets fail' },
+  blocked: { one: 'server blocked', many: 'servers blocked' },
+  moved: { one: 'socket moved to another host', many: 'sockets moved to other hosts' },
+  crashed: { one: 'server crashed', many: 'servers crashed' },
+  out_of_memory: { one: 'server crashed (out of memory)', many: 'servers crashed (out of memory)' },
+  disk_full: {
+    one: 'server stopped by its node (disk full)',
+    many: 'servers stopped by their nodes (disk full)',
+  },
+  gave_up: { one: 'server given up by its node', many: 'servers given up by their nodes' },
+  query_failed: {
+    one: 'running server not responding to queries',
+    many: 'running servers not responding to queries',
+  },
+  query_answered: { one: 'server responds to queries again', many: 'servers respond to queries again' },
+} as const satisfies Readonly<Record<string, EventWords>>;
+
+export type ServerEvent = keyof typeof SERVER_EVENTS;
 
 /** The fields that identify the server in a log line. */
 interface LogSubject {

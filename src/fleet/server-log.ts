@@ -1,6 +1,12 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { Logger, ServerEvent, ServerEventFields } from '../domain/log.ts';
+import {
+  type EventWords,
+  type Logger,
+  SERVER_EVENTS,
+  type ServerEvent,
+  type ServerEventFields,
+} from '../domain/log.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 
 type EventLevel = 'info' | 'warn' | 'error';
@@ -93,7 +99,7 @@ export class ServerLog implements Logger {
 
   /** Logs the line that stands for the events that weren't logged in full. */
   #write({ level, kind, total, servers, nodes }: Minute): void {
-    const { one, many, next } = EVENT_WORDS[shownEvent(kind)];
+    const { one, many, next }: EventWords = SERVER_EVENTS[shownEvent(kind)];
     const events = total - FULL_LINES;
     const names = [...servers.values()];
     const [node, ...otherNodes] = nodes;
@@ -116,39 +122,6 @@ export class ServerLog implements Logger {
 function isOfServer(fields: object): fields is ServerEventFields {
   return 'event' in fields && 'server_id' in fields;
 }
-
-/** The words for an event of one server and of several. */
-interface EventWords {
-  readonly one: string;
-  readonly many: string;
-  /** What the exporter does about it. */
-  readonly next?: string;
-}
-
-/** The words of every event. */
-const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
-  streaming: { one: 'socket open', many: 'sockets open' },
-  streaming_again: { one: 'socket open again', many: 'sockets open again' },
-  polling: { one: 'server polled', many: 'servers polled' },
-  polling_again: { one: 'server polled again', many: 'servers polled again' },
-  closed: { one: 'socket closed', many: 'sockets closed', next: 'reconnecting' },
-  failing: { one: "server can't be monitored", many: "servers can't be monitored", next: 'retrying' },
-  fallback: { one: 'server polled while its socket fails', many: 'servers polled while their sockets fail' },
-  blocked: { one: 'server blocked', many: 'servers blocked' },
-  moved: { one: 'socket moved to another host', many: 'sockets moved to other hosts' },
-  crashed: { one: 'server crashed', many: 'servers crashed' },
-  out_of_memory: { one: 'server crashed (out of memory)', many: 'servers crashed (out of memory)' },
-  disk_full: {
-    one: 'server stopped by its node (disk full)',
-    many: 'servers stopped by their nodes (disk full)',
-  },
-  gave_up: { one: 'server given up by its node', many: 'servers given up by their nodes' },
-  query_failed: {
-    one: 'running server not responding to queries',
-    many: 'running servers not responding to queries',
-  },
-  query_answered: { one: 'server responds to queries again', many: 'servers respond to queries again' },
-};
 
 /** As in the lines in full: with another cause than a closed socket, the server can't be monitored. */
 function shownEvent({ event, cause }: Minute['kind']): ServerEvent {

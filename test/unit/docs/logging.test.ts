@@ -5,6 +5,8 @@ import { expectSection } from '../../support/generated.ts';
 const FILE = 'docs/logging.md';
 
 it('the page lists every event', () => {
-  const names = SERVER_EVENTS.map((event) => `\`${event}\``).join(', ');
+  const names = Object.keys(SERVER_EVENTS)
+    .map((event) => `\`${event}\``)
+    .join(', ');
   expectSection(FILE, 'events', `The events are ${names}.`);
 });

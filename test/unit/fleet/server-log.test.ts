@@ -207,7 +207,7 @@ it('no event is lost: each has a line, or is counted in one', async () => {
     fc.record({
       afterMs: fc.integer({ min: 0, max: 20_000 }),
       count: fc.integer({ min: 1, max: 12 }),
-      event: fc.constantFrom(...SERVER_EVENTS),
+      event: fc.constantFrom(...(Object.keys(SERVER_EVENTS) as ServerEvent[])),
       cause: fc.constantFrom(undefined, 'closed' as const, 'node_connection' as const, 'suspended' as const),
       level: fc.constantFrom('info' as const, 'warn' as const),
     }),
