@@ -39,11 +39,11 @@ export interface QueryTask {
    */
   run(): number | undefined;
   /** Queries the server once. Aborting withdraws the query: its result doesn't count. */
-  query(signal: AbortSignal): Promise<QueryEnd>;
+  query(signal: AbortSignal, history: RunHistory): Promise<QueryEnd>;
 }
 
-/** What is known about one run of a server. */
-interface History {
+/** What the queries of one run of a server have shown. */
+interface RunHistory {
   readonly run: number | undefined;
   /** When the run was first seen. */
   readonly since: number;
@@ -53,6 +53,8 @@ interface History {
   rests: number;
   /** How long the last response took, in milliseconds. */
   tookMs: number;
+  /** The earliest way that has led to a response. */
+  earliest?: Way | undefined;
 }
 
 /** Queries each server once per interval, beginning at a random point within it, and servers that don't respond less often. */
@@ -100,7 +102,7 @@ export class QueryScheduler {
   }
 
   /** Queries the server, and once more in a seat for silent servers if the response takes unusually long. */
-  async #query(task: QueryTask, history: History, signal: AbortSignal): Promise<void> {
+  async #query(task: QueryTask, history: RunHistory, signal: AbortSignal): Promise<void> {
     const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
     let end: SeatQueryEnd = 'overdue';
     if (history.failures === 0) end = await this.#inSeat({ task, history, patienceMs, signal });
@@ -123,7 +125,7 @@ export class QueryScheduler {
     const clock = this.#clock;
     const startedAt = clock.now();
     const query = async (scope: AbortSignal): Promise<SeatQueryEnd> => {
-      const end = await task.query(scope);
+      const end = await task.query(scope, history);
       if (scope.aborted) return 'overdue';
       if (end === 'answered') history.tookMs = clock.now() - startedAt;
       return end;
@@ -136,7 +138,7 @@ export class QueryScheduler {
 /** One query of a server, which waits for a seat. */
 interface SeatQuery {
   readonly task: QueryTask;
-  readonly history: History;
+  readonly history: RunHistory;
   /** Undefined if the response is awaited as long as the query lasts. */
   readonly patienceMs?: number;
   readonly signal: AbortSignal;
@@ -145,7 +147,7 @@ interface SeatQuery {
 /** `skipped` if the server stopped while it waited for a seat. */
 type SeatQueryEnd = QueryEnd | 'overdue' | 'skipped';
 
-function newHistory(run: number | undefined, since: number): History {
+function newHistory(run: number | undefined, since: number): RunHistory {
   return { run, since, failures: 0, rests: 0, tookMs: 0 };
 }
 
@@ -167,13 +169,6 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly records: () => readonly ServerRecord[];
   /** Is the server list, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
-}
-
-/** What the queries of a server have shown. */
-interface Learned {
-  run?: number;
-  /** The earliest way that has led to a response in this run. */
-  earliest?: Way | undefined;
 }
 
 /** A server that is queried. */
@@ -233,11 +228,10 @@ export class QueryWatch {
 
   #watch(record: ServerRecord, settings: QuerySettings, terms: string): void {
     this.#leave(record);
-    const learned: Learned = {};
     const task: QueryTask = {
       intervalMs: settings.intervalMs,
       run: () => this.#runOf(record),
-      query: (signal) => this.#query(record, settings, learned, signal),
+      query: (signal, history) => this.#query(record, settings, history, signal),
     };
     this.#watched.set(record, { terms, task });
     this.#scheduler.add(task);
@@ -264,19 +258,18 @@ export class QueryWatch {
   async #query(
     record: ServerRecord,
     { intervalMs, isGuess }: QuerySettings,
-    learned: Learned,
+    history: RunHistory,
     signal: AbortSignal,
   ): Promise<QueryEnd> {
     const { clock, panelUrl } = this.#options;
     const run = record.starts;
-    if (learned.run !== run) Object.assign(learned, { run, earliest: undefined } satisfies Learned);
     const policy = { panelUrl, queryHosts: this.#queryHosts };
-    const options: AskOptions = { ...this.#options, policy, earliest: learned.earliest };
+    const options: AskOptions = { ...this.#options, policy, earliest: history.earliest };
     const { way, problem: found, ...asked } = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';
     if (found === undefined) {
       this.#answered.add(record);
-      learned.earliest = way;
+      history.earliest = way;
     }
     const problem = isGuess && !this.#answered.has(record) ? whileGuessed(found) : found;
     // A failure stays valid until the next query, and those come less and less often.
