@@ -24,13 +24,7 @@ import { Members, type TargetChanges } from './members.ts';
 import { isStreamed, NeedsWatch, pollEveryMs } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import {
-  backupsOfServers,
-  type IntervalSettings,
-  type ListOfServer,
-  ListReads,
-  schedulesOfServers,
-} from './server-lists.ts';
+import { backupsOfServers, type IntervalSettings, ListReads, schedulesOfServers } from './server-lists.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit } from './socket-limit.ts';
@@ -108,28 +102,58 @@ export class PanelFleet {
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(settings: PanelSettings, selection: PanelSelection, context: PanelContext) {
-    const { clock, log, socketLimit = new SocketLimit() } = context;
+    const {
+      clock,
+      log,
+      random,
+      gateway,
+      socketLimit = new SocketLimit(),
+      openNodes: open,
+      queries,
+    } = context;
+    const shared = { panel: settings.name, clock, log, random, gateway };
+    const records = () => this.records;
     this.#settings = settings;
     this.#paced = { at: Number.NEGATIVE_INFINITY, of: settings, intervals: settings };
     this.#context = context;
     this.#serverLog = new ServerLog(log, clock);
     this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
     this.#socketLimit = socketLimit;
-    this.#needs = this.#createNeeds();
+    this.#needs = new NeedsWatch({
+      ...shared,
+      socketLimit,
+      servers: () => this.records.map(({ target }) => target),
+      wishes: (servers) => ({
+        pollIntervalMs: this.#settings.pollIntervalMs,
+        listingPerMinute: this.#discovery.callsPerMinute,
+        listsPerMinute: this.#backups.wantedPerMinute(servers) + this.#schedules.wantedPerMinute(servers),
+      }),
+      budget: () => gateway.budget(),
+    });
     this.#surroundings = new PanelSurroundings({
-      clock,
-      gateway: context.gateway,
+      ...shared,
       intervals: () => this.#pollIntervals(),
       hasRoom: (record) => this.#withRoom?.has(record) ?? true,
     });
     this.#members = this.#createMembers();
-    this.#discovery = this.#createDiscovery();
-    const { gateway } = context;
-    this.#backups = this.#listReads(backupsOfServers(gateway, clock));
-    this.#schedules = this.#listReads(schedulesOfServers(gateway, clock));
-    const { openNodes: open } = context;
-    this.#nodes = open && new NodeWatch({ panel: settings.name, clock, log, open });
-    this.#queries = this.#createQueryWatch();
+    this.#discovery = new Discovery({
+      ...shared,
+      isOurs: context.isOurs,
+      notFound: () => this.#notFound(),
+      found: (targets, isComplete) => this.#found(targets, isComplete),
+    });
+    this.#backups = new ListReads({ ...shared, records, list: backupsOfServers(gateway, clock) });
+    this.#schedules = new ListReads({ ...shared, records, list: schedulesOfServers(gateway, clock) });
+    this.#nodes = open && new NodeWatch({ ...shared, open });
+    this.#queries =
+      queries &&
+      new QueryWatch({
+        ...shared,
+        ...queries,
+        log: this.#serverLog,
+        records,
+        isListingPending: () => this.#discovery.reading?.isPending === true,
+      });
     this.#observe(this.#configure(selection));
   }
 
@@ -287,71 +311,19 @@ export class PanelFleet {
     return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, pollIntervalMs) };
   }
 
-  #createNeeds(): NeedsWatch<ServerTarget> {
-    const { clock, log, gateway } = this.#context;
-    const { name: panel } = this.#settings;
-    return new NeedsWatch({
-      panel,
-      clock,
-      log,
-      socketLimit: this.#socketLimit,
-      servers: () => this.records.map(({ target }) => target),
-      wishes: (servers) => ({
-        pollIntervalMs: this.#settings.pollIntervalMs,
-        listingPerMinute: this.#discovery.callsPerMinute,
-        listsPerMinute: this.#backups.wantedPerMinute(servers) + this.#schedules.wantedPerMinute(servers),
-      }),
-      budget: () => gateway.budget(),
-    });
+  /** The servers that the panel reports as not found. */
+  #notFound(): ReadonlySet<string> {
+    const missing = this.records.filter(({ status }) => status.blocked === 'not_found');
+    return new Set(missing.map(({ target }) => identityOf(target)));
   }
 
-  #createDiscovery(): Discovery {
-    const { clock, log, gateway, isOurs } = this.#context;
-    return new Discovery({
-      panel: this.#settings.name,
-      clock,
-      log,
-      gateway,
-      isOurs,
-      notFound: () =>
-        new Set(
-          this.records
-            .filter(({ status }) => status.blocked === 'not_found')
-            .map(({ target }) => identityOf(target)),
-        ),
-      found: (targets, isComplete) => {
-        this.#observe(targets);
-        this.#beginAll();
-        if (!isComplete) return;
-        this.#surroundings.listed();
-        this.#members.changed(hasNoData);
-      },
-    });
-  }
-
-  #listReads<Reading>(list: ListOfServer<Reading>): ListReads<Reading> {
-    const { clock, log, random } = this.#context;
-    return new ListReads({
-      list,
-      panel: this.#settings.name,
-      clock,
-      log,
-      random,
-      records: () => this.records,
-    });
-  }
-
-  #createQueryWatch(): QueryWatch | undefined {
-    const { clock, random, queries } = this.#context;
-    if (queries === undefined) return undefined;
-    return new QueryWatch({
-      ...queries,
-      clock,
-      random,
-      log: this.#serverLog,
-      records: () => this.records,
-      isListingPending: () => this.#discovery.reading?.isPending === true,
-    });
+  /** The server list was read, if only in part. */
+  #found(targets: readonly ServerTarget[], isComplete: boolean): void {
+    this.#observe(targets);
+    this.#beginAll();
+    if (!isComplete) return;
+    this.#surroundings.listed();
+    this.#members.changed(hasNoData);
   }
 
   #createMembers(): Members {
