@@ -15,7 +15,7 @@ export async function parseConfig(text: string, file: string, env: Environment) 
   for (const [index, panel] of settings?.panels.entries() ?? []) {
     const keyFile = valueAt(tree, ['panels', index, 'api_key_file']);
     if (typeof keyFile === 'string') panel.apiKeySource = `file ${keyFile}`;
-    else if (document.sourceOf(['panels', index, 'api_key']) === panel.apiKey) panel.apiKeySource = 'inline';
+    else if (document.sourceOf(panel.apiKey) === panel.apiKey) panel.apiKeySource = 'inline';
   }
   return { document, settings, issues };
 }

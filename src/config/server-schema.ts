@@ -3,7 +3,7 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import { DEFAULT_MAX_SERVERS, LISTING_TYPES, type ListingSettings, MATCH_KEYS } from '../domain/discovery.ts';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
-import { DAEMONS, EXPECTS, identityOf } from '../domain/server.ts';
+import { DAEMONS, EXPECTS, fullIdOf, identityOf } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import { QUERY_TYPES } from '../query/ways.ts';
 import { mostSimilar } from '../yaml/issues.ts';
@@ -21,7 +21,7 @@ import {
   sizeLimit,
   withExamples,
 } from '../yaml/scalars.ts';
-import { isName, parseHost, SERVER_ID_PATTERN, TAKEN_LABELS, uuidOf } from './values.ts';
+import { parseHost, SERVER_ID, TAKEN_LABELS } from './values.ts';
 
 /** A query type, or another word. */
 const queryType = (expected: string, ...others: readonly string[]) =>
@@ -73,10 +73,10 @@ const queryShape = {
 /** `query` of a server. */
 const query = settings('a map, such as `query: { type: minecraft }`', queryShape);
 
-/** The name of a panel or a server. */
+/** The name of a panel or a server, which appears in labels and log lines. */
 export const name = (of: string) =>
   scalar(`a ${of} name of 1 to 200 printable characters`, {
-    read: (text) => (isName(text) ? text : undefined),
+    read: (text) => (text.trim() !== '' && /^\P{Cc}{1,200}$/u.test(text) ? text : undefined),
     json: { type: ['string', 'number'] },
   });
 
@@ -117,12 +117,14 @@ const limits = settings('a map of limits', {
   ),
 });
 
+const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
+
 /** One entry of a panel's `servers`. */
 export const server = section('a server, such as `- id: 1a7ce997`', {
   id: scalar("a server's id: its full UUID, or the 8-character short identifier (hexadecimal digits)", {
-    read: (text) => (new RegExp(SERVER_ID_PATTERN).test(text) ? text : undefined),
+    read: (text) => (ONLY_ID.test(text) ? text : undefined),
     // A short identifier may be all digits, which YAML reads as a number.
-    json: { type: ['string', 'number'], pattern: SERVER_ID_PATTERN },
+    json: { type: ['string', 'number'], pattern: ONLY_ID.source },
   }).meta({
     description:
       "The server's full UUID or 8-character short identifier: the last part of its address in the panel.",
@@ -143,7 +145,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   }).describe('Query the game for its [players](players.md). Default: not queried.'),
   daemon: optional(oneOf(DAEMONS), 'wings').describe('As `daemon` of the panel, for this server.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel.'),
-}).transform((entry) => ({ ...entry, uuid: uuidOf(entry.id), name: entry.name ?? identityOf(entry) }));
+}).transform((entry) => ({ ...entry, uuid: fullIdOf(entry), name: entry.name ?? identityOf(entry) }));
 
 const MAX_GLOB = 200;
 const GLOB = `a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;

@@ -1,11 +1,5 @@
-const SHORT_ID = '[0-9a-fA-F]{8}';
-const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
-
 /** A full UUID or the 8-character short identifier, which is the beginning of a UUID. */
-export const SERVER_ID_PATTERN = `^(?:${UUID}|${SHORT_ID})$`;
-
-const FULL_UUID = new RegExp(`^${UUID}$`);
-const MAX_NAME_LENGTH = 200;
+export const SERVER_ID = '[0-9a-fA-F]{8}(?:(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?';
 
 /** Labels that the exporter sets itself, and those set by Prometheus and the shipped rules. */
 export const TAKEN_LABELS: readonly string[] = [
@@ -30,23 +24,13 @@ export const TAKEN_LABELS: readonly string[] = [
   'severity',
 ];
 
-/** The UUID in a configured id; undefined for a short identifier. */
-export function uuidOf(id: string): string | undefined {
-  return FULL_UUID.test(id) ? id.toLowerCase() : undefined;
-}
-
-/** Can the text be the name of a panel or a server? Names appear in labels and log lines. */
-export function isName(text: string): boolean {
-  return text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(text);
-}
-
 /** This machine, as `URL.hostname` writes it. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/;
 const API_PATH = /\/api(?:\/client)?$/;
 /** Paths of a panel's own pages (routes/base.php of Pterodactyl), as copied from the browser's address bar. */
 const PAGE_PATH = new RegExp(
-  String.raw`(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/(?:${UUID}|${SHORT_ID})(?:/.*)?$`,
+  String.raw`(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/${SERVER_ID}(?:/.*)?$`,
 );
 
 /** Would requests to this panel cross a network in clear text? False if the text isn't a panel's address. */

@@ -135,7 +135,8 @@ export function isSameServer(one: ServerIds, other: ServerIds): boolean {
 
 type ServerIds = Pick<ServerTarget, 'id' | 'uuid'>;
 
-function fullIdOf({ id, uuid }: ServerIds): string | undefined {
+/** The UUID of a server; undefined if only its short id is known. */
+export function fullIdOf({ id, uuid }: ServerIds): string | undefined {
   return (uuid ?? (id.length > SHORT_ID_LENGTH ? id : undefined))?.toLowerCase();
 }
 

@@ -2,7 +2,6 @@ import {
   type Alias,
   type Document,
   isAlias,
-  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -97,6 +96,8 @@ export class YamlDocument {
   readonly #document: Document;
   /** What each anchor stands for, and of how many values it consists; undefined while it is being read. */
   readonly #anchors = new Map<string, { readonly tree: Tree; readonly size: number } | undefined>();
+  /** What the file has instead of an expanded text. */
+  readonly #sources = new Map<string, string>();
   /** The number of values read, and how many of them aliases stand for. */
   #size = 0;
   #aliased = 0;
@@ -122,13 +123,9 @@ export class YamlDocument {
     return isNode(node) || path.length === 0 ? this.#placeAt(node) : this.placeOf(around);
   }
 
-  /** The text of a value in the file, where variables aren't expanded; undefined if the path leads to none. */
-  sourceOf(path: KeyPath): string | undefined {
-    const resolved = (node: unknown) => (isAlias(node) ? node.resolve(this.#document) : node);
-    const inside = (node: unknown, step: string | number) =>
-      resolved(isCollection(node) ? node.get(step, true) : undefined);
-    const node = path.reduce(inside, resolved(this.#document.contents));
-    return isScalar(node) ? String(node.value) : undefined;
+  /** How the file has a text of the tree, where variables aren't expanded. */
+  sourceOf(text: string): string {
+    return this.#sources.get(text) ?? text;
   }
 
   #placeAt(at: unknown): Position {
@@ -192,6 +189,7 @@ export class YamlDocument {
     if (!isScalar(node) || (node.value === '' && node.type === 'PLAIN')) return null;
     const { text, problems } = expandVariables(String(node.value), this.#env);
     for (const problem of problems) this.#report(path, node, problem);
+    if (text !== node.value) this.#sources.set(text, String(node.value));
     return problems.length > 0 ? BROKEN : text;
   }
 }

@@ -133,7 +133,7 @@ function issueOf(
 ): ConfigIssue {
   const value = at === 'value' ? valueAt(tree, path) : undefined;
   // A variable may contain a misplaced secret; the file's own text does not.
-  const got = typeof value === 'string' ? document.sourceOf(path) : value;
+  const got = typeof value === 'string' ? document.sourceOf(value) : value;
   const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
   return {
     file,

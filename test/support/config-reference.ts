@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { SERVER_ID_PATTERN } from '../../src/config/values.ts';
+import { SERVER_ID } from '../../src/config/values.ts';
 import { DURATION_PATTERN } from '../../src/domain/durations.ts';
 import { SIZE_PATTERN } from '../../src/yaml/scalars.ts';
 import { configJsonSchema } from './config-schema.ts';
@@ -21,7 +21,7 @@ interface Node {
 const WORDS_OF_PATTERN: ReadonlyMap<string, string> = new Map([
   [DURATION_PATTERN, 'duration'],
   [SIZE_PATTERN, 'size'],
-  [SERVER_ID_PATTERN, 'server id'],
+  [`^${SERVER_ID}$`, 'server id'],
 ]);
 
 const WORDS_OF_TYPE: Readonly<Record<string, string>> = {
