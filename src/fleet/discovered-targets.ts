@@ -6,7 +6,6 @@ import { identityOf, type QuerySettings, type ServerTarget } from '../domain/ser
 import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
-import { byUuid } from './listing-state.ts';
 
 /** The rules for discovered servers, with the globs compiled. */
 export type CompiledRules = ReturnType<typeof compileRules>;
@@ -28,7 +27,7 @@ export function mergeTargets(
   rules: CompiledRules | undefined,
 ) {
   const twinsOf = new Map<string, ListedServer[]>();
-  for (const server of [...listed].sort(byUuid)) {
+  for (const server of [...listed].sort((one, other) => (one.uuid < other.uuid ? -1 : 1))) {
     const identity = identityOf({ id: server.uuid });
     const twins = twinsOf.get(identity);
     if (twins === undefined) twinsOf.set(identity, [server]);
@@ -77,18 +76,15 @@ function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []):
   return twins.length === 1 ? twins[0] : undefined;
 }
 
-/** Why servers of the server list that should be monitored are not; `forgotten` counts those that aren't even remembered. */
+/** Why servers of the server list that should be monitored are not. */
 export function mergeProblems(
   { ambiguous, leftOut }: MergedTargets,
-  {
-    maxServers,
-    forgotten,
-    surplusEntries,
-  }: Readonly<Record<'maxServers' | 'forgotten' | 'surplusEntries', number>>,
+  maxServers: number,
+  surplusEntries: number,
 ): readonly Problem[] {
   const firstOf = (servers: readonly ListedServer[], toName: (server: ListedServer) => string) =>
     `first: ${servers.slice(0, NAMES_SHOWN).map(toName).join(', ')}`;
-  const beyond = `${leftOut.length + forgotten} servers left out (max_servers: ${maxServers}); ${firstOf(leftOut, ({ name }) => name)}`;
+  const beyond = `${leftOut.length} servers left out (max_servers: ${maxServers}); ${firstOf(leftOut, ({ name }) => name)}`;
   const surplus = `${surplusEntries} entries left out on pages with more than the requested ${LISTING_PAGE_SIZE}`;
   const tooMany = [...(leftOut.length > 0 ? [beyond] : []), ...(surplusEntries > 0 ? [surplus] : [])];
   const twins = ambiguous.length === 1 ? '1 server' : `${ambiguous.length} servers`;

@@ -11,13 +11,7 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { PanelError, problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import {
-  type KeepServers,
-  LISTING_PAGE_SIZE,
-  type ListingWalk,
-  type ReadListingPage,
-  walkListing,
-} from '../panel/listing.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
 import {
   type CompiledRules,
   compileRules,
@@ -27,15 +21,12 @@ import {
   type ServerIdentity,
   unlistedIn,
 } from './discovered-targets.ts';
-import { ListedPorts } from './listed-ports.ts';
-import { afterWalk, firstServers, hasDoubts, type ListingState, NEVER_READ } from './listing-state.ts';
+import { listedPorts } from './listed-ports.ts';
+import { afterWalk, hasDoubts, type ListingState, NEVER_READ } from './listing-state.ts';
 import { problemLog } from './problem-log.ts';
 
 /** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
-
-/** How many other servers are remembered at least: one of them may be added to the configuration. */
-const OTHERS_REMEMBERED = 1_000;
 
 /** The deadline of calls that nothing should overtake. */
 const AT_ONCE = Number.NEGATIVE_INFINITY;
@@ -54,6 +45,14 @@ const FACTS_CALLS_PER_MINUTE = 1;
 
 /** Delay before repeating a walk that failed or that missed a known server. */
 const REPEAT_MS = 60_000;
+
+/** What the log says when these problems end. */
+const ENDED = {
+  nothing_listed: 'servers are discovered again',
+  all_excluded: 'servers are discovered again',
+  listing_too_long: 'no servers are left out any more',
+  same_identifier: 'no duplicate server identifiers any more',
+};
 
 /** What discovery depends on. */
 export interface DiscoveryOptions {
@@ -79,7 +78,7 @@ export class Discovery {
   #configured: readonly ServerTarget[] = [];
   #state = NEVER_READ;
   /** Of a state that may be older. */
-  #ports: { readonly state: ListingState; readonly listed: ListedPorts } | undefined;
+  #ports: { readonly state: ListingState; readonly isTaken: ReturnType<typeof listedPorts> } | undefined;
   /**
    * Servers that were removed from the configuration when discovery began: the server list has yet to show whether they are
    * discovered.
@@ -98,17 +97,7 @@ export class Discovery {
   constructor(options: DiscoveryOptions) {
     this.#options = options;
     this.#walks = new Repeat(options.clock);
-    this.#logProblems = this.#newProblemLog();
-  }
-
-  #newProblemLog() {
-    const { panel, log } = this.#options;
-    return problemLog(panel, log, {
-      nothing_listed: 'servers are discovered again',
-      all_excluded: 'servers are discovered again',
-      listing_too_long: 'no servers are left out any more',
-      same_identifier: 'no duplicate server identifiers any more',
-    });
+    this.#logProblems = problemLog(options.panel, options.log, ENDED);
   }
 
   /** The servers of the server list, as far as they are known and remembered. */
@@ -120,26 +109,26 @@ export class Discovery {
   isTaken(server: ServerTarget, port: number): boolean {
     const state = this.#state;
     if (this.#ports?.state !== state)
-      this.#ports = { state, listed: new ListedPorts(this.#options.panel, this.listed) };
-    return this.#ports.listed.isTaken(server, port);
+      this.#ports = { state, isTaken: listedPorts(this.#options.panel, this.listed) };
+    return this.#ports.isTaken(server, port);
   }
 
   /** Calls a minute that the server list makes. */
   get callsPerMinute(): number {
     if (this.#settings === undefined) return 0;
-    return (pagesIn(this.#state) * 60_000) / this.#pace(this.#settings).intervalMs;
+    return (Math.max(1, this.#state.pages) * 60_000) / this.#pace(this.#settings).intervalMs;
   }
 
   /** Undefined if the server list isn't used. */
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
     const { discovered, ambiguous, leftOut } = this.#merged;
-    const { completeAt, forgotten, surplusEntries, failures } = this.#state;
+    const { completeAt, surplusEntries, failures } = this.#state;
     return {
       isPending: !this.#isNamed,
       servers: discovered,
       ambiguous: ambiguous.length,
-      leftOut: leftOut.length + forgotten + surplusEntries,
+      leftOut: leftOut.length + surplusEntries,
       succeededUnixMs: completeAt === undefined ? undefined : this.#options.clock.toUnixMs(completeAt),
       failures,
     };
@@ -147,13 +136,8 @@ export class Discovery {
 
   /** Why servers of the server list that should be monitored are not. */
   get problems(): readonly Problem[] {
-    return this.#problems(this.#state.surplusEntries);
-  }
-
-  #problems(surplusEntries: number): readonly Problem[] {
-    const { empty, forgotten } = this.#state;
-    const { maxServers = 0 } = this.#rules ?? {};
-    const ofMerge = mergeProblems(this.#merged, { maxServers, forgotten, surplusEntries });
+    const { empty, surplusEntries } = this.#state;
+    const ofMerge = mergeProblems(this.#merged, this.#rules?.maxServers ?? 0, surplusEntries);
     return this.#rules === undefined || empty === undefined ? ofMerge : [empty, ...ofMerge];
   }
 
@@ -172,11 +156,11 @@ export class Discovery {
       // Servers that are already monitored by their ids are not dropped to wait for a name.
       if (this.#isRunning) this.#isNamed = true;
       this.#settings = settings;
-      const { panel, isOurs } = this.#options;
+      const { panel, log, isOurs } = this.#options;
       const rules = settings?.discover;
       this.#rules = rules && compileRules(panel, rules, isOurs);
       // What was a problem of discovering servers doesn't end by being discovered again.
-      if (rules === undefined) this.#logProblems = this.#newProblemLog();
+      if (rules === undefined) this.#logProblems = problemLog(panel, log, ENDED);
       const isUnread = this.#isRunning && rules !== undefined && this.#state.known.size === 0;
       this.#undecided = isUnread ? this.#merged.targets : [];
       if (settings === undefined) this.#state = NEVER_READ;
@@ -223,9 +207,17 @@ export class Discovery {
   async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
     const { clock, gateway, notFound } = this.#options;
     const before = this.#state;
-    const forgotten = new Set<string>();
-    const keep: KeepServers = (servers) => this.#remembered(servers, forgotten);
-    const read = (type: ListingType | undefined) => this.#read(type, settings, keep, signal);
+    // The first pages show which servers there are, and on which nodes.
+    const firstPages =
+      settings.discover === undefined ? pagesOf(this.#configured.length) : Number.POSITIVE_INFINITY;
+    const urgentPages = before.pages === 0 ? firstPages : 0;
+    // All other pages are due together.
+    const dueAt = clock.now() + settings.intervalMs;
+    const read = (type: ListingType | undefined) =>
+      walkListing(
+        (query) => gateway.listing({ ...query, type }, query.page <= urgentPages ? AT_ONCE : dueAt, signal),
+        signal,
+      );
     let walk = await read(this.#isAdmins === true ? 'admin-all' : settings.type);
     if (this.#maySeeMore(walk, settings)) {
       const all = await read('admin-all');
@@ -235,53 +227,15 @@ export class Discovery {
     if (signal.aborted) return 0;
     if (walk.complete) this.#undecided = [];
     const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
-    const context = { now: clock.now(), notFound: notFound(), keep, forgotten, isIncluded };
+    const context = { now: clock.now(), notFound: notFound(), isIncluded };
     this.#state = afterWalk(before, walk, context);
     const isRefused = settings.discover === undefined && isRefusal(walk.problem);
     this.#logWalk(walk, before, isRefused);
     this.#publish(walk.complete);
-    // Surplus entries are logged as the walk's problem.
-    this.#logProblems(this.#problems(0));
+    this.#logProblems(this.problems);
     const { intervalMs, repeatMs } = this.#pace(settings);
     const isSettled = walk.complete ? !hasDoubts(this.#state) : isRefused && gateway.health === 'up';
     return isSettled ? intervalMs : repeatMs;
-  }
-
-  #read(
-    type: ListingType | undefined,
-    { intervalMs, discover }: ListingSettings,
-    keep: KeepServers,
-    signal: AbortSignal,
-  ): Promise<ListingWalk> {
-    const { clock, gateway } = this.#options;
-    // The first pages show which servers there are, and on which nodes.
-    const firstPages = discover === undefined ? pagesOf(this.#configured.length) : Number.POSITIVE_INFINITY;
-    const urgentPages = this.#state.pages === 0 ? firstPages : 0;
-    // All pages of a walk are due together.
-    const by = clock.now() + intervalMs;
-    const readPage: ReadListingPage = (query) =>
-      gateway.listing(
-        type === undefined ? query : { ...query, type },
-        query.page <= urgentPages ? AT_ONCE : by,
-        signal,
-      );
-    return walkListing(readPage, signal, keep);
-  }
-
-  /**
-   * The servers that are remembered: configured ones first, then those that the rules select, and as many others, which another
-   * configuration may need at once. Adds the UUIDs of further selected servers to `forgotten`.
-   */
-  #remembered(servers: readonly ListedServer[], forgotten: Set<string>): readonly ListedServer[] {
-    const configured = new Set(this.#configured.map(identityOf));
-    const most = configured.size + 2 * (this.#rules?.maxServers ?? 0) + OTHERS_REMEMBERED;
-    const rankOf = (server: ListedServer) => {
-      if (configured.has(identityOf({ id: server.uuid }))) return 0;
-      return this.#rules?.selects(server) === true ? 1 : 2;
-    };
-    const { first, others } = firstServers(servers, most, rankOf);
-    for (const { server, rank } of others) if (rank === 1) forgotten.add(server.uuid);
-    return first;
   }
 
   /**
@@ -338,7 +292,7 @@ export class Discovery {
     const ownPerMinute = (pagesOf(this.#configured.length) * 60_000) / intervalMs;
     const factsPerMinute = Math.max(ownPerMinute, FACTS_CALLS_PER_MINUTE);
     const mostPerMinute = discover === undefined ? Math.min(most, factsPerMinute) : most;
-    const shortestMs = (pagesIn(this.#state) / mostPerMinute) * 60_000;
+    const shortestMs = (Math.max(1, this.#state.pages) / mostPerMinute) * 60_000;
     const atLeastMs = Math.max(intervalMs, shortestMs);
     return { intervalMs: atLeastMs, repeatMs: Math.min(atLeastMs, Math.max(REPEAT_MS, shortestMs)) };
   }
@@ -381,11 +335,6 @@ export class Discovery {
 /** The number of pages that this many servers fill. */
 function pagesOf(servers: number): number {
   return Math.ceil(servers / LISTING_PAGE_SIZE);
-}
-
-/** The pages of the last walk; one before the first. */
-function pagesIn({ pages }: ListingState): number {
-  return Math.max(1, pages);
 }
 
 /** Did the panel or a firewall deny the account access to the server list, or does the panel have none? */

@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/problem.ts';
 import { identityOf } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import type { KeepServers, ListingWalk } from '../panel/listing.ts';
+import { type ListingWalk, MAX_LISTED } from '../panel/listing.ts';
 
 /** What the walks through a panel's server list have shown so far; times are in monotonic milliseconds. */
 export interface ListingState {
@@ -17,8 +17,6 @@ export interface ListingState {
   readonly pages: number;
   /** Walks that found a problem. */
   readonly failures: number;
-  /** Servers that should be monitored, but are too many even to be remembered. */
-  readonly forgotten: number;
   /** Entries that are left out because their page has more than were requested. */
   readonly surplusEntries: number;
 }
@@ -30,7 +28,6 @@ export const NEVER_READ: ListingState = {
   empty: undefined,
   pages: 0,
   failures: 0,
-  forgotten: 0,
   surplusEntries: 0,
 };
 
@@ -45,10 +42,6 @@ export interface WalkContext {
   readonly now: number;
   /** Identities of the servers whose own calls return 404. */
   readonly notFound: ReadonlySet<string>;
-  /** Which servers are remembered. */
-  readonly keep: KeepServers;
-  /** Those that should be monitored, but were not kept. */
-  readonly forgotten: ReadonlySet<string>;
   readonly isIncluded: (server: ListedServer) => boolean;
 }
 
@@ -59,30 +52,28 @@ export interface WalkContext {
  */
 export function afterWalk(
   before: ListingState,
-  { servers, seen, complete, problem, pages, surplusEntries }: ListingWalk,
-  { now, notFound, keep, forgotten, isIncluded }: WalkContext,
+  { servers, unreadable, complete, problem, pages, surplusEntries }: ListingWalk,
+  { now, notFound, isIncluded }: WalkContext,
 ): ListingState {
-  const isMissing = (uuid: string) => !seen.has(uuid) && !seen.has(identityOf({ id: uuid }));
+  const known = new Map(servers.map((entry) => [entry.uuid, { entry, missedWalks: 0 }]));
+  const isMissing = (uuid: string) => !known.has(uuid) && !unreadable.has(identityOf({ id: uuid }));
   const found = [...before.known].filter(([, { missedWalks }]) => missedWalks === 0);
   const isShort = 2 * found.filter(([uuid]) => isMissing(uuid)).length > found.length;
   const shortSince = isShort ? (before.shortSince ?? now) : undefined;
   const counts = complete && (shortSince === undefined || now - shortSince >= SHORT_FOR_MS);
-  const known = new Map(servers.map((entry) => [entry.uuid, { entry, missedWalks: 0 }]));
   for (const [uuid, { entry, missedWalks: missedBefore }] of before.known) {
     if (known.has(uuid)) continue;
+    // A list may show other servers each time.
+    if (known.size >= MAX_LISTED) break;
     const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
     const isGone = missedWalks > 0 && notFound.has(identityOf({ id: uuid }));
     if (!isGone && missedWalks < WALKS_TO_VANISH) known.set(uuid, { entry, missedWalks });
   }
-  const kept = new Set(keep([...known.values()].map(({ entry }) => entry)));
-  const standing = complete
-    ? { completeAt: now, shortSince, empty: emptyProblem(servers.length, problem), forgotten: forgotten.size }
-    : { forgotten: Math.max(before.forgotten, forgotten.size) };
   return {
     ...before,
-    ...standing,
+    ...(complete && { completeAt: now, shortSince, empty: emptyProblem(servers.length, problem) }),
     ...(servers.some(isIncluded) && { empty: undefined }),
-    known: new Map([...known].filter(([, { entry }]) => kept.has(entry))),
+    known,
     pages,
     failures: before.failures + (problem === undefined ? 0 : 1),
     surplusEntries,
@@ -100,23 +91,4 @@ function emptyProblem(listed: number, problem: Error | undefined): Problem | und
 /** Did the last walk miss servers, so that another walk should tell whether they are gone? */
 export function hasDoubts({ known, shortSince }: ListingState): boolean {
   return shortSince !== undefined || [...known.values()].some(({ missedWalks }) => missedWalks > 0);
-}
-
-/**
- * The first so many of the servers, by rank and then by UUID: a choice that doesn't depend on the order of the server list; and how
- * the others rank.
- */
-export function firstServers(
-  servers: readonly ListedServer[],
-  most: number,
-  rankOf: (server: ListedServer) => number,
-) {
-  if (servers.length <= most) return { first: servers, others: [] };
-  const ranked = servers.map((server) => ({ server, rank: rankOf(server) }));
-  ranked.sort((one, other) => one.rank - other.rank || byUuid(one.server, other.server));
-  return { first: ranked.slice(0, most).map(({ server }) => server), others: ranked.slice(most) };
-}
-
-export function byUuid(one: Pick<ListedServer, 'uuid'>, other: Pick<ListedServer, 'uuid'>): number {
-  return one.uuid < other.uuid ? -1 : 1;
 }

@@ -7,7 +7,10 @@ import { PanelError } from './errors.ts';
 export const LISTING_PAGE_SIZE = 100;
 
 /** Far more than any panel has, and too few to fill the memory. */
-const MAX_PAGES = 1_000;
+const MAX_PAGES = 500;
+
+/** The most servers that a walk finds. */
+export const MAX_LISTED = MAX_PAGES * LISTING_PAGE_SIZE;
 
 /** A walk stops after this many failed pages and leaves the rest for later. */
 const MAX_FAILURES = 2;
@@ -19,18 +22,12 @@ const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 /** Reads one page of a server list. */
 export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>;
 
-/** Which of the servers found so far a walk holds. */
-export type KeepServers = (servers: readonly ListedServer[]) => readonly ListedServer[];
-
-/** `keep` is called whenever so many servers were found, and not after every page, because it looks at all of them. */
-const KEEP_STEP = 5_000;
-
 /** The result of a walk through the pages of a server list. */
 export interface ListingWalk {
-  /** The kept servers, one entry per UUID, with printable texts. */
+  /** One entry per UUID, with printable texts. */
   readonly servers: readonly ListedServer[];
-  /** The UUIDs of all servers that were found; of entries that can't be read, the short ids that they reveal. */
-  readonly seen: ReadonlySet<string>;
+  /** The ids that entries which can't be read reveal. */
+  readonly unreadable: ReadonlySet<string>;
   /** Every page was read, even if single entries could not be. */
   readonly complete: boolean;
   /** Entries beyond the number requested for a page: they were not read. */
@@ -45,14 +42,9 @@ export interface ListingWalk {
  * Reads every page of a server list, one after the other, until the signal aborts. Pages have no stable order, so a server may be on
  * two of them: it counts once. Never rejects: what was found before a failure is kept.
  */
-export async function walkListing(
-  read: ReadListingPage,
-  signal?: AbortSignal,
-  keep: KeepServers = (servers) => servers,
-): Promise<ListingWalk> {
-  const seen = new Set<string>();
-  let kept = new Map<string, ListedServer>();
-  let keepsAbove = KEEP_STEP;
+export async function walkListing(read: ReadListingPage, signal?: AbortSignal): Promise<ListingWalk> {
+  const found = new Map<string, ListedServer>();
+  const unreadable = new Set<string>();
   const failures: Error[] = [];
   let flaw: Error | undefined;
   let [pages, surplusEntries] = [1, 0];
@@ -64,17 +56,10 @@ export async function walkListing(
       for (const [index, listed] of answer.servers.entries()) {
         if (index > 0 && index % SLICE === 0) await afterEvents();
         const server = presentable(listed);
-        if (server !== undefined) {
-          seen.add(server.uuid);
-          kept.set(server.uuid, server);
-          continue;
-        }
-        bad += 1;
-        for (const id of [listed.identifier, listed.uuid]) seen.add(identityOf({ id }));
-      }
-      if (kept.size > keepsAbove) {
-        kept = new Map(keep([...kept.values()]).map((server) => [server.uuid, server]));
-        keepsAbove = kept.size + KEEP_STEP;
+        if (server === undefined) {
+          bad += 1;
+          for (const id of [listed.identifier, listed.uuid]) unreadable.add(identityOf({ id }));
+        } else found.set(server.uuid, server);
       }
       surplusEntries += answer.surplusEntries;
       // A later page that reports fewer pages doesn't end the walk: servers on unread pages may still exist.
@@ -85,8 +70,8 @@ export async function walkListing(
     }
   }
   return {
-    servers: keep([...kept.values()]),
-    seen,
+    servers: [...found.values()],
+    unreadable,
     complete: failures.length === 0 && surplusEntries === 0 && pages <= MAX_PAGES,
     surplusEntries,
     pages: Math.min(pages, MAX_PAGES),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ListedPorts } from '../../../src/fleet/listed-ports.ts';
+import { listedPorts } from '../../../src/fleet/listed-ports.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { listed } from '../../support/listed.ts';
@@ -10,8 +10,7 @@ const on = (uuid: string, node: string, place: Pick<ListedServer, 'address' | 'a
 const LISTED = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459] });
 const OURS = { ...LISTED, panel: 'main' };
 
-const isTaken = (other: ListedServer, port: number) =>
-  new ListedPorts('main', [OURS, other]).isTaken(OURS, port);
+const isTaken = (other: ListedServer, port: number) => listedPorts('main', [OURS, other])(OURS, port);
 
 describe("a port of a server's address", () => {
   it.each([
@@ -47,9 +46,9 @@ describe("a port of a server's address", () => {
 
   it('that several servers have belongs to another server than each of them', () => {
     const twins = ['one', 'two', 'two'].map((uuid) => on(uuid, 'fra-1', { address: '203.0.113.7:2457' }));
-    expect(new ListedPorts('main', [OURS, ...twins]).isTaken(OURS, 2457)).toBe(true);
+    expect(listedPorts('main', [OURS, ...twins])(OURS, 2457)).toBe(true);
     const again = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459, 2459] });
-    expect(new ListedPorts('main', [again]).isTaken(OURS, 2459)).toBe(false);
+    expect(listedPorts('main', [again])(OURS, 2459)).toBe(false);
   });
 
   it("can belong to another panel's server at the same address, but not of a node that happens to have the same name", () => {
@@ -57,14 +56,11 @@ describe("a port of a server's address", () => {
       on('theirs', 'fra-1', { address: '203.0.113.7:2457' }),
       on('named', 'fra-1', { address: 'play.example.com:2458' }),
     ];
-    const theirs = new ListedPorts('other', others);
-    expect([2457, 2458].map((port) => theirs.isTaken(OURS, port))).toEqual([true, false]);
-    expect(new ListedPorts('other', [LISTED]).isTaken(OURS, 2459)).toBe(false);
+    const theirs = listedPorts('other', others);
+    expect([2457, 2458].map((port) => theirs(OURS, port))).toEqual([true, false]);
+    expect(listedPorts('other', [LISTED])(OURS, 2459)).toBe(false);
     const named = { ...on('ours', 'fra-1', { address: 'games.example.com:2456' }), panel: 'main' };
-    expect(['main', 'other'].map((panel) => new ListedPorts(panel, others).isTaken(named, 2457))).toEqual([
-      true,
-      false,
-    ]);
+    expect(['main', 'other'].map((panel) => listedPorts(panel, others)(named, 2457))).toEqual([true, false]);
   });
 
   it('is looked up quickly, although thousands of servers are listed with it', () => {
@@ -72,9 +68,9 @@ describe("a port of a server's address", () => {
     const servers = Array.from({ length: 3_000 }, (_, index) =>
       on(`server ${index}`, 'fra-1', { address: '203.0.113.8:2456', otherPorts }),
     );
-    const ports = new ListedPorts('main', [OURS, ...servers]);
+    const ports = listedPorts('main', [OURS, ...servers]);
     const before = cpuMs();
-    const taken = servers.flatMap(() => otherPorts.filter((port) => ports.isTaken(OURS, port)));
+    const taken = servers.flatMap(() => otherPorts.filter((port) => ports(OURS, port)));
     expect(cpuMs() - before).toBeLessThan(1_500);
     expect(taken).toEqual([]);
   });

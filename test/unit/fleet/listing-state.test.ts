@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   afterWalk,
-  firstServers,
   hasDoubts,
   type ListingState,
   NEVER_READ,
@@ -15,11 +14,10 @@ const MINUTE = 60_000;
 
 /** A walk that found the servers with these numbers, and unreadable entries for others. */
 function walk(found: readonly number[], { complete = true, unreadable = [] as number[] } = {}): ListingWalk {
-  const seen = new Set([...found.map(uuidOf), ...unreadable.map((n) => uuidOf(n).slice(0, 8))]);
   const problem = complete && unreadable.length === 0 ? undefined : new Error('a page or an entry failed');
   return {
     servers: found.map((n) => listed(n)),
-    seen,
+    unreadable: new Set(unreadable.map((n) => uuidOf(n).slice(0, 8))),
     complete,
     problem,
     pages: 1,
@@ -30,8 +28,6 @@ function walk(found: readonly number[], { complete = true, unreadable = [] as nu
 const CONTEXT: WalkContext = {
   now: 0,
   notFound: new Set(),
-  keep: (servers) => servers,
-  forgotten: new Set(),
   isIncluded: () => true,
 };
 
@@ -139,18 +135,11 @@ describe('a server of the server list', () => {
     );
   });
 
-  it('is remembered only if it is kept, whatever the walks find', () => {
-    const keep: WalkContext['keep'] = (servers) => servers.slice(0, 5);
-    fc.assert(
-      fc.property(fc.array(numbers, { maxLength: 12 }), (found) => {
-        expect(
-          after(
-            found.map((some) => walk(some)),
-            { keep },
-          ).known.size,
-        ).toBeLessThanOrEqual(5);
-      }),
-    );
+  it('is remembered beside at most 49,999 others, of which the last walk found some', () => {
+    const walkFrom = (first: number) => walk(Array.from({ length: 30_000 }, (_, n) => first + n));
+    const state = after([walkFrom(0), walkFrom(30_000)]);
+    expect(state.known.size).toBe(50_000);
+    expect(state.known.has(uuidOf(59_999))).toBe(true);
   });
 });
 
@@ -170,29 +159,4 @@ describe('a walk', () => {
   ])('tells why nothing is discovered: %s', (_what, walks, isIncluded, cause) => {
     expect(after(walks, { isIncluded: () => isIncluded }).empty?.cause).toBe(cause);
   });
-
-  it('that is incomplete does not lower the number of servers that are left out', () => {
-    const forgotten = (uuids: string[]) => ({ ...CONTEXT, forgotten: new Set(uuids) });
-    const many = afterWalk(NEVER_READ, ALL, forgotten(['a', 'b']));
-    expect(afterWalk(many, PARTIAL, forgotten(['a'])).forgotten).toBe(2);
-    expect(afterWalk(many, ALL, forgotten(['a'])).forgotten).toBe(1);
-  });
-});
-
-it('the first servers are those of a lower rank, then by UUID, whatever the order of the server list', () => {
-  const numbers = fc.uniqueArray(fc.nat(40), { maxLength: 40 });
-  const numberOf = (uuid: string) => Number.parseInt(uuid.slice(0, 8), 16);
-  fc.assert(
-    fc.property(numbers, fc.nat(45), (shown, most) => {
-      const rank = (n: number) => n % 3;
-      const sorted = shown.toSorted((a, b) => rank(a) - rank(b) || a - b);
-      const { first, others } = firstServers(
-        shown.map((n) => listed(n)),
-        most,
-        ({ uuid }) => rank(numberOf(uuid)),
-      );
-      expect(new Set(first.map(({ uuid }) => numberOf(uuid)))).toEqual(new Set(sorted.slice(0, most)));
-      expect(others.map(({ server }) => numberOf(server.uuid))).toEqual(sorted.slice(most));
-    }),
-  );
 });
