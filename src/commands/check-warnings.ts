@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
-import { matchesEveryServer } from '../domain/discovery.ts';
+import { matchesEveryServer } from '../doctor/rules-in-words.ts';
 import { listed } from '../domain/sentences.ts';
 import type { SecretFile } from '../yaml/files.ts';
 import { quote } from '../yaml/scalars.ts';

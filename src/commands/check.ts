@@ -1,13 +1,8 @@
 import { Command, Option } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import {
-  DEFAULT_MAX_SERVERS,
-  describeQuery,
-  describeRule,
-  matchesEveryServer,
-  type ServerGlobs,
-} from '../domain/discovery.ts';
+import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rules-in-words.ts';
+import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { countExpectations } from '../domain/server.ts';

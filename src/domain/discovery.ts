@@ -1,4 +1,3 @@
-import { formatDuration } from './durations.ts';
 import type { CollectionMode, Expect, QuerySettings } from './server.ts';
 
 /**
@@ -39,21 +38,4 @@ export interface ListingSettings {
   readonly intervalMs: number;
   /** If absent, the server list only adds facts about the configured servers. */
   readonly discover?: DiscoverRules;
-}
-
-/** Whether the rule matches every listed server, so that no later rule is reached. */
-export function matchesEveryServer({ match }: { readonly match: ServerGlobs }): boolean {
-  return Object.keys(match).length === 0;
-}
-
-/** A rule and the servers that it applies to; `index` is its position, because earlier rules take precedence. */
-export function describeRule(effect: string, match: ServerGlobs, index: number): string {
-  const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
-  if (parts.length > 0) return `${effect} where ${parts.join(' and ')}`;
-  return `${effect} for all ${index === 0 ? 'servers' : 'other servers'}`;
-}
-
-export function describeQuery({ type, address, intervalMs }: QuerySettings): string {
-  const at = address === undefined ? '' : ` at ${address}`;
-  return `${type}${at} every ${formatDuration(intervalMs)}`;
 }

@@ -13,16 +13,19 @@ import { PanelError, problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
 import {
+  afterWalk,
   type CompiledRules,
   compileRules,
+  hasDoubts,
   isUnnamed,
+  type ListingState,
   mergeProblems,
   mergeTargets,
+  NEVER_READ,
   type ServerIdentity,
   unlistedIn,
 } from './discovered-targets.ts';
 import { listedPorts } from './listed-ports.ts';
-import { afterWalk, hasDoubts, type ListingState, NEVER_READ } from './listing-state.ts';
 import { problemLog } from './problem-log.ts';
 
 /** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
@@ -175,7 +178,7 @@ export class Discovery {
 
   start(): void {
     this.#isRunning = true;
-    this.#begin();
+    this.restart();
   }
 
   stop(): void {
@@ -185,10 +188,7 @@ export class Discovery {
 
   /** Reads the server list at once, because it may have changed completely. */
   restart(): void {
-    if (this.#isRunning) this.#begin();
-  }
-
-  #begin(): void {
+    if (!this.#isRunning) return;
     this.#cancelAll();
     this.#isAdmins = undefined;
     const settings = this.#settings;

@@ -6,7 +6,7 @@ import {
   type ListingState,
   NEVER_READ,
   type WalkContext,
-} from '../../../src/fleet/listing-state.ts';
+} from '../../../src/fleet/discovered-targets.ts';
 import type { ListingWalk } from '../../../src/panel/listing.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 

@@ -1,0 +1,20 @@
+import type { ServerGlobs } from '../domain/discovery.ts';
+import { formatDuration } from '../domain/durations.ts';
+import type { QuerySettings } from '../domain/server.ts';
+
+/** Whether the rule matches every listed server, so that no later rule is reached. */
+export function matchesEveryServer({ match }: { readonly match: ServerGlobs }): boolean {
+  return Object.keys(match).length === 0;
+}
+
+/** A rule and the servers that it applies to; `index` is its position, because earlier rules take precedence. */
+export function describeRule(effect: string, match: ServerGlobs, index: number): string {
+  const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
+  if (parts.length > 0) return `${effect} where ${parts.join(' and ')}`;
+  return `${effect} for all ${index === 0 ? 'servers' : 'other servers'}`;
+}
+
+export function describeQuery({ type, address, intervalMs }: QuerySettings): string {
+  const at = address === undefined ? '' : ` at ${address}`;
+  return `${type}${at} every ${formatDuration(intervalMs)}`;
+}
