@@ -59,7 +59,7 @@ function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
     .filter(([, lacking]) => lacking.length > 0)
     .map(
       ([what, lacking]) =>
-        `limits_from_listing is off, and no ${what} limit is set for ${listed(namesOf(lacking), NAMED_SERVERS)}, so alerts on that limit can't fire: set limits_from_listing: true, or limits for these servers`,
+        `\`limits_from_listing\` is off, and no ${what} limit is set for ${listed(namesOf(lacking), NAMED_SERVERS)}, so alerts on that limit can't fire: set \`limits_from_listing: true\`, or \`limits\` for these servers`,
     );
 }
 

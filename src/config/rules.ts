@@ -30,13 +30,13 @@ export function checkPanel(panel: Panel, context: Context): void {
   const isInline = 'api_key' in panel;
   if (isInline === 'api_key_file' in panel) {
     const message = isInline
-      ? 'expected either api_key or api_key_file, got both'
-      : 'is missing; set api_key, or api_key_file to the file that contains the key';
+      ? 'expected either `api_key` or `api_key_file`, got both'
+      : 'is missing; set `api_key`, or `api_key_file` to the file that contains the key';
     context.addIssue(problemOf(message, 'key', [isInline ? 'api_key_file' : 'api_key']));
   }
   if (panel.url !== undefined && isClearText(panel.url) && panel.allow_insecure !== true) {
     const message =
-      'expected https, because http sends the API key in clear text (allow_insecure: true permits it)';
+      'expected https, because http sends the API key in clear text (`allow_insecure: true` permits it)';
     context.addIssue(problemOf(message, 'value', ['url']));
   }
   if (panel.discover !== undefined) return;
@@ -49,7 +49,7 @@ export function checkPanel(panel: Panel, context: Context): void {
   for (const [index, { query }] of queried.entries()) {
     if (query === undefined || /:\d+$/.test(query.address ?? '')) continue;
     const message =
-      'expected the address to query, with its port, because the server list is not read (limits_from_listing: false)';
+      'expected the address to query, with its port, because the server list is not read (`limits_from_listing: false`)';
     context.addIssue(problemOf(message, 'value', ['servers', index, 'query', 'address']));
   }
 }

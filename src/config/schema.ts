@@ -38,7 +38,7 @@ const hosts = (example: string) =>
 function inlineKeyProblem(text: string): string | undefined {
   // A key may contain a slash, but none begins like this.
   if (/^(?:~|\.{0,2}|[a-z]:)[/\\]/i.test(text))
-    return 'expected an API key, but this is a file: name it in api_key_file';
+    return 'expected an API key, but this is a file: name it in `api_key_file`';
   return /^\$\w+$/.test(text)
     ? 'expected an API key, but this is a variable without braces: write it as ${PANEL_API_KEY}'
     : apiKeyProblem(text);

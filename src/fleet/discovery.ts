@@ -319,7 +319,7 @@ export class Discovery {
     // Problems with the panel or its API key are reported once, by the servers' own calls.
     if (gateway.health !== 'up' && (!discovers || isPanelWide(CAUSES[cause]))) return;
     const what = isRefused
-      ? 'server list rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying'
+      ? 'server list rejected: node, egg and limits are unknown, except for configured limits; set `limits_from_listing: false` to stop retrying'
       : complete
         ? 'server list has unreadable entries: ignoring them'
         : known.size + this.#configured.length > 0

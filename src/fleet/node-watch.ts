@@ -153,7 +153,7 @@ export class NodeWatch {
     if (cause === this.#cause) return;
     this.#cause = cause;
     const remedy = REFUSED.has(cause)
-      ? 'the key in nodes.api_key_file needs permission to read nodes (an application API key, or that of an administrator)'
+      ? 'the key in `nodes.api_key_file` needs permission to read nodes (an application API key, or that of an administrator)'
       : 'retrying later';
     log.warn({ panel, cause, detail }, `panel ${panel}: reading its nodes failed: ${detail}; ${remedy}`);
   }

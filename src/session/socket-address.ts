@@ -43,7 +43,7 @@ function hostProblem(
 ): Problem | undefined {
   if (policy.socketHosts !== undefined) {
     const allowed = policy.socketHosts.some((name) => sameHost(name, host));
-    return allowed ? undefined : problem('socket_address_not_allowed', 'the host is not in socket_hosts');
+    return allowed ? undefined : problem('socket_address_not_allowed', 'the host is not in `socket_hosts`');
   }
   if (isLocalHost(host) && !isLocalHost(panelHost)) {
     return problem(

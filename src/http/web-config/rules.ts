@@ -9,8 +9,8 @@ const NOT_IGNORED = 'not supported, and ignoring it would allow what it excludes
 
 /** Settings under `tls_server_config` that restrict who is admitted, or how, or that must not be written in this file. */
 const REJECTED: Readonly<Record<string, string>> = {
-  cert: 'not supported: name a file with the certificate in cert_file',
-  key: 'not supported: name a file with the private key in key_file',
+  cert: 'not supported: name a file with the certificate in `cert_file`',
+  key: 'not supported: name a file with the private key in `key_file`',
   client_ca: 'not supported: name a file with it in client_ca_file',
   client_allowed_sans: `${NOT_IGNORED}: use a CA that signs only the clients of this exporter`,
   cipher_suites: `${NOT_IGNORED}: remove it to use the suites of Node.js with forward secrecy, or set min_version: TLS13`,
@@ -24,7 +24,7 @@ const NOTHING =
 const COLON =
   'expected a username without a colon, because clients send a colon between username and password';
 const NO_TYPE =
-  'expected client_auth_type as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
+  'expected `client_auth_type` as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
 
 /** Problems between the settings of a tree without blanks; ignores values that don't have the expected shape. */
 export function checkWebRules(tree: Tree): readonly SettingProblem[] {

@@ -104,7 +104,7 @@ const SETUPS: readonly WrongSetup[] = [
   {
     name: 'plain-http',
     arrange: async () => ({ url: 'http://panel.example.com', key: 'ptlc_TopSecretKey' }),
-    fix: /expected https, because http sends the API key in clear text \(allow_insecure: true permits it\)/,
+    fix: /expected https, because http sends the API key in clear text \(`allow_insecure: true` permits it\)/,
     seenByCheck: true,
   },
   {

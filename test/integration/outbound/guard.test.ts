@@ -43,7 +43,7 @@ describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
     const proxy = await stage.proxy();
     const settings = [trust, `proxy_url: ${proxy.url}`, 'socket_hosts: [other.test]'];
     const exporter = await stage.exporter(panel, settings);
-    await expectLine(exporter, /the host is not in socket_hosts/);
+    await expectLine(exporter, /the host is not in `socket_hosts`/);
     expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
   });
 

@@ -210,7 +210,7 @@ test.each([
   [
     'unknown limits',
     'limits_from_listing: false\n    servers: [{ id: 1a7ce997, name: a, limits: { cpu_cores: 1 } }, { id: d3aac109, name: b, mode: poll }]',
-    /no CPU limit is set for b, so .*\n.*no disk limit is set for a, b, so .*\n.*no memory limit is set for b, so alerts on that limit can't fire: set limits_from_listing: true, or limits for these servers\n$/,
+    /no CPU limit is set for b, so .*\n.*no disk limit is set for a, b, so .*\n.*no memory limit is set for b, so alerts on that limit can't fire: set `limits_from_listing: true`, or `limits` for these servers\n$/,
   ],
   [
     'a rule after one that matches every server',

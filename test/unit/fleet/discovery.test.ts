@@ -509,7 +509,7 @@ describe('a server list that only adds data to configured servers', () => {
       await clock.advance(30 * MINUTE);
       expect(asked).toHaveLength(7);
       expect(of('warn')).toEqual([
-        `panel main: server list rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying; last error: GET /api/client returned ${status}`,
+        `panel main: server list rejected: node, egg and limits are unknown, except for configured limits; set \`limits_from_listing: false\` to stop retrying; last error: GET /api/client returned ${status}`,
       ]);
       expect(found.at(-1)).toEqual(configured);
       expect(discovery.problems).toEqual([]);

@@ -118,7 +118,7 @@ describe('a failure', () => {
     await clock.advance(10 * MINUTE);
     expect(log.lines.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^panel main: reading its nodes failed: returned 403; the key in nodes.api_key_file needs/,
+        /^panel main: reading its nodes failed: returned 403; the key in `nodes.api_key_file` needs/,
       ),
       'panel main: its nodes are read again',
     ]);

@@ -124,7 +124,7 @@ test.each([
 const PAIR = 'cert_file: c, key_file: k';
 const VERIFY = 'client_auth_type: RequireAndVerifyClientCert';
 const NO_TYPE =
-  'expected client_auth_type as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
+  'expected `client_auth_type` as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
 
 test.each<[string, string[]]>([
   ['[]', ['1:1: expected a map with tls_server_config, basic_auth_users and others, got an empty list']],
@@ -218,8 +218,8 @@ describe('a setting that is not supported and would restrict clients is rejected
       `${NOT_IGNORED}: remove it to use the suites of Node.js with forward secrecy, or set min_version: TLS13`,
     ],
     ['curve_preferences', '[X25519]', `${NOT_IGNORED}: remove it to use the curves of Node.js`],
-    ['cert', 'C', 'not supported: name a file with the certificate in cert_file'],
-    ['key', 'K', 'not supported: name a file with the private key in key_file'],
+    ['cert', 'C', 'not supported: name a file with the certificate in `cert_file`'],
+    ['key', 'K', 'not supported: name a file with the private key in `key_file`'],
     ['client_ca', 'A', 'not supported: name a file with it in client_ca_file'],
   ])('%s', async (key, value, message) => {
     const { settings, issues } = await parse(`tls_server_config: { ${PAIR}, ${key}: ${value} }`);
