@@ -126,32 +126,27 @@ export class NodeWatch {
 
   /** Resolves with the time until the next read. */
   async #read(api: NodesApi, { intervalMs }: NodesSettings, signal: AbortSignal): Promise<number> {
-    const { clock } = this.#options;
-    try {
-      const nodes = await allNodes(api, signal);
-      if (signal.aborted) return intervalMs;
-      this.#nodes = nodes;
-      this.#staleAt = clock.now() + intervalMs * VALID_INTERVALS;
-      this.#succeeded();
-      return intervalMs;
-    } catch (error) {
-      if (signal.aborted) return intervalMs;
-      const problem = problemOf(error);
-      this.#failed(problem);
-      return Math.max(intervalMs, problem.retryAfterMs ?? 0);
+    const read = await allNodes(api, signal).catch(problemOf);
+    if (signal.aborted) return intervalMs;
+    const problem = 'cause' in read ? read : undefined;
+    if (!('cause' in read)) {
+      this.#nodes = read;
+      this.#staleAt = this.#options.clock.now() + intervalMs * VALID_INTERVALS;
     }
+    this.#report(problem);
+    return Math.max(intervalMs, problem?.retryAfterMs ?? 0);
   }
 
-  #succeeded(): void {
+  /** Logs a failure, unless the last one had the same cause, and the first success after it. */
+  #report(problem: Problem | undefined): void {
     const { panel, log } = this.#options;
-    if (this.#cause !== undefined) log.info({ panel }, `panel ${panel}: its nodes are read again`);
-    this.#cause = undefined;
-  }
-
-  #failed({ cause, detail }: Problem): void {
-    const { panel, log } = this.#options;
-    if (cause === this.#cause) return;
-    this.#cause = cause;
+    if (problem?.cause === this.#cause) return;
+    this.#cause = problem?.cause;
+    if (problem === undefined) {
+      log.info({ panel }, `panel ${panel}: its nodes are read again`);
+      return;
+    }
+    const { cause, detail } = problem;
     const remedy = REFUSED.has(cause)
       ? 'the key in `nodes.api_key_file` needs permission to read nodes (an application API key, or that of an administrator)'
       : 'retrying later';
