@@ -248,6 +248,8 @@ test.each([
   ['the server list, if the node reports none', { listedMemoryBytes: 3 }, 0, ['memory_limit_bytes 3']],
   ['the server list, for a polled server', { listedMemoryBytes: 3 }, undefined, ['memory_limit_bytes 3']],
   ['no source, because it is unlimited', { memoryBytes: 'unlimited', listedMemoryBytes: 3 }, 2, []],
+  ['no source, if the node reports none', {}, 0, []],
+  ['no source, if nothing is known', {}, undefined, []],
 ] as const)('the memory limit comes from %s', (_who, limits, ofNode, lines) => {
   const sample = { state: 'running', ...(ofNode !== undefined && { memoryLimitBytes: ofNode }) } as const;
   const found = series({ sample, target: { limits } }).filter((line) => line.startsWith('memory_limit'));
@@ -270,28 +272,10 @@ test.each([
   expect(series({ status: { condition } })).toContain(`collection_streaming ${value}`);
 });
 
-test.each([
-  ['the configuration takes precedence over the panel', 5_000, 4_000, ['memory_limit_bytes 5000']],
-  ["the panel's value without a configured one", undefined, 4_000, ['memory_limit_bytes 4000']],
-  ['none if configured as unlimited', 'unlimited', 4_000, []],
-  ['none if the panel sends 0', undefined, 0, []],
-  ['none if it is unknown', undefined, undefined, []],
-] as const)('memory limit: %s', (_, configured, sent, expected) => {
-  const lines = series({
-    target: { limits: configured === undefined ? {} : { memoryBytes: configured } },
-    sample: sent === undefined ? {} : { memoryLimitBytes: sent },
-  });
-  expect(lines.filter((line) => line.startsWith('memory_limit'))).toEqual(expected);
-});
-
 test('unlimited disk space and CPU have no limit series', () => {
   const limits = { diskBytes: 'unlimited', cpuCores: 'unlimited' } as const;
   const lines = series({ target: { limits } });
   expect(lines.filter((line) => /^(?:disk|cpu)_limit/.test(line))).toEqual([]);
-});
-
-test('a server with expect: any is not expected to run', () => {
-  expect(series({ target: { expect: 'any' } })).toContain('expected_running 0');
 });
 
 test.each([

@@ -196,10 +196,4 @@ describe('the query of a game', () => {
     const [server] = view([streamingReading({ ...failed, ...changes })]).servers;
     expect(server).toMatchObject({ cause: 'origin', query_problem: { cause: 'query_refused' } });
   });
-
-  it('is not shown for a server that is not running', () => {
-    const query = { problem: failed.query_problem, durationSeconds: 0.01, staleAt: Number.POSITIVE_INFINITY };
-    const [server] = view([observedRecord({ query, sample: { state: 'offline' } })]).servers;
-    for (const field of ['query_up', 'query_problem', 'cause']) expect(server).not.toHaveProperty(field);
-  });
 });

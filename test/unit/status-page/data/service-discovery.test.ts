@@ -62,24 +62,14 @@ describe('the list of targets', () => {
     ]);
   });
 
-  it.each([
-    '169.254.169.254',
-    '100.100.100.200',
-    '168.63.129.16',
-    '[::ffff:100.100.100.200]',
-    '[64:ff9b::a9fe:a9fe]',
-    '[fd00:ec2::254]',
-    '224.0.0.1',
-    '239.255.255.250',
-    '240.0.0.1',
-    '255.255.255.255',
-    '[::ffff:255.255.255.255]',
-    '[ff02::1]',
-  ])('omits a server at %s, a metadata, multicast, broadcast or reserved address', (host) => {
-    expect(groupsOf({ target: { address: `${host}:80` } }, { target: { address: 'a:80' } })).toMatchObject([
-      { targets: ['a:80'] },
-    ]);
-  });
+  it.each(['169.254.169.254', '[::ffff:100.100.100.200]', '224.0.0.1', '[ff02::1]'])(
+    'omits a server at %s, a metadata, multicast, broadcast or reserved address',
+    (host) => {
+      expect(groupsOf({ target: { address: `${host}:80` } }, { target: { address: 'a:80' } })).toMatchObject([
+        { targets: ['a:80'] },
+      ]);
+    },
+  );
 
   it.each(['127.0.0.1', '10.0.0.7', '[::1]', '203.0.113.7', 'play.example.com'])(
     'has a server at %s',
