@@ -52,10 +52,6 @@ describe('a file that a user named', () => {
     expect(await readText(endless, API_KEY_FILE)).toMatchObject({ ok: false });
   });
 
-  it('may not be a directory', async () => {
-    expect(await readTextFile(folder, API_KEY_FILE)).toEqual({ ok: false, problem: 'it is a directory' });
-  });
-
   it('may be a pipe, of which all is read, whenever it is written', async () => {
     const file = await pipe();
     const writer = await open(file, 'r+');

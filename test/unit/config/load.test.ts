@@ -292,13 +292,6 @@ test('a file that may not be read has its own remedy instead', () => {
   );
 });
 
-test('a binary file is not a configuration', async () => {
-  const result = await load(new Uint8Array([0xff, 0xfe, 0x70, 0x00]));
-  expect(result.ok ? '' : formatIssues(result.issues)).toContain(
-    "can't be read: not UTF-8 text; save it as UTF-8",
-  );
-});
-
 test('an impossible path is reported like any other issue', async () => {
   const result = await load(withKey('api_key_file: "a\\0b"'));
   expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read");
