@@ -89,6 +89,16 @@ describe('a server that is identified differently', () => {
   });
 });
 
+it('servers in another order, or that leave, are a new list; the same ones in the same order are not', () => {
+  const targets = ['a', 'b', 'c'].map((id) => target({ id }));
+  const { members } = regroup([], targets, create);
+  expect(regroup(members, targets, create).isRegrouped).toBe(false);
+  expect(regroup(members, targets.slice(0, 2), create).isRegrouped).toBe(true);
+  const reversed = regroup(members, targets.toReversed(), create);
+  expect(reversed).toMatchObject({ isRegrouped: true, changes: { added: 0, removed: 0, unchanged: 3 } });
+  expect(reversed.members).toEqual(members.toReversed());
+});
+
 describe('a server with a changed query', () => {
   const minecraft = { type: 'minecraft', intervalMs: 30_000 };
   const before = target({ query: minecraft, address: '203.0.113.7:25565', otherPorts: [25_566] });
