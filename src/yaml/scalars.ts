@@ -204,16 +204,9 @@ export function countLimit() {
 }
 
 // Binary units only: GB means 10⁹ to some and 2³⁰ to others, and a limit that is 7 % off misleads.
-const UNIT_BYTES: Readonly<Record<string, number>> = {
-  B: 1,
-  KiB: 2 ** 10,
-  MiB: 2 ** 20,
-  GiB: 2 ** 30,
-  TiB: 2 ** 40,
-  PiB: 2 ** 50,
-};
+const UNITS: readonly string[] = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-export const SIZE_PATTERN = `^(\\d+(?:\\.\\d+)?) ?(${Object.keys(UNIT_BYTES).join('|')})$`;
+export const SIZE_PATTERN = `^(\\d+(?:\\.\\d+)?) ?(${UNITS.join('|')})$`;
 const COUNT_PATTERN = '^\\d+(?:\\.\\d+)?$';
 
 const SIZE = new RegExp(SIZE_PATTERN);
@@ -223,7 +216,7 @@ const COUNT = new RegExp(COUNT_PATTERN);
 export function parseSizeLimit(text: string): Limit | undefined {
   if (text === 'unlimited') return text;
   const [, count = '', unit = ''] = SIZE.exec(text) ?? [];
-  const bytes = Math.round(Number(count) * (UNIT_BYTES[unit] ?? 0));
+  const bytes = Math.round(Number(count) * 1_024 ** UNITS.indexOf(unit));
   return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
