@@ -34,7 +34,7 @@ interface Connecting extends WithToken {
 interface Handshake extends Connecting {
   /** The token is of an earlier socket. */
   readonly reused: boolean;
-  readonly deadlineAt: number;
+  readonly dueAt: number;
 }
 
 /** A socket whose token was accepted. */
@@ -49,8 +49,8 @@ export interface Live extends Accepted {
   readonly since: number;
   /** When a token was last accepted on it. */
   readonly authenticatedAt: number;
-  /** When a new token is fetched, if that is before the current one expires. */
-  readonly refreshAt: number;
+  /** When a new token is fetched, or the current one expires, or a new one has to be accepted. */
+  readonly dueAt: number;
   /** Consecutive failed refreshes, and when the last one failed; absent if none failed. */
   readonly failedRefreshes?: { readonly count: number; readonly at: number };
   /** The node rejected a renewed token once; another is fetched shortly. */
@@ -62,7 +62,7 @@ interface Resting extends AttemptState {
   /** When the last attempt failed, and why. */
   readonly since: number;
   readonly reason: Failure['reason'];
-  readonly retryAt: number;
+  readonly dueAt: number;
   /** If that can still be used. */
   readonly token?: Token | undefined;
 }
@@ -79,14 +79,13 @@ export type MachineState =
   | ({ readonly name: 'opening' } & Connecting & Accepted)
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
-  | ({ readonly name: 'refreshing'; readonly next: undefined } & Live)
-  | ({ readonly name: 'refreshing'; readonly next: Token; readonly deadlineAt: number } & Live)
+  | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
   /** Its problem lasts if it is blocked. */
   | ({ readonly name: 'backingOff' | 'blocked' } & Resting);
 
-/** What a state does by itself, and when. */
+/** When a state ends by itself, or no `stats` have arrived for too long. */
 export interface Timer {
-  readonly name: 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
+  readonly type: 'due' | 'silence';
   /** In monotonic milliseconds. */
   readonly at: number;
 }
@@ -96,12 +95,10 @@ type LazyFailure = () => Failure;
 
 /** What can happen to a session. Events of a socket carry its epoch. */
 export type MachineEvent =
-  /** `mayConnect` at once if there is a token: the node's sockets work, as far as is known. */
-  | { readonly type: 'start'; readonly mayConnect: boolean }
   | { readonly type: 'stop' }
   /** The reason why this server could not connect, or renew its token, is probably gone: try now. */
   | { readonly type: 'wake' }
-  /** Try now whether the node's sockets work again, with a new token if `isFresh`. */
+  /** Begin, or try again, with a new token if `isFresh`. */
   | { readonly type: 'try'; readonly isFresh: boolean }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
@@ -118,8 +115,7 @@ export type MachineEvent =
     }
   /** The node failed to handle a message: the token, if that was sent last. */
   | { readonly type: 'daemonError'; readonly epoch: number; readonly failure: LazyFailure }
-  /** A timer of the state ended. */
-  | { readonly type: Exclude<Timer['name'], 'retry'> };
+  | { readonly type: Timer['type'] };
 
 /** What a session has to do. */
 export type MachineEffect =
@@ -143,38 +139,10 @@ const FAILURES_TO_RETRY = 3;
 
 /** What happens in this state if nothing else does; the last `stats` arrived at `heardAt`. Pure, as is all here. */
 export function timersOf(state: MachineState, heardAt: number): readonly Timer[] {
-  switch (state.name) {
-    case 'idle':
-    case 'fetchingToken':
-      return [];
-    case 'connecting':
-    case 'authenticating':
-      return [{ name: 'deadline', at: state.deadlineAt }];
-    case 'opening':
-      return [silence(state, heardAt)];
-    case 'streaming': {
-      const { token, refreshAt } = state;
-      const ending: Timer = { name: 'expiry', at: token.expiresAt };
-      const ends: readonly Timer[] =
-        refreshAt < token.expiresAt ? [{ name: 'refresh', at: refreshAt }, ending] : [ending];
-      return [silence(state, heardAt), ...ends];
-    }
-    case 'refreshing': {
-      // Nothing more arrives on this socket once its token expired, so one under way is for the next socket.
-      const end: Timer =
-        state.next === undefined
-          ? { name: 'expiry', at: state.token.expiresAt }
-          : { name: 'deadline', at: state.deadlineAt };
-      return [silence(state, heardAt), end];
-    }
-    case 'backingOff':
-    case 'blocked':
-      return [{ name: 'retry', at: state.retryAt }];
-  }
-}
-
-function silence({ askedAt }: Accepted, heardAt: number): Timer {
-  return { name: 'silence', at: Math.max(askedAt, heardAt) + SILENCE_MS };
+  const timers: Timer[] = [];
+  if ('dueAt' in state) timers.push({ type: 'due', at: state.dueAt });
+  if ('askedAt' in state) timers.push({ type: 'silence', at: Math.max(state.askedAt, heardAt) + SILENCE_MS });
+  return timers;
 }
 
 /** What is to be done when one state follows another. */

@@ -67,7 +67,6 @@ const LIVE: Handlers<LiveState> = {
   stats: (state) => (state.unanswered === 0 ? state : { ...state, unanswered: 0 }),
   closed: lose,
   silence: ask,
-  expiry: expire,
 };
 
 const RESTING: Handlers<StateNamed<'backingOff' | 'blocked'>> = {
@@ -77,8 +76,8 @@ const RESTING: Handlers<StateNamed<'backingOff' | 'blocked'>> = {
 
 const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<Name>> } = {
   idle: {
-    start: ({ epoch, token }, { mayConnect }, context) =>
-      connectAgain({ epoch, failures: 0 }, mayConnect ? token : undefined, context),
+    try: ({ epoch, token }, { isFresh }, context) =>
+      connectAgain({ epoch, failures: 0 }, isFresh ? undefined : token, context),
   },
   fetchingToken: {
     tokenFetched: (state, { token }, context) => connect(state, { token, reused: false }, context),
@@ -87,10 +86,10 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   },
   connecting: {
     opened: (state, _, { now, timeouts }) => {
-      return { ...state, name: 'authenticating', deadlineAt: now + timeouts.authTimeoutMs };
+      return { ...state, name: 'authenticating', dueAt: now + timeouts.authTimeoutMs };
     },
     closed: lose,
-    deadline: (state, _, context) => fail(state, state.token, CONNECT_TIMEOUT, context),
+    due: (state, _, context) => fail(state, state.token, CONNECT_TIMEOUT, context),
   },
   authenticating: {
     authenticated: open,
@@ -103,7 +102,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
       return state.reused ? replaceToken(state, context) : rejectToken(state, event, context);
     },
     closed: lose,
-    deadline: (state, _, context) => fail(state, state.token, AUTH_TIMEOUT, context),
+    due: (state, _, context) => fail(state, state.token, AUTH_TIMEOUT, context),
   },
   opening: {
     stats: (state, _, context) => stream({ ...state, unanswered: 0 }, state.token, context),
@@ -114,10 +113,10 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   },
   streaming: {
     ...LIVE,
-    refresh,
-    tokenEnding: refresh,
-    wake: (state, event, context) =>
-      state.failedRefreshes === undefined ? state : refresh(state, event, context),
+    due: (state, _, context) =>
+      context.now < state.token.expiresAt ? refresh(state, context) : expire(state, context),
+    tokenEnding: (state, _, context) => refresh(state, context),
+    wake: (state, _, context) => (state.failedRefreshes === undefined ? state : refresh(state, context)),
     jwtError: onJwtError,
   },
   refreshing: {
@@ -132,7 +131,8 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     // The response to a token that is signed with another secret.
     daemonError: (state, { failure }, context) =>
       state.next === undefined ? state : rejectRenewal(state, failure(), context),
-    deadline: (state, _, context) => fail(state, state.next, AUTH_TIMEOUT, context),
+    due: (state, _, context) =>
+      state.next === undefined ? expire(state, context) : fail(state, state.next, AUTH_TIMEOUT, context),
   },
   backingOff: RESTING,
   blocked: RESTING,
@@ -166,8 +166,8 @@ function connect(
   { now, timeouts }: MachineContext,
 ): MachineState {
   const attempt = { ...attemptOf(state), epoch: state.epoch + 1 };
-  const deadlineAt = now + timeouts.connectTimeoutMs;
-  return { name: 'connecting', ...attempt, token, reused, connectsAt: now, deadlineAt };
+  const dueAt = now + timeouts.connectTimeoutMs;
+  return { name: 'connecting', ...attempt, token, reused, connectsAt: now, dueAt };
 }
 
 function fetchToken(from: AttemptState, { now }: MachineContext): MachineState {
@@ -195,7 +195,7 @@ function stream(
     authenticatedAt: context.now,
     unanswered,
     askedAt,
-    refreshAt: token.refreshAt,
+    dueAt: token.refreshAt,
   };
 }
 
@@ -216,7 +216,7 @@ function fail(
     problem,
     since: context.now,
     reason,
-    retryAt: context.now + (retryMs ?? retryDelay(failures, failure, context)),
+    dueAt: context.now + (retryMs ?? retryDelay(failures, failure, context)),
     token: dropToken ? undefined : token,
   };
 }
@@ -296,7 +296,7 @@ function onJwtError(
   if (state.renewalRejected === true) return state;
   if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS)
     return fail(state, undefined, event.failure(), context);
-  return refresh(state, event, context);
+  return refresh(state, context);
 }
 
 function rejectRenewal(
@@ -305,8 +305,7 @@ function rejectRenewal(
   context: MachineContext,
 ): MachineState {
   if (state.renewalRejected === true) return fail(state, undefined, failure, context);
-  const refreshAt = context.now + RENEW_AGAIN_MS;
-  return { ...streamingWith(state, failure), renewalRejected: true, refreshAt };
+  return { ...streamingWith(state, failure, context.now + RENEW_AGAIN_MS), renewalRejected: true };
 }
 
 /** A failed refresh doesn't affect the socket while its token is valid; a lasting refusal waits until the token expires. */
@@ -317,40 +316,33 @@ function keepStreaming(
 ): MachineState {
   const count = (state.failedRefreshes?.count ?? 0) + 1;
   const isLasting = lastingRefusal(failure.problem) !== undefined;
-  return {
-    ...streamingWith(state, failure),
-    failedRefreshes: { count, at: context.now },
-    refreshAt: isLasting ? state.token.expiresAt : context.now + retryDelay(count, failure, context),
-  };
+  const retryMs = isLasting ? Number.POSITIVE_INFINITY : retryDelay(count, failure, context);
+  const failedRefreshes = { count, at: context.now };
+  return { ...streamingWith(state, failure, context.now + retryMs), failedRefreshes };
 }
 
-/** What remains of a socket whose token wasn't renewed. */
-function streamingWith(state: StateNamed<'refreshing'>, { problem }: Failure) {
+/** What remains of a socket whose token wasn't renewed, until that is tried again. */
+function streamingWith(state: StateNamed<'refreshing'>, { problem }: Failure, retryAt: number) {
   const { next: _, ...live } = state;
-  return { ...live, name: 'streaming', problem } as const;
+  return { ...live, name: 'streaming', problem, dueAt: Math.min(retryAt, state.token.expiresAt) } as const;
 }
 
 /** The credentials expired: continue with new ones, or with those already requested. */
-function expire(state: LiveState, _: MachineEvent, context: MachineContext): MachineState {
+function expire(state: LiveState, context: MachineContext): MachineState {
   if (!context.mayRenew) return stop(state);
   const { epoch, problem = TOKEN_EXPIRED } = state;
   return fetchToken({ epoch, failures: failuresIn(state, context), problem }, context);
 }
 
 /** A token that isn't to be renewed lasts until it expires. */
-function refresh(
-  state: StateNamed<'streaming'>,
-  _: MachineEvent,
-  { mayRenew }: MachineContext,
-): MachineState {
-  return mayRenew
-    ? { ...state, name: 'refreshing', next: undefined }
-    : { ...state, refreshAt: state.token.expiresAt };
+function refresh(state: StateNamed<'streaming'>, { mayRenew }: MachineContext): MachineState {
+  const ending = { ...state, dueAt: state.token.expiresAt };
+  return mayRenew ? { ...ending, name: 'refreshing', next: undefined } : ending;
 }
 
 function takeToken(state: LiveState, next: Token, context: MachineContext): MachineState {
   // The server was moved to another node: the old one will go silent.
   if (next.socketUrl !== state.token.socketUrl)
     return connect({ ...state, problem: undefined }, { token: next, reused: false }, context);
-  return { ...state, name: 'refreshing', next, deadlineAt: context.now + context.timeouts.authTimeoutMs };
+  return { ...state, name: 'refreshing', next, dueAt: context.now + context.timeouts.authTimeoutMs };
 }

@@ -56,7 +56,7 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
   const { now, mayConnect, trial, sockets } = seen;
   switch (machine.name) {
     case 'idle':
-      return { type: 'start', mayConnect };
+      return { type: 'try', isFresh: !mayConnect };
     case 'fetchingToken':
       return outdatedAt(machine.problem, sockets, seen) > machine.since ? { type: 'wake' } : undefined;
     case 'backingOff':
@@ -79,10 +79,10 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
 
 /** When a server that rests tries again; one that is listed by now was refused for a reason that may be over soon. */
 function retryAt(
-  { name, retryAt: at, since }: StateNamed<'backingOff' | 'blocked'>,
+  { name, dueAt, since }: StateNamed<'backingOff' | 'blocked'>,
   { target }: Pick<Surroundings, 'target'>,
 ): number {
-  return name === 'blocked' && isListed(target) ? Math.min(at, since + refusedRetryMs(0)) : at;
+  return name === 'blocked' && isListed(target) ? Math.min(dueAt, since + refusedRetryMs(0)) : dueAt;
 }
 
 /** Was the server chosen to try its node's sockets without doing so? */

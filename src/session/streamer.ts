@@ -133,8 +133,8 @@ export class Streamer {
     // Frames postpone the end of a silence without setting the timer again.
     if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer();
     // The next attempt depends on more than time.
-    else if (next.name === 'retry') this.#owner.changed();
-    else this.happened({ type: next.name });
+    else if (isResting(this.#machine)) this.#owner.changed();
+    else this.happened({ type: next.type });
   }
 
   /** Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the node's sockets work. */

@@ -24,9 +24,9 @@ const POLL: Problem = { cause: 'node_silent', detail: 'no response' };
 const NO_SERVER: Problem = { cause: 'not_found', detail: 'no such server' };
 const KEY: Problem = { cause: 'key_refused', detail: 'Unauthenticated.' };
 const failed = { epoch: 1, failures: 2, problem: SOCKET };
-const rest = { since: 0, retryAt: 0, reason: 'closed' } as const;
-const handshake = { token: TOKEN, reused: false, connectsAt: 0, deadlineAt: 0 };
-const live = { token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0, askedAt: 0, refreshAt: 0 };
+const rest = { since: 0, dueAt: 0, reason: 'closed' } as const;
+const handshake = { token: TOKEN, reused: false, connectsAt: 0, dueAt: 0 };
+const live = { token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0, askedAt: 0, dueAt: 0 };
 
 const IDLE: MachineState = { name: 'idle', epoch: 0 };
 const FETCHING: MachineState = { name: 'fetchingToken', since: 0, ...first };

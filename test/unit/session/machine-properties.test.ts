@@ -75,8 +75,8 @@ class World {
   #newestEpoch = 0;
   #heardAt = 0;
 
-  get timers(): ReadonlyMap<Timer['name'], number> {
-    return new Map(timersOf(this.state, this.#heardAt).map(({ name, at: due }) => [name, due]));
+  get timers(): ReadonlyMap<Timer['type'], number> {
+    return new Map(timersOf(this.state, this.#heardAt).map(({ type, at: due }) => [type, due]));
   }
 
   apply({ what, pick, afterMs, random }: Occurrence): void {
@@ -114,14 +114,14 @@ class World {
     const [first] = [...this.timers].sort(([, a], [, b]) => a - b);
     if (first === undefined) return;
     this.now = Math.max(this.now, first[1]);
-    this.dispatch(timeout(first[0]));
+    this.dispatch(this.#timeout(first[0]));
   }
 
   #event(what: Occurrence['what'], pick: number): MachineEvent | undefined {
     const { epoch } = this.state;
     switch (what) {
       case 'start':
-        return { type: what, mayConnect: pick % 2 === 0 };
+        return { type: 'try', isFresh: pick % 2 === 0 };
       case 'stop':
       case 'wake':
         return { type: what };
@@ -163,12 +163,18 @@ class World {
     };
   }
 
+  /** A retry is up to the session. */
+  #timeout(type: Timer['type']): MachineEvent {
+    const { name } = this.state;
+    return name === 'backingOff' || name === 'blocked' ? { type: 'try', isFresh: false } : { type };
+  }
+
   #timerEvent(pick: number): MachineEvent | undefined {
     const names = [...this.timers.keys()];
     const timer = names[pick % Math.max(1, names.length)];
     if (timer === undefined) return undefined;
     this.now = Math.max(this.now, this.timers.get(timer) ?? 0);
-    return timeout(timer);
+    return this.#timeout(timer);
   }
 
   #socketEvent(what: Occurrence['what'], epoch: number, pick: number): MachineEvent | undefined {
@@ -248,7 +254,7 @@ class World {
       expect([...this.timers.keys()]).toContain('silence');
     }
     if (state.name === 'backingOff' || state.name === 'blocked') {
-      expect([...this.timers.keys()]).toEqual(['retry']);
+      expect([...this.timers.keys()]).toEqual(['due']);
       expect(this.fetching).toBe(false);
     }
   }
@@ -275,11 +281,6 @@ class World {
   }
 }
 
-/** The event of a timer that is due; a retry is up to the session. */
-function timeout(timer: Timer['name']): MachineEvent {
-  return timer === 'retry' ? { type: 'try', isFresh: false } : { type: timer };
-}
-
 function at<T>(list: readonly T[], index: number): T {
   const item = list[index % list.length];
   if (item === undefined) throw new Error('expected a list with something in it');
@@ -290,8 +291,16 @@ const occurrence: fc.Arbitrary<Occurrence> = fc.record({
   what: fc.oneof<fc.WeightedArbitrary<Occurrence['what']>[]>(
     // Steps toward a streaming socket are more frequent, so that runs get far.
     {
-      weight: 12,
-      arbitrary: fc.constantFrom('start', 'fetched', 'opened', 'authenticated', 'timer', 'token ending'),
+      weight: 24,
+      arbitrary: fc.constantFrom(
+        'start',
+        'fetched',
+        'opened',
+        'authenticated',
+        'stats',
+        'timer',
+        'token ending',
+      ),
     },
     {
       weight: 6,
@@ -302,7 +311,6 @@ const occurrence: fc.Arbitrary<Occurrence> = fc.record({
         'closed',
         'jwt error',
         'daemon error',
-        'stats',
         'late',
       ),
     },
@@ -318,7 +326,7 @@ const history = fc.array(occurrence, { minLength: 1, maxLength: 80, size: 'max' 
 /** The world after a start and a history. */
 function worldAfter(occurrences: readonly Occurrence[]): World {
   const world = new World();
-  world.dispatch({ type: 'start', mayConnect: true });
+  world.dispatch({ type: 'try', isFresh: false });
   for (const each of occurrences) world.apply(each);
   return world;
 }
@@ -356,7 +364,7 @@ describe('for any history', () => {
     const seen = new Set<string>();
     for (const occurrences of fc.sample(history, { numRuns: 300, seed: 7 })) {
       const world = new World();
-      world.dispatch({ type: 'start', mayConnect: true });
+      world.dispatch({ type: 'try', isFresh: false });
       for (const each of occurrences) {
         world.apply(each);
         seen.add(world.state.name);

@@ -63,13 +63,13 @@ class Driven {
   }
 
   /** Fires a timer when it is due. */
-  fire(timer: Exclude<Timer['name'], 'retry'>): void {
+  fire(timer: Timer['type']): void {
     this.now = this.due(timer);
     this.dispatch({ type: timer });
   }
 
-  due(timer: Timer['name']): number {
-    return timersOf(this.state, 0).find(({ name }) => name === timer)?.at ?? Number.NaN;
+  due(timer: Timer['type']): number {
+    return timersOf(this.state, 0).find(({ type }) => type === timer)?.at ?? Number.NaN;
   }
 }
 
@@ -83,7 +83,7 @@ const streaming = () =>
     authenticatedAt: START - 300_000,
     unanswered: 0,
     askedAt: START,
-    refreshAt: START + 480_000,
+    dueAt: START + 480_000,
   });
 
 describe('a token that was renewed in the second in which the node revoked the previous one', () => {
@@ -95,7 +95,7 @@ describe('a token that was renewed in the second in which the node revoked the p
     expect(machine.state).toMatchObject({ name: 'streaming', problem: { cause: 'token_clock' } });
     machine.jwtError(WITHHELD, 500);
     machine.jwtError(WITHHELD, 1_000);
-    machine.fire('refresh');
+    machine.fire('due');
     machine.fetched('a later second');
     machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
     expect(machine.state).toMatchObject({ name: 'streaming', token: { value: 'a later second' } });
@@ -110,7 +110,7 @@ describe('a token that was renewed in the second in which the node revoked the p
     machine.jwtError(WITHHELD);
     machine.fetched('one');
     machine.jwtError(ANSWERED, 20);
-    machine.fire('refresh');
+    machine.fire('due');
     machine.fetched('two');
     machine.jwtError(ANSWERED, 20);
     expect(machine.state).toMatchObject({ name: 'backingOff', token: undefined });
@@ -129,7 +129,7 @@ describe('a token that was renewed in the second in which the node revoked the p
     machine.fetched('one');
     refuse();
     expect(machine.state).toMatchObject({ name: 'streaming', problem: { cause: 'node_token_mismatch' } });
-    machine.fire('refresh');
+    machine.fire('due');
     machine.fetched('two');
     if (which === 'only the first') machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
     else refuse();
@@ -155,11 +155,11 @@ describe('a token that was renewed in the second in which the node revoked the p
         token: token('new'),
         reused: false,
         connectsAt: START,
-        deadlineAt: START + 10_000,
+        dueAt: START + 10_000,
       });
       machine.jwtError(ANSWERED);
       expect(machine.state.name).toBe('backingOff');
-      return machine.due('retry') - START;
+      return machine.due('due') - START;
     });
     expect(waits.slice(0, 2)).toEqual([RENEW_AGAIN_MS, RENEW_AGAIN_MS]);
     expect(waits[2]).toBeGreaterThan(15_000);
@@ -195,7 +195,7 @@ describe('a socket on which no stats arrive', () => {
       token: token('new'),
       reused: false,
       connectsAt: START,
-      deadlineAt: START + 10_000,
+      dueAt: START + 10_000,
     });
     machine.dispatch({ type: 'authenticated', epoch: 7 });
     machine.fire('silence');

@@ -29,12 +29,13 @@ const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000):
 });
 const LIVING = token('living');
 const EXPIRING = token('expiring', 'wss://node-1/ws', 10_000);
+const ENDED = token('ended', 'wss://node-1/ws', 0);
 const FRESH = token('fresh');
 const ELSEWHERE = token('elsewhere', 'wss://node-2/ws');
 
 const attempt = { epoch: 7, failures: 1 };
-const rest = { since: 0, retryAt: NOW, reason: 'closed' } as const;
-const handshake = { token: LIVING, connectsAt: NOW, deadlineAt: NOW } as const;
+const rest = { since: 0, dueAt: NOW, reason: 'closed' } as const;
+const handshake = { token: LIVING, connectsAt: NOW, dueAt: NOW } as const;
 const asked = { token: LIVING, askedAt: NOW - 15_000 } as const;
 const live = {
   ...attempt,
@@ -43,7 +44,7 @@ const live = {
   authenticatedAt: NOW - 300_000,
   unanswered: 0,
   askedAt: NOW - 15_000,
-  refreshAt: NOW,
+  dueAt: NOW,
 };
 
 const SUSPENDED = { cause: 'suspended', detail: 'suspended' } as const;
@@ -60,9 +61,10 @@ const STATES = {
   'opening, asked twice': { name: 'opening', ...attempt, ...asked, connectsAt: NOW, unanswered: 2 },
   streaming: { name: 'streaming', ...live },
   'streaming, just begun': { name: 'streaming', ...live, since: NOW - 5_000, authenticatedAt: NOW - 5_000 },
+  'streaming, token ended': { name: 'streaming', ...live, token: ENDED },
   'streaming, asked twice': { name: 'streaming', ...live, unanswered: 2 },
   'refreshing, fetching': { name: 'refreshing', ...live, next: undefined },
-  'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH, deadlineAt: NOW },
+  'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH },
   'backingOff, token lives': { name: 'backingOff', ...attempt, ...rest, token: LIVING },
   'backingOff, token ends': { name: 'backingOff', ...attempt, ...rest, token: EXPIRING },
   blocked: { name: 'blocked', ...attempt, ...rest, problem: SUSPENDED },
@@ -88,8 +90,8 @@ const jwtError = (text: string) => ({
 });
 
 const EVENTS = {
-  start: { type: 'start', mayConnect: true },
-  'start while the node fails': { type: 'start', mayConnect: false },
+  try: { type: 'try', isFresh: false },
+  'try with a new token': { type: 'try', isFresh: true },
   stop: { type: 'stop' },
   wake: { type: 'wake' },
   tokenFetched: { type: 'tokenFetched', token: FRESH },
@@ -107,11 +109,8 @@ const EVENTS = {
   daemonError: { type: 'daemonError', epoch: 7, failure: () => daemonFailure('an unexpected error') },
   tokenEnding: { type: 'tokenEnding', epoch: 7 },
   heard: { type: 'stats', epoch: 7 },
-  'timer deadline': { type: 'deadline' },
-  'timer refresh': { type: 'refresh' },
-  'timer expiry': { type: 'expiry' },
-  'timer silence': { type: 'silence' },
-  'timer retry': { type: 'try', isFresh: false },
+  due: { type: 'due' },
+  silence: { type: 'silence' },
 } as const satisfies Record<string, MachineEvent>;
 
 type StateKey = keyof typeof STATES;
@@ -145,7 +144,7 @@ const AUTHENTICATING = {
   ...CLOSES,
   'jwtError incurable': 'blocked: count auth_refused',
   daemonError: 'blocked: count auth_refused',
-  'timer deadline': 'backingOff: count auth_timeout',
+  due: 'backingOff: count auth_timeout',
 } as const;
 const OPENING = {
   stop: STOP,
@@ -161,15 +160,14 @@ const STREAMING = {
   'jwtError fixable': REFRESH,
   'jwtError incurable': INCURABLE,
   tokenEnding: REFRESH,
-  'timer refresh': REFRESH,
-  'timer expiry': 'fetchingToken: count token_expired',
-  'timer silence': NUDGE('streaming'),
+  due: REFRESH,
+  silence: NUDGE('streaming'),
 } as const;
 
 const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
-  idle: { start: AGAIN, 'start while the node fails': AGAIN },
-  'idle, token lives': { start: CONNECT, 'start while the node fails': AGAIN },
-  'idle, token ends': { start: AGAIN, 'start while the node fails': AGAIN },
+  idle: { try: AGAIN, 'try with a new token': AGAIN },
+  'idle, token lives': { try: CONNECT, 'try with a new token': AGAIN },
+  'idle, token ends': { try: AGAIN, 'try with a new token': AGAIN },
   fetchingToken: {
     stop: STOP,
     wake: 'fetchingToken: ',
@@ -183,7 +181,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     stop: STOP,
     opened: 'authenticating: authenticate living',
     ...CLOSES,
-    'timer deadline': 'backingOff: count connect_failed',
+    due: 'backingOff: count connect_failed',
   },
   'authenticating, new token': {
     ...AUTHENTICATING,
@@ -195,17 +193,18 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     // The node may have got a different token since, so only a new token is conclusive.
     daemonError: 'fetchingToken: count auth_refused',
   },
-  opening: { ...OPENING, 'timer silence': NUDGE('opening') },
+  opening: { ...OPENING, silence: NUDGE('opening') },
   'opening, asked twice': {
     ...OPENING,
-    'timer silence': 'backingOff: count silent',
+    silence: 'backingOff: count silent',
   },
   streaming: STREAMING,
   'streaming, just begun': {
     ...STREAMING,
     'jwtError fixable': 'backingOff: count auth_refused',
   },
-  'streaming, asked twice': { ...STREAMING, 'timer silence': SILENT, heard: 'streaming: ' },
+  'streaming, token ended': { ...STREAMING, due: 'fetchingToken: count token_expired' },
+  'streaming, asked twice': { ...STREAMING, silence: SILENT, heard: 'streaming: ' },
   'refreshing, fetching': {
     stop: STOP,
     ...CLOSES,
@@ -215,8 +214,8 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     'tokenFailed for good': 'streaming: ',
     'tokenFailed for the key': 'streaming: ',
     'jwtError incurable': INCURABLE,
-    'timer expiry': 'fetchingToken: count token_expired',
-    'timer silence': NUDGE('refreshing'),
+    due: 'fetchingToken: count token_expired',
+    silence: NUDGE('refreshing'),
   },
   'refreshing, authenticating': {
     stop: STOP,
@@ -224,12 +223,12 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     authenticated: STREAM,
     'jwtError incurable': INCURABLE,
     daemonError: 'streaming: ',
-    'timer deadline': 'backingOff: count auth_timeout',
-    'timer silence': NUDGE('refreshing'),
+    due: 'backingOff: count auth_timeout',
+    silence: NUDGE('refreshing'),
   },
-  'backingOff, token lives': { stop: STOP, wake: CONNECT, 'timer retry': CONNECT },
-  'backingOff, token ends': { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
-  blocked: { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
+  'backingOff, token lives': { stop: STOP, wake: CONNECT, try: CONNECT, 'try with a new token': AGAIN },
+  'backingOff, token ends': { stop: STOP, wake: AGAIN, try: AGAIN, 'try with a new token': AGAIN },
+  blocked: { stop: STOP, wake: AGAIN, try: AGAIN, 'try with a new token': AGAIN },
 };
 
 /** What an effect adds to the state's name. */
@@ -249,10 +248,10 @@ function describeEffect(effect: MachineEffect): string | undefined {
 }
 
 const keys = <K extends string>(record: Record<K, unknown>) => Object.keys(record) as K[];
-const TIMERS: ReadonlySet<string> = new Set(['deadline', 'refresh', 'expiry', 'silence']);
+const TIMERS: ReadonlySet<string> = new Set(['due', 'silence']);
 /** A timer that the state doesn't have can't fire in it. */
 const canHappen = (state: StateKey, event: MachineEvent) =>
-  !TIMERS.has(event.type) || timersOf(STATES[state], 0).some(({ name }) => name === event.type);
+  !TIMERS.has(event.type) || timersOf(STATES[state], 0).some(({ type }) => type === event.type);
 const PAIRS = keys(STATES).flatMap((state) =>
   keys(EVENTS).flatMap((event) => (canHappen(state, EVENTS[event]) ? [[state, event] as const] : [])),
 );
@@ -285,9 +284,9 @@ function after(state: MachineState, event: MachineEvent, context: Partial<Machin
   return { state: step(state, event, { ...CONTEXT, ...context }) };
 }
 
-function delayOf(state: MachineState, timer: string): number | undefined {
-  const found = timersOf(state, 0).find(({ name }) => name === timer);
-  return found && found.at - NOW;
+/** Milliseconds until the state ends by itself. */
+function delayOf(state: MachineState): number {
+  return 'dueAt' in state ? state.dueAt - NOW : Number.NaN;
 }
 
 describe('an error that the node sends', () => {
@@ -306,9 +305,9 @@ describe('consecutive failures', () => {
       after({ name: 'fetchingToken', since: 0, epoch: 7, failures }, EVENTS.tokenFailed, {
         random: 0.999_999,
       });
-    expect(Math.round(delayOf(failed(0).state, 'retry') ?? 0)).toBe(5_000);
-    expect(Math.round(delayOf(failed(1).state, 'retry') ?? 0)).toBe(10_000);
-    expect(Math.round((delayOf(failed(20).state, 'retry') ?? 0) / 1_000)).toBe(60);
+    expect(Math.round(delayOf(failed(0).state))).toBe(5_000);
+    expect(Math.round(delayOf(failed(1).state))).toBe(10_000);
+    expect(Math.round(delayOf(failed(20).state) / 1_000)).toBe(60);
     expect(failed(3).state).toMatchObject({ failures: 4 });
   });
 
@@ -330,21 +329,13 @@ describe('consecutive failures', () => {
 describe('waits', () => {
   it('are at least as long as the panel requested', () => {
     const failure = { ...NO_TOKEN, problem: { ...NO_TOKEN.problem, retryAfterMs: 47_000 } };
-    expect(delayOf(after(STATES.fetchingToken, { type: 'tokenFailed', failure }).state, 'retry')).toBe(
-      47_000,
-    );
-  });
-
-  it('are slow after a lasting rejection', () => {
-    const delay = delayOf(after(STATES.fetchingToken, EVENTS['tokenFailed for good']).state, 'retry') ?? 0;
-    expect(delay).toBeGreaterThanOrEqual(300_000);
+    expect(delayOf(after(STATES.fetchingToken, { type: 'tokenFailed', failure }).state)).toBe(47_000);
   });
 
   it('are a minute after the first lasting rejection, and after each if the panel’s list shows nothing', () => {
     const delay = (failures: number, isListed: boolean) =>
       delayOf(
         after({ ...STATES.fetchingToken, failures }, EVENTS['tokenFailed for good'], { isListed }).state,
-        'retry',
       );
     expect(delay(0, false)).toBeLessThanOrEqual(60_000);
     expect(delay(5, true)).toBeLessThanOrEqual(60_000);
@@ -353,8 +344,8 @@ describe('waits', () => {
 
   it('of a token follow its refresh and expiry times', () => {
     const { state } = after(STATES.opening, EVENTS.heard);
-    expect(delayOf(state, 'refresh')).toBe(480_000);
-    expect(delayOf(state, 'expiry')).toBe(600_000);
+    expect(delayOf(state)).toBe(480_000);
+    expect(delayOf(after(state, EVENTS.due).state)).toBe(600_000);
   });
 });
 
@@ -367,12 +358,12 @@ describe('a token', () => {
       'backingOff, token lives',
     ] as const)
       expect(after(STATES[key], EVENTS.stop).state).toMatchObject({ name: 'idle', token: LIVING });
-    const accepted = after(STATES['idle, token lives'], EVENTS.start).state;
+    const accepted = after(STATES['idle, token lives'], EVENTS.try).state;
     expect(accepted).toMatchObject({ name: 'connecting', token: LIVING, reused: true });
   });
 
   it('for an address that the panel no longer gives is not used again', () => {
-    const { state } = after(STATES['backingOff, token lives'], EVENTS['timer retry'], {
+    const { state } = after(STATES['backingOff, token lives'], EVENTS.try, {
       isCurrent: () => false,
     });
     expect(state.name).toBe('fetchingToken');
@@ -402,7 +393,7 @@ describe('a token', () => {
 describe('a problem', () => {
   it('is kept until a socket streams again', () => {
     const { state: failed } = after(STATES.connecting, { type: 'closed', epoch: 7, failure: TRANSIENT });
-    const { state: again } = after(failed, EVENTS['timer retry']);
+    const { state: again } = after(failed, EVENTS.try);
     expect(again).toMatchObject({ problem: TRANSIENT.problem });
     const { state: open } = after(again, { type: 'opened', epoch: 8 });
     const { state: opening } = after(open, { type: 'authenticated', epoch: 8 });
@@ -422,7 +413,7 @@ describe('a daemon that cannot verify the token', () => {
   });
 
   it('is tried again within a minute, because it may refuse this server alone', () => {
-    expect(delayOf(blocked.state, 'retry')).toBeLessThanOrEqual(60_000);
+    expect(delayOf(blocked.state)).toBeLessThanOrEqual(60_000);
   });
 
   it('is tried with a new token first if the token was reused', () => {

@@ -19,7 +19,7 @@ const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0,
 const HELD: Problem = { cause: 'node_connection', detail: 'no connection' };
 const fresh = { epoch: 1, failures: 0 };
 const failed = { epoch: 1, failures: 2 };
-const handshake = { token: TOKEN, reused: false, connectsAt: FAILED_AT, deadlineAt: 0 };
+const handshake = { token: TOKEN, reused: false, connectsAt: FAILED_AT, dueAt: 0 };
 const live = {
   ...fresh,
   token: TOKEN,
@@ -27,9 +27,9 @@ const live = {
   authenticatedAt: 0,
   unanswered: 0,
   askedAt: 0,
-  refreshAt: 0,
+  dueAt: 0,
 };
-const rest = { since: FAILED_AT, retryAt: NOW + 1, reason: 'closed' } as const;
+const rest = { since: FAILED_AT, dueAt: NOW + 1, reason: 'closed' } as const;
 
 const STATES = {
   idle: { name: 'idle', epoch: 0 },
@@ -69,7 +69,7 @@ const STATES = {
 } as const satisfies Record<string, MachineState>;
 
 /** What happens to a machine that should have a socket: only an idle one has to begin. */
-const begun = ({ name }: MachineState) => (name === 'idle' ? { type: 'start', mayConnect: true } : undefined);
+const begun = ({ name }: MachineState) => (name === 'idle' ? { type: 'try', isFresh: false } : undefined);
 
 type State = keyof typeof STATES;
 
@@ -234,10 +234,10 @@ describe('a server that rests tries at once', () => {
 
   it('when its retry is due, unless the sockets of its node are tried by another server', () => {
     const retry = { type: 'try', isFresh: false };
-    expect(next(STATES['backing off'], { now: rest.retryAt })).toEqual(retry);
-    expect(next(STATES['backing off'], { now: rest.retryAt, mayConnect: false })).toBeUndefined();
+    expect(next(STATES['backing off'], { now: rest.dueAt })).toEqual(retry);
+    expect(next(STATES['backing off'], { now: rest.dueAt, mayConnect: false })).toBeUndefined();
     // Its token may still be good for the node.
-    const held = { now: rest.retryAt, sockets: heldSockets };
+    const held = { now: rest.dueAt, sockets: heldSockets };
     expect(next(STATES['backing off'], held)).toEqual(retry);
   });
 
@@ -259,8 +259,8 @@ it('a server that is chosen to try its node but has no socket to open declines',
 });
 
 it('a server that begins fetches a token first while the sockets of its node fail', () => {
-  expect(next(STATES.idle)).toEqual({ type: 'start', mayConnect: true });
-  expect(next(STATES.idle, { mayConnect: false })).toEqual({ type: 'start', mayConnect: false });
+  expect(next(STATES.idle)).toEqual({ type: 'try', isFresh: false });
+  expect(next(STATES.idle, { mayConnect: false })).toEqual({ type: 'try', isFresh: true });
 });
 
 it('a streaming server whose renewal failed tries again once the panel was cleared', () => {
@@ -274,7 +274,7 @@ it('a server that was refused tries again within a minute if it is listed by now
   const machine: MachineState = {
     ...STATES['refused its console'],
     problem: { cause: 'not_found', detail: 'why' },
-    retryAt: FAILED_AT + 300_000,
+    dueAt: FAILED_AT + 300_000,
   };
   const after = (ms: number, node: string | undefined) =>
     next(machine, { now: FAILED_AT + ms, target: target({ node }) });
@@ -345,7 +345,7 @@ it('what was done once because of something is not done again', () => {
       const at = Math.max(panelJudgedAt, nodeJudgedAt, listedAt, now);
       const seen = { ...since({ panelJudgedAt, nodeJudgedAt }), listedAt, now: at };
       for (const machine of [STATES['backing off'], STATES['refused as a whole']])
-        expect(next({ ...machine, since: at, retryAt: at + 1 }, seen)).toBeUndefined();
+        expect(next({ ...machine, since: at, dueAt: at + 1 }, seen)).toBeUndefined();
     }),
   );
 });

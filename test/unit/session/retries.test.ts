@@ -61,7 +61,7 @@ const retry: MachineEvent = { type: 'try', isFresh: false };
 
 describe('a failed refresh', () => {
   it('backs off by its own failures, not by those before the socket', () => {
-    const session = new Stepper().do({ type: 'start', mayConnect: true });
+    const session = new Stepper().do({ type: 'try', isFresh: false });
     for (let failures = 0; failures < 5; failures += 1) session.do(failed(DOWN), retry);
     session.do(
       { type: 'tokenFetched', token: session.token },
@@ -72,8 +72,8 @@ describe('a failed refresh', () => {
     session.now += 30_000;
     const waits: unknown[] = [];
     for (let failures = 0; failures < 3; failures += 1) {
-      session.do({ type: 'refresh' }, failed(DOWN));
-      waits.push(timersOf(session.state, 0).find(({ name }) => name === 'refresh')?.at);
+      session.do({ type: 'due' }, failed(DOWN));
+      waits.push(timersOf(session.state, 0).find(({ type }) => type === 'due')?.at);
     }
     expect(waits).toEqual([5_000, 10_000, 20_000].map((ms) => expect.closeTo(session.now + ms, 3)));
   });
@@ -81,7 +81,7 @@ describe('a failed refresh', () => {
 
 describe('a rejected console', () => {
   const refused = () => {
-    const session = new Stepper().do({ type: 'start', mayConnect: true });
+    const session = new Stepper().do({ type: 'try', isFresh: false });
     const event: MachineEvent = {
       type: 'closed',
       epoch: 1,
@@ -108,7 +108,7 @@ describe('a rejected console', () => {
 
 describe('a call for credentials', () => {
   it('is a retry after three failures, unless their cause may be resolved', () => {
-    const session = new Stepper().do({ type: 'start', mayConnect: true });
+    const session = new Stepper().do({ type: 'try', isFresh: false });
     const priorities: unknown[] = [session.fetch];
     for (let failures = 0; failures < 3; failures += 1) {
       session.do(failed(DOWN), retry);
@@ -123,7 +123,7 @@ describe('a call for credentials', () => {
 describe('an attempt after a wake', () => {
   /** The socket was lost, and the node cannot be reached. */
   const lost = () => {
-    const session = new Stepper().do({ type: 'start', mayConnect: true });
+    const session = new Stepper().do({ type: 'try', isFresh: false });
     session.do(
       { type: 'tokenFetched', token: session.token },
       { type: 'opened', epoch: 1 },
