@@ -6,7 +6,6 @@ import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { SocketCodec, TokenClaims } from '../panel/dialect.ts';
-import { problemOf } from '../panel/errors.ts';
 
 /** Why an attempt to stream a server failed. */
 export interface Failure {
@@ -50,11 +49,6 @@ export function lastingRefusal(problem: Problem | undefined): LastingRefusal | u
  */
 export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
   return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
-}
-
-/** The failure of a call for credentials. */
-export function tokenFailure(error: unknown): Failure {
-  return { reason: 'no_token', problem: problemOf(error) };
 }
 
 /** A socket that could not be opened: the status and body of the HTTP response that came instead, or the error. */

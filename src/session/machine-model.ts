@@ -1,5 +1,6 @@
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
+import type { ClientMessage } from '../panel/dialect.ts';
 import { type Failure, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
@@ -123,8 +124,7 @@ export type MachineEffect =
   | { readonly type: 'abortFetch' }
   | { readonly type: 'openSocket'; readonly epoch: number; readonly url: string }
   | { readonly type: 'closeSocket' }
-  | { readonly type: 'authenticate'; readonly token: string }
-  | { readonly type: 'requestStats' }
+  | { readonly type: 'send'; readonly message: ClientMessage }
   | { readonly type: 'countReconnect'; readonly reason: ReconnectReason };
 
 export type StateNamed<Name extends MachineState['name']> = MachineState & { readonly name: Name };
@@ -158,8 +158,9 @@ export function effectsOf(before: MachineState, after: MachineState): readonly M
   if (isFetching(after) && !isFetching(before)) effects.push({ type: 'fetchToken' });
   const token = offeredToken(after);
   if (token !== undefined && token !== offeredToken(before))
-    effects.push({ type: 'authenticate', token: token.value });
-  if (unansweredIn(after) > unansweredIn(before)) effects.push({ type: 'requestStats' });
+    effects.push({ type: 'send', message: { event: 'auth', token: token.value } });
+  if (unansweredIn(after) > unansweredIn(before))
+    effects.push({ type: 'send', message: { event: 'send stats' } });
   return effects;
 }
 
@@ -175,6 +176,11 @@ function reconnectReason(before: MachineState, after: MachineState): ReconnectRe
 function offeredToken(state: MachineState): Token | undefined {
   if (state.name === 'authenticating') return state.token;
   return state.name === 'refreshing' ? state.next : undefined;
+}
+
+/** The token that the node got last, or will get first. */
+export function tokenOf(state: MachineState): Token | undefined {
+  return offeredToken(state) ?? ('token' in state ? state.token : undefined);
 }
 
 /** Requests for stats that have had no response. */

@@ -2,9 +2,12 @@ import type { Cancel } from '../domain/clock.ts';
 import { subjectOf } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
-import { Connection } from './connection.ts';
+import type { Sample, ServerState } from '../domain/server.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { FrameHandler, JwtError } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
 import { connectBy } from './due.ts';
-import { tokenFailure } from './failure.ts';
+import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { type MachineContext, step } from './machine.ts';
 import {
   effectsOf,
@@ -17,21 +20,31 @@ import {
   type MachineEvent,
   type MachineState,
   timersOf,
+  tokenOf,
   unansweredIn,
 } from './machine-model.ts';
 import type { StreamContext, StreamRecord, WayOwner } from './session-ports.ts';
+import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 import { isListed } from './surroundings.ts';
-import { toToken } from './token.ts';
+import { claimsOf, toToken } from './token.ts';
 
-/** Holds one server's console socket: runs what its machine's states require, and feeds events to it. */
-export class Streamer {
+/**
+ * Holds one server's console socket: runs what its machine's states require, and feeds events to it; samples and lines go to the
+ * record. It listens to its sockets itself, because an object for each, or closures, would cost memory for every server.
+ */
+export class Streamer implements SocketListener, FrameHandler {
   readonly #context: StreamContext;
   readonly #record: StreamRecord;
   readonly #owner: WayOwner;
   #machine: MachineState = INITIAL_STATE;
   /** For what the state does next by itself. */
   #cancelTimer: Cancel | undefined;
-  #connection: Connection | undefined;
+  #socket: ConsoleSocket | undefined;
+  #socketEpoch = 0;
+  /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
+  #lastStatsAt = 0;
+  /** The machine waits for a sample. */
+  #awaitsStats = false;
   #fetch: AbortController | undefined;
   /** When the attempt under way began. */
   #attemptedAt = 0;
@@ -66,11 +79,79 @@ export class Streamer {
     this.#machine = state;
     if (isAttempt(state) && !isAttempt(before)) this.#attemptedAt = this.#context.clock.now();
     for (const effect of effectsOf(before, state)) this.#run(effect);
-    if (this.#connection !== undefined) this.#connection.awaitsStats = unansweredIn(state) > 0;
+    this.#awaitsStats = unansweredIn(state) > 0;
     this.#setTimer();
     // Last, because a report may begin another attempt.
     this.#reportChange(before, state);
     this.#owner.changed();
+  }
+
+  get telemetry(): PanelTelemetry {
+    return this.#context.telemetry;
+  }
+
+  opened(): void {
+    this.#record.socketBegan();
+    this.happened({ type: 'opened', epoch: this.#socketEpoch });
+  }
+
+  refused(refused: RefusedUpgrade): void {
+    const { settings, isProxied, codec } = this.#context;
+    const proxied = isProxied(tokenOf(this.#machine)?.socketUrl ?? '');
+    const way = { upgradeCause: codec.upgradeCause, origin: settings.origin, proxied };
+    this.happened({ type: 'closed', epoch: this.#socketEpoch, failure: upgradeFailure(refused, way) });
+  }
+
+  // A socket that was given up is detached, and reports no more frames.
+  message(frame: Buffer, isBinary: boolean): void {
+    this.#context.codec.handleFrame(frame, isBinary, this);
+  }
+
+  closed(closing: SocketClosing): void {
+    if (closing.oversize) this.telemetry.badMessage('oversize');
+    const failure = closeFailure(closing, this.#context.codec);
+    this.happened({ type: 'closed', epoch: this.#socketEpoch, failure });
+  }
+
+  consoleLine(frame: Buffer): void {
+    this.#record.consoleLine();
+    const words = this.#context.codec.daemonWords(frame, this.#record.awaitsWords);
+    if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
+  }
+
+  stats(sample: Sample): void {
+    const now = this.#context.clock.now();
+    this.#lastStatsAt = Math.trunc(now);
+    this.#record.socketSample(sample, now);
+    if (this.#awaitsStats) this.happened({ type: 'stats', epoch: this.#socketEpoch });
+  }
+
+  status(state: ServerState): void {
+    this.#record.stateHint(state, this.#context.clock.now());
+  }
+
+  authenticated(): void {
+    this.happened({ type: 'authenticated', epoch: this.#socketEpoch });
+  }
+
+  tokenEnding(): void {
+    this.happened({ type: 'tokenEnding', epoch: this.#socketEpoch });
+  }
+
+  jwtError({ words, isFixable: fixable, answersToken }: JwtError): void {
+    if (fixable) this.#record.eventsWithheld();
+    const token = tokenOf(this.#machine);
+    const failure = () => jwtFailure(words, this.#context.codec, token && claimsOf(token.value));
+    this.happened({ type: 'jwtError', epoch: this.#socketEpoch, fixable, answersToken, failure });
+  }
+
+  daemonError(words: string): void {
+    const failure = () => daemonFailure(words);
+    this.happened({ type: 'daemonError', epoch: this.#socketEpoch, failure });
+  }
+
+  backupCompleted(): void {
+    this.#context.backupCompleted?.(this.#record);
   }
 
   #machineContext(): MachineContext {
@@ -100,14 +181,11 @@ export class Streamer {
         void this.#openSocket(effect.epoch, effect.url);
         break;
       case 'closeSocket':
-        this.#closing = Promise.all([this.#closing, this.#connection?.close()]).then(() => undefined);
-        this.#connection = undefined;
+        this.#closing = Promise.all([this.#closing, this.#socket?.close()]).then(() => undefined);
+        this.#socket = undefined;
         break;
-      case 'authenticate':
-        this.#connection?.send({ event: 'auth', token: effect.token });
-        break;
-      case 'requestStats':
-        this.#connection?.send({ event: 'send stats' });
+      case 'send':
+        this.#socket?.send(effect.message);
         break;
       case 'countReconnect':
         this.#context.telemetry.reconnect(effect.reason);
@@ -124,7 +202,7 @@ export class Streamer {
   }
 
   get #nextTimer() {
-    const timers = timersOf(this.#machine, this.#connection?.lastStatsAt ?? 0);
+    const timers = timersOf(this.#machine, this.#lastStatsAt);
     return timers.toSorted((one, other) => one.at - other.at)[0];
   }
 
@@ -141,7 +219,7 @@ export class Streamer {
   #reportChange(before: MachineState, now: MachineState): void {
     const wasOpen = isAttempt(before) || isLive(before);
     if (isLive(now) && !isLive(before)) this.#report(undefined);
-    else if (isResting(now) && wasOpen) this.#report(now.problem ?? 'withdrawn', socketUrlOf(before));
+    else if (isResting(now) && wasOpen) this.#report(now.problem ?? 'withdrawn', tokenOf(before)?.socketUrl);
     else if (wasOpen && (now.name === 'idle' || (isLive(before) && !isLive(now)))) this.#report('withdrawn');
   }
 
@@ -153,7 +231,7 @@ export class Streamer {
     const controller = new AbortController();
     this.#fetch = controller;
     const event = await this.#tokenEvent(controller.signal).catch((error: unknown): MachineEvent => {
-      return { type: 'tokenFailed', failure: tokenFailure(error) };
+      return { type: 'tokenFailed', failure: { reason: 'no_token', problem: problemOf(error) } };
     });
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;
@@ -195,8 +273,13 @@ export class Streamer {
       return;
     }
     this.#noteHost(url);
-    this.#connection = new Connection(this.#context, this.#record, this, { epoch, url });
-    this.#connection.open();
+    this.#socketEpoch = epoch;
+    try {
+      this.#socket = this.#context.openSocket(url, this);
+    } catch (error) {
+      // ws rejects some addresses by throwing; that must not look like a bug in the exporter.
+      this.refused({ error: error as Error });
+    }
   }
 
   #noteHost(url: string): void {
@@ -217,8 +300,4 @@ export class Streamer {
 /** Is it the server's first attempt? */
 function isUntried(machine: MachineState): boolean {
   return machine.name === 'fetchingToken' && machine.epoch === 0 && machine.failures === 0;
-}
-
-function socketUrlOf(machine: MachineState): string | undefined {
-  return 'token' in machine ? machine.token?.socketUrl : undefined;
 }

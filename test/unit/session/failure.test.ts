@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { PanelError } from '../../../src/panel/errors.ts';
 import {
   closeFailure,
   daemonFailure,
   jwtFailure,
   type LastingRefusal,
   lastingRefusal,
-  tokenFailure,
   upgradeFailure,
 } from '../../../src/session/failure.ts';
 
@@ -16,7 +14,7 @@ const NODE = PTERODACTYL.socket;
 
 const problem = (cause: CauseCode) => ({ cause, detail: 'the panel says no' });
 
-describe('tokenFailure', () => {
+describe('a lasting refusal', () => {
   it.each<[CauseCode, LastingRefusal | undefined]>([
     ['connection', undefined],
     ['timeout', undefined],
@@ -39,36 +37,12 @@ describe('tokenFailure', () => {
     ['key_refused', { reason: undefined, pollable: true }],
     ['key_address', { reason: undefined, pollable: true }],
     ['key_console_permission', { reason: undefined, pollable: true }],
-  ])('classifies %s', (cause, refusal) => {
-    const failure = tokenFailure(new PanelError(problem(cause)));
-    expect(failure).toEqual({ reason: 'no_token', problem: problem(cause) });
-    expect(lastingRefusal(failure.problem)).toEqual(refusal);
+    ['rate_limited', undefined],
+    ['unexpected', undefined],
+    ['socket_address_insecure', { reason: undefined, pollable: true }],
+  ])('is recognized: %s', (cause, refusal) => {
+    expect(lastingRefusal(problem(cause))).toEqual(refusal);
   });
-
-  it('keeps the wait requested by a rate limit', () => {
-    const limited = { ...problem('rate_limited'), retryAfterMs: 47_000 };
-    const error = new PanelError(limited, { status: 429 });
-    expect(tokenFailure(error)).toEqual({ reason: 'no_token', problem: limited });
-    expect(lastingRefusal(limited)).toBeUndefined();
-  });
-
-  it('treats an error that is not from the panel as temporary, in one line', () => {
-    const unexpected = (detail: string) => ({
-      reason: 'no_token',
-      problem: { cause: 'unexpected', detail },
-    });
-    expect(tokenFailure(new TypeError('a\nb'))).toEqual(unexpected('a b'));
-    expect(tokenFailure('odd')).toEqual(unexpected('odd'));
-    expect(lastingRefusal({ cause: 'unexpected', detail: '' })).toBeUndefined();
-  });
-});
-
-it('a forbidden socket address lasts, and the server can be polled', () => {
-  const insecure = {
-    cause: 'socket_address_insecure',
-    detail: 'socket address "ws://x": plain ws is not allowed',
-  } as const;
-  expect(lastingRefusal(insecure)).toEqual({ reason: undefined, pollable: true });
 });
 
 describe('upgradeFailure', () => {

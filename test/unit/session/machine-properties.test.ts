@@ -230,8 +230,7 @@ class World {
       case 'closeSocket':
         this.socket = undefined;
         break;
-      case 'authenticate':
-      case 'requestStats':
+      case 'send':
         expect(this.socket?.open, 'an open socket to send to').toBe(true);
         break;
       case 'countReconnect':

@@ -236,10 +236,8 @@ function describeEffect(effect: MachineEffect): string | undefined {
   switch (effect.type) {
     case 'openSocket':
       return `openSocket ${effect.epoch}`;
-    case 'authenticate':
-      return `authenticate ${effect.token}`;
-    case 'requestStats':
-      return effect.type;
+    case 'send':
+      return effect.message.event === 'auth' ? `authenticate ${effect.message.token}` : 'requestStats';
     case 'countReconnect':
       return `count ${effect.reason}`;
     default:
