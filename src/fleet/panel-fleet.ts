@@ -307,8 +307,7 @@ export class PanelFleet {
   }
 
   get #staleness() {
-    const { pollIntervalMs, stalenessMs } = this.#settings;
-    return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, pollIntervalMs) };
+    return { socket: this.#settings.stalenessMs, poll: polledStalenessMs(this.#settings) };
   }
 
   /** The servers that the panel reports as not found. */

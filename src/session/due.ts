@@ -16,22 +16,9 @@ export interface PollIntervals {
   readonly stalenessMs: number;
 }
 
-/** When a call is due, and whether it is the server's first. */
-export interface Due {
-  /** In monotonic milliseconds. */
-  readonly at: number;
-  /** The server was never sampled, and this is its first attempt: it goes before everything else. */
-  readonly isFirst: boolean;
-}
-
-/** By when a token for a new socket is needed. */
-export function connectBy({ at, isFirst }: Due): number {
-  return isFirst ? at - CONNECT_PERIOD_MS : at + CONNECT_PERIOD_MS;
-}
-
-/** By when a poll is needed. */
-export function pollBy({ at, isFirst }: Due, intervalMs: number): number {
-  return isFirst ? at - CONNECT_PERIOD_MS : at + intervalMs;
+/** By when a call is needed that is due at `at`; a server's first attempt goes before everything else. */
+export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
+  return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;
 }
 
 /**
@@ -46,7 +33,10 @@ export function retryGapMs(failures: number): number {
  * Milliseconds after which a polled sample is stale: as configured, or longer if polls come too rarely for that; `lateMs` is how
  * long the last one waited for its call.
  */
-export function polledStalenessMs(stalenessMs: number, intervalMs: number, lateMs = 0): number {
+export function polledStalenessMs(
+  { stalenessMs, pollIntervalMs: intervalMs }: PollIntervals,
+  lateMs = 0,
+): number {
   // The few moments that each call takes don't make polls rare.
   const actualMs = lateMs * 2 > intervalMs ? intervalMs + lateMs : intervalMs;
   return actualMs * 2 > stalenessMs ? actualMs * VALID_INTERVALS : stalenessMs;

@@ -1,7 +1,7 @@
 import type { Cancel } from '../domain/clock.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import { type PollIntervals, pollBy, polledStalenessMs } from './due.ts';
+import { neededBy, polledStalenessMs } from './due.ts';
 import {
   afterPoll,
   isPollRetry,
@@ -55,7 +55,7 @@ export class Poller {
     const startedAt = clock.now();
     const isFirst = sampledAt === undefined && this.#state.startedAt === NEVER_POLLED.startedAt;
     const ask = {
-      deadline: pollBy({ at: startedAt, isFirst }, plan.pollIntervalMs),
+      deadline: neededBy(startedAt, isFirst, plan.pollIntervalMs),
       isRetry: () => isPollRetry(this.#stateNow),
     };
     this.#inFlight = controller;
@@ -67,7 +67,7 @@ export class Poller {
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
     const now = clock.now();
-    if (resources !== undefined) this.#store(resources, startedAt, plan);
+    if (resources !== undefined) this.#store(resources, startedAt, polledStalenessMs(plan, now - startedAt));
     const next = { now, random: random(), intervalMs: plan.pollIntervalMs };
     this.#state = afterPoll(this.#stateNow, result, next);
     this.#owner.changed();
@@ -79,13 +79,11 @@ export class Poller {
     return isOutdated ? { ...this.#state, result: NEVER_POLLED.result } : this.#state;
   }
 
-  #store({ badFields, suspended, sample }: Resources, startedAt: number, plan: PollIntervals): void {
+  #store({ badFields, suspended, sample }: Resources, startedAt: number, stalenessMs: number): void {
     const { clock, telemetry } = this.#context;
     for (let bad = 0; bad < badFields; bad += 1) telemetry.badMessage('bad_field');
     if (suspended || sample === undefined) return;
-    const { stalenessMs, pollIntervalMs } = plan;
-    const now = clock.now();
-    this.#record.setPolledStaleness(polledStalenessMs(stalenessMs, pollIntervalMs, now - startedAt));
-    this.#record.pollSample(sample, startedAt, now);
+    this.#record.setPolledStaleness(stalenessMs);
+    this.#record.pollSample(sample, startedAt, clock.now());
   }
 }

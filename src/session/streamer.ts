@@ -6,7 +6,7 @@ import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { FrameHandler, JwtError } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import { connectBy } from './due.ts';
+import { neededBy } from './due.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { type MachineContext, step } from './machine.ts';
 import {
@@ -247,7 +247,7 @@ export class Streamer implements SocketListener, FrameHandler {
     const isFirst = sampledAt === undefined && isUntried(machine);
     const ask = {
       daemon: target.daemon,
-      deadline: isRefresh ? machine.token.expiresAt : connectBy({ at: clock.now(), isFirst }),
+      deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
       isRetry: () => isTokenRetry(this.#machine),
       isRefresh,
     };

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   backoffMs,
-  connectBy,
-  pollBy,
+  neededBy,
   polledStalenessMs,
   refusedRetryMs,
   SLOW_RETRY_MS,
@@ -16,8 +15,8 @@ describe('a deadline', () => {
   const now = 7 * MINUTE;
 
   it('of a call is when it is due plus its period: ten minutes for a connect, the interval for a poll', () => {
-    expect(connectBy({ at: now, isFirst: false })).toBe(now + 10 * MINUTE);
-    expect(pollBy({ at: now, isFirst: false }, 30_000)).toBe(now + 30_000);
+    expect(neededBy(now, false)).toBe(now + 10 * MINUTE);
+    expect(neededBy(now, false, 30_000)).toBe(now + 30_000);
   });
 
   it("of a server's first attempt precedes all that are due later", () => {
@@ -25,12 +24,9 @@ describe('a deadline', () => {
     const interval = fc.integer({ min: 5_000, max: 60 * MINUTE });
     fc.assert(
       fc.property(later, interval, (waitMs, intervalMs) => {
-        const others = [
-          connectBy({ at: now - waitMs, isFirst: false }),
-          pollBy({ at: now - waitMs, isFirst: false }, intervalMs),
-        ];
-        expect(connectBy({ at: now, isFirst: true })).toBeLessThan(Math.min(...others));
-        expect(pollBy({ at: now, isFirst: true }, intervalMs)).toBeLessThan(Math.min(...others));
+        const others = [neededBy(now - waitMs, false), neededBy(now - waitMs, false, intervalMs)];
+        expect(neededBy(now, true)).toBeLessThan(Math.min(...others));
+        expect(neededBy(now, true, intervalMs)).toBeLessThan(Math.min(...others));
       }),
     );
   });
@@ -44,14 +40,14 @@ describe('the staleness of a polled sample', () => {
     ['grows while polls wait long for their calls', 60_000, 30_000, 20_000, 125_000],
     ["doesn't grow by a wait that the configured staleness allows for", 300_000, 30_000, 60_000, 300_000],
   ])('%s', (_, stalenessMs, intervalMs, lateMs, expected) => {
-    expect(polledStalenessMs(stalenessMs, intervalMs, lateMs)).toBe(expected);
+    expect(polledStalenessMs({ stalenessMs, pollIntervalMs: intervalMs }, lateMs)).toBe(expected);
   });
 
   it('is never shorter than configured, or than the time from one poll to the next', () => {
     const ms = fc.integer({ min: 5_000, max: 60 * MINUTE });
     fc.assert(
       fc.property(ms, ms, fc.nat(10 * MINUTE), (stalenessMs, intervalMs, lateMs) => {
-        const actual = polledStalenessMs(stalenessMs, intervalMs, lateMs);
+        const actual = polledStalenessMs({ stalenessMs, pollIntervalMs: intervalMs }, lateMs);
         expect(actual).toBeGreaterThanOrEqual(stalenessMs);
         expect(actual).toBeGreaterThan(intervalMs);
       }),
