@@ -1,5 +1,4 @@
 import { type Clock, sleep } from '../domain/clock.ts';
-import { QUIET_LOG } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
@@ -279,7 +278,7 @@ export class ConsoleRun {
     const ignore = () => undefined;
     const context: SessionContext = {
       ...this.#options,
-      log: QUIET_LOG,
+      log: { conditionChanged: ignore, socketMoved: ignore },
       telemetry: NO_TELEMETRY,
       panel: {
         credentials,

@@ -27,6 +27,7 @@ import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { backupsOfServers, type IntervalSettings, ListReads, schedulesOfServers } from './server-lists.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
+import { sessionLog } from './session-log.ts';
 import { SocketLimit } from './socket-limit.ts';
 import { StopDecisions } from './stop-decisions.ts';
 import { PanelSurroundings } from './surroundings.ts';
@@ -333,7 +334,7 @@ export class PanelFleet {
     const context: SessionContext = {
       codec,
       clock,
-      log: this.#serverLog,
+      log: sessionLog(this.#serverLog),
       random,
       telemetry,
       get settings() {

@@ -1,8 +1,7 @@
-import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
-import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
-import type { BlockedReason, ServerTarget } from '../domain/server.ts';
+import type { BlockedReason } from '../domain/server.ts';
 import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './failure.ts';
 import { hasFailed, hasSocket, isLive, type MachineState } from './machine-model.ts';
 import type { SessionState, Surroundings } from './surroundings.ts';
@@ -127,91 +126,4 @@ function blockedBy(problem: Problem | undefined): CollectionStatus {
 export function socketState(machine: MachineState): SocketState {
   if (!hasSocket(machine)) return 'none';
   return machine.name === 'opening' ? 'authenticating' : machine.name;
-}
-
-/** What the log line about a condition depends on besides the condition. */
-export interface ConditionContext {
-  readonly node?: string | undefined;
-  /** The previous condition. */
-  readonly before?: CollectionStatus;
-  /** The server's socket has been open before. */
-  readonly hasStreamed?: boolean;
-}
-
-/**
- * Logs one line when a server's condition changes. A problem of the panel or its API key is logged once for all servers, so the
- * line of each server is only at level debug; a fact such as a suspension is not a warning.
- */
-export function logCondition(
-  log: Logger,
-  target: ServerTarget,
-  status: CollectionStatus,
-  context: ConditionContext = {},
-): void {
-  const { condition, problem } = status;
-  const event = eventOf(status, context);
-  const fields = {
-    ...subjectOf(target, context.node),
-    event,
-    condition,
-    cause: problem?.cause,
-    detail: problem?.detail,
-  };
-  const server = `server ${target.name}`;
-  if (condition === 'streaming' || condition === 'polling') {
-    const again = event === 'streaming_again' || event === 'polling_again' ? ' again' : '';
-    // That a server is polled until its socket opens is planned.
-    const isRoutine = condition === 'polling' && problem === undefined && target.mode !== 'poll';
-    log[isRoutine ? 'debug' : 'info'](
-      fields,
-      `${server} is ${condition === 'polling' ? 'polled' : condition}${again}`,
-    );
-  } else if (problem !== undefined && (condition === 'blocked' || condition === 'failing')) {
-    const { before } = context;
-    // A failure was logged with this cause: that the polls are refused for it as well is no second warning.
-    const isRepeated =
-      condition === 'blocked' && before?.condition === 'failing' && before.problem?.cause === problem.cause;
-    log[isRepeated ? 'debug' : levelOf(problem)](fields, troubleText(server, status, problem));
-  } else log.debug(fields, `${server} is ${condition}`);
-}
-
-/** What happened to the server, judged by its condition and the previous one; undefined if it isn't worth reporting. */
-function eventOf(
-  status: CollectionStatus,
-  { before = { condition: 'waiting' }, hasStreamed = false }: ConditionContext,
-): ServerEvent | undefined {
-  const wasLost = before.condition === 'failing' || before.condition === 'blocked';
-  const wasFallback = before.condition === 'polling' && before.problem !== undefined;
-  switch (status.condition) {
-    case 'streaming':
-      return wasLost || wasFallback || hasStreamed ? 'streaming_again' : 'streaming';
-    case 'polling':
-      if (status.problem !== undefined) return 'fallback';
-      return wasLost ? 'polling_again' : 'polling';
-    case 'failing':
-      return before.condition === 'streaming' ? 'closed' : 'failing';
-    case 'blocked':
-      return 'blocked';
-    case 'waiting':
-    case 'connecting':
-    case 'stopped':
-      return undefined;
-  }
-}
-
-function levelOf({ cause }: Problem): 'debug' | 'info' | 'warn' {
-  const { scope, severity } = CAUSES[cause];
-  if (scope === 'panel' || scope === 'key') return 'debug';
-  // A socket that was closed is reconnected at once: if that fails, the cause of that failure is the warning.
-  return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
-}
-
-function troubleText(server: string, { condition, blocked }: CollectionStatus, problem: Problem): string {
-  const { cause, detail } = problem;
-  if (condition === 'failing' && cause === 'closed') return `${server}: ${detail}; reconnecting`;
-  if (condition === 'failing') return `${server} can't be monitored: ${withRemedy(problem)}`;
-  const reason = blocked ?? shortTitle(cause);
-  // The panel's own message often contains the state already.
-  const isNamed = detail.toLowerCase().includes(reason);
-  return `${server} is blocked${isNamed ? '' : ` (${reason})`}: ${withRemedy(problem)}`;
 }

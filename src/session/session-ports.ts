@@ -1,5 +1,4 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, SocketState } from '../domain/reading.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
@@ -66,10 +65,25 @@ export interface SessionRecord extends StreamRecord, PollRecord {
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }
 
+/** How a server's condition changed. */
+export interface ConditionChange {
+  readonly before: CollectionStatus;
+  readonly now: CollectionStatus;
+  /** The server's socket has been open before. */
+  readonly hasStreamed: boolean;
+}
+
+/** Gets what may be logged about servers. */
+export interface SessionLog {
+  conditionChanged(record: StreamRecord, change: ConditionChange): void;
+  /** The panel gives another host and port for the server's socket than before. */
+  socketMoved(record: StreamRecord, from: string, to: string): void;
+}
+
 /** What all console sockets of a panel share. */
 export interface StreamContext extends SocketAccess {
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: SessionLog;
   readonly random: () => number;
   readonly panel: Pick<PanelGateway, 'credentials' | 'isCurrent' | 'socketEnded'>;
   readonly telemetry: PanelTelemetry;

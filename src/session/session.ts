@@ -1,5 +1,5 @@
 import type { CollectionStatus } from '../domain/reading.ts';
-import { logCondition, socketState } from './condition.ts';
+import { socketState } from './condition.ts';
 import { isResting, type MachineState } from './machine-model.ts';
 import { declinesTrial, planOf } from './plan.ts';
 import { Poller } from './poller.ts';
@@ -78,9 +78,9 @@ export class Session implements WayOwner {
     const isExplained =
       isLost && isResting(this.machine) && problem?.cause === 'closed' && status.problem?.cause !== 'closed';
     if (isChanged || isExplained) {
-      logCondition(this.#context.log, this.#record.target, status, {
-        node: this.#record.node,
+      this.#context.log.conditionChanged(this.#record, {
         before: isExplained ? { condition: 'streaming' } : this.#status,
+        now: status,
         hasStreamed: this.#hasStreamed,
       });
     }

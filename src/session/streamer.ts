@@ -1,5 +1,4 @@
 import type { Cancel } from '../domain/clock.ts';
-import { subjectOf } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
@@ -283,15 +282,9 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   #noteHost(url: string): void {
-    const { target, node } = this.#record;
+    const before = this.#socketHost;
     const host = printable(new URL(url).host);
-    if (this.#socketHost !== undefined && this.#socketHost !== host) {
-      const fields = { ...subjectOf(target, node), event: 'moved', from: this.#socketHost, to: host };
-      this.#context.log.info(
-        fields,
-        `server ${target.name}: socket moved from ${this.#socketHost} to ${host}`,
-      );
-    }
+    if (before !== undefined && before !== host) this.#context.log.socketMoved(this.#record, before, host);
     this.#socketHost = host;
     this.#record.socketHost(host);
   }

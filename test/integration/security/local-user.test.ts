@@ -6,8 +6,6 @@ import { checkCommand } from '../../../src/commands/check.ts';
 import { serveCommand } from '../../../src/commands/serve.ts';
 import { printable } from '../../../src/domain/printable.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { logCondition } from '../../../src/session/condition.ts';
-import { target } from '../../support/targets.ts';
 
 const STANDARD_ERROR = 2;
 
@@ -34,8 +32,8 @@ const EVIL = '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u
 describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
   it('writes a problem with untrusted text on one line, without control characters', async () => {
     const { log } = await openLog({ level: 'info', format });
-    const problem = { cause: 'node_connection', detail: printable(EVIL) } as const;
-    logCondition(log, target(), { condition: 'failing', problem });
+    const detail = printable(EVIL);
+    log.warn({ detail }, `server survival can't be monitored: ${detail}`);
     expect(written).toContain('forged=');
     expect(written.trimEnd().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     // Once in the message, and once as a field, which pretty lines omit.

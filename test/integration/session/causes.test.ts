@@ -11,6 +11,7 @@ import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { sessionLog } from '../../../src/fleet/session-log.ts';
 import type { Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
@@ -164,7 +165,7 @@ class Stage {
   #context(): SessionContext {
     return {
       clock: this.clock,
-      log: this.log,
+      log: sessionLog(this.log),
       random: () => 0,
       codec: PTERODACTYL.socket,
       settings: {

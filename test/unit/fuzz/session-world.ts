@@ -3,6 +3,7 @@ import { type Cancel, sleep } from '../../../src/domain/clock.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { sessionLog } from '../../../src/fleet/session-log.ts';
 import type { ClientMessage, Credentials, Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
@@ -213,7 +214,7 @@ export class SessionWorld {
   #context(): SessionContext {
     return {
       clock: this.clock,
-      log: this.log,
+      log: sessionLog(this.log),
       random: () => this.#chance(),
       panel: {
         credentials: async (_server, _ask, signal) => {

@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
-import {
-  type ConditionContext,
-  collectionStatus,
-  evidenceOf,
-  logCondition,
-  STATUS_ROWS,
-  socketState,
-} from '../../../src/session/condition.ts';
+import { collectionStatus, evidenceOf, STATUS_ROWS, socketState } from '../../../src/session/condition.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
 import { NEVER_POLLED, type PollState } from '../../../src/session/polls.ts';
 import { NOTHING_KNOWN } from '../../../src/session/surroundings.ts';
-import { collectingLogger } from '../../support/logger.ts';
 import { target } from '../../support/targets.ts';
 
 const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };
@@ -222,83 +213,6 @@ describe.each(NAMES)('a server that is %s', (name) => {
     const now = evidence(changes);
     expect(NAMES.find((row) => STATUS_ROWS[row](now) !== undefined)).toBe(name);
     expect(collectionStatus(now)).toEqual(status);
-  });
-});
-
-describe('the log line of a condition', () => {
-  const logged = (status: CollectionStatus, context: ConditionContext = {}) => {
-    const log = collectingLogger();
-    logCondition(log, target(), status, context);
-    return log.lines.map(({ level, message }) => `${level}: ${message}`);
-  };
-  const failingWith = (cause: CauseCode) =>
-    logged({ condition: 'failing', problem: { cause, detail: 'why' } });
-
-  it.each(Object.values(CAUSES))(
-    'for failures with $code is a warning, unless the cause is a fact, temporary, or logged for the panel',
-    ({ code, scope, severity }) => {
-      const isPassing = severity === 'fact' || code === 'closed';
-      const level = scope === 'panel' || scope === 'key' ? 'debug' : isPassing ? 'info' : 'warn';
-      expect(failingWith(code)).toEqual([expect.stringMatching(new RegExp(`^${level}: `))]);
-    },
-  );
-
-  it.each<[string, CollectionStatus, string]>([
-    ['is streaming', { condition: 'streaming' }, 'info: server survival is streaming'],
-    [
-      'is streaming with a problem',
-      { condition: 'streaming', problem: SOCKET },
-      'info: server survival is streaming',
-    ],
-    ['is polled', { condition: 'polling', problem: SOCKET }, 'info: server survival is polled'],
-    ['is waiting', { condition: 'waiting' }, 'debug: server survival is waiting'],
-    ['is connecting', { condition: 'connecting', problem: SOCKET }, 'debug: server survival is connecting'],
-    ['is stopped', { condition: 'stopped' }, 'debug: server survival is stopped'],
-    [
-      'fails',
-      { condition: 'failing', problem: SOCKET },
-      `warn: server survival can't be monitored: no connection. ${CAUSES.node_connection.remedy}`,
-    ],
-    [
-      'is blocked',
-      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
-      `warn: server survival is blocked (not_found): no such server. ${CAUSES.not_found.remedy}`,
-    ],
-    [
-      'is suspended',
-      {
-        condition: 'blocked',
-        blocked: 'suspended',
-        problem: { cause: 'suspended', detail: 'This server is suspended.' },
-      },
-      `info: server survival is blocked: This server is suspended. ${CAUSES.suspended.remedy}`,
-    ],
-    [
-      'fails because of the key',
-      { condition: 'failing', problem: KEY },
-      `debug: server survival can't be monitored: Unauthenticated. ${CAUSES.key_refused.remedy}`,
-    ],
-  ])('of a server that %s', (_, status, line) => {
-    expect(logged(status)).toEqual([line]);
-  });
-
-  it.each<[string, Problem, level: string]>([
-    ['the same cause: no second warning', NO_SERVER, 'debug'],
-    ['another cause', SOCKET, 'warn'],
-  ])('of a server that is blocked after it failed with %s', (_, problem, level) => {
-    const before: CollectionStatus = { condition: 'failing', problem };
-    const blocked: CollectionStatus = { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER };
-    expect(logged(blocked, { before })).toEqual([expect.stringMatching(new RegExp(`^${level}: `))]);
-  });
-
-  it('has the cause and its detail as fields', () => {
-    const log = collectingLogger();
-    logCondition(log, target(), { condition: 'failing', problem: SOCKET });
-    expect(log.lines[0]?.fields).toMatchObject({
-      condition: 'failing',
-      cause: 'node_connection',
-      detail: 'no connection',
-    });
   });
 });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { sessionLog } from '../../../src/fleet/session-log.ts';
 import { PanelSurroundings } from '../../../src/fleet/surroundings.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
@@ -67,7 +68,7 @@ async function start(
   session = new Session(
     {
       clock,
-      log,
+      log: sessionLog(log),
       random: () => 0.5,
       panel,
       telemetry: NO_TELEMETRY,
