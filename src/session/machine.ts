@@ -1,4 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { backoffMs, refusedRetryMs, STABLE_AFTER_MS, slowRetryMs, UNANSWERED_LIMIT } from './due.ts';
 import {
   AUTH_TIMEOUT,
@@ -16,6 +17,7 @@ import {
   type StateNamed,
   type Token,
 } from './machine-model.ts';
+import { isListed } from './surroundings.ts';
 
 /** What a step needs from outside. */
 export interface MachineContext {
@@ -26,10 +28,7 @@ export interface MachineContext {
   readonly timeouts: SocketTimeouts;
   /** Does the panel still give this address of a socket, as far as is known? */
   readonly isCurrent: (socketUrl: string) => boolean;
-  /** The panel's list shows nothing that keeps the server from being monitored. */
-  readonly isListed: boolean;
-  /** An open socket lasts beyond its token: the panel doesn't block the server. */
-  readonly mayRenew: boolean;
+  readonly target: Pick<ServerTarget, 'node' | 'blocked'>;
 }
 
 /** How long a node may take to respond to a connect, and the token that follows. */
@@ -53,7 +52,9 @@ const QUICK_RENEWALS = 2;
  */
 export const RENEW_AGAIN_MS = 2_000;
 
-type LiveState = StateNamed<'streaming' | 'refreshing'>;
+type RefreshingState = StateNamed<'refreshing'>;
+type LiveState = StateNamed<'streaming'> | RefreshingState;
+type AcceptedState = StateNamed<'opening'> | LiveState;
 type ActiveState = Exclude<MachineState, { readonly name: 'idle' }>;
 
 type Handler<State, Event> = (state: State, event: Event, context: MachineContext) => MachineState;
@@ -65,7 +66,7 @@ type Handlers<State> = {
 
 const LIVE: Handlers<LiveState> = {
   stats: (state) => (state.unanswered === 0 ? state : { ...state, unanswered: 0 }),
-  closed: lose,
+  closed: (state, { failure }, context) => fail(state, state.token, failure, context),
   silence: ask,
 };
 
@@ -88,27 +89,25 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     opened: (state, _, { now, timeouts }) => {
       return { ...state, name: 'authenticating', dueAt: now + timeouts.authTimeoutMs };
     },
-    closed: lose,
+    closed: (state, { failure }, context) => fail(state, state.token, failure, context),
     due: (state, _, context) => fail(state, state.token, CONNECT_TIMEOUT, context),
   },
   authenticating: {
-    authenticated: open,
-    jwtError: (state, event, context) => {
-      return state.reused && event.fixable
-        ? replaceToken(state, context)
-        : rejectToken(state, event, context);
+    authenticated: (state, _, { now: askedAt }) => {
+      const { token, connectsAt } = state;
+      // A running server sends its next statistics within a second; asking for them is faster.
+      return { ...attemptOf(state), name: 'opening', token, connectsAt, unanswered: 1, askedAt };
     },
-    daemonError: (state, event, context) => {
-      return state.reused ? replaceToken(state, context) : rejectToken(state, event, context);
-    },
-    closed: lose,
+    jwtError: rejectToken,
+    daemonError: rejectToken,
+    closed: (state, { failure }, context) => fail(state, state.token, failure, context),
     due: (state, _, context) => fail(state, state.token, AUTH_TIMEOUT, context),
   },
   opening: {
     stats: (state, _, context) => stream({ ...state, unanswered: 0 }, state.token, context),
     jwtError: rejectToken,
     daemonError: rejectToken,
-    closed: lose,
+    closed: (state, { failure }, context) => fail(state, state.token, failure, context),
     silence: ask,
   },
   streaming: {
@@ -180,11 +179,7 @@ function attemptOf({ epoch, failures, problem, wokenAt }: AttemptState): Attempt
 }
 
 /** The step to a socket that streams. One that did already keeps its age, and what it was asked. */
-function stream(
-  state: StateNamed<'opening'> | LiveState,
-  token: Token,
-  context: MachineContext,
-): MachineState {
+function stream(state: AcceptedState, token: Token, context: MachineContext): MachineState {
   const { epoch, unanswered, askedAt } = state;
   return {
     name: 'streaming',
@@ -228,45 +223,17 @@ function failuresIn(state: ActiveState, { now }: MachineContext): number {
 
 /** Milliseconds until the next attempt after consecutive failures, of which this is the last. */
 function retryDelay(failures: number, { problem }: Failure, context: MachineContext): number {
-  const { random, isListed } = context;
+  const { random, target } = context;
   const { lasting, scope } = CAUSES[problem.cause];
-  if (lasting && scope === 'server' && !isListed) return slowRetryMs(failures, random);
+  if (lasting && scope === 'server' && !isListed(target)) return slowRetryMs(failures, random);
   if (lasting) return refusedRetryMs(random);
   return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
 }
 
-/** The socket ended, at whatever stage; its token may be good for the next one. */
-function lose(
-  state: Exclude<ActiveState, { readonly name: 'fetchingToken' }>,
-  { failure }: { readonly failure: Failure },
-  context: MachineContext,
-): MachineState {
-  return fail(state, state.token, failure, context);
-}
-
-function open(
-  state: StateNamed<'authenticating'>,
-  _: MachineEvent,
-  { now: askedAt }: MachineContext,
-): MachineState {
-  const { token, connectsAt } = state;
-  // A running server sends its next statistics within a second; asking for them is faster.
-  return { ...attemptOf(state), name: 'opening', token, connectsAt, unanswered: 1, askedAt };
-}
-
 /** Asks for stats, until too many requests had no response. */
-function ask(
-  state: StateNamed<'opening'> | LiveState,
-  _: MachineEvent,
-  context: MachineContext,
-): MachineState {
+function ask(state: AcceptedState, _: MachineEvent, context: MachineContext): MachineState {
   if (state.unanswered >= UNANSWERED_LIMIT) return fail(state, state.token, SILENT, context);
   return { ...state, unanswered: state.unanswered + 1, askedAt: context.now };
-}
-
-/** After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one. */
-function replaceToken(state: StateNamed<'authenticating'>, context: MachineContext): MachineState {
-  return fetchToken({ ...state, wokenAt: context.now }, context);
 }
 
 /**
@@ -277,7 +244,11 @@ function rejectToken(
   event: MachineEvent & { readonly type: 'jwtError' | 'daemonError' },
   context: MachineContext,
 ): MachineState {
-  const isRenewable = event.type === 'jwtError' && event.fixable && state.failures < QUICK_RENEWALS;
+  const isJwtError = event.type === 'jwtError';
+  // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a new one.
+  if (state.name === 'authenticating' && state.reused && (!isJwtError || event.fixable))
+    return fetchToken({ ...state, wokenAt: context.now }, context);
+  const isRenewable = isJwtError && event.fixable && state.failures < QUICK_RENEWALS;
   return fail(state, undefined, event.failure(), context, isRenewable ? RENEW_AGAIN_MS : undefined);
 }
 
@@ -292,28 +263,20 @@ function onJwtError(
     if (state.next === undefined || event.answersToken !== true) return state;
     return rejectRenewal(state, event.failure(), context);
   }
-  if (!context.mayRenew) return stop(state);
+  if (context.target.blocked !== undefined) return stop(state);
   if (state.renewalRejected === true) return state;
   if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS)
     return fail(state, undefined, event.failure(), context);
   return refresh(state, context);
 }
 
-function rejectRenewal(
-  state: StateNamed<'refreshing'>,
-  failure: Failure,
-  context: MachineContext,
-): MachineState {
+function rejectRenewal(state: RefreshingState, failure: Failure, context: MachineContext): MachineState {
   if (state.renewalRejected === true) return fail(state, undefined, failure, context);
   return { ...streamingWith(state, failure, context.now + RENEW_AGAIN_MS), renewalRejected: true };
 }
 
 /** A failed refresh doesn't affect the socket while its token is valid; a lasting refusal waits until the token expires. */
-function keepStreaming(
-  state: StateNamed<'refreshing'>,
-  failure: Failure,
-  context: MachineContext,
-): MachineState {
+function keepStreaming(state: RefreshingState, failure: Failure, context: MachineContext): MachineState {
   const count = (state.failedRefreshes?.count ?? 0) + 1;
   const isLasting = lastingRefusal(failure.problem) !== undefined;
   const retryMs = isLasting ? Number.POSITIVE_INFINITY : retryDelay(count, failure, context);
@@ -322,22 +285,22 @@ function keepStreaming(
 }
 
 /** What remains of a socket whose token wasn't renewed, until that is tried again. */
-function streamingWith(state: StateNamed<'refreshing'>, { problem }: Failure, retryAt: number) {
+function streamingWith(state: RefreshingState, { problem }: Failure, retryAt: number) {
   const { next: _, ...live } = state;
   return { ...live, name: 'streaming', problem, dueAt: Math.min(retryAt, state.token.expiresAt) } as const;
 }
 
-/** The credentials expired: continue with new ones, or with those already requested. */
+/** The credentials expired: continue with new ones, or with those already requested, unless the panel blocks the server. */
 function expire(state: LiveState, context: MachineContext): MachineState {
-  if (!context.mayRenew) return stop(state);
+  if (context.target.blocked !== undefined) return stop(state);
   const { epoch, problem = TOKEN_EXPIRED } = state;
   return fetchToken({ epoch, failures: failuresIn(state, context), problem }, context);
 }
 
-/** A token that isn't to be renewed lasts until it expires. */
-function refresh(state: StateNamed<'streaming'>, { mayRenew }: MachineContext): MachineState {
+/** The token of a server that the panel blocks lasts until it expires. */
+function refresh(state: StateNamed<'streaming'>, { target }: MachineContext): MachineState {
   const ending = { ...state, dueAt: state.token.expiresAt };
-  return mayRenew ? { ...ending, name: 'refreshing', next: undefined } : ending;
+  return target.blocked === undefined ? { ...ending, name: 'refreshing', next: undefined } : ending;
 }
 
 function takeToken(state: LiveState, next: Token, context: MachineContext): MachineState {

@@ -69,10 +69,7 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
       const failedAt = machine.failedRefreshes?.at ?? Number.POSITIVE_INFINITY;
       return sockets.panelJudgedAt > failedAt ? { type: 'wake' } : undefined;
     }
-    case 'connecting':
-    case 'authenticating':
-    case 'opening':
-    case 'refreshing':
+    default:
       return undefined;
   }
 }

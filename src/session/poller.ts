@@ -2,15 +2,7 @@ import type { Cancel } from '../domain/clock.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { neededBy, polledStalenessMs } from './due.ts';
-import {
-  afterPoll,
-  isPollRetry,
-  NEVER_POLLED,
-  type PollPlan,
-  type PollState,
-  resultOfAnswer,
-  resultOfProblem,
-} from './polls.ts';
+import { afterPoll, isPollRetry, NEVER_POLLED, type PollPlan, type PollState, resultOf } from './polls.ts';
 import type { PollContext, PollRecord, WayOwner } from './session-ports.ts';
 
 /** Requests one server's resources as its plan says; never two requests at once. */
@@ -60,16 +52,13 @@ export class Poller {
     };
     this.#inFlight = controller;
     this.#state = { ...this.#state, startedAt };
-    const { resources, result } = await panel.resources(target.id, ask, controller.signal).then(
-      (answer) => ({ resources: answer, result: resultOfAnswer(answer) }),
-      (error: unknown) => ({ resources: undefined, result: resultOfProblem(problemOf(error)) }),
-    );
+    const answer = await panel.resources(target.id, ask, controller.signal).catch(problemOf);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
     const now = clock.now();
-    if (resources !== undefined) this.#store(resources, startedAt, polledStalenessMs(plan, now - startedAt));
+    if (!('cause' in answer)) this.#store(answer, startedAt, polledStalenessMs(plan, now - startedAt));
     const next = { now, random: random(), intervalMs: plan.pollIntervalMs };
-    this.#state = afterPoll(this.#stateNow, result, next);
+    this.#state = afterPoll(this.#stateNow, resultOf(answer), next);
     this.#owner.changed();
   }
 

@@ -45,18 +45,18 @@ export const NEVER_POLLED: PollState = {
 /** After this many failed polls in a row, the next one probably fails as well, and needn't come before the interval is over. */
 const FAILURES_TO_RETRY = 3;
 
-/**
- * The result of a poll that the panel responded to: a suspended server counts as refused, and without data the node is unreachable.
- */
-export function resultOfAnswer({ suspended, sample }: Resources): EndedPoll {
-  if (suspended) return resultOfProblem({ cause: 'suspended', detail: 'suspended according to the panel' });
-  return sample === undefined ? resultOfProblem(NO_DATA) : { type: 'answered' };
-}
-
-/** The result of a poll that failed. */
-export function resultOfProblem(problem: Problem): EndedPoll {
+/** The result of a poll that got this response, or failed. */
+export function resultOf(answer: Resources | Problem): EndedPoll {
+  const problem = problemIn(answer);
+  if (problem === undefined) return { type: 'answered' };
   // A node that refuses the panel blocks none of its servers: its trials decide when to try again.
   return { type: lastingRefusal(problem)?.reason === undefined ? 'failed' : 'refused', problem };
+}
+
+function problemIn(answer: Resources | Problem): Problem | undefined {
+  if ('cause' in answer) return answer;
+  if (answer.suspended) return { cause: 'suspended', detail: 'suspended according to the panel' };
+  return answer.sample === undefined ? NO_DATA : undefined;
 }
 
 /** The state after a poll; pure. `random` is uniform in [0, 1). */

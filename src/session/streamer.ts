@@ -24,7 +24,6 @@ import {
 } from './machine-model.ts';
 import type { StreamContext, StreamRecord, WayOwner } from './session-ports.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
-import { isListed } from './surroundings.ts';
 import { claimsOf, toToken } from './token.ts';
 
 /**
@@ -156,15 +155,8 @@ export class Streamer implements SocketListener, FrameHandler {
   #machineContext(): MachineContext {
     const { clock, random, settings, panel } = this.#context;
     const { node, target } = this.#record;
-    const mayRenew = target.blocked === undefined;
-    return {
-      now: clock.now(),
-      random: random(),
-      timeouts: settings,
-      isCurrent: (socketUrl) => panel.isCurrent(node, socketUrl),
-      isListed: isListed(target),
-      mayRenew,
-    };
+    const isCurrent = (socketUrl: string) => panel.isCurrent(node, socketUrl);
+    return { now: clock.now(), random: random(), timeouts: settings, isCurrent, target };
   }
 
   #run(effect: MachineEffect): void {

@@ -64,6 +64,6 @@ export interface SessionState {
 }
 
 /** Does the server list show the server, and nothing that keeps it from being monitored? */
-export function isListed({ node, blocked }: ServerTarget): boolean {
+export function isListed({ node, blocked }: Pick<ServerTarget, 'node' | 'blocked'>): boolean {
   return node !== undefined && blocked === undefined;
 }

@@ -94,8 +94,7 @@ class World {
       random: this.#random,
       timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
       isCurrent: () => true,
-      isListed: false,
-      mayRenew: true,
+      target: { node: undefined, blocked: undefined },
     };
     const before = this.state;
     const state = step(before, event, context);

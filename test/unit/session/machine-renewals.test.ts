@@ -41,8 +41,7 @@ class Driven {
       random: 0.99,
       timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 10_000 },
       isCurrent: () => true,
-      isListed: false,
-      mayRenew: true,
+      target: { node: undefined, blocked: undefined },
     };
     const next = step(this.state, event, context);
     this.done.push(...effectsOf(this.state, next).map(({ type }) => type));

@@ -17,8 +17,7 @@ const CONTEXT: MachineContext = {
   random: 0.5,
   timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
   isCurrent: () => true,
-  isListed: false,
-  mayRenew: true,
+  target: { node: undefined, blocked: undefined },
 };
 
 const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000): Token => ({
@@ -331,13 +330,15 @@ describe('waits', () => {
   });
 
   it('are a minute after the first lasting rejection, and after each if the panel’s list shows nothing', () => {
-    const delay = (failures: number, isListed: boolean) =>
+    const delay = (failures: number, node?: string) =>
       delayOf(
-        after({ ...STATES.fetchingToken, failures }, EVENTS['tokenFailed for good'], { isListed }).state,
+        after({ ...STATES.fetchingToken, failures }, EVENTS['tokenFailed for good'], {
+          target: { node, blocked: undefined },
+        }).state,
       );
-    expect(delay(0, false)).toBeLessThanOrEqual(60_000);
-    expect(delay(5, true)).toBeLessThanOrEqual(60_000);
-    expect(delay(5, false)).toBeGreaterThanOrEqual(300_000);
+    expect(delay(0)).toBeLessThanOrEqual(60_000);
+    expect(delay(5, 'n1')).toBeLessThanOrEqual(60_000);
+    expect(delay(5)).toBeGreaterThanOrEqual(300_000);
   });
 
   it('of a token follow its refresh and expiry times', () => {

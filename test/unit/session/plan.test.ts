@@ -5,7 +5,7 @@ import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
 import { declinesTrial, planOf } from '../../../src/session/plan.ts';
-import { NEVER_POLLED, type PollState, resultOfProblem } from '../../../src/session/polls.ts';
+import { NEVER_POLLED, type PollState, resultOf } from '../../../src/session/polls.ts';
 import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/surroundings.ts';
 import { target } from '../../support/targets.ts';
 
@@ -286,7 +286,7 @@ it('a server that was refused tries again within a minute if it is listed by now
 describe('polls that failed are due at once', () => {
   const polled = (cause: CauseCode): PollState => ({
     ...NEVER_POLLED,
-    result: resultOfProblem({ cause, detail: 'why' }),
+    result: resultOf({ cause, detail: 'why' }),
     startedAt: FAILED_AT,
     endedAt: FAILED_AT,
     notBefore: NOW + 40_000,

@@ -10,8 +10,7 @@ import {
   NEVER_POLLED,
   nextPollAt,
   type PollState,
-  resultOfAnswer,
-  resultOfProblem,
+  resultOf,
 } from '../../../src/session/polls.ts';
 import { FakeGateway, NO_TELEMETRY, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -19,8 +18,8 @@ import { target } from '../../support/targets.ts';
 
 const INTERVAL = 30_000;
 const ANSWERED: EndedPoll = { type: 'answered' };
-const FAILED = resultOfProblem({ cause: 'node_error', detail: '500' });
-const REFUSED = resultOfProblem({ cause: 'forbidden', detail: '403' });
+const FAILED = resultOf({ cause: 'node_error', detail: '500' });
+const REFUSED = resultOf({ cause: 'forbidden', detail: '403' });
 
 /** When polls start that each take some time and have these results. */
 function starts(
@@ -80,12 +79,12 @@ describe('polls', () => {
   });
 
   it('are refused if the panel suspended the server, and fail without data', () => {
-    expect(resultOfAnswer({ ...RESOURCES, suspended: true })).toMatchObject({
+    expect(resultOf({ ...RESOURCES, suspended: true })).toMatchObject({
       type: 'refused',
       problem: { cause: 'suspended' },
     });
-    expect(resultOfAnswer({ ...RESOURCES, sample: undefined })).toMatchObject({ type: 'failed' });
-    expect(resultOfAnswer(RESOURCES)).toEqual(ANSWERED);
+    expect(resultOf({ ...RESOURCES, sample: undefined })).toMatchObject({ type: 'failed' });
+    expect(resultOf(RESOURCES)).toEqual(ANSWERED);
   });
 });
 

@@ -28,8 +28,7 @@ class Stepper {
         random: 1 - 1e-12,
         timeouts,
         isCurrent: () => true,
-        isListed: false,
-        mayRenew: true,
+        target: { node: undefined, blocked: undefined },
       });
       this.effects = effectsOf(this.state, next);
       this.state = next;
