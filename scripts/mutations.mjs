@@ -12,6 +12,7 @@ const SIGNS = ['src/diagnosis/outcome.ts', 'diagnosis/outcome'];
 const START = ['src/panel/start-at.ts', 'panel/start-at'];
 const LIMIT = ['src/panel/rate-limit.ts', 'panel/rate-limit'];
 const DUE = ['src/session/due.ts', 'session/due'];
+const NEEDS = ['src/fleet/needs.ts', 'fleet/needs'];
 const PLAN = ['src/session/plan.ts', 'session/plan'];
 const MACHINE = ['src/session/machine.ts', 'session/machine'];
 const TOKEN = ['src/session/token.ts', 'session/token'];
@@ -95,7 +96,7 @@ const MUTATIONS = [
   ['a seat is freed after 3 s', START, 'SEATED_MS = 3_000;', 'SEATED_MS = 20_000;'],
   ['eight calls in flight', START, 'PLACES = 8;', 'PLACES = 9;'],
   ['trials take a tenth', START, 'TRIAL_SHARE = 0.1;', 'TRIAL_SHARE = 0.5;'],
-  ['polls take 90 % of the rest', DUE, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
+  ['polls take 90 % of the rest', NEEDS, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
   // The session
   [
     'events of older sockets are ignored',
@@ -106,7 +107,7 @@ const MUTATIONS = [
   [
     'a reused token that is refused is replaced',
     MACHINE,
-    "if (state.reused && (event.type === 'daemonError' || event.fixable))",
+    "if (state.name === 'authenticating' && state.reused && (!isJwtError || event.fixable))",
     'if (false)',
   ],
   ['a token that lives is reused', MACHINE, 'context.now > REUSE_MARGIN_MS', 'context.now < 0'],

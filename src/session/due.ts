@@ -4,6 +4,12 @@ import { TRIAL_GAPS_MS } from '../panel/blame.ts';
 /** A connect may be this late before it goes before a token that ends now: as long as a token lives. */
 const CONNECT_PERIOD_MS = 10 * 60_000;
 
+/** The instant before all others. */
+export const NEVER = Number.NEGATIVE_INFINITY;
+
+/** After this many consecutive failures, the next call will probably fail as well: it waits for spare budget. */
+export const FAILURES_TO_RETRY = 3;
+
 /** A server whose socket fails is polled once its data is this old. */
 export const FALLBACK_AFTER_MS = 30_000;
 

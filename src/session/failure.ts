@@ -107,18 +107,16 @@ export function jwtFailure(
   claims?: TokenClaims,
 ): Failure {
   const words = printable(text);
-  const detail = `the node rejected the token: "${words}"`;
-  return {
-    reason: 'auth_refused',
-    problem: { cause: jwtErrorCause(words, claims), detail },
-    dropToken: true,
-  };
+  return refusedToken(jwtErrorCause(words, claims), `the node rejected the token: "${words}"`);
 }
 
 /** The failure behind a `daemon error` in response to a token: the node could not verify its signature (wings, router/websocket). */
 export function daemonFailure(text: string): Failure {
-  const detail = `the node could not verify the token: "${printable(text)}"`;
-  return { reason: 'auth_refused', problem: { cause: 'node_token_mismatch', detail }, dropToken: true };
+  return refusedToken('node_token_mismatch', `the node could not verify the token: "${printable(text)}"`);
+}
+
+function refusedToken(cause: CauseCode, detail: string): Failure {
+  return { reason: 'auth_refused', problem: { cause, detail }, dropToken: true };
 }
 
 export const CONNECT_TIMEOUT: Failure = {

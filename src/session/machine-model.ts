@@ -1,6 +1,7 @@
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { ClientMessage } from '../panel/dialect.ts';
+import { FAILURES_TO_RETRY } from './due.ts';
 import { type Failure, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
@@ -133,9 +134,6 @@ export const INITIAL_STATE: MachineState = { name: 'idle', epoch: 0 };
 
 /** After this long without a `stats` frame, one is requested: an offline server sends none on its own. */
 export const SILENCE_MS = 15_000;
-
-/** After this many consecutive failures, the next call for credentials will probably fail too, so it waits for spare budget. */
-const FAILURES_TO_RETRY = 3;
 
 /** What happens in this state if nothing else does; the last `stats` arrived at `heardAt`. Pure, as is all here. */
 export function timersOf(state: MachineState, heardAt: number): readonly Timer[] {

@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
 import { collectionStatus, evidenceOf } from './condition.ts';
-import { FALLBACK_AFTER_MS, refusedRetryMs, UNANSWERED_LIMIT } from './due.ts';
+import { FALLBACK_AFTER_MS, NEVER, refusedRetryMs, UNANSWERED_LIMIT } from './due.ts';
 import { lastingRefusal, mayBeOfPanel } from './failure.ts';
 import {
   hasFailed,
@@ -13,8 +13,6 @@ import {
 } from './machine-model.ts';
 import { NEVER_POLLED, nextPollAt, type PollPlan, type PollState } from './polls.ts';
 import { isListed, type SessionState, type Surroundings, type WayState } from './surroundings.ts';
-
-const NEVER = Number.NEGATIVE_INFINITY;
 
 /** A socket that works streams this soon. */
 const CONNECTS_WITHIN_MS = 5_000;

@@ -1,7 +1,7 @@
 import { NO_DATA } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Resources } from '../panel/dialect.ts';
-import { type PollIntervals, retryGapMs, slowRetryMs } from './due.ts';
+import { FAILURES_TO_RETRY, NEVER, type PollIntervals, retryGapMs, slowRetryMs } from './due.ts';
 import { lastingRefusal } from './failure.ts';
 
 /** How a poll ended; after a `refused` one, the next waits for the slow retry. */
@@ -31,8 +31,6 @@ export interface PollState {
   readonly part: number | undefined;
 }
 
-const NEVER = Number.NEGATIVE_INFINITY;
-
 export const NEVER_POLLED: PollState = {
   result: { type: 'none' },
   inARow: 0,
@@ -41,9 +39,6 @@ export const NEVER_POLLED: PollState = {
   notBefore: NEVER,
   part: undefined,
 };
-
-/** After this many failed polls in a row, the next one probably fails as well, and needn't come before the interval is over. */
-const FAILURES_TO_RETRY = 3;
 
 /** The result of a poll that got this response, or failed. */
 export function resultOf(answer: Resources | Problem): EndedPoll {

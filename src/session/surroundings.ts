@@ -1,11 +1,9 @@
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { PollIntervals } from './due.ts';
+import { NEVER, type PollIntervals } from './due.ts';
 import type { MachineState } from './machine-model.ts';
 import type { PollState } from './polls.ts';
-
-const NEVER = Number.NEGATIVE_INFINITY;
 
 /** The sockets of a server's node, or its polls; instants are monotonic milliseconds. */
 export interface WayState {
