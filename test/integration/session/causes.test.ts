@@ -287,17 +287,6 @@ describe('"daemon error" in response to the token', () => {
     );
   });
 
-  it('is trusted after a new token that follows a reused one', async () => {
-    stage.look();
-    await stage.until({ condition: 'streaming' });
-    stage.answers.push([DAEMON_ERROR], [DAEMON_ERROR]);
-    stage.cut();
-    await stage.until({ condition: 'failing' });
-    await stage.clock.advance(10_000);
-    await stage.until({ condition: 'polling', problem: MISMATCH });
-    expect(stage.tokens).toBe(2);
-  });
-
   it('is ignored while a socket streams, because it may have any cause', async () => {
     stage.answers.push([SUCCESS, STATS, DAEMON_ERROR]);
     stage.look();
@@ -348,18 +337,6 @@ describe('a refused upgrade', () => {
       problem: { cause, detail: `the node rejected the socket upgrade (${status})` },
     });
     expect(stage.passedMs).toBe(0);
-  });
-
-  it('because of its Origin shows the Origin that was sent', async () => {
-    stage.upgrade = refusing(403, 'Forbidden\n');
-    stage.look();
-    await stage.until({
-      condition: 'polling',
-      problem: {
-        cause: 'origin',
-        detail: `the node rejected the socket upgrade (403); Origin sent: ${ORIGIN}`,
-      },
-    });
   });
 
   it.each([
@@ -439,24 +416,6 @@ describe('a server that is suspended according to the server list', () => {
     stage.look();
   }
 
-  it('keeps streaming while its socket does, with a problem that shows the contradiction', async () => {
-    stage.look();
-    await stage.until({ condition: 'streaming' });
-    list('suspended');
-    expect(stage.status).toEqual({
-      condition: 'streaming',
-      problem: {
-        cause: 'suspended',
-        detail: "suspended according to the panel's server list, but the console socket streams",
-      },
-    });
-    await stage.clock.advance(30_000);
-    await stage.untilHolds(() => expect(stage.record.isFresh(stage.clock.now())).toBe(true));
-    expect(stage.status.condition).toBe('streaming');
-    list(undefined);
-    expect(stage.status).toEqual({ condition: 'streaming' });
-  });
-
   it('is blocked once its socket closes, and makes no calls', async () => {
     stage.look();
     await stage.until({ condition: 'streaming' });
@@ -469,26 +428,6 @@ describe('a server that is suspended according to the server list', () => {
     });
     await stage.clock.advance(3 * SLOW_RETRY_MS);
     expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });
-  });
-});
-
-describe('a server whose socket has been refused for long', () => {
-  it('shows that cause even if its polls fail too', async () => {
-    stage.upgrade = refusing(403);
-    stage.pollProblem = { cause: 'node_unreachable', detail: 'no response' };
-    stage.look();
-    await stage.untilHolds(() => expect(stage.polls).toBe(1));
-    expect(stage.status).toMatchObject({ condition: 'failing', problem: { cause: 'origin' } });
-    await stage.clock.advance(60_000);
-    expect(stage.polls).toBe(3);
-    expect(stage.status).toMatchObject({ condition: 'failing', problem: { cause: 'origin' } });
-  });
-
-  it('is blocked with the cause of its polls once those are refused for another reason', async () => {
-    stage.upgrade = refusing(403);
-    stage.pollProblem = { cause: 'not_found', detail: 'no such server' };
-    stage.look();
-    await stage.until({ condition: 'blocked', blocked: 'not_found', problem: { cause: 'not_found' } });
   });
 });
 
@@ -521,30 +460,5 @@ describe('the end of a problem of the key', () => {
     await stage.until({ condition: 'streaming' });
     expect(stage.tokens).toBe(tokens + 1);
     expect(stage.passedMs).toBe(1);
-  });
-
-  it.each<[string, Problem]>([
-    ['key', KEY],
-    ['server, with a 401', { cause: 'unauthorized', detail: 'returned 401' }],
-  ])('polls a server at once whose polls were refused because of the %s', async (_what, problem) => {
-    await stage.stop();
-    stage = new Stage('poll');
-    stage.pollProblem = problem;
-    stage.look();
-    await stage.untilHolds(() => expect(stage.polls).toBe(1));
-    stage.hold = KEY;
-    await end();
-    await stage.until({ condition: 'polling' });
-    expect(stage.passedMs).toBe(1);
-  });
-
-  it('has no effect on a server that is suspended', async () => {
-    const problem: Problem = { cause: 'suspended', detail: 'returned 409: "suspended"' };
-    stage.tokenProblem = problem;
-    stage.look();
-    await stage.until({ condition: 'blocked', problem });
-    await end();
-    await stage.clock.advance(50_000);
-    expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });
   });
 });

@@ -96,15 +96,6 @@ describe('a streaming server', () => {
     }
   });
 
-  it('that crashes without an explanation of the node counts a stop of unknown reason', async () => {
-    await startBoth();
-    await streaming();
-    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
-    panel.crash('survival');
-    await exporter.until('gameserver_stops_total', { ...SURVIVAL, reason: 'unknown' }, 1);
-    expect(await exporter.value('gameserver_stops_total', { ...LOBBY, reason: 'unknown' })).toBe(0);
-  });
-
   it('stays fresh while offline by requests, no more often than needed', async () => {
     await startBoth();
     await streaming();
@@ -293,20 +284,6 @@ describe('a failed handshake', () => {
     expect(await reconnects(reason)).toBe(1);
     await streaming(LOBBY);
     await expectLobbyUntouched();
-  });
-
-  it('because of a missing permission leads to polling, and the socket is rarely retried', async () => {
-    await startPanel();
-    panel.failSockets({
-      kind: 'jwt-error-on-auth',
-      text: 'jwt: missing connect permission',
-      server: 'survival',
-    });
-    exporter = await startExporter({ yaml: configFor(panel) });
-    stops.push(() => exporter.stop());
-    await exporter.until('gameserver_collection_up', SURVIVAL, 1);
-    await until(() => expect(calls('resources').length).toBeGreaterThanOrEqual(2));
-    expect(sockets().opened).toBe(1);
   });
 });
 

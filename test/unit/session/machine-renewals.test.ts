@@ -186,23 +186,6 @@ describe('a socket on which no stats arrive', () => {
     expect(machine.state).toMatchObject({ name: 'backingOff', problem: { cause: 'no_stats' } });
   });
 
-  it('is given up after two requests if it never had any', () => {
-    const machine = new Driven({
-      name: 'authenticating',
-      epoch: 7,
-      failures: 0,
-      token: token('new'),
-      reused: false,
-      connectsAt: START,
-      dueAt: START + 10_000,
-    });
-    machine.dispatch({ type: 'authenticated', epoch: 7 });
-    machine.fire('silence');
-    expect(machine.state).toMatchObject({ name: 'opening', unanswered: 2 });
-    machine.fire('silence');
-    expect(machine.state).toMatchObject({ name: 'backingOff', problem: { cause: 'no_stats' } });
-  });
-
   it('is asked no later because its token was renewed', () => {
     const machine = streaming();
     const dueAt = machine.due('silence');

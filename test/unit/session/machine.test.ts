@@ -267,16 +267,6 @@ describe('each state with each event', () => {
   });
 });
 
-describe('events of an older socket', () => {
-  const late = keys(EVENTS).filter((key) => 'epoch' in EVENTS[key]);
-  it.each(keys(STATES))('are ignored in %s', (stateKey) => {
-    for (const key of late) {
-      const event = { ...EVENTS[key], epoch: 6 } as MachineEvent;
-      expect(step(STATES[stateKey], event, CONTEXT)).toBe(STATES[stateKey]);
-    }
-  });
-});
-
 function after(state: MachineState, event: MachineEvent, context: Partial<MachineContext> = {}) {
   return { state: step(state, event, { ...CONTEXT, ...context }) };
 }
@@ -368,11 +358,6 @@ describe('a token', () => {
     expect(state.name).toBe('fetchingToken');
   });
 
-  it('is fetched anew if the panel may give another address', () => {
-    const { state } = after(STATES['backingOff, token lives'], { type: 'try', isFresh: true });
-    expect(state.name).toBe('fetchingToken');
-  });
-
   it('that the daemon rejects is not used again', () => {
     const { state } = after(STATES['authenticating, new token'], EVENTS['jwtError fixable']);
     expect(state).toMatchObject({ name: 'backingOff', token: undefined });
@@ -413,15 +398,5 @@ describe('a daemon that cannot verify the token', () => {
 
   it('is tried again within a minute, because it may refuse this server alone', () => {
     expect(delayOf(blocked.state)).toBeLessThanOrEqual(60_000);
-  });
-
-  it('is tried with a new token first if the token was reused', () => {
-    const { state: fetching } = after(STATES['authenticating, old token'], EVENTS.daemonError);
-    expect(fetching).toMatchObject({ name: 'fetchingToken', failures: 1 });
-    expect(fetching).toMatchObject({ problem: undefined });
-    const { state: connecting } = after(fetching, EVENTS.tokenFetched);
-    expect(connecting).toMatchObject({ name: 'connecting', reused: false, token: FRESH });
-    const { state: open } = after(connecting, { type: 'opened', epoch: 8 });
-    expect(after(open, { ...EVENTS.daemonError, epoch: 8 }).state).toMatchObject({ name: 'blocked' });
   });
 });

@@ -196,37 +196,6 @@ describe("while its node's sockets are blamed", () => {
     expect(condition()).toBe('streaming');
   });
 
-  it('its trial fetches a new token once the old one has ended', async () => {
-    refusal = 502;
-    await start();
-    nodeFails();
-    await clock.advance(20 * MINUTE);
-    refusal = undefined;
-    await tryNode();
-    expect(tokens()).toBe(2);
-    expect(condition()).toBe('streaming');
-  });
-
-  it("a server whose own back-off ends waits for the node's trial", async () => {
-    panel.answerCredentials = () => Promise.reject(new PanelError({ cause: 'panel_error', detail: '500' }));
-    await start();
-    expect(condition()).toBe('failing');
-    panel.socketsFail('n1', DOWN);
-    await clock.advance(10 * MINUTE);
-    expect(tokens()).toBe(1);
-  });
-
-  it('its trial fetches a new token if the panel may give another address', async () => {
-    refusal = 502;
-    await start();
-    nodeFails();
-    await clock.advance(MINUTE);
-    refusal = undefined;
-    await tryNode(true);
-    expect(tokens()).toBe(2);
-    expect(condition()).toBe('streaming');
-  });
-
   it('a server that is removed tries nothing', async () => {
     refusal = 502;
     await start();
@@ -256,17 +225,6 @@ describe('when its node works again', () => {
     const before = polls();
     await clock.advance(10 * MINUTE);
     expect(polls()).toBe(before);
-  });
-
-  it('a server that was refused for a reason of its own keeps its slow retry', async () => {
-    panel.answerCredentials = () =>
-      Promise.reject(new PanelError({ cause: 'no_console_permission', detail: 'no console' }));
-    await start();
-    nodeFails();
-    nodeWorks();
-    await clock.advance(50_000);
-    expect(tokens()).toBe(1);
-    expect(condition()).toBe('polling');
   });
 
   it('a server whose polls failed is polled at once', async () => {
@@ -324,17 +282,6 @@ describe('a session that begins again', () => {
 });
 
 describe('a server that fails alone', () => {
-  it('reports it after three failures, so that its calls count as trials', async () => {
-    const retries: (boolean | undefined)[] = [];
-    panel.answerResources = () => {
-      retries.push(panel.asks.at(-1)?.isRetry?.());
-      return Promise.reject(new PanelError({ cause: 'node_error', detail: '500' }));
-    };
-    await start({ mode: 'poll' });
-    await clock.advance(4 * MINUTE);
-    expect(retries.slice(0, 5)).toEqual([false, false, false, true, true]);
-  });
-
   it('is polled 30 s after its last sample', async () => {
     await start();
     refusal = 502;
@@ -424,27 +371,5 @@ describe('a server without a file descriptor for its socket', () => {
     await clock.advance(10);
     expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
     expect(record.status).toEqual({ condition: 'polling' });
-  });
-
-  it('in mode socket waits', async () => {
-    hasRoom = false;
-    await start({ mode: 'socket' });
-    await clock.advance(MINUTE);
-    expect(record.status).toEqual({ condition: 'waiting' });
-    expect(panel.calls).toEqual([]);
-  });
-
-  it('that waits for its next attempt stops, and begins again once there is room', async () => {
-    refusal = 502;
-    await start();
-    hasRoom = false;
-    look();
-    await clock.advance(10 * MINUTE);
-    expect(sockets).toHaveLength(1);
-    refusal = undefined;
-    hasRoom = true;
-    look();
-    await clock.advance(10);
-    expect(condition()).toBe('streaming');
   });
 });

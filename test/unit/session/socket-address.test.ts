@@ -315,20 +315,3 @@ describe('the lookup of a node', () => {
     expect(error).toMatchObject({ code: 'ENOTFOUND' });
   });
 });
-
-describe('the cause of a forbidden address', () => {
-  const LOOPBACK = { panelUrl: 'http://127.0.0.1', allowInsecure: false };
-  const LIMITED = { ...PUBLIC, socketHosts: ['other.example.com'] };
-  it.each([
-    ['ws://node.example.com', PUBLIC, 'socket_address_insecure'],
-    ['ws://127.0.0.1', { ...PUBLIC, allowInsecure: true }, 'socket_address_local'],
-    ['ws://node.example.com', { ...LOOPBACK, socketHosts: [] }, 'socket_address_not_allowed'],
-    ['wss://node.example.com', LIMITED, 'socket_address_not_allowed'],
-    ['wss://[::1]', PUBLIC, 'socket_address_local'],
-    ['wss://me@node.example.com', PUBLIC, 'socket_address'],
-    ['ftp://node.example.com', PUBLIC, 'socket_address'],
-    ['', PUBLIC, 'socket_address'],
-  ])('%s with %j: %s', (address, policy, cause) => {
-    expect(socketAddressProblem(address, policy)?.cause).toBe(cause);
-  });
-});

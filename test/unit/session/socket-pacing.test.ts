@@ -38,19 +38,6 @@ describe('Outbox', () => {
     expect(third - (first + 100)).toBeGreaterThan(1_000);
   });
 
-  it('keeps the interval after the queue was empty', async () => {
-    outbox.send('a');
-    await clock.advance(200);
-    outbox.send('b');
-    await clock.advance(5_000);
-    outbox.send('c');
-    expect(sent).toEqual([
-      [0, 'a'],
-      [600, 'b'],
-      [5_200, 'c'],
-    ]);
-  });
-
   it('drops waiting frames when it is stopped', async () => {
     for (const frame of ['a', 'b', 'c']) outbox.send(frame);
     outbox.stop();
