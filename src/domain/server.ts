@@ -177,6 +177,11 @@ export function isOff(state: ServerState): boolean {
   return state === 'offline';
 }
 
+/** Is the server running, or in transition? */
+export function isOn(state: ServerState): boolean {
+  return !isOff(state) && state !== 'unknown';
+}
+
 /** How a sample was collected: pushed over the console socket, or requested from the resources endpoint. */
 export type SampleSource = 'socket' | 'poll';
 

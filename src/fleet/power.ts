@@ -1,7 +1,7 @@
 import { type LastStop, NO_STOPS, type StopReason } from '../domain/reading.ts';
-import { isOff, type Sample, type ServerState } from '../domain/server.ts';
+import { isOff, isOn, type Sample, type ServerState } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
-import { START_JITTER_MS } from './server-samples.ts';
+import { START_JITTER_MS, STATUS_SETTLES_MS } from './server-samples.ts';
 
 /** The state in a sample, and the run that its uptime shows. */
 interface SampleSeen {
@@ -81,9 +81,6 @@ export const NOTHING_SEEN = {
 /** What the observations so far show: a server's state, its starts, its stops by reason, and whether it should be running. */
 export type Power = Readonly<typeof NOTHING_SEEN>;
 
-/** A `stats` frame published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
-const STATUS_SETTLES_MS = 2_000;
-
 /** Two signs of a start (state and uptime) within this time count as one start. */
 const SAME_START_MS = 5_000;
 
@@ -125,33 +122,9 @@ function after(power: Power, observation: Seen): Power {
   }
 }
 
-/** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
-export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
-  const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
-  return !isAsBefore || restarted || (power.owesStart ? isOn : isOff)(power.state);
-}
-
-/** May a sample still show a state that a `status` has ended? */
-export function isOutdated(
-  { ended, statusAt }: Power,
-  { state, source, uptimeMs, measuredFrom }: Sample,
-  restarted: boolean,
-): boolean {
-  // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
-  // same.
-  const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
-  if (state === undefined || showsNewRun) return false;
-  return ended.includes(state) && measuredFrom - statusAt <= STATUS_SETTLES_MS;
-}
-
 /** Should the server be running at this instant, judged by what happened? Undefined while unknown. */
 export function isExpectedAt({ isExpected, exitedAt }: Power, now: number): boolean | undefined {
   return now - exitedAt > RESTART_MS ? false : isExpected;
-}
-
-/** When the server was seen to go off, if it has not been on since. */
-export function offAt({ known, since }: Power): number | undefined {
-  return isOff(known) ? since : undefined;
 }
 
 /** The latest instant at which the reason of the first pending stop is decided with what is known; undefined if there is none. */
@@ -352,10 +325,6 @@ function wordsOf<Kind extends DaemonWords['kind']>(
   kind: Kind,
 ): Extract<DaemonWords, { kind: Kind }> | undefined {
   return words?.find((one): one is Extract<DaemonWords, { kind: Kind }> => one.kind === kind);
-}
-
-function isOn(state: ServerState): boolean {
-  return !isOff(state) && state !== 'unknown';
 }
 
 function isStart(previous: ServerState, next: ServerState): boolean {

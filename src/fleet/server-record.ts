@@ -30,15 +30,12 @@ import {
   explain,
   isExpectedAt,
   isFailedRestart,
-  isNews,
-  isOutdated,
   NOTHING_SEEN,
-  offAt,
   type Power,
   type Seen,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
-import { DurationCounter, POLL_CACHE_MS, ServerSamples } from './server-samples.ts';
+import { DurationCounter, isNews, offAt, POLL_CACHE_MS, ServerSamples } from './server-samples.ts';
 
 /** For servers that were never sampled. */
 const UNWATCHED = new DurationCounter();
@@ -375,9 +372,9 @@ export class ServerRecord implements ServerReading {
     const { target } = this;
     this.#samples ??= new ServerSamples(target.limits);
     const samples = this.#samples;
-    const order = samples.order(next, offAt(this.#power));
+    const order = samples.order(next, this.#power);
     const restarted = order === 'restarted';
-    if (order === 'older' || isOutdated(this.#power, next, restarted)) return;
+    if (order === 'older') return;
     this.#seeSample(next, restarted);
     if (!samples.accept(next, restarted, this.#power)) return;
     const { newest, durations } = samples;

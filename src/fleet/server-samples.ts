@@ -1,6 +1,7 @@
 import {
   finiteLimit,
   isOff,
+  isOn,
   type Limits,
   memoryLimitOf,
   Sample,
@@ -65,12 +66,13 @@ export class ServerSamples {
     this.#mayReset ||= isOff(state) || state === 'starting';
   }
 
-  /** How a sample relates to the newest one; `offAt` is when the server went off, if it hasn't been on since. */
-  order(next: Sample, offAt: number | undefined): SampleOrder {
+  /** How a sample relates to the newest one, and to what events have shown since. */
+  order(next: Sample, power: Power): SampleOrder {
     const { newest } = this;
     const isUninterrupted = !this.#isInterrupted && next.source === 'socket' && newest.source === 'socket';
     const previous = newest.source === undefined ? undefined : newest;
-    return compareObservations(previous, next, offAt, isUninterrupted);
+    const order = compareObservations(previous, next, offAt(power), isUninterrupted);
+    return isOutdated(power, next, order === 'restarted') ? 'older' : order;
   }
 
   /** Takes a sample that isn't older than the newest one, unless it is frozen; `restarted` if it is of another run. */
@@ -325,4 +327,31 @@ function sinceMeasured(previous: Observation, next: Observation): number {
 
 function saysOff({ state }: Observation): boolean {
   return state !== undefined && isOff(state);
+}
+
+/** A `stats` frame published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
+export const STATUS_SETTLES_MS = 2_000;
+
+/** When the server was seen to go off, if it has not been on since. */
+export function offAt({ known, since }: Power): number | undefined {
+  return isOff(known) ? since : undefined;
+}
+
+/** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
+export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
+  const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
+  return !isAsBefore || restarted || (power.owesStart ? isOn : isOff)(power.state);
+}
+
+/** May a sample still show a state that a `status` has ended? */
+function isOutdated(
+  { ended, statusAt }: Power,
+  { state, source, uptimeMs, measuredFrom }: Sample,
+  restarted: boolean,
+): boolean {
+  // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
+  // same.
+  const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
+  if (state === undefined || showsNewRun) return false;
+  return ended.includes(state) && measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }
