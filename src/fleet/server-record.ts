@@ -24,6 +24,7 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
+import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import {
   type DecidedStop,
   decisionDueAt,
@@ -35,7 +36,7 @@ import {
   type Seen,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
-import { DurationCounter, isNews, offAt, POLL_CACHE_MS, ServerSamples } from './server-samples.ts';
+import { DurationCounter, isNews, offAt, ServerSamples } from './server-samples.ts';
 
 /** For servers that were never sampled. */
 const UNWATCHED = new DurationCounter();

@@ -233,9 +233,6 @@ export class DurationCounter {
   }
 }
 
-/** The maximum age of a resources response, because the panel caches it (field notes, REST). */
-export const POLL_CACHE_MS = 20_000;
-
 /** Frames of one socket can overtake each other by at most this much. */
 const OVERTAKE_MS = 3_000;
 

@@ -41,6 +41,9 @@ export type Responses = {
   >;
 };
 
+/** The maximum age of a resources response, because the panel caches it (field notes, REST). */
+export const POLL_CACHE_MS = 20_000;
+
 /** What the resources endpoint reports about a server. */
 export interface Resources {
   /** Undefined if the panel has no data, which is not the same as zeros. */

@@ -1,5 +1,6 @@
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
+import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import { collectionStatus, evidenceOf } from './condition.ts';
 import { FALLBACK_AFTER_MS, NEVER, refusedRetryMs, UNANSWERED_LIMIT } from './due.ts';
 import { lastingRefusal, mayBeOfPanel } from './failure.ts';
@@ -36,7 +37,7 @@ export function planOf(state: SessionState, seen: Surroundings): Plan {
   const poll = from === undefined ? NEVER_POLLED : state.poll;
   return {
     socket: socketPlan(machine, seen),
-    poll: from === undefined ? undefined : pollPlan(poll, from, seen),
+    poll: from === undefined ? undefined : pollPlan({ ...state, poll }, from, seen),
     status: collectionStatus(evidenceOf({ ...state, poll }, seen, polling)),
   };
 }
@@ -115,12 +116,14 @@ function fallbackFrom(
   return failures === 0 ? undefined : overdueFrom;
 }
 
-function pollPlan(poll: PollState, from: number, seen: Surroundings): PollPlan {
+function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: Surroundings): PollPlan {
   const { pollIntervalMs, stalenessMs } = seen;
   const isOutdated = pollsOutdatedAt(poll.result, seen) > poll.endedAt;
   const isSoon = poll.result.type === 'refused' && isListed(seen.target);
   const notBefore = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
-  const at = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
+  const due = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
+  // A response that the panel cached before the newest sample would be dropped.
+  const at = Math.max(due, (sampledAt ?? NEVER) + POLL_CACHE_MS);
   return { at, isOutdated, pollIntervalMs, stalenessMs };
 }
 

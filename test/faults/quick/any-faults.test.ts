@@ -102,6 +102,19 @@ it.each<[string, Story]>([
     ),
   ],
   [
+    'a console that is refused just after its last sample, whose first poll could be an older response',
+    story(
+      120,
+      539_009,
+      [
+        ['missing', 2.75, 6.75, 'websocket', 'n0'],
+        ['mismatch', 3, 3.25, 'socket', 'n1'],
+        ['mismatch', 4, 5, 'socket', 'n0'],
+      ],
+      { minute: 1.26, of: 'access' },
+    ),
+  ],
+  [
     'sockets that open without stats after a reload, while the data of polls gets older',
     story(
       240,

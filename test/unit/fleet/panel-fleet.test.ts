@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import type { PanelFleet, PanelSettings } from '../../../src/fleet/panel-fleet.ts';
+import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { FleetBench, named, RESOURCES, servers } from '../../support/fleet-bench.ts';
 
@@ -141,10 +142,10 @@ describe('the servers of a node', () => {
     await clock.advance(1_000);
   });
 
-  it('are polled at once after a single failure of their own, when its sockets turn out to fail', async () => {
+  it('are polled after a single failure of their own, as soon as the panel has no older response, when its sockets turn out to fail', async () => {
     gateway.socketsFail('n1', SILENT);
     for (const socket of sockets) if (/[abc]$/.test(socket.url)) socket.drops();
-    await clock.advance(10);
+    await clock.advance(POLL_CACHE_MS);
     expect(new Set(gateway.asked('resources'))).toEqual(new Set(['a', 'b', 'c']));
     expect(ofNode('n1')).toEqual(times(3, 'polling'));
     expect(ofNode('n2')).toEqual(times(2, 'streaming'));

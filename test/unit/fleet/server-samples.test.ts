@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   compareObservations,
   type Observation,
-  POLL_CACHE_MS,
   type SampleOrder,
 } from '../../../src/fleet/server-samples.ts';
+import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;

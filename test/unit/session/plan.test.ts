@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
 import { declinesTrial, planOf } from '../../../src/session/plan.ts';
@@ -74,8 +75,9 @@ const begun = ({ name }: MachineState) => (name === 'idle' ? { type: 'try', isFr
 type State = keyof typeof STATES;
 
 const OFF = undefined;
+/** As soon as the panel can't respond with something older than the sample. */
 const AT_ONCE = {
-  at: Number.NEGATIVE_INFINITY,
+  at: SAMPLED_AT + POLL_CACHE_MS,
   isOutdated: false,
   pollIntervalMs: 30_000,
   stalenessMs: 60_000,
@@ -126,6 +128,11 @@ describe('a server in mode auto', () => {
     expect(plan({ machine })).toMatchObject({ socket: begun(machine), poll });
     const held = plan({ machine }, { sockets: heldSockets });
     expect(held).toMatchObject({ socket: begun(machine), poll: pollWhileHeld });
+  });
+
+  it('that was never sampled is polled at once while no socket of its node can be opened', () => {
+    const { poll } = plan({ machine: STATES.connecting, sampledAt: undefined }, { sockets: heldSockets });
+    expect(poll).toEqual({ ...AT_ONCE, at: Number.NEGATIVE_INFINITY });
   });
 
   it('that was never sampled is polled 30 s after it began to wait', () => {

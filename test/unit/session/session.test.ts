@@ -4,6 +4,7 @@ import type { ServerTarget } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { sessionLog } from '../../../src/fleet/session-log.ts';
 import { PanelSurroundings } from '../../../src/fleet/surroundings.ts';
+import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
@@ -271,6 +272,7 @@ describe('a session that begins again', () => {
     expect(condition()).toBe('streaming');
     addressProblem = { cause: 'socket_address_not_allowed', detail: 'not in socket_hosts' };
     await again();
+    await clock.advance(POLL_CACHE_MS);
     expect(record.status).toMatchObject({ condition: 'polling', problem: addressProblem });
     expect(sockets).toHaveLength(2);
     addressProblem = undefined;
@@ -368,7 +370,7 @@ describe('a server without a file descriptor for its socket', () => {
     await start();
     hasRoom = false;
     look();
-    await clock.advance(10);
+    await clock.advance(POLL_CACHE_MS);
     expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
     expect(record.status).toEqual({ condition: 'polling' });
   });
