@@ -173,10 +173,7 @@ describe('tokens', () => {
 describe('a lost socket', () => {
   it.each([
     ['without a frame', { kind: 'drop' }],
-    ['with 1000', { kind: 'close', code: 1000 }],
     ['with 1001', { kind: 'close', code: 1001, reason: 'server deleted' }],
-    ['with 1009', { kind: 'close', code: 1009 }],
-    ['with 1011', { kind: 'close', code: 1011 }],
   ] as const)('%s is reopened with the token that is still valid', async (_how, action) => {
     await startBoth();
     await streaming();

@@ -372,13 +372,7 @@ describe('an invalid or unknown frame', () => {
   it.each([
     ["text that isn't JSON", 'hello', 'not_json'],
     ["JSON that isn't a message", '[1,2]', 'bad_shape'],
-    ['a message without an event', '{"args":["x"]}', 'bad_shape'],
     ["stats that aren't JSON", stats('{"memory_bytes":'), 'not_json'],
-    ['stats that are a list', stats('[]'), 'bad_shape'],
-    ['stats without args', '{"event":"stats"}', 'bad_shape'],
-    ['a field that is null', stats('{"state":"running","memory_bytes":null}'), 'bad_field'],
-    ['a field that is negative', stats('{"state":"running","disk_bytes":-1}'), 'bad_field'],
-    ['a field that is huge', stats('{"state":"running","memory_bytes":1e300}'), 'bad_field'],
     ['a field that is text', stats('{"state":"running","cpu_absolute":"12"}'), 'bad_field'],
   ])('is counted and survived: %s', async (_what, text, kind) => {
     await streamingOnce();

@@ -384,6 +384,13 @@ describe('a problem', () => {
     expect(opening).toMatchObject({ name: 'opening', problem: TRANSIENT.problem });
     expect(after(opening, { type: 'stats', epoch: 8 }).state).not.toHaveProperty('problem');
   });
+
+  it('of a renewal is over once a token is granted, also for another node', () => {
+    const refused = after(STATES['refreshing, fetching'], EVENTS['tokenFailed for good']).state;
+    expect(refused).toMatchObject({ name: 'streaming', problem: LASTING.problem });
+    const { state } = after(after(refused, EVENTS.wake).state, EVENTS['tokenFetched elsewhere']);
+    expect(state).toMatchObject({ name: 'connecting', problem: undefined });
+  });
 });
 
 describe('a daemon that cannot verify the token', () => {

@@ -89,14 +89,6 @@ describe('a rejected console', () => {
     return session.do({ type: 'tokenFetched', token: session.token }, event);
   };
 
-  it('is retried with the token while that is valid', () => {
-    const session = refused();
-    session.now += 300_000;
-    session.do(retry);
-    expect(session.state.name).toBe('connecting');
-    expect(session.fetch).toBeUndefined();
-  });
-
   it('is retried with a new token after the old one expires, after all other calls', () => {
     const session = refused();
     session.now += 590_000;
@@ -119,44 +111,14 @@ describe('a call for credentials', () => {
   });
 });
 
-describe('an attempt after a wake', () => {
-  /** The socket was lost, and the node cannot be reached. */
-  const lost = () => {
-    const session = new Stepper().do({ type: 'try', isFresh: false });
-    session.do(
-      { type: 'tokenFetched', token: session.token },
-      { type: 'opened', epoch: 1 },
-      { type: 'authenticated', epoch: 1 },
-    );
-    session.do({ type: 'closed', epoch: 1, failure: { reason: 'closed', problem: DOWN } });
-    const refuse = () =>
-      session.do({
-        type: 'closed',
-        epoch: session.state.epoch,
-        failure: { reason: 'connect_failed', problem: DOWN },
-      });
-    for (let attempts = 0; attempts < 5; attempts += 1) {
-      session.do(retry);
-      refuse();
-    }
-    return session;
-  };
-
-  const rejectToken = (session: Stepper) => {
-    const { epoch } = session.state;
-    const failure = () => ({ reason: 'auth_refused', problem: DOWN }) as const;
-    session.do({ type: 'opened', epoch }, { type: 'jwtError', epoch, fixable: true, failure });
-  };
-
-  it('fetches a new token ahead of retries if the node rejects the old one', () => {
-    const session = lost().do({ type: 'wake' });
-    rejectToken(session);
-    expect(session.fetch).toBe('connect');
-  });
-
-  it('is not required for that, since a rejected old token means nothing for a new one', () => {
-    const session = lost().do(retry);
-    rejectToken(session);
-    expect(session.fetch).toBe('connect');
-  });
+it('a new token that replaces a reused one is no retry: a rejected old token means nothing for it', () => {
+  const session = new Stepper().do({ type: 'try', isFresh: false });
+  session.do({ type: 'tokenFetched', token: session.token });
+  const failure = { reason: 'connect_failed', problem: DOWN } as const;
+  for (let failures = 0; failures < 5; failures += 1)
+    session.do({ type: 'closed', epoch: session.state.epoch, failure }, retry);
+  const { epoch } = session.state;
+  session.do({ type: 'opened', epoch });
+  session.do({ type: 'jwtError', epoch, fixable: true, failure: () => failure });
+  expect(session.fetch).toBe('connect');
 });

@@ -259,6 +259,17 @@ describe('when the panel accepts the key again', () => {
   });
 });
 
+it('a streaming server whose renewal is refused for good is blocked as soon as its token ends', async () => {
+  await start();
+  panel.answerCredentials = () =>
+    Promise.reject(new PanelError({ cause: 'suspended', detail: 'returned 409: "suspended"' }));
+  await clock.advance(9 * MINUTE);
+  expect(record.status).toMatchObject({ condition: 'streaming', problem: { cause: 'suspended' } });
+  panel.answerCredentials = () => new Promise(() => {});
+  await clock.advance(2 * MINUTE);
+  expect(record.status).toMatchObject({ condition: 'blocked', blocked: 'suspended' });
+});
+
 describe('a session that begins again', () => {
   const again = async () => {
     look(false);
