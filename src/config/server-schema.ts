@@ -5,7 +5,7 @@ import { DEFAULT_MAX_SERVERS, LISTING_TYPES, type ListingSettings, MATCH_KEYS } 
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
 import { DAEMONS, EXPECTS, fullIdOf, identityOf } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
-import { QUERY_TYPES } from '../query/ways.ts';
+import { TYPES } from '../query/ways.ts';
 import { mostSimilar } from '../yaml/issues.ts';
 import {
   byDefault,
@@ -28,8 +28,8 @@ const queryType = (expected: string, ...others: readonly string[]) =>
   withExamples(
     scalar(expected, {
       problem: (text) => {
-        if (QUERY_TYPES.includes(text) || others.includes(text)) return undefined;
-        const meant = mostSimilar(text, QUERY_TYPES);
+        if (TYPES.has(text) || others.includes(text)) return undefined;
+        const meant = mostSimilar(text, [...TYPES.keys()]);
         return `expected a query type (${meant === undefined ? 'see docs/query-types.md' : `did you mean ${meant}?`})`;
       },
     }),

@@ -41,9 +41,6 @@ export const TYPES = new Map(
     .filter(([, { protocols }]) => protocols.length > 0),
 );
 
-/** Every type, in order. */
-export const QUERY_TYPES: readonly string[] = [...TYPES.keys()].sort();
-
 /** One way in which a server may respond: a protocol and a place. */
 export interface Way {
   readonly protocol: string;
