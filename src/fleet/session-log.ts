@@ -5,7 +5,7 @@ import type { CollectionMode } from '../domain/server.ts';
 import type { ConditionChange, SessionLog } from '../session/session-ports.ts';
 
 /** What the log says about a server; without an event if that isn't worth counting. */
-interface Line {
+interface SessionLine {
   readonly event?: ServerEvent;
   readonly level: 'debug' | 'info' | 'warn';
   readonly words: string;
@@ -31,7 +31,7 @@ export function sessionLog(log: Logger): SessionLog {
   };
 }
 
-function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionMode): Line {
+function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionMode): SessionLine {
   const { condition, problem, blocked } = now;
   const wasLost = before.condition === 'failing' || before.condition === 'blocked';
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
@@ -67,7 +67,7 @@ function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionM
   return { event: 'blocked', level: isRepeated ? 'debug' : levelOf(problem), words };
 }
 
-function levelOf({ cause }: Problem): Line['level'] {
+function levelOf({ cause }: Problem): SessionLine['level'] {
   const { scope, severity } = CAUSES[cause];
   if (scope === 'panel' || scope === 'key') return 'debug';
   // A socket that was closed is reconnected at once: if that fails, the cause of that failure is the warning.

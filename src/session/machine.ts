@@ -57,11 +57,11 @@ type LiveState = StateNamed<'streaming'> | RefreshingState;
 type AcceptedState = StateNamed<'opening'> | LiveState;
 type ActiveState = Exclude<MachineState, { readonly name: 'idle' }>;
 
-type Handler<State, Event> = (state: State, event: Event, context: MachineContext) => MachineState;
+type Transition<State, Event> = (state: State, event: Event, context: MachineContext) => MachineState;
 
 /** What follows from the events that mean something in a state. */
 type Handlers<State> = {
-  readonly [Type in MachineEvent['type']]?: Handler<State, MachineEvent & { readonly type: Type }>;
+  readonly [Type in MachineEvent['type']]?: Transition<State, MachineEvent & { readonly type: Type }>;
 };
 
 const LIVE: Handlers<LiveState> = {
@@ -141,7 +141,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
 export function step(state: MachineState, event: MachineEvent, context: MachineContext): MachineState {
   if (event.type === 'stop') return stop(state);
   if ('epoch' in event && event.epoch !== state.epoch) return state;
-  const handle = HANDLERS[state.name][event.type] as Handler<MachineState, MachineEvent> | undefined;
+  const handle = HANDLERS[state.name][event.type] as Transition<MachineState, MachineEvent> | undefined;
   return handle === undefined ? state : handle(state, event, context);
 }
 
