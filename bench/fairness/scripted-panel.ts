@@ -201,7 +201,7 @@ export class ScriptedPanel implements PanelCalls {
     what: Requested,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
-    const server = endpoint === 'listing' ? undefined : this.#server(what.server ?? '');
+    const server = endpoint === 'listing' ? undefined : this.#server(what.id ?? '');
     const isPoll = endpoint === 'resources';
     const futile: readonly (Trouble | undefined)[] = isPoll
       ? ['dead', 'missing', 'suspended']

@@ -108,7 +108,7 @@ async function runConsole(server: string, flags: ConsoleFlags) {
       screen,
       clock,
       random: Math.random,
-      credentials: async (server, _ask, signal) => (await api.get('websocket', { server }, signal)).value,
+      credentials: async (id, _ask, signal) => (await api.get('websocket', { id }, signal)).value,
     },
   );
   const advice = `prefer your own, with --api-key-file or ${KEY_VARIABLE}`;

@@ -179,15 +179,15 @@ export class PanelFleet {
     this.#isRunning = true;
     this.#followServers();
     this.#unsubscribe = [
-      gateway.onBlame((subject) => this.#blameChanged(subject)),
-      gateway.onSocketTrial((server) => this.#members.changed(({ target }) => target.id === server)),
-      gateway.onRecovery((recovery) => {
+      gateway.blamed.add((subject) => this.#blameChanged(subject)),
+      gateway.socketTrials.add((server) => this.#members.changed(({ target }) => target.id === server)),
+      gateway.recoveries.add((recovery) => {
         this.#surroundings.recoveredFrom(recovery);
         this.#members.changed(
           (record) => hasNoData(record) || record.status.problem?.cause === recovery.cause,
         );
       }),
-      gateway.onChange(() => this.#needs.follow()),
+      gateway.changes.add(() => this.#needs.follow()),
     ];
     this.#discovery.start();
     // The server list shows which servers share a node, so that they don't all have to fail first.

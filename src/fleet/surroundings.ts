@@ -1,7 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
-import type { PanelGateway, Recovery } from '../panel/gateway.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import type { Recovery } from '../panel/troubles.ts';
 import type { PollIntervals } from '../session/due.ts';
 import type { SessionRecord } from '../session/session-ports.ts';
 import type { Surroundings } from '../session/surroundings.ts';

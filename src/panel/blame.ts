@@ -171,11 +171,6 @@ function endOf(subject: Subject, trouble: Trouble, ended: BlameState['ended'], n
   return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
 }
 
-/** A call showed that the panel works. */
-export function afterProof(state: BlameState, now: number): BlameState {
-  return { ...state, provenAt: now };
-}
-
 /** The panel is to be tried at once, whatever is known; one that is down stays so until then. */
 export function withCheck(state: BlameState, now: number): BlameState {
   const { problem, ...before } = state.troubles.get('panel') ?? suspected(undefined, now, now);
@@ -275,10 +270,11 @@ interface Tally {
 function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Subject, Tally> {
   const panel: Tally = { asked: 0, worksAt: provenAt, failed: [] };
   const tallies = new Map<Subject, Tally>([['panel', panel]]);
-  const add = (subject: Subject, node: string | undefined, last?: Outcome, sign?: Signs['node']) => {
+  const add = (subject: Subject, node: string | undefined, last?: Outcome) => {
     const tally = tallies.get(subject) ?? { asked: 0, worksAt: NEVER, failed: [] };
     tallies.set(subject, tally);
     const problem = last?.problem;
+    const sign = last && signOf(subject, last.signs);
     if (problem !== undefined && isBlockedAlone(problem) && sign !== 'works') return;
     tally.asked += 1;
     if (last === undefined || sign === undefined) return;
@@ -295,23 +291,34 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
       const { problem } = last ?? {};
       if (problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
         panel.failed.push({ ...last, problem, node });
-      add(pathOf(path), node, last, last?.signs.path);
-      if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last, last?.signs.node);
-      if (path === 'websocket') add('consoles', node, last, last?.signs.console);
+      add(pathOf(path), node, last);
+      if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last);
+      if (path === 'websocket') add('consoles', node, last);
     }
   }
   for (const [server, { asked, last: own }] of cells.sockets) {
     const consoles = tallies.get('consoles');
     if (own?.streams === true && consoles !== undefined) consoles.worksAt = Number.POSITIVE_INFINITY;
     if (asked.node === undefined) continue;
-    const last = lastOf('sockets', server, cells);
-    add(socketsOf(asked.node), asked.node, last, last?.signs.node);
+    add(socketsOf(asked.node), asked.node, lastOf('sockets', server, cells));
   }
   return tallies;
 }
 
-/** The panel's own error for a node, instead of a token, is an outcome of its sockets, too. */
-function lastOf(channel: Channel, server: string, cells: Cells): Outcome | undefined {
+/** What an outcome shows of a subject. */
+function signOf(subject: Subject, { console, node, path }: Signs): Signs['node'] {
+  if (subject === 'consoles') return console;
+  return nodeOf(subject) === undefined ? path : node;
+}
+
+/** The problem of a subject that a server tried, if that is what failed. */
+export function problemShown(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
+  const sign = signOf(subject, signs);
+  return sign === 'fails' || sign === 'may fail' ? problem : undefined;
+}
+
+/** The last outcome; the panel's own error for a node, instead of a token, is one of its sockets, too. */
+export function lastOf(channel: Channel, server: string, cells: Cells): Outcome | undefined {
   const own = cells[channel].get(server)?.last;
   if (channel !== 'sockets' || own?.streams === true) return own;
   const token = cells.websocket.get(server)?.last;

@@ -28,11 +28,7 @@ export interface ListingQuery {
 }
 
 /** What a call is about, as far as its endpoint needs it; without a query, the server list returns its smallest part. */
-export interface Requested extends Partial<ListingQuery> {
-  readonly server?: string;
-  /** That of the server, if the panel's paths name it. */
-  readonly daemon?: ServerTarget['daemon'];
-}
+export interface Requested extends Partial<Pick<ServerTarget, 'id' | 'daemon'>>, Partial<ListingQuery> {}
 
 /** The decoded responses of the endpoints. */
 export type Responses = {

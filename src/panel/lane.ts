@@ -6,7 +6,6 @@ import { type RateLimit, WINDOW_MS } from './rate-limit.ts';
 import {
   anyStartAt,
   type Call,
-  isOfLists,
   isTrial,
   type Started,
   startAt,
@@ -15,14 +14,14 @@ import {
   tokenCallsOf,
   trialsAt,
 } from './start-at.ts';
+import type { Troubles } from './troubles.ts';
 
 export interface LaneOptions {
   readonly clock: Clock;
   /** The panel's name, for errors. */
   readonly panel: string;
   readonly limit: RateLimit;
-  /** What a lane doesn't know itself of the traffic. */
-  readonly surroundings: () => Pick<Traffic, 'isKnown' | 'troubles' | 'respondedAt'>;
+  readonly troubles: () => Pick<Troubles, 'isKnown' | 'state' | 'respondedAt'>;
 }
 
 type RunCall = () => Promise<unknown>;
@@ -49,11 +48,8 @@ export class Lane {
   readonly #queue: PQueue<Queue<RunCall, CallOptions>, CallOptions>;
   readonly #scopes = new Set<AbortController>();
   readonly #unsubscribe: () => void;
-  #running: readonly Ran[] = [];
-  /** Whoever called last is last. */
-  readonly #tokens = new Map<string, readonly Ran[]>();
-  #trials: readonly Ran[] = [];
-  #lists: readonly Ran[] = [];
+  /** Those that run, or ended within the last minute. */
+  #calls: readonly Ran[] = [];
   /** By deadline; what tries something first. */
   #waiting: Waiting[] = [];
   /** The first of them that may start, if that is known. */
@@ -122,9 +118,7 @@ export class Lane {
 
   /** The panel didn't accept the API key, and so didn't count these calls: another key doesn't wait for them. */
   forgetRejected(): void {
-    const counts = ({ isRejected }: Ran) => !isRejected;
-    this.#trials = this.#trials.filter(counts);
-    for (const [server, calls] of this.#tokens) this.#tokens.set(server, calls.filter(counts));
+    this.#calls = this.#calls.filter(({ isRejected }) => !isRejected);
   }
 
   /** Rejects all calls, whether waiting, running or made later. */
@@ -140,17 +134,25 @@ export class Lane {
   }
 
   #traffic(): Traffic {
-    const { limit, surroundings } = this.#options;
-    const [running, tokens, trials, lists] = [this.#running, this.#tokens, this.#trials, this.#lists];
-    return { ...surroundings(), running, tokens, trials, lists, allowance: limit.allowance };
+    const { limit } = this.#options;
+    const { isKnown, state, respondedAt } = this.#options.troubles();
+    const calls = this.#calls;
+    const running = calls.filter(({ endedAt }) => endedAt === undefined);
+    return { isKnown, troubles: state.troubles, respondedAt, calls, running, allowance: limit.allowance };
   }
 
   async #make<T>(call: Call, make: () => Promise<T>): Promise<T> {
     const { clock, limit } = this.#options;
     const startedAt = clock.now();
-    const isOfTrials = isTrial(call, this.#traffic());
-    const started: Ran = { call, startedAt, endedAt: undefined, isTrial: isOfTrials, isRejected: false };
-    this.#started(started);
+    const started: Ran = {
+      call,
+      startedAt,
+      endedAt: undefined,
+      isTrial: isTrial(call, this.#traffic()),
+      isRejected: false,
+    };
+    const isRecent = ({ endedAt = startedAt }: Ran) => endedAt > startedAt - WINDOW_MS;
+    this.#calls = [...this.#calls.filter(isRecent), started];
     limit.take(call.path, call.server);
     try {
       return await make();
@@ -159,24 +161,7 @@ export class Lane {
       throw error;
     } finally {
       started.endedAt = clock.now();
-      this.#running = this.#running.filter((one) => one !== started);
       this.pump();
-    }
-  }
-
-  #started(started: Ran): void {
-    const { call, startedAt, isTrial: isOfTrials } = started;
-    const isRecent = ({ endedAt = startedAt }: Ran) => endedAt > startedAt - WINDOW_MS;
-    this.#running = [...this.#running, started];
-    if (isOfTrials) this.#trials = [...this.#trials.filter(isRecent), started];
-    if (isOfLists(call.path)) this.#lists = [...this.#lists.filter(isRecent), started];
-    if (call.path !== 'websocket') return;
-    const before = this.#tokens.get(call.server) ?? [];
-    this.#tokens.delete(call.server);
-    this.#tokens.set(call.server, [...before, started].slice(-TOKEN_CALLS));
-    for (const [server, calls] of this.#tokens) {
-      if (calls.some(isRecent)) break;
-      this.#tokens.delete(server);
     }
   }
 

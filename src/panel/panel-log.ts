@@ -2,7 +2,7 @@ import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
-import { PATHS, type Path } from './blame.ts';
+import { PATHS, type Path, pathOf, type Subject } from './blame.ts';
 import type { Allowance, Pause, PauseScope, RateLimit } from './rate-limit.ts';
 
 export interface PanelLogOptions {
@@ -14,10 +14,8 @@ export interface PanelLogOptions {
   readonly baseUrl: string;
 }
 
-const TOPICS = ['panel', 'consoles', ...PATHS] as const;
-
-/** What a line is about. */
-type Topic = (typeof TOPICS)[number];
+/** What is logged; nodes are logged with their servers. */
+const TOPICS: readonly Subject[] = ['panel', 'consoles', ...PATHS.map(pathOf)];
 
 /** A problem that comes and goes is logged this often. */
 const REPEATED_EVERY_MS = 60_000;
@@ -27,7 +25,7 @@ export class PanelLog {
   readonly #options: PanelLogOptions;
   readonly #url: string;
   /** The problem that was logged last on each topic, and when. */
-  readonly #logged = new Map<Topic, { readonly problem: Problem | undefined; readonly at: number }>();
+  readonly #logged = new Map<Subject, { readonly problem: Problem | undefined; readonly at: number }>();
   #cancelTimer: Cancel = () => undefined;
 
   constructor(options: PanelLogOptions) {
@@ -37,12 +35,12 @@ export class PanelLog {
   }
 
   /** Logs what changed; a topic other than the panel that was logged within the last minute waits. */
-  follow(problemOf: (topic: Topic) => Problem | undefined): void {
+  follow(problemOf: (topic: Subject) => Problem | undefined): void {
     this.#cancelTimer();
     const now = this.#options.clock.now();
     let nextAt = Number.POSITIVE_INFINITY;
     // The panel's own problem explains the others.
-    for (const topic of problemOf('panel') === undefined ? TOPICS : (['panel'] as const)) {
+    for (const topic of problemOf('panel') === undefined ? TOPICS : TOPICS.slice(0, 1)) {
       const problem = problemOf(topic);
       const { problem: before, at = -REPEATED_EVERY_MS } = this.#logged.get(topic) ?? {};
       if (problem?.cause === before?.cause) continue;
@@ -59,12 +57,12 @@ export class PanelLog {
   }
 
   /** The panel reported another limit. */
-  learned({ knownPerMinute: known, allowedPerMinute, isPinned }: RateLimit, wasKnown: boolean): void {
+  learned({ knownLimitPerMinute: known, limitPerMinute, isPinned }: RateLimit, wasKnown: boolean): void {
     if (isPinned) return;
     const { log, panel } = this.#options;
-    const perMinute = Number(allowedPerMinute.toFixed(1));
+    const perMinute = Number(limitPerMinute.toFixed(1));
     log[wasKnown ? 'info' : 'debug'](
-      { panel, limit: known, perMinute: allowedPerMinute },
+      { panel, limit: known, perMinute: limitPerMinute },
       `panel ${panel}: rate limit ${known ?? 0}/min; using at most ${perMinute}/min`,
     );
   }
@@ -99,22 +97,23 @@ export class PanelLog {
     this.#cancelTimer();
   }
 
-  #write(topic: Topic, problem: Problem | undefined, before: Problem | undefined): void {
+  #write(topic: Subject, problem: Problem | undefined, before: Problem | undefined): void {
     const { log, panel } = this.#options;
     const subject = `panel ${panel} (${this.#url})`;
-    const isPath = topic !== 'panel' && topic !== 'consoles';
-    const fields = { panel, url: this.#url, ...(isPath && { endpoint: topic }) };
+    const path = PATHS.find((one) => pathOf(one) === topic);
+    const fields = { panel, url: this.#url, ...(path && { endpoint: path }) };
     if (problem === undefined) {
-      const ends = { panel: 'is available again: resuming calls', consoles: 'grants console access again' };
-      log.info(fields, `${subject} ${isPath ? `responds to ${topic} calls again` : ends[topic]}`);
+      const ofPanel =
+        topic === 'panel' ? 'is available again: resuming calls' : 'grants console access again';
+      log.info(fields, `${subject} ${path ? `responds to ${path} calls again` : ofPanel}`);
       return;
     }
-    const ofPath = `${shortTitle(problem.cause)}, for ${topic} calls only: ${withRemedy(problem)}`;
+    const ofPath = `${shortTitle(problem.cause)}, for ${path} calls only: ${withRemedy(problem)}`;
     const retrying = topic === 'panel' ? ' Retrying at least once a minute.' : '';
     // If a panel that is already down fails in another way, that isn't worth another error.
     log[topic === 'panel' && before === undefined ? 'error' : 'warn'](
       { ...fields, cause: problem.cause, detail: problem.detail },
-      `${subject}: ${isPath ? ofPath : problemLine(problem)}${retrying}`,
+      `${subject}: ${path ? ofPath : problemLine(problem)}${retrying}`,
     );
   }
 }

@@ -118,7 +118,7 @@ export class RateLimit {
   }
 
   /** The most calls within 60 s. */
-  get allowedPerMinute(): number {
+  get limitPerMinute(): number {
     const { pinnedPerMinute, share = 1 } = this.#rate;
     return (pinnedPerMinute ?? allowedOf(this.#known)) * share;
   }
@@ -129,7 +129,7 @@ export class RateLimit {
   }
 
   /** The panel's own limit; undefined until a response reports it. */
-  get knownPerMinute(): number | undefined {
+  get knownLimitPerMinute(): number | undefined {
     return this.#known;
   }
 
@@ -146,7 +146,7 @@ export class RateLimit {
     if (old > 0) this.#starts.splice(0, old);
     return {
       starts: this.#starts,
-      perMinute: this.allowedPerMinute,
+      perMinute: this.limitPerMinute,
       spareAt: this.#spare > 0 ? Number.NEGATIVE_INFINITY : Math.min(this.#spareAt, this.#spareUntil),
       pauses: this.#pauses,
     };
@@ -196,7 +196,7 @@ export class RateLimit {
     path: Path,
     server: string,
     { limitPerMinute: limit }: RateFacts,
-    demandedMs: number,
+    demandedMs = DEFAULT_WAIT_MS,
   ): Pause | undefined {
     const now = this.#clock.now();
     // Servers may have ever new ids.

@@ -34,13 +34,9 @@ export interface Traffic {
   readonly isKnown: boolean;
   readonly troubles: ReadonlyMap<Subject, Trouble>;
   readonly allowance: Allowance;
+  /** The calls that run, or ended within the last minute, in the order of their starts. */
+  readonly calls: readonly Started[];
   readonly running: readonly Started[];
-  /** The last credential calls of each server, in the order of their starts. */
-  readonly tokens: ReadonlyMap<string, readonly Started[]>;
-  /** Those that probably failed, in the order of their starts. */
-  readonly trials: readonly Started[];
-  /** Those for backups and schedules, in the order of their starts. */
-  readonly lists: readonly Started[];
   /** When a poll of a node last got a response; absent if one without a response began after that. */
   readonly respondedAt: ReadonlyMap<string, number>;
 }
@@ -118,8 +114,13 @@ const RULES = {
     const inDoubt = polls.filter((one) => isSeatedNow(one) && isInDoubt(one.call.node(), traffic, now));
     return freeAt(inDoubt, SEATS_IN_DOUBT);
   },
-  list: ({ path }, { lists, allowance }) =>
-    isOfLists(path) ? roomAt(startsOf(lists), allowance.perMinute * LIST_SHARE) : AT_ONCE,
+  list: ({ path }, { calls, allowance }) =>
+    isOfLists(path)
+      ? roomAt(
+          startsOf(calls, ({ call }) => isOfLists(call.path)),
+          allowance.perMinute * LIST_SHARE,
+        )
+      : AT_ONCE,
   /** Calls that probably fail take little of the rate; a check by a server that hasn't failed isn't one of them. */
   trials: (call, traffic) => (isTrial(call, traffic) ? trialsAt(traffic) : AT_ONCE),
 } as const satisfies Record<string, Rule>;
@@ -141,20 +142,27 @@ export function anyStartAt({ allowance }: Pick<Traffic, 'allowance'>): number {
 }
 
 /** When the next trial may start as far as their part of the rate is concerned. */
-export function trialsAt({ trials, allowance }: Pick<Traffic, 'trials' | 'allowance'>): number {
-  return roomAt(startsOf(trials), allowance.perMinute * TRIAL_SHARE);
+export function trialsAt({ calls, allowance }: Pick<Traffic, 'calls' | 'allowance'>): number {
+  return roomAt(
+    startsOf(calls, (one) => one.isTrial),
+    allowance.perMinute * TRIAL_SHARE,
+  );
 }
 
 /** Is it a path that shows no samples? */
-export function isOfLists(path: Path): boolean {
+function isOfLists(path: Path): boolean {
   return path === 'backups' || path === 'schedules';
 }
 
-const startsOf = (calls: readonly Started[]) => calls.map(({ startedAt }) => startedAt);
+function startsOf(calls: readonly Started[], isMeant: (one: Started) => boolean): readonly number[] {
+  return calls.filter(isMeant).map(({ startedAt }) => startedAt);
+}
 
 /** The instants that count for a server's credential calls: the panel may have received one as late as it ended. */
-export function tokenCallsOf(server: string, { tokens }: Pick<Traffic, 'tokens'>): readonly number[] {
-  return (tokens.get(server) ?? []).map(({ startedAt, endedAt = startedAt }) => endedAt);
+export function tokenCallsOf(server: string, { calls }: Pick<Traffic, 'calls'>): readonly number[] {
+  return calls
+    .filter(({ call }) => call.path === 'websocket' && call.server === server)
+    .map(({ startedAt, endedAt = startedAt }) => endedAt);
 }
 
 /** When another start has room among those of a minute, the earliest first. */

@@ -54,7 +54,7 @@ export class FakeCalls implements PanelCalls {
 
   async get<Endpoint extends ApiEndpoint>(
     endpoint: Endpoint,
-    { server = '' }: Requested,
+    { id: server = '' }: Requested,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
     this.calls.push({ endpoint, server, at: this.#clock.now() });

@@ -1,3 +1,4 @@
+import { Listeners } from '../../src/domain/listeners.ts';
 import type { Problem } from '../../src/domain/problem.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
@@ -13,14 +14,8 @@ import type {
   Resources,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type {
-  Ask,
-  PanelGateway,
-  PanelUse,
-  Recovery,
-  SocketAttempt,
-  SocketTrial,
-} from '../../src/panel/gateway.ts';
+import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
+import type { PanelUse, Recovery, SocketTrial } from '../../src/panel/troubles.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -75,10 +70,10 @@ export class FakeGateway implements PanelGateway {
     Promise.resolve(RESOURCES);
   /** Addresses that the panel no longer gives. */
   readonly outdated = new Set<string>();
-  readonly #blameListeners = new Set<(subject: Subject | 'panel', isBlamed: boolean) => void>();
-  readonly #trialListeners = new Set<(server: string) => void>();
-  readonly #recoveryListeners = new Set<(recovery: Recovery) => void>();
-  readonly #changeListeners = new Set<() => void>();
+  readonly blamed = new Listeners<[Subject]>();
+  readonly socketTrials = new Listeners<[string]>();
+  readonly recoveries = new Listeners<[Recovery]>();
+  readonly changes = new Listeners();
 
   credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     this.calls.push(`credentials ${server}`);
@@ -153,26 +148,6 @@ export class FakeGateway implements PanelGateway {
     this.accessChanges += 1;
   }
 
-  onBlame(listener: (subject: Subject | 'panel', isBlamed: boolean) => void): () => void {
-    this.#blameListeners.add(listener);
-    return () => this.#blameListeners.delete(listener);
-  }
-
-  onSocketTrial(listener: (server: string) => void): () => void {
-    this.#trialListeners.add(listener);
-    return () => this.#trialListeners.delete(listener);
-  }
-
-  onRecovery(listener: (recovery: Recovery) => void): () => void {
-    this.#recoveryListeners.add(listener);
-    return () => this.#recoveryListeners.delete(listener);
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#changeListeners.add(listener);
-    return () => this.#changeListeners.delete(listener);
-  }
-
   close(): Promise<void> {
     this.closed = true;
     return Promise.resolve();
@@ -183,26 +158,26 @@ export class FakeGateway implements PanelGateway {
     this.health = health;
     this.problem = problem;
     this.problems = problem === undefined ? [] : [problem];
-    this.#blamed('panel', problem);
+    this.#judged('panel');
   }
 
   /** Blames the node's sockets, or no longer. */
   socketsFail(node: string, problem?: Problem): void {
     if (problem === undefined) this.socketHolds.delete(node);
     else this.socketHolds.set(node, problem);
-    this.#blamed(`sockets ${node}`, problem);
+    this.#judged(`sockets ${node}`);
   }
 
   /** Blames the node's polls, or no longer. */
   pollsFail(node: string, problem?: Problem): void {
     if (problem === undefined) this.pollHolds.delete(node);
     else this.pollHolds.set(node, problem);
-    this.#blamed(`polls ${node}`, problem);
+    this.#judged(`polls ${node}`);
   }
 
   allows(perMinute: number): void {
     this.limitPerMinute = perMinute;
-    for (const listener of this.#changeListeners) listener();
+    this.changes.notify();
   }
 
   asked(what: string): string[] {
@@ -212,17 +187,12 @@ export class FakeGateway implements PanelGateway {
   /** Lets the server try the sockets of its node, which are blamed. */
   tries(server: string, isFresh = false): void {
     this.trying.set(server, { isFresh });
-    for (const listener of this.#trialListeners) listener(server);
+    this.socketTrials.notify(server);
   }
 
-  /** Another server that failed works. */
-  recovers(recovery: Recovery): void {
-    for (const listener of this.#recoveryListeners) listener(recovery);
-  }
-
-  #blamed(subject: Subject | 'panel', problem: Problem | undefined): void {
-    for (const listener of this.#blameListeners) listener(subject, problem !== undefined);
-    for (const listener of this.#changeListeners) listener();
+  #judged(subject: Subject): void {
+    this.blamed.notify(subject);
+    this.changes.notify();
   }
 }
 

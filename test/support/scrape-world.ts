@@ -121,7 +121,7 @@ function takeResources(body: string, record: ServerRecord, now: number): void {
     return;
   }
   try {
-    const { sample } = PTERODACTYL.requests.resources({ server: '' }).decode(value);
+    const { sample } = PTERODACTYL.requests.resources({ id: '' }).decode(value);
     if (sample !== undefined) record.pollSample(sample, now, now);
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;

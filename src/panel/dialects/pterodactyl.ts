@@ -20,8 +20,8 @@ import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 export const PTERODACTYL = {
   requests: {
     websocket: (what: Requested) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
-    resources: ({ server }: Requested) => ({
-      path: `${serverPath({ server })}/resources`,
+    resources: ({ id }: Requested) => ({
+      path: `${serverPath({ id })}/resources`,
       decode: decodeResources,
     }),
     listing: ({ page = 1, perPage = 1, type }: Requested) => {
@@ -50,9 +50,9 @@ export const PTERODACTYL = {
  * Where a server's endpoints are. Hydrodactyl has those that depend on the daemon below its name (routes/api-client.php).
  * Dots are encoded too, so that an id can't escape its place in the path.
  */
-function serverPath({ server = '', daemon }: Requested): string {
+function serverPath({ id = '', daemon }: Requested): string {
   const place = daemon === undefined ? '' : `/${daemon}`;
-  return `/api/client/servers${place}/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
+  return `/api/client/servers${place}/${encodeURIComponent(id).replaceAll('.', '%2E')}`;
 }
 
 /** What Hydrodactyl responds to a path without a daemon, for which it has no route, or with another than the server's (CheckDaemonType). */

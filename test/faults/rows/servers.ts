@@ -188,7 +188,7 @@ function throwingDecoder(): FaultRow {
       const { identifier } = panel.server(TARGET);
       replace((what) => ({
         ...resources(what),
-        ...(what.server === identifier && {
+        ...(what.id === identifier && {
           decode: () => {
             throw new TypeError("Cannot read properties of undefined (reading 'state')");
           },

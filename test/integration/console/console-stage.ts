@@ -104,7 +104,7 @@ async function openConsole(
       }),
       clock,
       random: () => 0,
-      credentials: async (server, _ask, signal) => (await api.get('websocket', { server }, signal)).value,
+      credentials: async (id, _ask, signal) => (await api.get('websocket', { id }, signal)).value,
     },
   );
   const [lines, shownNotes] = [linesOf(stdout), linesOf(stderr)];

@@ -56,7 +56,7 @@ class CountingPanel implements PanelCalls {
 
   async get<Endpoint extends ApiEndpoint>(
     endpoint: Endpoint,
-    { server = '' }: Requested,
+    { id: server = '' }: Requested,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
     const at = this.#clock.now();

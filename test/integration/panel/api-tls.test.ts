@@ -34,7 +34,7 @@ async function panel(certificate?: Pem): Promise<ScriptedServer> {
 function ask(baseUrl: string, more: Partial<PanelApiOptions> = {}) {
   const api = new PanelApi(apiOptions(baseUrl, more));
   closers.push(() => api.close());
-  return api.get('resources', { server: 'ab' }, never());
+  return api.get('resources', { id: 'ab' }, never());
 }
 
 const answered = { value: { suspended: false } };
@@ -225,7 +225,7 @@ describe('a hanging handshake', () => {
     const api = new PanelApi(apiOptions(`https://127.0.0.1:${port}`, { connectTimeoutMs: 3_600_000 }));
     closers.push(() => api.close());
     const controller = new AbortController();
-    const call = api.get('resources', { server: 'ab' }, controller.signal);
+    const call = api.get('resources', { id: 'ab' }, controller.signal);
     setTimeout(() => controller.abort(new Error('not wanted')), 20);
     await expect(call).rejects.toThrow('not wanted');
   });

@@ -74,7 +74,7 @@ describe('a call', () => {
   it('sends exactly the documented headers, and none of a browser', async () => {
     const server = await serve(json(200, CREDENTIALS));
     const { api } = apiOf(`${server.url}/`);
-    await api.get('websocket', { server: '1a7ce997' }, never());
+    await api.get('websocket', { id: '1a7ce997' }, never());
     const [request] = server.requests;
     expect(request?.method).toBe('GET');
     expect(request?.url).toBe('/api/client/servers/1a7ce997/websocket');
@@ -93,7 +93,7 @@ describe('a call', () => {
       json(200, RESOURCES, { 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '239' }),
     );
     const { api, telemetry } = apiOf(server.url);
-    await expect(api.get('resources', { server: 'ab' }, never())).resolves.toEqual({
+    await expect(api.get('resources', { id: 'ab' }, never())).resolves.toEqual({
       value: {
         sample: sampleOf({
           state: 'running',
@@ -126,7 +126,7 @@ describe('a call', () => {
   it('keeps an id within its segment of the path', async () => {
     const server = await serve(json(200, RESOURCES));
     const { api } = apiOf(server.url);
-    await api.get('resources', { server: '../a b?c' }, never());
+    await api.get('resources', { id: '../a b?c' }, never());
     expect(server.requests[0]?.url).toBe('/api/client/servers/%2E%2E%2Fa%20b%3Fc/resources');
   });
 
@@ -134,9 +134,9 @@ describe('a call', () => {
     const server = await serve(json(200, RESOURCES));
     let key = 'old';
     const { api } = apiOf(server.url, { apiKey: () => key });
-    await api.get('resources', { server: 'ab' }, never());
+    await api.get('resources', { id: 'ab' }, never());
     key = 'new';
-    await api.get('resources', { server: 'ab' }, never());
+    await api.get('resources', { id: 'ab' }, never());
     expect(server.requests.map((request) => request.headers.authorization)).toEqual([
       'Bearer old',
       'Bearer new',
@@ -168,7 +168,7 @@ describe('an unsuccessful response', () => {
     ])('results in one clear line for status %i', async (status, own, foreign) => {
       const server = await serve(answer(status));
       const { api, telemetry } = apiOf(server.url);
-      const error = await failureOf(api.get('websocket', { server: 'ab' }, never()));
+      const error = await failureOf(api.get('websocket', { id: 'ab' }, never()));
       expect(error).toMatchObject({ status, fromPanel, problem: { cause: fromPanel ? own : foreign } });
       const words = fromPanel ? 'in the words of the panel' : `${status} of a proxy`;
       expect(error.message).toBe(`GET /api/client/servers/ab/websocket returned ${status}: "${words}"`);
@@ -180,10 +180,10 @@ describe('an unsuccessful response', () => {
   it('shows by its envelope whether the node or the panel is unreachable', async () => {
     const node = apiOf((await serve(json(504, envelope('node', 'DaemonConnectionException')))).url);
     const panel = apiOf((await serve(page(504))).url);
-    expect(await causeOf(node.api.get('websocket', { server: 'ab' }, never()))).toBe('node_unreachable');
-    expect(await causeOf(panel.api.get('websocket', { server: 'ab' }, never()))).toBe('timeout');
+    expect(await causeOf(node.api.get('websocket', { id: 'ab' }, never()))).toBe('node_unreachable');
+    expect(await causeOf(panel.api.get('websocket', { id: 'ab' }, never()))).toBe('timeout');
     // A call for resources waits for a node, whichever side gives up.
-    expect(await causeOf(panel.api.get('resources', { server: 'ab' }, never()))).toBe('node_silent');
+    expect(await causeOf(panel.api.get('resources', { id: 'ab' }, never()))).toBe('node_silent');
   });
 
   it('that redirects is not followed, but named', async () => {
@@ -191,7 +191,7 @@ describe('an unsuccessful response', () => {
     const server = await serve((response) =>
       response.writeHead(302, { location: `${target.url}/login` }).end(),
     );
-    const error = await failureOf(apiOf(server.url).api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(apiOf(server.url).api.get('resources', { id: 'ab' }, never()));
     expect(error.problem.cause).toBe('redirect');
     expect(error.message).toContain(`${target.url}/login`);
     expect(target.requests).toEqual([]);
@@ -199,7 +199,7 @@ describe('an unsuccessful response', () => {
 
   it('with status 429 carries the time to wait', async () => {
     const server = await serve(json(429, {}, { 'Retry-After': '12', 'X-RateLimit-Limit': '5' }));
-    const error = await failureOf(apiOf(server.url).api.get('websocket', { server: 'ab' }, never()));
+    const error = await failureOf(apiOf(server.url).api.get('websocket', { id: 'ab' }, never()));
     expect(error).toMatchObject({ problem: { retryAfterMs: 12_000 }, limitPerMinute: 5 });
   });
 
@@ -208,9 +208,7 @@ describe('an unsuccessful response', () => {
       response.writeHead(403, { 'content-length': '100' });
       response.write('not for you', () => response.destroy());
     });
-    expect(
-      (await failureOf(apiOf(server.url).api.get('resources', { server: 'ab' }, never()))).problem,
-    ).toEqual({
+    expect((await failureOf(apiOf(server.url).api.get('resources', { id: 'ab' }, never()))).problem).toEqual({
       cause: 'challenge_page',
       detail: 'GET /api/client/servers/ab/resources returned 403: "not for you"',
     });
@@ -225,7 +223,7 @@ describe('an unsuccessful response', () => {
       response.on('drain', more);
       more();
     });
-    const error = await failureOf(apiOf(server.url).api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(apiOf(server.url).api.get('resources', { id: 'ab' }, never()));
     expect(error.problem.cause).toBe('not_a_panel');
     expect(/"([^"]*)"$/.exec(error.problem.detail)?.[1]).toHaveLength(200);
   });
@@ -256,7 +254,7 @@ describe('an unusable successful response', () => {
     const cause = causes.get(_name) ?? 'bad_answer';
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url);
-    const error = await failureOf(api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(api.get('resources', { id: 'ab' }, never()));
     expect(error).toMatchObject({ problem: { cause }, status: 200 });
     expect(error.message).toContain(words);
     expect(telemetry.bad).toEqual([counted]);
@@ -269,7 +267,7 @@ describe('an unusable successful response', () => {
       json(200, { data: Array.from({ length }, () => ({ filler: 'x'.repeat(100_000) })) })(...call),
     );
     const { api, telemetry } = apiOf(server.url);
-    const error = await failureOf(api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(api.get('resources', { id: 'ab' }, never()));
     expect(error.problem.cause).toBe('bad_answer');
     expect(error.message).toContain('longer than 1048576 bytes');
     expect(telemetry.bad).toEqual(['oversize']);
@@ -318,7 +316,7 @@ describe('an unusable successful response', () => {
     const server = await serve((response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
-    const error = await failureOf(apiOf(server.url).api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(apiOf(server.url).api.get('resources', { id: 'ab' }, never()));
     expect(error.problem.cause).toBe('bad_answer');
     expect(error.message).toContain('the body is compressed (gzip)');
   });
@@ -327,7 +325,7 @@ describe('an unusable successful response', () => {
 describe('a call without a response', () => {
   it("reports a name that can't be resolved", async () => {
     const { api, telemetry } = apiOf('http://does-not-exist.invalid');
-    const error = await failureOf(api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(api.get('resources', { id: 'ab' }, never()));
     expect(error.problem.cause).toBe('dns');
     expect(error.message).toMatch(/resolving does-not-exist\.invalid failed \(E\w+\)/);
     expect(telemetry.calls).toEqual(['resources dns']);
@@ -336,7 +334,7 @@ describe('a call without a response', () => {
   it('reports that nothing listens', async () => {
     const server = await scriptedServer(json(200, {}));
     await server.close();
-    const error = await failureOf(apiOf(server.url).api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(apiOf(server.url).api.get('resources', { id: 'ab' }, never()));
     expect(error.problem.cause).toBe('connection');
     expect(error.message).toContain('ECONNREFUSED');
   });
@@ -347,7 +345,7 @@ describe('a call without a response', () => {
     ['speaks another protocol', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'bad_answer'],
   ])('reports that the peer %s', async (_name, onConnection, cause) => {
     const url = await listen(onConnection);
-    expect(await causeOf(apiOf(url).api.get('resources', { server: 'ab' }, never()))).toBe(cause);
+    expect(await causeOf(apiOf(url).api.get('resources', { id: 'ab' }, never()))).toBe(cause);
   });
 
   it.each([
@@ -356,7 +354,7 @@ describe('a call without a response', () => {
   ])('ends at the deadline if %s hangs', async (_name, answer) => {
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url, { requestTimeoutMs: 100 });
-    const error = await failureOf(api.get('resources', { server: 'ab' }, never()));
+    const error = await failureOf(api.get('resources', { id: 'ab' }, never()));
     expect(error.problem.cause).toBe('node_silent');
     expect(error.message).toContain('within 0.1 s');
     expect(telemetry.calls).toEqual(['resources timeout']);
@@ -368,18 +366,18 @@ describe('a call without a response', () => {
       response.on('close', () => clearInterval(drip));
     });
     const { api } = apiOf(server.url, { requestTimeoutMs: 150 });
-    expect(await causeOf(api.get('websocket', { server: 'ab' }, never()))).toBe('timeout');
+    expect(await causeOf(api.get('websocket', { id: 'ab' }, never()))).toBe('timeout');
   });
 
   it('ends at once, with the reason of its signal, if it is aborted', async () => {
     const server = await serve(() => {});
     const { api, telemetry } = apiOf(server.url);
     const controller = new AbortController();
-    const call = api.get('resources', { server: 'ab' }, controller.signal);
+    const call = api.get('resources', { id: 'ab' }, controller.signal);
     await eventually(() => expect(server.requests).toHaveLength(1));
     controller.abort(new Error('not wanted'));
     await expect(call).rejects.toThrow('not wanted');
-    await expect(api.get('resources', { server: 'ab' }, controller.signal)).rejects.toThrow('not wanted');
+    await expect(api.get('resources', { id: 'ab' }, controller.signal)).rejects.toThrow('not wanted');
     expect(telemetry.calls).toEqual(['resources aborted', 'resources aborted']);
     expect(server.requests).toHaveLength(1);
   });
@@ -390,12 +388,10 @@ describe('a call without a response', () => {
       if (held.length === 0) held.push(() => json(200, CREDENTIALS)(response, request));
     });
     const { api } = apiOf(server.url);
-    const call = api.get('websocket', { server: 'ab' }, never());
+    const call = api.get('websocket', { id: 'ab' }, never());
     await eventually(() => expect(held).toHaveLength(1));
     api.use(new Connections(apiOptions(server.url, { requestTimeoutMs: 100 })));
-    expect((await failureOf(api.get('resources', { server: 'ab' }, never()))).message).toContain(
-      'within 0.1 s',
-    );
+    expect((await failureOf(api.get('resources', { id: 'ab' }, never()))).message).toContain('within 0.1 s');
     for (const release of held) release();
     await call;
   });
@@ -406,9 +402,9 @@ describe('a call without a response', () => {
     });
     const { api } = apiOf(server.url);
     const hanging = Array.from({ length: 40 }, () =>
-      failureOf(api.get('resources', { server: 'dead' }, never())),
+      failureOf(api.get('resources', { id: 'dead' }, never())),
     );
-    await expect(api.get('websocket', { server: 'ab' }, never())).resolves.toBeDefined();
+    await expect(api.get('websocket', { id: 'ab' }, never())).resolves.toBeDefined();
     await api.close();
     await Promise.all(hanging);
   });
@@ -416,7 +412,7 @@ describe('a call without a response', () => {
   it('ends when the API is closed', async () => {
     const server = await serve(() => {});
     const { api } = apiOf(server.url);
-    const call = failureOf(api.get('resources', { server: 'ab' }, never()));
+    const call = failureOf(api.get('resources', { id: 'ab' }, never()));
     await eventually(() => expect(server.requests).toHaveLength(1));
     await api.close();
     expect((await call).problem.cause).toBe('connection');

@@ -142,8 +142,8 @@ describeFuzz({
   expectHeld: async (input) => {
     answer = input.wire;
     const { signal } = new AbortController();
-    await expectSound(api.get('resources', { server: '1a7ce997' }, signal));
-    await expectSound(api.get('websocket', { server: '1a7ce997' }, signal));
+    await expectSound(api.get('resources', { id: '1a7ce997' }, signal));
+    await expectSound(api.get('websocket', { id: '1a7ce997' }, signal));
     await expectSound(api.get('listing', { page: 1, perPage: 100 }, signal));
   },
 });

@@ -173,7 +173,7 @@ describe('the rate limit', () => {
   it('is the one that the panel reports, less what is left to people', async () => {
     answer = healthy({ 'X-RateLimit-Limit': '240' });
     const listener = vi.fn<() => void>();
-    gateway.onChange(listener);
+    gateway.changes.add(listener);
     expect(gateway.budget()).toMatchObject({ limitPerMinute: 48 });
     await connect('a');
     expect(gateway.budget()).toMatchObject({ limitPerMinute: 192, knownLimitPerMinute: 240 });

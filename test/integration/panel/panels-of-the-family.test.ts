@@ -57,7 +57,7 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
 
   it.each([undefined, 'wings'] as const)('refuses a path with the daemon %s with advice', async (daemon) => {
     const error = await api
-      .get('websocket', { server: idOf('on-elytra'), daemon }, never())
+      .get('websocket', { id: idOf('on-elytra'), daemon }, never())
       .catch((reason: unknown) => reason);
     expect((error as PanelError).message).toMatch(/: the path needs the daemon, see the setting `daemon`$/);
   });
@@ -66,14 +66,14 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     const { servers } = (await api.get('listing', { page: 1, perPage: 100 }, never())).value;
     expect(servers).toHaveLength(3);
     for (const { uuid, identifier, daemon } of servers) {
-      await api.get('websocket', { server: uuid, daemon }, never());
-      await api.get('backups', { server: identifier, page: 1, daemon }, never());
+      await api.get('websocket', { id: uuid, daemon }, never());
+      await api.get('backups', { id: identifier, page: 1, daemon }, never());
     }
     expect(telemetry.calls.filter((call) => !call.endsWith(' 200'))).toEqual([]);
   });
 
   it('still has no server that it does not know', async () => {
-    const error = api.get('websocket', { server: 'deadbeef', daemon: 'wings' }, never());
+    const error = api.get('websocket', { id: 'deadbeef', daemon: 'wings' }, never());
     await expect(error).rejects.toMatchObject({ problem: { cause: 'not_found' } });
     await expect(error).rejects.not.toThrow('setting');
   });
@@ -136,8 +136,8 @@ describe('Calagopus, which has another API', () => {
       (api: PanelApi) => api.get('listing', { page: 1, perPage: 1 }, never()),
     ],
     ['the account', 200, USER, (api: PanelApi) => api.get('account', {}, never())],
-    ['resources', 200, RESOURCES, (api: PanelApi) => api.get('resources', { server: '0' }, never())],
-    ['a console token', 200, TOKEN, (api: PanelApi) => api.get('websocket', { server: '0' }, never())],
+    ['resources', 200, RESOURCES, (api: PanelApi) => api.get('resources', { id: '0' }, never())],
+    ['a console token', 200, TOKEN, (api: PanelApi) => api.get('websocket', { id: '0' }, never())],
   ])('is recognized by the shape of %s', async (_what, status, body, call) => {
     panel = await scriptedServer(json(status, body));
     const api = new PanelApi(apiOptions(panel.url));

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { signsOf, signsOfSocket } from '../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import {
-  afterProof,
   afterTrial,
   type BlameState,
   blame,
@@ -77,6 +76,9 @@ function cellsOf(lines: readonly Line[], servers: readonly string[]): Cells {
 }
 
 /** Calls worked until now, so that no failure may be the panel's. */
+/** A call showed that the panel works. */
+const afterProof = (state: BlameState, now: number): BlameState => ({ ...state, provenAt: now });
+
 const PROVEN = afterProof(NO_TROUBLES, NOW);
 
 const suspectsOf = (lines: readonly Line[], servers: readonly string[], state = PROVEN) =>

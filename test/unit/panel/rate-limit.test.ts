@@ -26,7 +26,7 @@ describe('the allowed rate', () => {
   ])('is %s', (_what, options, reported, allowed) => {
     const { limit } = limitOf(options);
     if (reported !== undefined) limit.learn('listing', { limitPerMinute: reported });
-    expect(limit.allowedPerMinute).toBe(allowed);
+    expect(limit.limitPerMinute).toBe(allowed);
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe('the allowed rate', () => {
   ] as const)('is learned correctly when %s', (_what, endpoint, reported, known) => {
     const { limit } = limitOf();
     limit.learn(endpoint, { limitPerMinute: reported });
-    expect(limit.knownPerMinute).toBe(known);
+    expect(limit.knownLimitPerMinute).toBe(known);
   });
 
   it('can be pinned later, and then the calls of the last minute still count', async () => {
@@ -59,10 +59,10 @@ describe('the allowed rate', () => {
       limit.learn('listing', { limitPerMinute: second % 2 === 0 ? 60 : 240 });
       await clock.advance(1_000);
     }
-    expect([limit.knownPerMinute, told.mock.calls.length]).toEqual([60, 1]);
+    expect([limit.knownLimitPerMinute, told.mock.calls.length]).toEqual([60, 1]);
     await clock.advance(60_000);
     limit.learn('listing', { limitPerMinute: 240 });
-    expect(limit.knownPerMinute).toBe(240);
+    expect(limit.knownLimitPerMinute).toBe(240);
   });
 
   it('tells its listeners when it changes, but not when a response repeats it', () => {

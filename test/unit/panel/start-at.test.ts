@@ -59,28 +59,12 @@ const QUIET: Traffic = {
   isKnown: true,
   troubles: new Map(),
   allowance: { starts: [], perMinute: 48, spareAt: Number.NEGATIVE_INFINITY, pauses: new Map() },
+  calls: [],
   running: [],
-  tokens: new Map(),
-  trials: [],
-  lists: [],
   respondedAt: new Map([
     ['a', NOW - 100_000],
     ['b', NOW - 100_000],
   ]),
-};
-
-/** What the calls of the last minute are to the next one. */
-const startedOf = (calls: readonly Started[]): Pick<Traffic, 'running' | 'tokens' | 'trials' | 'lists'> => {
-  const tokens = new Map<string, readonly Started[]>();
-  for (const one of calls)
-    if (one.call.path === 'websocket')
-      tokens.set(one.call.server, [...(tokens.get(one.call.server) ?? []), one]);
-  return {
-    running: calls.filter(({ endedAt }) => endedAt === undefined),
-    tokens,
-    trials: calls.filter(({ isTrial }) => isTrial),
-    lists: calls.filter(({ call: { path } }) => path === 'backups' || path === 'schedules'),
-  };
 };
 
 const traffic = ({
@@ -88,11 +72,11 @@ const traffic = ({
   calls = [],
   ...rest
 }: Partial<Omit<Traffic, 'allowance'>> & {
-  calls?: readonly Started[];
   allowance?: Partial<Traffic['allowance']>;
 }): Traffic => ({
   ...QUIET,
-  ...startedOf(calls),
+  calls,
+  running: calls.filter(({ endedAt }) => endedAt === undefined),
   ...rest,
   allowance: { ...QUIET.allowance, ...allowance },
 });
@@ -445,10 +429,8 @@ describe('the start of any call', () => {
           { ...QUIET, isKnown: when.isKnown, troubles: when.troubles },
           {
             ...QUIET,
+            calls: when.calls,
             running: when.running,
-            tokens: when.tokens,
-            trials: when.trials,
-            lists: when.lists,
             // What a 429 paused isn't a trial.
             allowance: {
               ...QUIET.allowance,

@@ -84,12 +84,12 @@ describe('the paths', () => {
   it.each([
     [
       'credentials',
-      PTERODACTYL.requests.websocket({ server: '1a7ce997' }),
+      PTERODACTYL.requests.websocket({ id: '1a7ce997' }),
       '/api/client/servers/1a7ce997/websocket',
     ],
     [
       'resources',
-      PTERODACTYL.requests.resources({ server: '1a7ce997' }),
+      PTERODACTYL.requests.resources({ id: '1a7ce997' }),
       '/api/client/servers/1a7ce997/resources',
     ],
     [
@@ -104,12 +104,12 @@ describe('the paths', () => {
     ],
     [
       'a page of backups',
-      PTERODACTYL.requests.backups({ server: '1a7ce997', page: 3 }),
+      PTERODACTYL.requests.backups({ id: '1a7ce997', page: 3 }),
       '/api/client/servers/1a7ce997/backups?page=3&per_page=50',
     ],
     [
       'an id with path characters',
-      PTERODACTYL.requests.resources({ server: '../..?x' }),
+      PTERODACTYL.requests.resources({ id: '../..?x' }),
       '/api/client/servers/%2E%2E%2F%2E%2E%3Fx/resources',
     ],
   ])('%s', (_what, request, path) => {

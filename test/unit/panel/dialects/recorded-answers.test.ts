@@ -15,10 +15,10 @@ import { valuesOf } from '../../../support/samples.ts';
 /** The endpoint of a command's path, and the request that reads its response. */
 const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
   [/\/account"/, 'account', PTERODACTYL.requests.account()],
-  [/\/websocket"/, 'websocket', PTERODACTYL.requests.websocket({ server: 'server' })],
-  [/\/resources"/, 'resources', PTERODACTYL.requests.resources({ server: 'server' })],
-  [/\/backups["?]/, 'backups', PTERODACTYL.requests.backups({ server: 'server', page: 1 })],
-  [/\/schedules"/, 'schedules', PTERODACTYL.requests.schedules({ server: 'server' })],
+  [/\/websocket"/, 'websocket', PTERODACTYL.requests.websocket({ id: 'server' })],
+  [/\/resources"/, 'resources', PTERODACTYL.requests.resources({ id: 'server' })],
+  [/\/backups["?]/, 'backups', PTERODACTYL.requests.backups({ id: 'server', page: 1 })],
+  [/\/schedules"/, 'schedules', PTERODACTYL.requests.schedules({ id: 'server' })],
   [/\/nodes[?"]/, 'nodes', PTERODACTYL.requests.nodes({})],
   [/\/api\/client[?"]/, 'listing', PTERODACTYL.requests.listing({ page: 1, perPage: 100 })],
 ];
