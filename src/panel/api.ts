@@ -5,7 +5,7 @@ import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import { type PanelRequest, type Requested, type Responses, ShapeError } from './dialect.ts';
 import { decodeErrorBody, PTERODACTYL } from './dialects/pterodactyl.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
-import { limitPerMinute, type RateFacts, remainingCalls } from './rate-limit.ts';
+import { type RateFacts, rateFacts } from './rate-limit.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
 
 /** A decoded response, and what its headers show about the rate limit. */
@@ -74,7 +74,7 @@ export class PanelApi {
       const reply = await this.#exchange(endpoint, path, signal);
       outcome = String(reply.status);
       const value = this.#read(endpoint, { path, decode }, reply) as Responses[Endpoint];
-      return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
+      return { value, ...rateFacts(reply.rate) };
     } catch (error) {
       if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;

@@ -14,7 +14,7 @@ import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { ErrorBody } from './dialect.ts';
 import { refusalCause } from './dialects/pterodactyl/refusals.ts';
 import { decodeErrorBody } from './dialects/pterodactyl.ts';
-import { limitPerMinute, retryAfterMs } from './rate-limit.ts';
+import { rateFacts, retryAfterMs } from './rate-limit.ts';
 import type { Reply } from './transport.ts';
 
 /** A failed call to the panel; the message is the problem's detail: one line without secrets. */
@@ -72,8 +72,7 @@ export function refusalError(refusal: HttpRefusal): PanelError {
     detail: words,
     retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
   };
-  const fromPanel = form !== 'foreign';
-  return new PanelError(problem, { status, fromPanel, limitPerMinute: limitPerMinute(rate) });
+  return new PanelError(problem, { status, fromPanel: form !== 'foreign', ...rateFacts(rate) });
 }
 
 /** Only a response in the panel's own form shows anything about a server. */

@@ -57,7 +57,6 @@ export class Lane {
   /** None of those that wait may start before, unless something changes. */
   #idleUntil = Number.NEGATIVE_INFINITY;
   #cancelTimer: Cancel = () => undefined;
-  #count = 0;
   #isStopped = false;
 
   constructor(options: LaneOptions) {
@@ -87,10 +86,11 @@ export class Lane {
     if (this.#isStopped) throw this.#stopError();
     return inScope(signal, async (scope) => {
       this.#scopes.add(scope);
-      this.#count += 1;
-      const options = { call, id: String(this.#count), signal: scope.signal };
       try {
-        return await this.#queue.add(() => this.#make(call, () => make(scope.signal)), options);
+        return await this.#queue.add(() => this.#make(call, () => make(scope.signal)), {
+          call,
+          signal: scope.signal,
+        });
       } finally {
         this.#scopes.delete(scope);
       }
@@ -222,9 +222,10 @@ export class Lane {
   /** The first that may start now; if there is none, a timer looks again when one may. */
   #next(): Waiting | undefined {
     const now = this.#options.clock.now();
-    if (this.#first !== undefined || this.#idleUntil > now) return this.#first;
+    const isDecided = this.#first !== undefined || this.#idleUntil > now || this.#waiting.length === 0;
+    if (isDecided) return this.#first;
     const traffic = this.#traffic();
-    let earliest = this.#waiting.length === 0 ? Number.POSITIVE_INFINITY : anyStartAt(traffic);
+    let earliest = anyStartAt(traffic);
     if (earliest <= now) {
       earliest = Number.POSITIVE_INFINITY;
       // Thousands may wait for one thing: it is looked at once.

@@ -181,11 +181,23 @@ export class RateLimit {
   /** Learns from a response of the panel; returns whether the panel's limit changed. */
   learn(path: Path, { limitPerMinute: limit, remaining }: RateFacts): boolean {
     if (limit === undefined || isOfConsole(path, limit)) return false;
-    if (this.#known === undefined && remaining !== undefined) this.#noteEarlier(limit - remaining);
-    if (remaining !== undefined) this.#noteSpare(remaining - Math.ceil(limit * SPARE_PART));
-    const isNew = this.#learnLimit(limit);
-    if (isNew) this.#changes.notify();
-    return isNew;
+    const now = this.#clock.now();
+    const before = this.#known;
+    if (remaining !== undefined) {
+      // Calls that the account made before this process count as well, or a restart would exceed the limit.
+      const earlier = before === undefined ? limit - remaining - this.usedLastMinute : 0;
+      for (let call = 0; call < earlier; call += 1) this.#starts.push(now);
+      const spare = Math.max(0, remaining - Math.ceil(limit * SPARE_PART));
+      if (spare === 0 && this.#spare > 0) this.#spareAt = now + SPARE_WAIT_MS;
+      this.#spareUntil = now + WINDOW_MS;
+      this.#spare = spare;
+    }
+    // Of several limits that are reported in turn, the lowest is safe.
+    if (before !== undefined && limit > before && now - this.#knownAt < WINDOW_MS) return false;
+    this.#known = limit;
+    this.#knownAt = now;
+    if (limit !== before) this.#changes.notify();
+    return limit !== before;
   }
 
   /**
@@ -221,29 +233,6 @@ export class RateLimit {
     const isOther = ([scope, { until }]: [PauseScope, Pause]) =>
       scope !== path && !scope.startsWith('tokens of ') && until > now;
     return [...this.#pauses].some(isOther) ? 'account' : path;
-  }
-
-  /** Of several limits that are reported in turn, the lowest is safe; returns whether the limit changed. */
-  #learnLimit(limit: number): boolean {
-    const now = this.#clock.now();
-    const before = this.#known;
-    if (before !== undefined && limit > before && now - this.#knownAt < WINDOW_MS) return false;
-    this.#known = limit;
-    this.#knownAt = now;
-    return limit !== before;
-  }
-
-  /** Calls that the account made before this process count as well, or a restart would exceed the limit. */
-  #noteEarlier(used: number): void {
-    const now = this.#clock.now();
-    for (let call = this.usedLastMinute; call < used; call += 1) this.#starts.push(now);
-  }
-
-  #noteSpare(spare: number): void {
-    const now = this.#clock.now();
-    if (spare <= 0 && this.#spare > 0) this.#spareAt = now + SPARE_WAIT_MS;
-    this.#spareUntil = now + WINDOW_MS;
-    this.#spare = Math.max(0, spare);
   }
 }
 
@@ -288,15 +277,11 @@ export function retryAfterMs(headers: RateHeaders, message: string | undefined, 
   return Math.min(Math.max(waitMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
 }
 
-/** The limit in the headers, in calls per minute; undefined if there is none or it is implausible. */
-export function limitPerMinute(headers: RateHeaders): number | undefined {
-  const limit = wholeNumber(headers.limit);
-  return limit !== undefined && limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
-}
-
-/** How many calls are left in this window according to the headers. */
-export function remainingCalls(headers: RateHeaders): number | undefined {
-  return wholeNumber(headers.remaining);
+/** What the headers show; the limit is undefined if it is implausible. */
+export function rateFacts(headers: RateHeaders): RateFacts {
+  const limit = wholeNumber(headers.limit) ?? 0;
+  const limitPerMinute = limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
+  return { limitPerMinute, remaining: wholeNumber(headers.remaining) };
 }
 
 function byRetryAfter(value: string | undefined, nowMs: number): number | undefined {

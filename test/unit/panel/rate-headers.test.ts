@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { limitPerMinute, remainingCalls, retryAfterMs } from '../../../src/panel/rate-limit.ts';
+import { rateFacts, retryAfterMs } from '../../../src/panel/rate-limit.ts';
 
 const NOW = Date.UTC(2026, 10, 5, 12, 0, 0);
 const DATE = 'Thu, 05 Nov 2026 12:00:00 GMT';
@@ -53,21 +53,15 @@ describe('retryAfterMs', () => {
   });
 });
 
-describe('limitPerMinute and remainingCalls', () => {
-  it.each([
-    ['240', 240],
-    [' 60 ', 60],
-    ['0', undefined],
-    ['-1', undefined],
-    ['many', undefined],
-    ['9999999', undefined],
-    [undefined, undefined],
-  ])('read a limit of %j as %j', (limit, expected) => {
-    expect(limitPerMinute(limit === undefined ? {} : { limit })).toBe(expected);
-  });
-
-  it('read the remaining calls', () => {
-    expect(remainingCalls({ remaining: '0' })).toBe(0);
-    expect(remainingCalls({})).toBeUndefined();
-  });
+it.each([
+  ['240', 240],
+  [' 60 ', 60],
+  ['0', undefined],
+  ['-1', undefined],
+  ['many', undefined],
+  ['9999999', undefined],
+  [undefined, undefined],
+])('rateFacts reads a limit of %j as %j, and the remaining calls', (limit, limitPerMinute) => {
+  expect(rateFacts(limit === undefined ? {} : { limit })).toEqual({ limitPerMinute });
+  expect(rateFacts({ limit, remaining: '0' })).toEqual({ limitPerMinute, remaining: 0 });
 });
