@@ -9,9 +9,8 @@ import {
   isTrial,
   type Started,
   startAt,
-  TOKEN_CALLS,
   type Traffic,
-  tokenCallsOf,
+  tokenAt,
   trialsAt,
 } from './start-at.ts';
 import type { Troubles } from './troubles.ts';
@@ -50,7 +49,7 @@ export class Lane {
   readonly #unsubscribe: () => void;
   /** Those that run, or ended within the last minute. */
   #calls: readonly Ran[] = [];
-  /** By deadline; what tries something first. */
+  /** By deadline. */
   #waiting: Waiting[] = [];
   /** The first of them that may start, if that is known. */
   #first: Waiting | undefined;
@@ -77,8 +76,7 @@ export class Lane {
 
   /** May another credential call of this server be made now, as far as its own limit is concerned? */
   hasTokenRoom(server: string): boolean {
-    const horizon = this.#options.clock.now() - WINDOW_MS;
-    return tokenCallsOf(server, this.#traffic()).filter((at) => at > horizon).length < TOKEN_CALLS;
+    return tokenAt(server, { calls: this.#calls }) <= this.#options.clock.now();
   }
 
   /** Makes the call when it may start; rejects with its error, or with the signal's reason as soon as that aborts. */
@@ -95,16 +93,6 @@ export class Lane {
         this.#scopes.delete(scope);
       }
     });
-  }
-
-  /** This server was chosen to try something: its call for a token, which may wait already, goes before all deadlines. */
-  bringForward(server: string): void {
-    const isMeant = ({ call }: Waiting) => call.path === 'websocket' && call.server === server;
-    this.#waiting = [
-      ...this.#waiting.filter(isMeant),
-      ...this.#waiting.filter((waiting) => !isMeant(waiting)),
-    ];
-    this.pump();
   }
 
   /** Starts what may start now, because something changed. */
@@ -167,10 +155,9 @@ export class Lane {
 
   /** What p-queue sees: only what may start now. */
   #queueClass(): new () => Queue<RunCall, CallOptions> {
-    const take = () => this.#take()?.run;
     const next = () => this.#next();
     const add = (waiting: Waiting) => this.#add(waiting);
-    const remove = (id: string) => this.#remove((waiting) => waiting.id === id);
+    const remove = (id: string | undefined) => this.#remove(id);
     return class {
       get size(): number {
         return next() === undefined ? 0 : 1;
@@ -181,7 +168,9 @@ export class Lane {
       }
 
       dequeue(): RunCall | undefined {
-        return take();
+        const first = next();
+        remove(first?.id);
+        return first?.run;
       }
 
       remove(id: string): void {
@@ -208,15 +197,9 @@ export class Lane {
       this.#rest(Math.min(this.#idleUntil, startAt(waiting.call, this.#traffic(), now).at));
   }
 
-  #remove(isMeant: (waiting: Waiting) => boolean): void {
-    this.#waiting = this.#waiting.filter((waiting) => !isMeant(waiting));
+  #remove(id: string | undefined): void {
+    this.#waiting = this.#waiting.filter((waiting) => waiting.id !== id);
     this.#first = undefined;
-  }
-
-  #take(): Waiting | undefined {
-    const next = this.#next();
-    this.#remove((waiting) => waiting === next);
-    return next;
   }
 
   /** The first that may start now; if there is none, a timer looks again when one may. */
@@ -230,7 +213,10 @@ export class Lane {
       earliest = Number.POSITIVE_INFINITY;
       // Thousands may wait for one thing: it is looked at once.
       const held = new Set<string>();
-      for (const waiting of this.#waiting) {
+      // What tries something goes before all deadlines.
+      const isTrying = ({ call }: Waiting) => call.tries() !== undefined;
+      const others = this.#waiting.filter((waiting) => !isTrying(waiting));
+      for (const waiting of [...this.#waiting.filter(isTrying), ...others]) {
         const group = groupOf(waiting.call);
         if (held.has(group)) continue;
         const { at, why } = startAt(waiting.call, traffic, now);
@@ -239,8 +225,8 @@ export class Lane {
           return waiting;
         }
         earliest = Math.min(earliest, at);
-        // Without a place, none of those behind starts, since what tries something comes first.
-        if (why === 'place' && waiting.call.tries() === undefined) break;
+        // Without a place, none of those behind starts.
+        if (why === 'place' && !isTrying(waiting)) break;
         const isOfServer = why === 'token' || why === 'pause';
         if (!isOfServer) held.add(group);
       }

@@ -86,8 +86,7 @@ const RULES = {
   pause: ({ path, server }, { allowance }) => pausedUntil(allowance, path, server),
   /** Somebody else uses the account: one call now and then shows whether it has calls to spare again. */
   spare: (_, { allowance }) => allowance.spareAt,
-  token: ({ path, server }, traffic) =>
-    path === 'websocket' ? roomAt(tokenCallsOf(server, traffic), TOKEN_CALLS) : AT_ONCE,
+  token: ({ path, server }, traffic) => (path === 'websocket' ? tokenAt(server, traffic) : AT_ONCE),
   /** Of what is in trouble, only its trial. Before the panel is known, only canaries. */
   trouble: (call, { isKnown, troubles }) => {
     const holders = holdersOf(call);
@@ -158,11 +157,13 @@ function startsOf(calls: readonly Started[], isMeant: (one: Started) => boolean)
   return calls.filter(isMeant).map(({ startedAt }) => startedAt);
 }
 
-/** The instants that count for a server's credential calls: the panel may have received one as late as it ended. */
-export function tokenCallsOf(server: string, { calls }: Pick<Traffic, 'calls'>): readonly number[] {
-  return calls
-    .filter(({ call }) => call.path === 'websocket' && call.server === server)
-    .map(({ startedAt, endedAt = startedAt }) => endedAt);
+/** When the next credential call of this server may start: the panel may have received one as late as it ended. */
+export function tokenAt(server: string, { calls }: Pick<Traffic, 'calls'>): number {
+  const before = calls.filter(({ call }) => call.path === 'websocket' && call.server === server);
+  return roomAt(
+    before.map(({ startedAt, endedAt = startedAt }) => endedAt),
+    TOKEN_CALLS,
+  );
 }
 
 /** When another start has room among those of a minute, the earliest first. */
