@@ -1,5 +1,6 @@
 import { CAUSES_BY_SCOPE, type CauseCode, type Problem, type Scope } from '../domain/problem.ts';
 import { withAdvice } from '../domain/sentences.ts';
+import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
 import type { CauseFacts } from './cause-table.ts';
 import { NODE_CAUSES } from './node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
@@ -45,4 +46,14 @@ export function problemLine(problem: Problem): string {
 /** Does the cause make the whole API unusable, because the panel doesn't respond as one or the API key isn't accepted? */
 export function isPanelWide({ scope, escalates }: Cause): boolean {
   return escalates && (scope === 'panel' || scope === 'key');
+}
+
+/**
+ * The state or refusal that prevents a server from being monitored until someone changes it; undefined for every other cause. A
+ * problem of the panel or its API key blocks no server: it is reported once, for the panel.
+ */
+export function blockedReason(cause: CauseCode): BlockedReason | undefined {
+  const { scope, lasting } = CAUSES[cause];
+  if (!lasting || scope === 'key' || scope === 'panel') return undefined;
+  return BLOCKED_REASONS.find((reason) => reason === cause) ?? 'forbidden';
 }

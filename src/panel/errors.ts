@@ -1,11 +1,4 @@
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
-import {
-  foreignCause,
-  redirectCause,
-  timeoutCause,
-  type UnreadableBody,
-  unreadableCause,
-} from '../diagnosis/panel-answer.ts';
 import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import { isApplicationKey } from '../domain/api-keys.ts';
 import { printable } from '../domain/printable.ts';
@@ -80,11 +73,44 @@ function causeOf(refusal: HttpRefusal, body: ErrorBody): CauseCode {
   const { endpoint, status, apiKey } = refusal;
   const isForeign = body.form === 'foreign';
   if (body.isUnsupported === true && isForeign && status !== 429) return 'unsupported_panel';
-  if (status >= 300 && status < 400) return redirectCause(refusal.url, refusal.location);
+  if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';
   const cause = isForeign
     ? foreignCause(status, body.detail)
     : refusalCause({ ...body, endpoint, status, isApplicationKey: isApplicationKey(apiKey) });
   return timeoutCause(cause, endpoint);
+}
+
+/** Words that occur in the titles and messages of bot checks and firewalls. */
+const CHALLENGE =
+  /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall|cloudflare/i;
+
+/** What statuses of something in front of the panel mean. */
+const FOREIGN: Readonly<Partial<Record<number, CauseCode>>> = {
+  401: 'login_page',
+  403: 'challenge_page',
+  407: 'proxy',
+  429: 'rate_limited',
+  502: 'panel_down',
+  503: 'panel_down',
+  504: 'timeout',
+  524: 'timeout',
+};
+
+/** Why something in front of the panel refused a call; it shows nothing about a server. */
+function foreignCause(status: number, detail = ''): CauseCode {
+  // nginx; Go's net/http, as in Caddy and Traefik.
+  if (/HTTP request (?:was sent to HTTPS port|to an HTTPS server)/i.test(detail)) return 'https_needed';
+  if (/SSL certificate (?:was sent|error)/i.test(detail)) return 'tls_client_certificate';
+  if (CHALLENGE.test(detail)) return 'challenge_page';
+  const isOfProxy = status >= 520 && status <= 530;
+  return FOREIGN[status] ?? (status < 500 ? 'not_a_panel' : isOfProxy ? 'panel_down' : 'panel_error');
+}
+
+/** Does the redirect lead to the same host over TLS? */
+function isToHttps({ url, location = '' }: Pick<HttpRefusal, 'url' | 'location'>): boolean {
+  if (!URL.canParse(location)) return false;
+  const [from, to] = [new URL(url), new URL(location)];
+  return from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname;
 }
 
 /** The redirect's address without its query, which may contain secrets. */
@@ -97,11 +123,22 @@ function redirectTarget(location: string | undefined): string {
 export function unreadableError(
   { request, status }: { readonly request: string; readonly status: number },
   problem: Error,
-  body: UnreadableBody,
+  body: Partial<ErrorBody> & { readonly isPage: boolean },
 ): PanelError {
   const quoted = body.detail === undefined ? '' : `: "${body.detail}"`;
   const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
-  return new PanelError({ cause: unreadableCause(body), detail }, { status, cause: problem });
+  let cause: CauseCode = body.isPage ? 'login_page' : 'bad_answer';
+  if (CHALLENGE.test(body.detail ?? '')) cause = 'challenge_page';
+  if (body.isUnsupported === true) cause = 'unsupported_panel';
+  return new PanelError({ cause, detail }, { status, cause: problem });
+}
+
+/**
+ * The cause of a timeout. A call for resources waits for the server's node, so a timeout shows more about the node than
+ * about the panel.
+ */
+function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
+  return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
 }
 
 /** Where a call went, for error messages. */

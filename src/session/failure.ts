@@ -1,5 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
-import { blockedReason } from '../diagnosis/panel-answer.ts';
+import { blockedReason, CAUSES } from '../diagnosis/causes.ts';
 import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { timeoutCause } from '../../../src/diagnosis/panel-answer.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { BlockedReason } from '../../../src/domain/server.ts';
 import { DEFAULT_WAIT_MS } from '../../../src/panel/rate-limit.ts';
@@ -177,7 +176,7 @@ const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
     ...onResources(what, fault, TRIAL_GAP_MS + hangMs(fault)),
     during: DARK,
     log,
-    cause: timeoutCause(cause, 'resources'),
+    cause: cause === 'timeout' ? 'node_silent' : cause,
   },
 ]);
 

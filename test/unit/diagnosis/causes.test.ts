@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CAUSES, isPanelWide } from '../../../src/diagnosis/causes.ts';
-import { blockedReason } from '../../../src/diagnosis/panel-answer.ts';
+import { blockedReason, CAUSES, isPanelWide } from '../../../src/diagnosis/causes.ts';
 import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
 import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { blockedReason } from '../../../src/diagnosis/panel-answer.ts';
+import { blockedReason, CAUSES } from '../../../src/diagnosis/causes.ts';
 import {
   type HttpRefusal,
   PanelError,
@@ -63,6 +62,45 @@ describe('refusalError', () => {
     expect(error).toMatchObject({ status, problem: { cause } });
     expect(blockedReason(error.problem.cause)).toBe(blocked);
     expect(CAUSES[error.problem.cause].scope).toBe(scope);
+  });
+
+  it.each<[number, string, string]>([
+    [403, 'Attention Required! | Cloudflare', 'challenge_page'],
+    [403, '403 Forbidden', 'challenge_page'],
+    [503, 'Just a moment...', 'challenge_page'],
+    [404, '404 page not found', 'not_a_panel'],
+    [401, '401 Authorization Required', 'login_page'],
+    [407, '', 'proxy'],
+    [429, 'Too Many Requests', 'rate_limited'],
+    [500, 'Server Error', 'panel_error'],
+    [502, '502 Bad Gateway', 'panel_down'],
+    [504, '504 Gateway Time-out', 'timeout'],
+    [521, 'Web server is down', 'panel_down'],
+    [524, 'A timeout occurred', 'timeout'],
+    [400, 'The plain HTTP request was sent to HTTPS port', 'https_needed'],
+    [400, 'Client sent an HTTP request to an HTTPS server.', 'https_needed'],
+    [400, '400 No required SSL certificate was sent', 'tls_client_certificate'],
+    [418, "I'm a teapot", 'not_a_panel'],
+    [403, 'Access denied by Imunify360 bot-protection.', 'challenge_page'],
+    [406, 'Bots are not welcome', 'challenge_page'],
+    [503, 'Sorry, you have been blocked', 'challenge_page'],
+    [404, 'no Route matched with those Values', 'not_a_panel'],
+    [401, 'No API key found in request', 'login_page'],
+    [404, 'The robotics shop has moved', 'not_a_panel'],
+  ])('classifies %i with "%s" in a foreign form as %s, which concerns no server', (status, text, cause) => {
+    for (const body of [bare(text), `<title>${text}</title>`]) {
+      const error = refuse(status, body, { endpoint: 'listing' });
+      expect(error).toMatchObject({ fromPanel: false, problem: { cause } });
+    }
+  });
+
+  it.each([
+    ['https://panel.example.com/auth/login', 'https_needed'],
+    ['https://other.example.com/', 'redirect'],
+    ['/auth/login', 'redirect'],
+  ])('classifies a redirect from http to %s as %s', (location, cause) => {
+    const url = 'http://panel.example.com/base';
+    expect(refuse(302, '', { url, location }).problem.cause).toBe(cause);
   });
 
   it.each([[504, PAGE] as const, [504, message('x')] as const])(
@@ -216,6 +254,11 @@ describe('transportError', () => {
 describe('unreadableError', () => {
   it.each([
     [{ isPage: false }, 'bad_answer', 'GET /api/client returned 200: the body is not JSON'],
+    [
+      { isPage: false, detail: 'Access denied by Imunify360 bot-protection.' },
+      'challenge_page',
+      'GET /api/client returned 200: the body is not JSON: "Access denied by Imunify360 bot-protection."',
+    ],
     [
       { isPage: true, detail: 'Sign in' },
       'login_page',
