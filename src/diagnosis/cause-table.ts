@@ -41,6 +41,9 @@ export const DOWN: Kind = { severity: 'error', lasting: false, escalates: true }
 /** The same, until someone changes the configuration, the key, the panel or the node. */
 export const WRONG: Kind = { severity: 'error', lasting: true, escalates: true };
 
+/** What to do about a clock. */
+export const NTP = 'Enable time synchronization (NTP)';
+
 type Texts = readonly [title: string, meaning: string, remedy: string];
 
 /** The facts of causes of one kind. */

@@ -1,11 +1,9 @@
-import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
-import { type CauseFacts, causes, DOWN, WRONG } from './cause-table.ts';
+import { causes, DOWN, NTP, WRONG } from './cause-table.ts';
 
 const CERTIFICATE = "Fix the node's certificate";
-const NTP = 'Enable time synchronization (NTP)';
 
 /** Causes that concern a node, its daemon, or the connection to it. */
-export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number], CauseFacts>> = {
+export const NODE_CAUSES = {
   ...causes(WRONG, {
     socket_address: [
       'invalid socket address',

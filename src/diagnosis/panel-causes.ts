@@ -1,13 +1,10 @@
 import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/api-keys.ts';
-import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
-import { type CauseFacts, causes, DOWN, LIMITED, PASSING, REFUSAL, WRONG } from './cause-table.ts';
+import { causes, DOWN, LIMITED, NTP, PASSING, REFUSAL, WRONG } from './cause-table.ts';
 
 const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';
 
-const NTP = 'Enable time synchronization (NTP)';
-
 /** Causes that concern a panel as a whole, or something in front of it. */
-export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number], CauseFacts>> = {
+export const PANEL_CAUSES = {
   ...causes(DOWN, {
     dns: [
       'panel name not resolved',
@@ -167,7 +164,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
 };
 
 /** Causes that concern the API key and its account. */
-export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], CauseFacts>> = {
+export const KEY_CAUSES = {
   ...causes(WRONG, {
     key_refused: [
       'API key rejected',

@@ -1,12 +1,11 @@
-import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
-import { type CauseFacts, causes, LIMITED, PASSING, QUIET, REFUSAL, STATE } from './cause-table.ts';
+import { causes, LIMITED, PASSING, QUIET, REFUSAL, STATE } from './cause-table.ts';
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';
 const GRANT =
   "In the panel, open the server → Users → the key's account, and save. This grants `websocket.connect`, which Pterodactyl doesn't show, but adds whenever a user is saved.";
 
 /** Causes that concern one server. */
-export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[number], CauseFacts>> = {
+export const SERVER_CAUSES = {
   ...causes(STATE, {
     suspended: [
       'server suspended',
@@ -122,7 +121,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
 };
 
 /** Causes that concern the exporter or its machine. */
-export const EXPORTER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.exporter)[number], CauseFacts>> = {
+export const EXPORTER_CAUSES = {
   ...causes(LIMITED, {
     descriptors: [
       'out of file descriptors',

@@ -23,9 +23,6 @@ export class CodedError extends Error {
   }
 }
 
-/** Errors are wrapped a few times at most. */
-const MAX_DEPTH = 8;
-
 /** What ended a connection or a call before there was a response, and the causes that it is for a panel and for a node. */
 const CAUSES_OF = {
   address: ['connection', 'socket_address_local'],
@@ -111,7 +108,7 @@ function plainWords(message: string): string {
 
 /** Reads the error of a connection or a call; never throws. */
 export function readTransportError(error: unknown) {
-  const errors = withCauses([error]);
+  const errors = withCauses(error);
   const textsOf = (key: 'code' | 'hostname') =>
     errors
       .map((one) => (one as Partial<Record<typeof key, unknown>>)[key])
@@ -160,14 +157,12 @@ export function nodeTransportCause(kind: TransportKind, proxied: boolean): Cause
 /** Through a proxy, a failed lookup or connection is the one of the proxy. */
 const isOfFirstHop = (kind: TransportKind) => kind === 'dns' || kind === 'refused';
 
-/** The errors and their causes; a cycle of causes must not hang the program. */
-function withCauses(errors: readonly unknown[], depth = MAX_DEPTH): readonly Error[] {
-  const found = errors.filter((one) => one instanceof Error);
-  if (found.length === 0 || depth === 0) return [];
-  return [...found, ...withCauses(found.flatMap(innerErrors), depth - 1)];
-}
-
-function innerErrors(error: Error): readonly unknown[] {
-  const bundled = error instanceof AggregateError ? (error.errors as readonly unknown[]) : [];
-  return bundled.concat(error.cause);
+/** The error and its causes; in a cycle of causes, each counts once. */
+function withCauses(error: unknown): readonly Error[] {
+  const found = new Set([error]);
+  for (const one of found) {
+    const bundled = one instanceof AggregateError ? (one.errors as readonly unknown[]) : [];
+    if (one instanceof Error) for (const inner of [...bundled, one.cause]) found.add(inner);
+  }
+  return [...found].filter((one) => one instanceof Error);
 }

@@ -150,7 +150,7 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   for (const [subject, tally] of tallies) {
     if (troubles.has(subject) || tally.failed.length === 0) continue;
     if (subject !== 'panel' && tally.worksAt > now - SUCCESS_LASTS_MS) continue;
-    const problem = suspicion({ subject, tally, cells, troubles });
+    const problem = suspicion(subject, tally, cells, troubles);
     const trialAt = Math.max(now, ended.get(subject)?.nextTrialAt ?? now);
     if (problem !== undefined) troubles.set(subject, suspected(problem, now, trialAt));
   }
@@ -325,25 +325,22 @@ export function lastOf(channel: Channel, server: string, cells: Cells): Outcome 
   return token?.signs.node === 'may fail' && token.at > (own?.at ?? NEVER) ? token : own;
 }
 
-interface Suspect {
-  readonly subject: Subject;
-  readonly tally: Tally;
-  readonly cells: Cells;
-  readonly troubles: ReadonlyMap<Subject, Trouble>;
-}
+type Troubled = BlameState['troubles'];
 
 /** The problem of a subject whose servers fail often enough; undefined if they don't. */
-function suspicion(suspect: Suspect): Problem | undefined {
-  const { subject, tally } = suspect;
+function suspicion(subject: Subject, tally: Tally, cells: Cells, troubles: Troubled): Problem | undefined {
   if (subject === 'panel') return newest(tally.failed);
-  if (subject === 'consoles') return ofConsoles(suspect);
+  if (subject === 'consoles') return ofConsoles(tally, cells);
+  const channel = channelOf(subject);
   const node = nodeOf(subject);
-  return node === undefined ? ofPath(suspect) : ofNode(suspect, node);
+  return node === undefined
+    ? ofPath(channel, tally, cells, troubles)
+    : ofNode(node, channel, tally, cells, troubles);
 }
 
-function ofNode({ subject, tally, cells, troubles }: Suspect, node: string): Problem | undefined {
+function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, troubles: Troubled) {
   const [path, otherWay] =
-    channelOf(subject) === 'sockets'
+    channel === 'sockets'
       ? (['websocket', pollsOf(node)] as const)
       : (['resources', socketsOf(node)] as const);
   // If the other way to the node is in trouble, the next failure says the same.
@@ -356,8 +353,7 @@ function ofNode({ subject, tally, cells, troubles }: Suspect, node: string): Pro
   return worksSince(others, tally.failed) ? newest(tally.failed) : undefined;
 }
 
-function ofPath({ subject, tally, cells, troubles }: Suspect): Problem | undefined {
-  const path = channelOf(subject);
+function ofPath(path: Channel, tally: Tally, cells: Cells, troubles: Troubled): Problem | undefined {
   // A node in trouble explains why its servers fail.
   const failed = tally.failed.filter(
     ({ node }) =>
@@ -372,7 +368,7 @@ function ofPath({ subject, tally, cells, troubles }: Suspect): Problem | undefin
   return worksElsewhere ? newest(failed) : undefined;
 }
 
-function ofConsoles({ tally: { asked, failed }, cells }: Suspect): Problem | undefined {
+function ofConsoles({ asked, failed }: Tally, cells: Cells): Problem | undefined {
   const needed = Math.max(2, Math.min(SERVERS_NEEDED, asked));
   const alike = failed
     .map(({ problem }) => failed.filter((other) => other.problem.cause === problem.cause))
@@ -389,7 +385,7 @@ function worksSince(others: Iterable<Cell>, failed: readonly Failed[]): boolean 
   return false;
 }
 
-function isBlamed(troubles: ReadonlyMap<Subject, Trouble>, subject: Subject): boolean {
+function isBlamed(troubles: Troubled, subject: Subject): boolean {
   return troubles.get(subject)?.blamedAt !== undefined;
 }
 

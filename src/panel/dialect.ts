@@ -1,6 +1,7 @@
 import type { ListingType } from '../domain/discovery.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
+import type { decodeListingPage } from './dialects/pterodactyl/listing.ts';
 import type { readJwtError } from './dialects/pterodactyl/refusals.ts';
 import type { decodeBackupsPage } from './dialects/pterodactyl/responses.ts';
 import type { PTERODACTYL_SOCKET } from './dialects/pterodactyl/socket.ts';
@@ -67,14 +68,7 @@ export interface ListedServer
 }
 
 /** One page of the server list. */
-export interface ListingPage {
-  readonly servers: readonly ListedServer[];
-  readonly totalPages: number;
-  /** Entries that were left out because they identify no server. */
-  readonly badEntries: number;
-  /** Entries beyond the number requested, which are not decoded. */
-  readonly surplusEntries: number;
-}
+export type ListingPage = ReturnType<typeof decodeListingPage>;
 
 /** A completed backup. */
 export interface Backup {

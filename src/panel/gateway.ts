@@ -29,16 +29,12 @@ import { PanelError, problemOf, problemOfAddress } from './errors.ts';
 import { Lane } from './lane.ts';
 import { Listeners } from './listeners.ts';
 import { PanelLog } from './panel-log.ts';
-import { isOfConsole, type RateFacts, RateLimit } from './rate-limit.ts';
+import { isOfConsole, type PinnedRate, type RateFacts, RateLimit } from './rate-limit.ts';
 import type { Call } from './start-at.ts';
 import { type PanelUse, type Recovery, type SocketTrial, Troubles } from './troubles.ts';
 
-export interface PanelGatewayOptions extends PanelApiOptions {
+export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly log: Logger;
-  /** The rate, if the operator set one; otherwise it is learned. */
-  readonly pinnedPerMinute?: number;
-  /** This shard's share of the panel's limit. */
-  readonly share?: number;
   /** Shared by all panels with the same address and key; its own if absent. */
   readonly limit?: RateLimit;
   /** Uniform in [0, 1). */

@@ -1,17 +1,13 @@
 import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Cancel } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
+import type { PanelApiOptions } from './api.ts';
 import { PATHS, type Path, pathOf, type Subject } from './blame.ts';
 import type { Allowance, Pause, PauseScope, RateLimit } from './rate-limit.ts';
 
-export interface PanelLogOptions {
-  readonly clock: Clock;
+export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel' | 'baseUrl'> {
   readonly log: Logger;
-  /** The panel's name. */
-  readonly panel: string;
-  /** The panel's address. */
-  readonly baseUrl: string;
 }
 
 /** What is logged; nodes are logged with their servers. */

@@ -69,6 +69,7 @@ export function entriesOf<T>(
   return {
     usable,
     badEntries: entries.length - usable.length,
+    /** Those beyond the number requested, which are not decoded. */
     surplusEntries: data.length - entries.length,
     /** 1 if the list reports none. */
     totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGES) : 1,

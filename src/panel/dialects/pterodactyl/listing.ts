@@ -10,7 +10,7 @@ import {
   SHORT_ID_LENGTH,
 } from '../../../domain/server.ts';
 import { addresses, contains } from '../../../domain/special-addresses.ts';
-import type { ListedServer, ListingPage } from '../../dialect.ts';
+import type { ListedServer } from '../../dialect.ts';
 import { asFields, asText, attributesOf, entriesOf, type Fields, limit, valueIn } from './fields.ts';
 
 /** The longest name in the DNS. */
@@ -65,7 +65,7 @@ function isForm(text: string): boolean {
 const PERCENT_PER_CORE = 100;
 
 /** The servers on one page of the server list, in the panel's order. */
-export function decodeListingPage(body: unknown, perPage: number): ListingPage {
+export function decodeListingPage(body: unknown, perPage: number) {
   const { usable: servers, ...page } = entriesOf(body, perPage, decodeServer);
   return { servers, ...page };
 }
