@@ -123,13 +123,6 @@ describe('a call', () => {
     expect(telemetry.calls).toEqual(['listing 200']);
   });
 
-  it('keeps an id within its segment of the path', async () => {
-    const server = await serve(json(200, RESOURCES));
-    const { api } = apiOf(server.url);
-    await api.get('resources', { id: '../a b?c' }, never());
-    expect(server.requests[0]?.url).toBe('/api/client/servers/%2E%2E%2Fa%20b%3Fc/resources');
-  });
-
   it('uses the current key', async () => {
     const server = await serve(json(200, RESOURCES));
     let key = 'old';
@@ -153,37 +146,17 @@ describe('an unsuccessful response', () => {
     ['a bare message', (status: number) => json(status, { message: `${status} of a proxy` }), false],
   ] as const;
 
-  describe.each(forms)('as %s', (_form, answer, fromPanel) => {
-    // Only a response in the panel's own form shows something about a server; any other concerns the panel.
-    it.each([
-      [400, 'bad_request', 'not_a_panel'],
-      [401, 'unauthorized', 'login_page'],
-      [403, 'no_console_permission', 'challenge_page'],
-      [404, 'not_found', 'not_a_panel'],
-      [409, 'maintenance', 'not_a_panel'],
-      [429, 'console_limit', 'rate_limited'],
-      [500, 'panel_error', 'panel_error'],
-      [502, 'panel_down', 'panel_down'],
-      [503, 'panel_down', 'panel_down'],
-    ])('results in one clear line for status %i', async (status, own, foreign) => {
-      const server = await serve(answer(status));
-      const { api, telemetry } = apiOf(server.url);
-      const error = await failureOf(api.get('websocket', { id: 'ab' }, never()));
-      expect(error).toMatchObject({ status, fromPanel, problem: { cause: fromPanel ? own : foreign } });
-      const words = fromPanel ? 'in the words of the panel' : `${status} of a proxy`;
-      expect(error.message).toBe(`GET /api/client/servers/ab/websocket returned ${status}: "${words}"`);
-      expect(error.problem.detail).toBe(error.message);
-      expect(telemetry.calls).toEqual([`websocket ${status}`]);
-    });
-  });
-
-  it('shows by its envelope whether the node or the panel is unreachable', async () => {
-    const node = apiOf((await serve(json(504, envelope('node', 'DaemonConnectionException')))).url);
-    const panel = apiOf((await serve(page(504))).url);
-    expect(await causeOf(node.api.get('websocket', { id: 'ab' }, never()))).toBe('node_unreachable');
-    expect(await causeOf(panel.api.get('websocket', { id: 'ab' }, never()))).toBe('timeout');
-    // A call for resources waits for a node, whichever side gives up.
-    expect(await causeOf(panel.api.get('resources', { id: 'ab' }, never()))).toBe('node_silent');
+  // Only a response in the panel's own form shows something about a server; any other concerns the panel.
+  it.each(forms)('results in one clear line, as %s', async (_form, answer, fromPanel) => {
+    const server = await serve(answer(403));
+    const { api, telemetry } = apiOf(server.url);
+    const error = await failureOf(api.get('websocket', { id: 'ab' }, never()));
+    const cause = fromPanel ? 'no_console_permission' : 'challenge_page';
+    expect(error).toMatchObject({ status: 403, fromPanel, problem: { cause } });
+    const words = fromPanel ? 'in the words of the panel' : '403 of a proxy';
+    expect(error.message).toBe(`GET /api/client/servers/ab/websocket returned 403: "${words}"`);
+    expect(error.problem.detail).toBe(error.message);
+    expect(telemetry.calls).toEqual(['websocket 403']);
   });
 
   it('that redirects is not followed, but named', async () => {
@@ -232,6 +205,7 @@ describe('an unsuccessful response', () => {
 describe('an unusable successful response', () => {
   it.each([
     ['a page', page(200), 'the body is a page, not JSON', 'not_json'],
+    ["a bot check's page", page(200, 'Just a moment...'), 'not JSON: "Just a moment..."', 'not_json'],
     ['text', json(200, undefined), 'the body is not JSON', 'not_json'],
     [
       'JSON cut short',
@@ -249,6 +223,7 @@ describe('an unusable successful response', () => {
   ])('is rejected if it is %s', async (_name, answer, words, counted) => {
     const causes = new Map([
       ['a page', 'login_page'],
+      ["a bot check's page", 'challenge_page'],
       ["a bot check's message", 'challenge_page'],
     ]);
     const cause = causes.get(_name) ?? 'bad_answer';

@@ -117,16 +117,3 @@ describe('a transport error', () => {
     expect(nodeTransportCause(read.kind, true)).toBe('node_tls_expired');
   });
 });
-
-describe('TLS alerts from a peer that expects a client certificate', () => {
-  it.each([
-    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', true],
-    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', true],
-    ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', true],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', false],
-    ['CERT_HAS_EXPIRED', false],
-    ['unknown', false],
-  ])('%s: %j', (code, expected) => {
-    expect(readTransportError(error(code)).kind === 'tls_client_certificate').toBe(expected);
-  });
-});

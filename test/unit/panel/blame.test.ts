@@ -75,90 +75,58 @@ function cellsOf(lines: readonly Line[], servers: readonly string[]): Cells {
   return Object.fromEntries(entries) as Cells;
 }
 
-/** Calls worked until now, so that no failure may be the panel's. */
 /** A call showed that the panel works. */
 const afterProof = (state: BlameState, now: number): BlameState => ({ ...state, provenAt: now });
 
+/** Calls worked until now, so that no failure may be the panel's. */
 const PROVEN = afterProof(NO_TROUBLES, NOW);
 
 const suspectsOf = (lines: readonly Line[], servers: readonly string[], state = PROVEN) =>
   [...blame(cellsOf(lines, servers), state, NOW).troubles.keys()].toSorted();
+
+/** These servers fail alike, one after the other. */
+const failing = (channel: Channel, servers: string, cause: CauseCode, agoS = 1): Line[] =>
+  servers.split(' ').map((server, index) => [channel, server, cause, agoS - 0.1 * index]);
 
 const A = ['a1', 'a2', 'a3', 'a4'];
 const B = ['b1', 'b2', 'b3', 'b4'];
 const LIST_WORKS: Line = ['listing', NO_SERVER, 'works', 0];
 
 describe('a node’s polls are suspected', () => {
-  it.each<[string, readonly Line[], readonly string[]]>([
-    [
-      'if three of its servers fail as only the node can cause it',
-      [
-        ['resources', 'a1', 'node_unreachable'],
-        ['resources', 'a2', 'node_unreachable'],
-        ['resources', 'a3', 'node_unreachable'],
-      ],
-      [pollsOf('a')],
-    ],
-    [
-      'not if two of four do',
-      [
-        ['resources', 'a1', 'node_unreachable'],
-        ['resources', 'a2', 'node_unreachable'],
-      ],
-      [],
-    ],
+  const unreachable = failing('resources', 'a1 a2 a3', 'node_unreachable');
+  const silent = failing('resources', 'a1 a2 a3', 'node_silent', 20);
+  const refused = failing('resources', 'a1 a2 a3', 'panel_error', 20);
+
+  it.each<[string, readonly Line[], boolean]>([
+    ['if three of its servers fail as only the node can cause it', unreachable, true],
+    ['not if two of four do', unreachable.slice(1), false],
     [
       'not while a success of the last two minutes contradicts',
-      [
-        ['resources', 'a1', 'node_unreachable'],
-        ['resources', 'a2', 'node_unreachable'],
-        ['resources', 'a3', 'node_unreachable'],
-        ['resources', 'a4', 'works', 110],
-      ],
-      [],
+      [...unreachable, ['resources', 'a4', 'works', 110]],
+      false,
     ],
     [
       'if the last success is older than two minutes',
-      [
-        ['resources', 'a1', 'node_unreachable'],
-        ['resources', 'a2', 'node_unreachable'],
-        ['resources', 'a3', 'node_unreachable'],
-        ['resources', 'a4', 'works', 130],
-      ],
-      [pollsOf('a')],
+      [...unreachable, ['resources', 'a4', 'works', 130]],
+      true,
     ],
     [
       'if they time out, and another node’s server worked since',
-      [
-        ['resources', 'a1', 'node_silent', 20],
-        ['resources', 'a2', 'node_silent', 19],
-        ['resources', 'a3', 'node_silent', 18],
-        ['resources', 'b1', 'works', 5],
-      ],
-      [pollsOf('a')],
+      [...silent, ['resources', 'b1', 'works', 5]],
+      true,
     ],
     [
       'not if they time out, and no other node’s server worked since',
-      [
-        ['resources', 'a1', 'node_silent', 20],
-        ['resources', 'a2', 'node_silent', 19],
-        ['resources', 'a3', 'node_silent', 18],
-        ['resources', 'b1', 'works', 25],
-      ],
-      [],
+      [...silent, ['resources', 'b1', 'works', 25]],
+      false,
     ],
     [
       'if the panel responds with 500, and another node’s server worked since',
-      [
-        ['resources', 'a1', 'panel_error', 20],
-        ['resources', 'a2', 'panel_error', 19],
-        ['resources', 'a3', 'panel_error', 18],
-        ['resources', 'b1', 'works', 5],
-      ],
-      [pollsOf('a')],
+      [...refused, ['resources', 'b1', 'works', 5]],
+      true,
     ],
-  ])('%s', (_what, lines, suspects) => {
-    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  ])('%s', (_what, lines, isSuspected) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(isSuspected ? [pollsOf('a')] : []);
   });
 
   it('if all of its servers fail, when it has fewer than three', () => {
@@ -186,74 +154,46 @@ describe('a node’s polls are suspected', () => {
 });
 
 describe('a node’s sockets are suspected', () => {
-  it.each<[string, readonly Line[], readonly string[]]>([
-    [
-      'if three refuse connections',
-      [
-        ['sockets', 'a1', 'node_connection'],
-        ['sockets', 'a2', 'node_connection'],
-        ['sockets', 'a3', 'node_connection'],
-      ],
-      [socketsOf('a')],
-    ],
-    [
-      'if no stats arrive on three',
-      [
-        ['sockets', 'a1', 'no_stats'],
-        ['sockets', 'a2', 'no_stats'],
-        ['sockets', 'a3', 'no_stats'],
-      ],
-      [socketsOf('a')],
-    ],
-    [
-      'not while one streams, since whenever',
-      [
-        ['sockets', 'a1', 'node_connection'],
-        ['sockets', 'a2', 'node_connection'],
-        ['sockets', 'a3', 'node_connection'],
-        ['sockets', 'a4', 'streams', 500],
-      ],
-      [],
-    ],
+  const refused = failing('sockets', 'a1 a2 a3', 'node_connection');
+  const withoutTokens = failing('websocket', 'a1 a2 a3', 'panel_error', 20);
+
+  it.each<[string, readonly Line[], boolean]>([
+    ['if three refuse connections', refused, true],
+    ['if no stats arrive on three', failing('sockets', 'a1 a2 a3', 'no_stats'), true],
+    ['not while one streams, since whenever', [...refused, ['sockets', 'a4', 'streams', 500]], false],
     [
       'if the panel fails to issue tokens for its servers only',
-      [
-        ['websocket', 'a1', 'panel_error', 20],
-        ['websocket', 'a2', 'panel_error', 19],
-        ['websocket', 'a3', 'panel_error', 18],
-        ['websocket', 'b1', 'works', 5],
-      ],
-      [socketsOf('a')],
+      [...withoutTokens, ['websocket', 'b1', 'works', 5]],
+      true,
     ],
-  ])('%s', (_what, lines, suspects) => {
-    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  ])('%s', (_what, lines, isSuspected) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(isSuspected ? [socketsOf('a')] : []);
   });
 });
 
 describe('a path is suspected', () => {
-  const failing = (servers: readonly string[], cause: CauseCode = 'connection_cut'): Line[] =>
-    servers.map((server) => ['resources', server, cause, 10]);
+  const cut = failing('resources', 'a1 a2 b1', 'connection_cut', 10);
 
-  it.each<[string, readonly Line[], readonly string[]]>([
+  it.each<[string, readonly Line[], boolean]>([
+    ['if servers of two nodes fail and another path works', [...cut, LIST_WORKS], true],
+    ['not if no other path has worked since', cut, false],
     [
-      'if servers of two nodes fail and another path works',
-      [...failing(['a1', 'a2', 'b1']), LIST_WORKS],
-      [pathOf('resources')],
+      'not if all that fail are of one node',
+      [...failing('resources', 'a1 a2 a3', 'connection_cut'), LIST_WORKS],
+      false,
     ],
-    ['not if no other path has worked since', failing(['a1', 'a2', 'b1']), []],
-    ['not if all that fail are of one node', [...failing(['a1', 'a2', 'a3']), LIST_WORKS], []],
+    ['not while a server works there', [...cut, LIST_WORKS, ['resources', 'b2', 'works', 30]], false],
     [
-      'not while a server works there',
-      [...failing(['a1', 'a2', 'b1']), LIST_WORKS, ['resources', 'b2', 'works', 30]],
-      [],
+      'not because servers are refused',
+      [...failing('resources', 'a1 a2 b1', 'not_found'), LIST_WORKS],
+      false,
     ],
-    ['not because servers are refused', [...failing(['a1', 'a2', 'b1'], 'not_found'), LIST_WORKS], []],
-  ])('%s', (_what, lines, suspects) => {
-    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  ])('%s', (_what, lines, isSuspected) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(isSuspected ? [pathOf('resources')] : []);
   });
 
   it('not because of nodes that are in trouble', () => {
-    const lines = [...failing(['a1', 'a2', 'b1'], 'node_silent'), LIST_WORKS];
+    const lines = [...failing('resources', 'a1 a2 b1', 'node_silent', 10), LIST_WORKS];
     const state = blamed(PROVEN, socketsOf('a'));
     const troubles = blame(
       cellsOf([...lines, ['sockets', 'a1', 'node_connection']], [...A, ...B]),
@@ -273,36 +213,33 @@ describe('a path is suspected', () => {
 });
 
 describe('the consoles of the account are suspected', () => {
-  const denied = (servers: readonly string[], cause: CauseCode = 'no_console_permission'): Line[] =>
-    servers.map((server) => ['websocket', server, cause]);
+  const denied = (servers: string, cause: CauseCode = 'no_console_permission') =>
+    failing('websocket', servers, cause);
+  const three = denied('a1 a2 b1');
 
-  it.each<[string, readonly Line[], readonly string[]]>([
-    ['if three servers are denied', denied(['a1', 'a2', 'b1']), ['consoles']],
-    ['not if two of eight are', denied(['a1', 'a2']), []],
-    ['not if the causes differ', [...denied(['a1', 'a2']), ...denied(['b1'], 'unauthorized')], []],
-    ['not if nothing worked since', denied(['a1', 'a2', 'b1'], 'unauthorized'), []],
-    ['not if one is granted', [...denied(['a1', 'a2', 'b1']), ['websocket', 'b2', 'works', 60]], []],
-    ['not if one streams', [...denied(['a1', 'a2', 'b1']), ['sockets', 'b2', 'streams', 400]], []],
-  ])('%s', (_what, lines, suspects) => {
-    expect(suspectsOf(lines, [...A, ...B])).toEqual(suspects);
+  it.each<[string, readonly Line[], boolean]>([
+    ['if three servers are denied', three, true],
+    ['not if two of eight are', denied('a1 a2'), false],
+    ['not if the causes differ', [...denied('a1 a2'), ...denied('b1', 'unauthorized')], false],
+    ['not if nothing worked since', denied('a1 a2 b1', 'unauthorized'), false],
+    ['not if one is granted', [...three, ['websocket', 'b2', 'works', 60]], false],
+    ['not if one streams', [...three, ['sockets', 'b2', 'streams', 400]], false],
+  ])('%s', (_what, lines, isSuspected) => {
+    expect(suspectsOf(lines, [...A, ...B])).toEqual(isSuspected ? ['consoles'] : []);
   });
 
   it('not by a single server', () => {
-    expect(suspectsOf(denied(['a1']), ['a1'])).toEqual([]);
+    expect(suspectsOf(denied('a1'), ['a1'])).toEqual([]);
   });
 
   it('by all others if the rest is suspended', () => {
-    const lines: Line[] = [...denied(['a1', 'a2']), ['websocket', 'b1', 'suspended']];
+    const lines: Line[] = [...denied('a1 a2'), ['websocket', 'b1', 'suspended']];
     expect(suspectsOf(lines, ['a1', 'a2', 'b1'])).toEqual(['consoles']);
   });
 });
 
 describe('a trouble', () => {
-  const lines: readonly Line[] = [
-    ['resources', 'a1', 'node_unreachable'],
-    ['resources', 'a2', 'node_unreachable'],
-    ['resources', 'a3', 'node_unreachable'],
-  ];
+  const lines = failing('resources', 'a1 a2 a3', 'node_unreachable');
   const subject = pollsOf('a');
   const suspected = blame(cellsOf(lines, A), PROVEN, NOW);
 
@@ -362,7 +299,7 @@ describe('a trouble', () => {
   });
 
   it('of the panel explains the failures before its end', () => {
-    const cut: readonly Line[] = ['a1', 'a2', 'b1'].map((server) => ['resources', server, 'timeout', 10]);
+    const cut = failing('resources', 'a1 a2 b1', 'timeout', 10);
     const all = cellsOf([...cut, LIST_WORKS], [...A, ...B]);
     expect(blame(all, PROVEN, NOW).troubles.has(pathOf('resources'))).toBe(true);
     const down = blamed(afterProof(NO_TROUBLES, NOW - 5_000), 'panel');
@@ -454,11 +391,7 @@ describe('a trial', () => {
   it.each<[string, readonly Line[], Subject, string | undefined]>([
     [
       'is that of a server that never failed there',
-      [
-        ['resources', 'a1', 'node_silent'],
-        ['resources', 'a2', 'node_silent'],
-        ['resources', 'a4', 'node_silent'],
-      ],
+      failing('resources', 'a1 a2 a4', 'node_silent'),
       pollsOf('a'),
       'a3',
     ],
@@ -475,12 +408,7 @@ describe('a trial', () => {
     ],
     [
       'otherwise of the one that failed least recently',
-      [
-        ['resources', 'a1', 'node_silent', 3],
-        ['resources', 'a2', 'node_silent', 9],
-        ['resources', 'a3', 'node_silent', 5],
-        ['resources', 'a4', 'node_silent', 1],
-      ],
+      failing('resources', 'a2 a3 a1 a4', 'node_silent', 9),
       pollsOf('a'),
       'a2',
     ],
@@ -495,12 +423,7 @@ describe('a trial', () => {
       pollsOf('a'),
       'a2',
     ],
-    [
-      'is none if all are',
-      A.map((server): Line => ['resources', server, 'suspended']),
-      pollsOf('a'),
-      undefined,
-    ],
+    ['is none if all are', failing('resources', A.join(' '), 'suspended'), pollsOf('a'), undefined],
   ])('%s', (_what, lines, subject, server) => {
     expect(trialServer(subject, cellsOf(lines, [...A, ...B]), () => 0.99)).toBe(server);
   });

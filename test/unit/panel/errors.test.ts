@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockedReason, CAUSES } from '../../../src/diagnosis/causes.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import {
   type HttpRefusal,
   PanelError,
@@ -7,7 +7,6 @@ import {
   refusalError,
   statusLabel,
   transportError,
-  unreadableError,
 } from '../../../src/panel/errors.ts';
 
 const KEY = 'ptlc_0123456789abcdef';
@@ -37,31 +36,14 @@ function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): 
 
 describe('refusalError', () => {
   it.each([
-    [400, envelope('x'), 'bad_request', undefined, 'server'],
-    [401, envelope('x'), 'unauthorized', 'unauthorized', 'server'],
-    [403, envelope('x'), 'forbidden', 'forbidden', 'server'],
-    [403, PAGE, 'challenge_page', undefined, 'panel'],
-    [404, envelope('x'), 'not_found', 'not_found', 'server'],
-    [404, '404 page not found', 'not_a_panel', undefined, 'panel'],
-    [403, bare('Access denied by Imunify360 bot-protection.'), 'challenge_page', undefined, 'panel'],
-    [404, bare('no Route matched with those Values'), 'not_a_panel', undefined, 'panel'],
-    [418, '', 'not_a_panel', undefined, 'panel'],
-    [429, message('x'), 'rate_limited', undefined, 'panel'],
-    [500, envelope('x'), 'panel_error', undefined, 'panel'],
-    [502, PAGE, 'panel_down', undefined, 'panel'],
-    [503, envelope('x'), 'panel_down', undefined, 'panel'],
-    [504, envelope('x', 'DaemonConnectionException'), 'node_unreachable', undefined, 'node'],
+    [403, envelope('x'), 'forbidden'],
+    [504, envelope('x', 'DaemonConnectionException'), 'node_unreachable'],
     // Such a call waits for a node, so a timeout shows nothing about the panel.
-    [504, envelope('x'), 'node_silent', undefined, 'node'],
-    [504, PAGE, 'node_silent', undefined, 'node'],
-    [504, message('x'), 'node_silent', undefined, 'node'],
-    [522, PAGE, 'panel_down', undefined, 'panel'],
-    [302, '', 'redirect', undefined, 'panel'],
-  ] as const)('classifies %i with %s as %s', (status, text, cause, blocked, scope) => {
-    const error = refuse(status, text);
-    expect(error).toMatchObject({ status, problem: { cause } });
-    expect(blockedReason(error.problem.cause)).toBe(blocked);
-    expect(CAUSES[error.problem.cause].scope).toBe(scope);
+    [504, envelope('x'), 'node_silent'],
+    [504, PAGE, 'node_silent'],
+    [504, message('x'), 'node_silent'],
+  ] as const)('classifies %i with %s as %s', (status, text, cause) => {
+    expect(refuse(status, text)).toMatchObject({ status, problem: { cause } });
   });
 
   it.each<[number, string, string]>([
@@ -111,22 +93,6 @@ describe('refusalError', () => {
   );
 
   it.each([
-    ['This server is currently suspended and the functionality requested is unavailable.', 'suspended'],
-    ['This server has not yet completed its installation process, please try again later.', 'installing'],
-    ['This server is currently restoring from a backup, please try again later.', 'restoring'],
-    ['This server is currently being transferred to a new machine, please try again later.', 'transferring'],
-    [
-      'The node of this server is currently under maintenance and the functionality requested is unavailable.',
-      'maintenance',
-    ],
-    ['The server is in an unsupported state.', 'maintenance'],
-  ] as const)('reads the conflict "%s" as %s', (detail, reason) => {
-    const { cause } = refuse(409, envelope(detail)).problem;
-    expect(cause).toBe(reason);
-    expect(blockedReason(cause)).toBe(reason);
-  });
-
-  it.each([
     [
       refuse(401, envelope('Unauthenticated.', 'AuthenticationException')),
       '"Unauthenticated."',
@@ -147,18 +113,6 @@ describe('refusalError', () => {
     expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources returned \d{3}[^\n]*$/);
     expect(error.message).toBe(error.problem.detail);
     expect(CAUSES[error.problem.cause].remedy).toMatch(remedy);
-  });
-
-  it.each([
-    [' (code: 403) (request_id: 3a1ad8a2)', 'node_token_mismatch'],
-    [' (code: 404) (request_id: 3a1ad8a2)', 'server_not_on_node'],
-    [' (code: 500) (request_id: 3a1ad8a2)', 'node_error'],
-    ['', 'node_unreachable'],
-  ])('attributes a forwarded response%s to the node, not to the server or the key', (words, cause) => {
-    for (const endpoint of ['resources', 'websocket', 'listing'] as const) {
-      const text = envelope(`There was an error.${words}`, 'DaemonConnectionException');
-      expect(refuse(504, text, { endpoint }).problem.cause).toBe(cause);
-    }
   });
 
   it("doesn't repeat the key or the query string of a redirect", () => {
@@ -203,15 +157,6 @@ describe('transportError', () => {
     expect(statusLabel(error.problem.cause)).toBe(label);
   });
 
-  it('attributes the timeout of a call that waits for a node to the node', () => {
-    const { problem } = transportError({ ...destination, endpoint: 'resources' }, failure('DEADLINE'));
-    expect(problem).toEqual({
-      cause: 'node_silent',
-      detail: 'GET /api/client: no response from panel.example.com within 25 s',
-    });
-    expect(statusLabel(problem.cause)).toBe('timeout');
-  });
-
   it('contains the name that could not be resolved', () => {
     const error = transportError(destination, failure('ENOTFOUND', { hostname: 'proxy.example.com' }));
     expect(error.message).toContain('resolving proxy.example.com failed (ENOTFOUND)');
@@ -234,12 +179,6 @@ describe('transportError', () => {
     expect(transportError(destination, error).message).toBe(`GET /api/client: ${words}`);
   });
 
-  it('distinguishes a process without file descriptors from an unreachable panel', () => {
-    const { problem } = transportError(destination, failure('EMFILE'));
-    expect(problem.cause).toBe('descriptors');
-    expect(CAUSES.descriptors).toMatchObject({ scope: 'exporter', remedy: /Raise the limit/ });
-  });
-
   it('describes the first of several addresses', () => {
     const cause = new AggregateError([failure('ECONNREFUSED')], '');
     expect(transportError(destination, cause).problem.cause).toBe('connection');
@@ -248,33 +187,6 @@ describe('transportError', () => {
 
   it.each([[undefined], ['text'], [{ code: 7 }]])('accepts %j as a cause', (cause) => {
     expect(transportError(destination, cause).problem.cause).toBe('connection');
-  });
-});
-
-describe('unreadableError', () => {
-  it.each([
-    [{ isPage: false }, 'bad_answer', 'GET /api/client returned 200: the body is not JSON'],
-    [
-      { isPage: false, detail: 'Access denied by Imunify360 bot-protection.' },
-      'challenge_page',
-      'GET /api/client returned 200: the body is not JSON: "Access denied by Imunify360 bot-protection."',
-    ],
-    [
-      { isPage: true, detail: 'Sign in' },
-      'login_page',
-      'GET /api/client returned 200: the body is not JSON: "Sign in"',
-    ],
-    [
-      { isPage: true, detail: 'Just a moment...' },
-      'challenge_page',
-      'GET /api/client returned 200: the body is not JSON: "Just a moment..."',
-    ],
-  ])('with %j is %s', (body, cause, detail) => {
-    const asked = { request: 'GET /api/client', status: 200 };
-    expect(unreadableError(asked, new Error('the body is not JSON'), body).problem).toEqual({
-      cause,
-      detail,
-    });
   });
 });
 

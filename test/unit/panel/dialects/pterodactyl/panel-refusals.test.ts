@@ -42,6 +42,13 @@ describe("a rejection in the panel's own form", () => {
     ['401 that may be a missing permission', { status: 401, form: 'message' }, 'unauthorized'],
     ['404', { status: 404 }, 'not_found'],
     ['409 suspended', { status: 409, detail: 'This server is currently suspended' }, 'suspended'],
+    [
+      '409 installing',
+      { status: 409, detail: 'has not yet completed its installation process' },
+      'installing',
+    ],
+    ['409 transferring', { status: 409, detail: 'is currently being transferred' }, 'transferring'],
+    ['409 under maintenance', { status: 409, detail: 'is currently under maintenance' }, 'maintenance'],
     ['409 restoring', { status: 409, detail: 'is currently restoring from a backup' }, 'restoring'],
     ['409 with an unknown message', { status: 409, detail: 'no' }, 'maintenance'],
     ['429', { status: 429 }, 'rate_limited'],
@@ -49,6 +56,7 @@ describe("a rejection in the panel's own form", () => {
     ['504', { status: 504 }, 'timeout'],
     ['500', { status: 500 }, 'panel_error'],
     ['503 in maintenance mode', { status: 503, form: 'message' }, 'panel_down'],
+    ['400', { status: 400 }, 'bad_request'],
     ['422', { status: 422 }, 'bad_request'],
   ])('%s', (_, facts, cause) => {
     expect(refusalCause(refusal(facts))).toBe(cause);
