@@ -119,11 +119,6 @@ function trialGapMs(subject: Subject, failed: number): number {
   return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
 }
 
-/** Trials that have to fail until the subject is blamed; only the panel itself refuses a key. */
-function trialsNeeded(subject: Subject, { cause }: Problem): number {
-  return subject === 'panel' && CAUSES[cause].scope !== 'key' ? 2 : 1;
-}
-
 /**
  * Who is in trouble, from the last outcomes and from what has begun; pure.
  *
@@ -197,7 +192,9 @@ export function afterTrial(
   const trouble = state.troubles.get(subject);
   if (trouble?.trial === undefined) return state;
   const trials = trouble.trials + (problem === undefined ? 0 : 1);
-  const needed = problem === undefined ? 1 : trialsNeeded(subject, problem);
+  // Only the panel itself refuses a key.
+  const isRound = subject === 'panel' && problem !== undefined && CAUSES[problem.cause].scope !== 'key';
+  const needed = isRound ? 2 : 1;
   const isBlamed = problem !== undefined && trials >= needed;
   return replaced(state, subject, {
     ...trouble,

@@ -318,7 +318,8 @@ export class Gateway {
       if (recovery !== undefined) this.recoveries.notify(recovery);
       if (!isKnown && this.#troubles.isKnown) this.changes.notify();
     };
-    const late = () => new PanelError({ cause: 'timeout', detail: lateWords(call.path) });
+    const words = `no response to a ${call.path} call within ${CANARY_MS / 1_000} s`;
+    const late = () => new PanelError({ cause: 'timeout', detail: words });
     try {
       const isCanary = call.tries() === 'panel';
       const answer = await (isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal));
@@ -374,10 +375,6 @@ export class Gateway {
       ({ asked, last }) => asked.node === node && last?.problem !== undefined,
     );
   }
-}
-
-function lateWords(path: Path): string {
-  return `no response to a ${path} call within ${CANARY_MS / 1_000} s`;
 }
 
 /** Only a response to `/resources` can show that the node has no data. */

@@ -223,16 +223,14 @@ export class Troubles {
     this.#state = next;
     for (const subject of new Set([...before.troubles.keys(), ...next.troubles.keys()])) {
       const trouble = next.troubles.get(subject);
-      if (trouble?.trial === undefined) this.#endTrial(subject);
+      if (trouble?.trial === undefined) {
+        this.#scopes.get(subject)?.abort(new Error('the trial is over'));
+        this.#scopes.delete(subject);
+      }
       if (blamedFor(before.troubles.get(subject)) !== blamedFor(trouble)) this.#options.onChange(subject);
     }
     this.#tryWhatIsDue();
     this.#options.lane.pump();
-  }
-
-  #endTrial(subject: Subject): void {
-    this.#scopes.get(subject)?.abort(new Error('the trial is over'));
-    this.#scopes.delete(subject);
   }
 
   #tryWhatIsDue(): void {

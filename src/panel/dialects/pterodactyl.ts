@@ -20,10 +20,7 @@ import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 export const PTERODACTYL = {
   requests: {
     websocket: (what: Requested) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
-    resources: ({ id }: Requested) => ({
-      path: `${serverPath({ id })}/resources`,
-      decode: decodeResources,
-    }),
+    resources: ({ id }: Requested) => ({ path: `${serverPath({ id })}/resources`, decode: decodeResources }),
     listing: ({ page = 1, perPage = 1, type }: Requested) => {
       const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
       if (type !== undefined) query.set('type', type);

@@ -8,7 +8,6 @@ import {
   CREDENTIALS,
   envelope,
   json,
-  page,
   RESOURCES,
   type ScriptedServer,
   scriptedServer,
@@ -80,25 +79,6 @@ const asked = (path: string) => paths().filter((one) => one === path).length;
 const connect = (server: string, deadline = clock.now(), signal = never()) =>
   gateway.credentials(server, { deadline }, signal);
 const poll = (server: string, deadline = clock.now()) => gateway.resources(server, { deadline }, never());
-
-/** Polls a different server each time; resolves with how many have had a response so far. */
-function pollMany(count: number): { readonly answered: () => number } {
-  let answered = 0;
-  const servers = Array.from({ length: count }, (_, index) => `server-${index}`);
-  const asked = new Map(servers.map((server, index) => [server, { node: `node-${index}` }]));
-  const nobody = new Map();
-  gateway.setUse({
-    listing: 'required',
-    asked: { websocket: nobody, resources: asked, backups: nobody, schedules: nobody },
-  });
-  for (const server of servers) {
-    gateway.resources(server, { deadline: clock.now() }, never()).then(
-      () => (answered += 1),
-      () => undefined,
-    );
-  }
-  return { answered: () => answered };
-}
 
 describe('the first call to a panel', () => {
   it('requests one entry of the server list, and other calls wait for its response', async () => {
@@ -180,50 +160,11 @@ describe('the rate limit', () => {
     expect(listener).toHaveBeenCalled();
   });
 
-  it.each<[string, string, number]>([
-    ["of an account, in a response with a token, is the panel's", '120', 96],
-    ["of one server's console, in a response with a token, isn't", '5', 48],
-  ])('%s', async (_what, limit, perMinute) => {
-    const withLimit = json(200, CREDENTIALS, { 'X-RateLimit-Limit': limit });
-    answer = except(isCredentials, withLimit);
-    await connect('a');
-    expect(gateway.budget().limitPerMinute).toBe(perMinute);
-  });
-
-  it('is never exceeded within any 60 s', async () => {
-    await gateway.close();
-    gateway = open({ pinnedPerMinute: 20 });
-    const { answered } = pollMany(50);
-    await until(() => expect(answered()).toBe(19));
-    await clock.advance(59_900);
-    expect(panel.requests).toHaveLength(20);
-    await clock.advance(100);
-    await until(() => expect(answered()).toBe(39));
-    await clock.advance(59_900);
-    expect(panel.requests).toHaveLength(40);
-    expect(gateway.budget()).toMatchObject({ usedLastMinute: 20, queueLength: 11 });
-  });
-
   it('includes what the account had used before', async () => {
     answer = healthy({ 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '40' });
     await connect('a');
     // The canary is one of the 60.
     expect(gateway.budget().usedLastMinute).toBe(61);
-  });
-
-  it('leaves the rest to others who use the account, and checks every 15 s whether there is more', async () => {
-    answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '230' });
-    await connect('a');
-    answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '20' });
-    await connect('b');
-    const calls = [connect('c'), connect('d')];
-    await clock.advance(14_000);
-    expect(panel.requests).toHaveLength(3);
-    await clock.advance(1_000);
-    await until(() => expect(panel.requests).toHaveLength(4));
-    answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '230' });
-    await clock.advance(15_000);
-    await Promise.all(calls);
   });
 
   it("is learned from the panel's own errors as well", async () => {
@@ -279,47 +220,6 @@ describe('a 429', () => {
     expect(gateway.budget().paused).toBe(false);
     await poll('b');
   });
-});
-
-describe('a firewall in front of the panel', () => {
-  it('has the panel count as down after two rounds, without a call for any server, and is recovered from', async () => {
-    const down = page(403, 'Attention Required! | Cloudflare');
-    answer = down;
-    await expect(connect('a')).rejects.toMatchObject({ problem: { cause: 'challenge_page' } });
-    await clock.advance(15_000);
-    await until(() => expect(gateway.problem?.cause).toBe('challenge_page'));
-    expect(gateway.health).toBe('down');
-    const waiting = connect('b');
-    await clock.advance(14_000);
-    expect(asked('b/websocket')).toBe(0);
-    answer = healthy();
-    await clock.advance(1_000);
-    await waiting;
-    expect(gateway.health).toBe('up');
-    expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
-    expect(JSON.stringify(log.lines)).not.toContain(KEY);
-  });
-});
-
-it('a path whose connections are closed without a response is the one problem of a panel that works', async () => {
-  const all = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const servers = new Map(all.map((server) => [server, { node: `node of ${server}` }]));
-  gateway.setUse({
-    listing: 'required',
-    asked: { websocket: servers, resources: servers, backups: new Map(), schedules: new Map() },
-  });
-  answer = except(isCredentials, (response) => void response.destroy());
-  const failing = Promise.allSettled(['a', 'b', 'c'].map((server) => connect(server)));
-  await failing;
-  await clock.advance(10);
-  await poll('a');
-  await Promise.allSettled([connect('d')]);
-  await until(() =>
-    expect(gateway.problems).toMatchObject([
-      { cause: 'connection_cut', detail: expect.stringMatching(/^websocket calls only: /) as string },
-    ]),
-  );
-  expect(gateway.health).toBe('up');
 });
 
 describe('close', () => {

@@ -9,7 +9,7 @@ import {
 } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import { valuesOf } from '../../../../support/samples.ts';
 
-const { closeCause, handleFrame, maxFrameBytes } = PTERODACTYL_SOCKET;
+const { handleFrame, maxFrameBytes } = PTERODACTYL_SOCKET;
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -154,17 +154,6 @@ describe('isConsoleFrame', () => {
         if (!('bad' in decoded)) expect(isConsole).toBe(decoded.event === 'console output');
       }),
     );
-  });
-});
-
-describe('the cause of a close', () => {
-  it.each([
-    [1000, 'closed'],
-    [1006, 'closed'],
-    [4400, 'closed_for_good'],
-    [4409, 'suspended'],
-  ] as const)('for code %i', (code, reason) => {
-    expect(closeCause(code)).toBe(reason);
   });
 });
 
