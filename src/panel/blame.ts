@@ -267,11 +267,11 @@ interface Tally {
 function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Subject, Tally> {
   const panel: Tally = { asked: 0, worksAt: provenAt, failed: [] };
   const tallies = new Map<Subject, Tally>([['panel', panel]]);
-  const add = (subject: Subject, node: string | undefined, last?: Outcome) => {
+  const add = (subject: Subject, node: string | undefined, last: Outcome | undefined, of: keyof Signs) => {
     const tally = tallies.get(subject) ?? { asked: 0, worksAt: NEVER, failed: [] };
     tallies.set(subject, tally);
     const problem = last?.problem;
-    const sign = last && signOf(subject, last.signs);
+    const sign = last?.signs[of];
     if (problem !== undefined && isBlockedAlone(problem) && sign !== 'works') return;
     tally.asked += 1;
     if (last === undefined || sign === undefined) return;
@@ -288,29 +288,24 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
       const { problem } = last ?? {};
       if (problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
         panel.failed.push({ ...last, problem, node });
-      add(pathOf(path), node, last);
-      if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last);
-      if (path === 'websocket') add('consoles', node, last);
+      add(pathOf(path), node, last, 'path');
+      if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last, 'node');
+      if (path === 'websocket') add('consoles', node, last, 'console');
     }
   }
   for (const [server, { asked, last: own }] of cells.sockets) {
     const consoles = tallies.get('consoles');
     if (own?.streams === true && consoles !== undefined) consoles.worksAt = Number.POSITIVE_INFINITY;
     if (asked.node === undefined) continue;
-    add(socketsOf(asked.node), asked.node, lastOf('sockets', server, cells));
+    add(socketsOf(asked.node), asked.node, lastOf('sockets', server, cells), 'node');
   }
   return tallies;
 }
 
-/** What an outcome shows of a subject. */
-function signOf(subject: Subject, { console, node, path }: Signs): Signs['node'] {
-  if (subject === 'consoles') return console;
-  return nodeOf(subject) === undefined ? path : node;
-}
-
 /** The problem of a subject that a server tried, if that is what failed. */
 export function problemShown(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
-  const sign = signOf(subject, signs);
+  const ofOthers = nodeOf(subject) === undefined ? signs.path : signs.node;
+  const sign = subject === 'consoles' ? signs.console : ofOthers;
   return sign === 'fails' || sign === 'may fail' ? problem : undefined;
 }
 

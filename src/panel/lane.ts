@@ -49,7 +49,7 @@ export class Lane {
   readonly #unsubscribe: () => void;
   /** Those that run, or ended within the last minute. */
   #calls: readonly Ran[] = [];
-  /** By deadline. */
+  /** By deadline; what tries something first. */
   #waiting: Waiting[] = [];
   /** The first of them that may start, if that is known. */
   #first: Waiting | undefined;
@@ -93,6 +93,14 @@ export class Lane {
         this.#scopes.delete(scope);
       }
     });
+  }
+
+  /** This server was chosen to try something: its call for a token, which may wait already, goes before all deadlines. */
+  bringForward(server: string): void {
+    const isMeant = ({ call }: Waiting) => call.path === 'websocket' && call.server === server;
+    const others = this.#waiting.filter((waiting) => !isMeant(waiting));
+    this.#waiting = [...this.#waiting.filter(isMeant), ...others];
+    this.pump();
   }
 
   /** Starts what may start now, because something changed. */
@@ -213,10 +221,7 @@ export class Lane {
       earliest = Number.POSITIVE_INFINITY;
       // Thousands may wait for one thing: it is looked at once.
       const held = new Set<string>();
-      // What tries something goes before all deadlines.
-      const isTrying = ({ call }: Waiting) => call.tries() !== undefined;
-      const others = this.#waiting.filter((waiting) => !isTrying(waiting));
-      for (const waiting of [...this.#waiting.filter(isTrying), ...others]) {
+      for (const waiting of this.#waiting) {
         const group = groupOf(waiting.call);
         if (held.has(group)) continue;
         const { at, why } = startAt(waiting.call, traffic, now);
@@ -225,8 +230,8 @@ export class Lane {
           return waiting;
         }
         earliest = Math.min(earliest, at);
-        // Without a place, none of those behind starts.
-        if (why === 'place' && !isTrying(waiting)) break;
+        // Without a place, none of those behind starts, since what tries something comes first.
+        if (why === 'place' && waiting.call.tries() === undefined) break;
         const isOfServer = why === 'token' || why === 'pause';
         if (!isOfServer) held.add(group);
       }

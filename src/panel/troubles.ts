@@ -56,7 +56,7 @@ export interface TroublesOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  readonly lane: Pick<Lane, 'hasTokenRoom' | 'hasTrialRoom' | 'pump'>;
+  readonly lane: Pick<Lane, 'bringForward' | 'hasTokenRoom' | 'hasTrialRoom' | 'pump'>;
   /** Makes a call that no session asked for; resolves with its error. */
   readonly call: (path: Path, server: string, tries: Subject, signal: AbortSignal) => Promise<unknown>;
   /** This server is to try its node's sockets. */
@@ -286,7 +286,7 @@ export class Troubles {
     });
     const attempt = this.attempts.get(server);
     onSocketTrial(server);
-    lane.pump();
+    lane.bringForward(server);
     try {
       await untilAborted(tried, signal);
     } finally {
