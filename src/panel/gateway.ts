@@ -1,5 +1,4 @@
 import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
-import { Listeners } from '../domain/listeners.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';

@@ -1,4 +1,3 @@
-import { Listeners } from '../../src/domain/listeners.ts';
 import type { Problem } from '../../src/domain/problem.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
@@ -15,6 +14,7 @@ import type {
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
+import { Listeners } from '../../src/panel/listeners.ts';
 import type { PanelUse, Recovery, SocketTrial } from '../../src/panel/troubles.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
