@@ -254,7 +254,7 @@ describe('a call starts', () => {
         calls: times(4, TRIED),
       }),
     ],
-  ])('%s', (_what, one, when, inS = 0, why = undefined) => {
+  ])('%s', (_what, one, when, inS = 0, why) => {
     expect(startAt(one, when, NOW)).toEqual({ at: NOW + inS * SECOND_MS, why });
   });
 });
