@@ -239,6 +239,11 @@ describe('a call starts', () => {
       'trials',
     ],
     [
+      'at once as a retry, whatever calls that are no trials take',
+      call({ isRetry: () => true }),
+      busy(times(4, ended(20))),
+    ],
+    [
       'after the pause of a 429, which wasn’t a failure, whatever trials take',
       token({ isRetry: () => true }),
       traffic({
