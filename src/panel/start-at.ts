@@ -86,7 +86,6 @@ const RULES = {
   pause: ({ path, server }, { allowance }) => pausedUntil(allowance, path, server),
   /** Somebody else uses the account: one call now and then shows whether it has calls to spare again. */
   spare: (_, { allowance }) => allowance.spareAt,
-  token: ({ path, server }, traffic) => (path === 'websocket' ? tokenAt(server, traffic) : AT_ONCE),
   /** Of what is in trouble, only its trial. Before the panel is known, only canaries. */
   trouble: (call, { isKnown, troubles }) => {
     const holders = holdersOf(call);
@@ -94,6 +93,7 @@ const RULES = {
     const first = isKnown || holders.length === 0 ? undefined : troubles.get('panel')?.trial;
     return first === undefined ? AT_ONCE : first.since + FIRST_CALL_MS;
   },
+  token: ({ path, server }, traffic) => (path === 'websocket' ? tokenAt(server, traffic) : AT_ONCE),
   place: (call, { running }, now) => {
     if (isCanary(call)) return AT_ONCE;
     return freeAt(
@@ -130,6 +130,7 @@ export function startAt(call: Call, traffic: Traffic, now: number): Start {
   for (const why of Object.keys(RULES) as (keyof typeof RULES)[]) {
     const at = RULES[why](call, traffic, now);
     if (at > start.at) start = { at, why };
+    if (at === NOT_YET) break;
   }
   return start.at > now ? start : { at: now, why: undefined };
 }
