@@ -4,10 +4,14 @@ import type { CollectionStatus, Condition, SocketState } from '../domain/reading
 import type { BlockedReason } from '../domain/server.ts';
 import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './failure.ts';
 import { hasFailed, hasSocket, isLive, type MachineState } from './machine-model.ts';
+import type { PollState } from './polls.ts';
 import type { SessionState, Surroundings } from './surroundings.ts';
 
 /** What one server's condition depends on, with what follows from it. */
-interface Evidence extends SessionState, Surroundings {
+interface Evidence {
+  readonly state: SessionState;
+  readonly seen: Surroundings;
+  readonly result: PollState['result'];
   /** Whether the server should be polled now. */
   readonly polling: boolean;
   /** The refusal of the socket that stands, also while it is retested. */
@@ -21,24 +25,25 @@ type StatusRow = (now: Evidence) => CollectionStatus | undefined;
 
 /** The conditions of a server: the first row that applies is its condition. */
 export const STATUS_ROWS = {
-  stopped: ({ isRunning }) => (isRunning ? undefined : { condition: 'stopped' }),
-  'blocked in the list, but its socket streams': ({ target: { blocked }, machine }) => {
-    if (blocked === undefined || !isLive(machine)) return undefined;
-    const detail = `${listedAs(blocked)}, but the console socket streams`;
-    return statusOf('streaming', { cause: blocked, detail });
+  stopped: ({ seen }) => (seen.isRunning ? undefined : { condition: 'stopped' }),
+  'blocked in the list, but its socket streams': ({ seen: { target }, state }) => {
+    if (target.blocked === undefined || !isLive(state.machine)) return undefined;
+    const detail = `${listedAs(target.blocked)}, but the console socket streams`;
+    return statusOf('streaming', { cause: target.blocked, detail });
   },
-  'blocked in the list': ({ target: { blocked } }) =>
-    blocked && blockedBy({ cause: blocked, detail: listedAs(blocked) }),
-  streaming: ({ machine }) => (isLive(machine) ? statusOf('streaming', machine.problem) : undefined),
-  polled: ({ polling, poll, polls, socketProblem }) =>
-    polling && poll.result.type === 'answered' && polls.heldBy === undefined
+  'blocked in the list': ({ seen: { target } }) =>
+    target.blocked && blockedBy({ cause: target.blocked, detail: listedAs(target.blocked) }),
+  streaming: ({ state: { machine } }) =>
+    isLive(machine) ? statusOf('streaming', machine.problem) : undefined,
+  polled: ({ polling, result, seen, socketProblem }) =>
+    polling && result.type === 'answered' && seen.polls.heldBy === undefined
       ? statusOf('polling', socketProblem)
       : undefined,
-  'the panel or its key fails': ({ machine, refused, sockets: { heldBy } }) =>
-    mayBeOfPanel(refused?.reason) && machine.name !== 'idle' && isOfPanel(heldBy)
-      ? statusOf('failing', heldBy)
+  'the panel or its key fails': ({ state, refused, seen: { sockets } }) =>
+    mayBeOfPanel(refused?.reason) && state.machine.name !== 'idle' && isOfPanel(sockets.heldBy)
+      ? statusOf('failing', sockets.heldBy)
       : undefined,
-  'refused twice': ({ refused, poll: { result }, socketProblem }) => {
+  'refused twice': ({ refused, result, socketProblem }) => {
     if (refused === undefined || result.type !== 'refused') return undefined;
     // Of two with the same reason, the socket's problem is more specific.
     const isSame = lastingRefusal(result.problem)?.reason === refused.reason;
@@ -46,26 +51,28 @@ export const STATUS_ROWS = {
   },
   // Until the resources endpoint has refused as well, a server isn't blocked. The socket's problem is shown even if a poll fails,
   // because it lasts and is more specific.
-  'console refused': ({ refused, target, socketProblem }) =>
+  'console refused': ({ refused, seen: { target }, socketProblem }) =>
     refused !== undefined && (refused.reason === undefined || (refused.pollable && target.mode === 'auto'))
       ? statusOf('failing', socketProblem)
       : undefined,
   'socket refused': ({ refused, socketProblem }) => refused && blockedBy(socketProblem),
-  'polls refused': ({ polling, poll: { result }, machine }) =>
-    polling && result.type === 'refused' && machine.name === 'idle' ? blockedBy(result.problem) : undefined,
+  'polls refused': ({ polling, result, state }) =>
+    polling && result.type === 'refused' && state.machine.name === 'idle'
+      ? blockedBy(result.problem)
+      : undefined,
   'polls fail': ({ socketProblem, pollProblem }) =>
     pollProblem && statusOf('failing', moreExact(socketProblem, pollProblem)),
   // A socket that was moved to another node soon after a failure reconnects without a problem of its own, and one that is tried
   // because what prevented it is over hasn't failed again.
-  'socket fails': ({ machine, sockets, socketProblem }) => {
+  'socket fails': ({ state: { machine }, seen: { sockets }, socketProblem }) => {
     if (machine.name === 'idle' || socketProblem === undefined) return undefined;
     const isFailing = hasFailed(machine) || sockets.heldBy !== undefined;
     return isFailing ? statusOf('failing', socketProblem) : undefined;
   },
   // The panel or its node has to respond first.
-  'still blocked': ({ status }) => (status.condition === 'blocked' ? status : undefined),
-  waiting: ({ machine: { name } }) =>
-    name === 'idle' || name === 'fetchingToken' ? { condition: 'waiting' } : undefined,
+  'still blocked': ({ state: { status } }) => (status.condition === 'blocked' ? status : undefined),
+  waiting: ({ state: { machine } }) =>
+    machine.name === 'idle' || machine.name === 'fetchingToken' ? { condition: 'waiting' } : undefined,
   connecting: () => ({ condition: 'connecting' }),
 } as const satisfies Record<string, StatusRow>;
 
@@ -80,18 +87,17 @@ export function collectionStatus(evidence: Evidence): CollectionStatus {
   return { condition: 'connecting' };
 }
 
-export function evidenceOf(state: SessionState, seen: Surroundings, polling: boolean): Evidence {
-  const { machine, poll } = state;
+export function evidenceOf(
+  state: SessionState,
+  seen: Surroundings,
+  { polling, result }: Pick<Evidence, 'polling' | 'result'>,
+): Evidence {
+  const { machine } = state;
   const problem = machine.name === 'idle' ? undefined : machine.problem;
-  const failedPoll = poll.result.type === 'failed' ? poll.result.problem : undefined;
-  return {
-    ...state,
-    ...seen,
-    polling,
-    refused: lastingRefusal(problem),
-    socketProblem: machine.name === 'idle' ? undefined : moreExact(problem, seen.sockets.heldBy),
-    pollProblem: polling ? moreExact(failedPoll, seen.polls.heldBy) : undefined,
-  };
+  const socketProblem = machine.name === 'idle' ? undefined : moreExact(problem, seen.sockets.heldBy);
+  const failedPoll = result.type === 'failed' ? result.problem : undefined;
+  const pollProblem = polling ? moreExact(failedPoll, seen.polls.heldBy) : undefined;
+  return { state, seen, polling, result, refused: lastingRefusal(problem), socketProblem, pollProblem };
 }
 
 function listedAs(reason: BlockedReason): string {

@@ -34,11 +34,11 @@ export function planOf(state: SessionState, seen: Surroundings): Plan {
   const { machine } = state;
   const from = seen.isRunning ? pollsFrom(state, seen) : undefined;
   const polling = from !== undefined && (from <= seen.now || machine.name === 'idle' || hasFailed(machine));
-  const poll = from === undefined ? NEVER_POLLED : state.poll;
+  const { result } = from === undefined ? NEVER_POLLED : state.poll;
   return {
     socket: socketPlan(machine, seen),
-    poll: from === undefined ? undefined : pollPlan({ ...state, poll }, from, seen),
-    status: collectionStatus(evidenceOf({ ...state, poll }, seen, polling)),
+    poll: from === undefined ? undefined : pollPlan(state, from, seen),
+    status: collectionStatus(evidenceOf(state, seen, { polling, result })),
   };
 }
 
@@ -87,7 +87,8 @@ export function declinesTrial(machine: MachineState, { trial }: Pick<Surrounding
 }
 
 /** From when on the server is polled; undefined for never. */
-function pollsFrom(state: SessionState, { target, hasRoom, ...seen }: Surroundings): number | undefined {
+function pollsFrom(state: SessionState, seen: Surroundings): number | undefined {
+  const { target, hasRoom } = seen;
   if (target.blocked !== undefined || target.mode === 'socket') return undefined;
   return target.mode === 'poll' || !hasRoom ? NEVER : fallbackFrom(state, seen);
 }

@@ -3,19 +3,19 @@ import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { neededBy, polledStalenessMs } from './due.ts';
 import { afterPoll, isPollRetry, NEVER_POLLED, type PollPlan, type PollState, resultOf } from './polls.ts';
-import type { PollContext, PollRecord, WayOwner } from './session-ports.ts';
+import type { PollContext, PollRecord } from './session-ports.ts';
 
 /** Requests one server's resources as its plan says; never two requests at once. */
 export class Poller {
   readonly #context: PollContext;
   readonly #record: PollRecord;
-  readonly #owner: WayOwner;
+  readonly #owner: { changed(): void };
   #plan: PollPlan | undefined;
   #state: PollState = NEVER_POLLED;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
-  constructor(context: PollContext, record: PollRecord, owner: WayOwner) {
+  constructor(context: PollContext, record: PollRecord, owner: { changed(): void }) {
     this.#context = context;
     this.#record = record;
     this.#owner = owner;

@@ -26,12 +26,6 @@ export interface SocketAccess {
   readonly isProxied: (url: string) => boolean;
 }
 
-/** What a server's socket, or its polls, tell their owner. */
-export interface WayOwner {
-  /** Their state changed, or something is due. */
-  changed(): void;
-}
-
 /** Where a console socket stores what it learns. */
 export interface StreamRecord {
   readonly target: ServerTarget;

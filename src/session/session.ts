@@ -4,12 +4,12 @@ import { isResting, type MachineState } from './machine-model.ts';
 import { declinesTrial, planOf } from './plan.ts';
 import { Poller } from './poller.ts';
 import { NEVER_POLLED } from './polls.ts';
-import type { SessionContext, SessionRecord, WayOwner } from './session-ports.ts';
+import type { SessionContext, SessionRecord } from './session-ports.ts';
 import { Streamer } from './streamer.ts';
 import type { SessionState, Surroundings } from './surroundings.ts';
 
 /** Keeps one server monitored: by its socket, or by polls while it can't have one. */
-export class Session implements WayOwner {
+export class Session {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
   readonly #streamer: Streamer;

@@ -22,7 +22,7 @@ import {
   tokenOf,
   unansweredIn,
 } from './machine-model.ts';
-import type { StreamContext, StreamRecord, WayOwner } from './session-ports.ts';
+import type { StreamContext, StreamRecord } from './session-ports.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 import { claimsOf, toToken } from './token.ts';
 
@@ -33,7 +33,7 @@ import { claimsOf, toToken } from './token.ts';
 export class Streamer implements SocketListener, FrameHandler {
   readonly #context: StreamContext;
   readonly #record: StreamRecord;
-  readonly #owner: WayOwner;
+  readonly #owner: { changed(): void };
   #machine: MachineState = INITIAL_STATE;
   /** For what the state does next by itself. */
   #cancelTimer: Cancel | undefined;
@@ -49,7 +49,7 @@ export class Streamer implements SocketListener, FrameHandler {
   #socketHost: string | undefined;
   #closing: Promise<void> = Promise.resolve();
 
-  constructor(context: StreamContext, record: StreamRecord, owner: WayOwner) {
+  constructor(context: StreamContext, record: StreamRecord, owner: { changed(): void }) {
     this.#context = context;
     this.#record = record;
     this.#owner = owner;

@@ -235,7 +235,7 @@ function evidence(changes: Changes) {
   const { isRunning = true, polling = false, mode, blocked: reason, socketHold, pollHold } = changes;
   const { sockets, polls } = NOTHING_KNOWN;
   return evidenceOf(
-    { machine, poll: { ...NEVER_POLLED, result }, sampledAt: undefined, waitingSince: 0, status },
+    { machine, poll: NEVER_POLLED, sampledAt: undefined, waitingSince: 0, status },
     {
       ...NOTHING_KNOWN,
       now: 0,
@@ -244,6 +244,6 @@ function evidence(changes: Changes) {
       sockets: { ...sockets, heldBy: socketHold },
       polls: { ...polls, heldBy: pollHold },
     },
-    polling,
+    { polling, result },
   );
 }
