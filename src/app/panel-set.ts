@@ -137,7 +137,7 @@ export class PanelSet {
 /** The rate limit of the panel's account: entries with the same address and key share one. */
 function limitOf({ url, apiKey }: PanelConfig, { clock, limits }: PanelShared): RateLimit {
   const account = JSON.stringify([url, apiKey.reveal()]);
-  const limit = limits.get(account) ?? new RateLimit({ clock });
+  const limit = limits.get(account) ?? new RateLimit(clock);
   limits.set(account, limit);
   return limit;
 }

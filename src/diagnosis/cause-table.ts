@@ -14,32 +14,24 @@ export interface CauseFacts {
   readonly severity: Severity;
   /** Only a person, or a job on the panel, can end it: retrying within minutes is useless. */
   readonly lasting: boolean;
-  /** If several servers report it, the cause may lie with the node or the panel. */
-  readonly escalates: boolean;
 }
 
-type Kind = Pick<CauseFacts, 'severity' | 'lasting' | 'escalates'>;
+type Kind = Pick<CauseFacts, 'severity' | 'lasting'>;
 
 /** A state in which the panel blocks a server: it is normal, and ends without the exporter's help. */
-export const STATE: Kind = { severity: 'fact', lasting: true, escalates: false };
-
-/** A refusal that only someone with permissions on the panel can resolve. */
-export const REFUSAL: Kind = { severity: 'error', lasting: true, escalates: false };
-
-/** Something that is often temporary, or that stops nothing. */
-export const PASSING: Kind = { severity: 'warning', lasting: false, escalates: false };
+export const STATE: Kind = { severity: 'fact', lasting: true };
 
 /** Something normal that may end at any time. */
-export const QUIET: Kind = { severity: 'fact', lasting: false, escalates: false };
+export const QUIET: Kind = { severity: 'fact', lasting: false };
 
-/** Servers can't be monitored, although the panel and its nodes can be used. */
-export const LIMITED: Kind = { severity: 'error', lasting: false, escalates: false };
+/** Something that is often temporary, or that stops nothing. */
+export const PASSING: Kind = { severity: 'warning', lasting: false };
 
-/** The node or the panel can't be used at all. */
-export const DOWN: Kind = { severity: 'error', lasting: false, escalates: true };
+/** Servers can't be monitored, perhaps none of a node or a panel. */
+export const DOWN: Kind = { severity: 'error', lasting: false };
 
-/** The same, until someone changes the configuration, the key, the panel or the node. */
-export const WRONG: Kind = { severity: 'error', lasting: true, escalates: true };
+/** The same, until someone changes the configuration, a permission, the key, the panel or the node. */
+export const WRONG: Kind = { severity: 'error', lasting: true };
 
 /** What to do about a clock. */
 export const NTP = 'Enable time synchronization (NTP)';

@@ -43,11 +43,6 @@ export function problemLine(problem: Problem): string {
   return `${shortTitle(problem.cause)}: ${withRemedy(problem)}`;
 }
 
-/** Does the cause make the whole API unusable, because the panel doesn't respond as one or the API key isn't accepted? */
-export function isPanelWide({ scope, escalates }: Cause): boolean {
-  return escalates && (scope === 'panel' || scope === 'key');
-}
-
 /**
  * The state or refusal that prevents a server from being monitored until someone changes it; undefined for every other cause. A
  * problem of the panel or its API key blocks no server: it is reported once, for the panel.

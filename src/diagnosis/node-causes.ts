@@ -1,4 +1,4 @@
-import { causes, DOWN, NTP, WRONG } from './cause-table.ts';
+import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
 
 const CERTIFICATE = "Fix the node's certificate";
 
@@ -143,14 +143,11 @@ export const NODE_CAUSES = {
       "Check the daemon's log on the node.",
     ],
   }),
-  ...causes(
-    { ...DOWN, severity: 'warning' },
-    {
-      closed: [
-        'socket closed',
-        'The daemon was restarted, or a proxy in front of it closes sockets.',
-        'The exporter reconnects automatically. If it keeps happening, check the daemon and the proxy in front of it.',
-      ],
-    },
-  ),
+  ...causes(PASSING, {
+    closed: [
+      'socket closed',
+      'The daemon was restarted, or a proxy in front of it closes sockets.',
+      'The exporter reconnects automatically. If it keeps happening, check the daemon and the proxy in front of it.',
+    ],
+  }),
 };

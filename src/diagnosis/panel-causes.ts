@@ -1,5 +1,5 @@
 import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/api-keys.ts';
-import { causes, DOWN, LIMITED, NTP, PASSING, REFUSAL, WRONG } from './cause-table.ts';
+import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
 
 const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';
 
@@ -111,6 +111,21 @@ export const PANEL_CAUSES = {
       "Something between this machine and the panel changes its responses, or the exporter doesn't know this kind of panel.",
       'Request the URL in the details with curl, here and on another machine. Compare the responses.',
     ],
+    nothing_listed: [
+      'no servers listed',
+      "The key's account sees no servers, or none of the type that `discover` selects.",
+      "Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. If the account is an administrator's, `discover: { type: admin-all }` monitors every server of the panel.",
+    ],
+    all_excluded: [
+      'all servers excluded',
+      'The panel lists servers, but the rules of `discover` exclude all of them.',
+      'Check `discover.include` and `discover.exclude`. A pattern without `*` must be equal to the whole name, id, node or egg.',
+    ],
+    listing_refused: [
+      'server list rejected',
+      'The panel accepts the key, but rejects requests for the list of servers (`/api/client`), which `discover` needs.',
+      'List the servers under `servers` instead of using `discover`. Alternatively, use the key of an account that may list its servers.',
+    ],
   }),
   ...causes(PASSING, {
     rate_limited: [
@@ -144,23 +159,6 @@ export const PANEL_CAUSES = {
       'Add the UUID of the server to monitor to `servers`. Monitor the others through an entry of `panels` with another name, or exclude them with `discover.exclude`.',
     ],
   }),
-  ...causes(LIMITED, {
-    nothing_listed: [
-      'no servers listed',
-      "The key's account sees no servers, or none of the type that `discover` selects.",
-      "Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. If the account is an administrator's, `discover: { type: admin-all }` monitors every server of the panel.",
-    ],
-    all_excluded: [
-      'all servers excluded',
-      'The panel lists servers, but the rules of `discover` exclude all of them.',
-      'Check `discover.include` and `discover.exclude`. A pattern without `*` must be equal to the whole name, id, node or egg.',
-    ],
-    listing_refused: [
-      'server list rejected',
-      'The panel accepts the key, but rejects requests for the list of servers (`/api/client`), which `discover` needs.',
-      'List the servers under `servers` instead of using `discover`. Alternatively, use the key of an account that may list its servers.',
-    ],
-  }),
 };
 
 /** Causes that concern the API key and its account. */
@@ -186,8 +184,6 @@ export const KEY_CAUSES = {
       "The panel requires two-factor authentication, but the key's account has not set it up.",
       "Set up two-factor authentication for the key's account. Alternatively, let the panel require it of administrators only, or of nobody (admin area → Settings): single accounts can't be exempted.",
     ],
-  }),
-  ...causes(REFUSAL, {
     key_console_permission: [
       'no console permission on any server',
       "The key's account lacks the permission `websocket.connect` on every server.",

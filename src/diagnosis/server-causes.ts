@@ -1,4 +1,4 @@
-import { causes, LIMITED, PASSING, QUIET, REFUSAL, STATE } from './cause-table.ts';
+import { causes, DOWN, PASSING, QUIET, STATE, WRONG } from './cause-table.ts';
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';
 const GRANT =
@@ -25,7 +25,7 @@ export const SERVER_CAUSES = {
       `${WAIT} If no maintenance is planned, check the node in the panel's admin area.`,
     ],
   }),
-  ...causes(REFUSAL, {
+  ...causes(WRONG, {
     not_found: [
       'server not found',
       "The id is wrong, the server was deleted, or the key's account has no access to it.",
@@ -122,7 +122,7 @@ export const SERVER_CAUSES = {
 
 /** Causes that concern the exporter or its machine. */
 export const EXPORTER_CAUSES = {
-  ...causes(LIMITED, {
+  ...causes(DOWN, {
     descriptors: [
       'out of file descriptors',
       'The limit on open files is too low: each console socket takes a file descriptor, and some are reserved for scrapes and API calls.',

@@ -4,8 +4,8 @@ import type { Problem } from '../domain/problem.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import { LISTING_PAGE_SIZE, type ListingWalk, MAX_LISTED } from '../panel/listing.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk, MAX_LISTED } from './listing.ts';
 
 /** What the walks through a panel's server list have shown so far; times are in monotonic milliseconds. */
 export interface ListingState {

@@ -1,4 +1,4 @@
-import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ListingSettings, ListingType } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
@@ -11,7 +11,6 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { PanelError, problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
 import {
   afterWalk,
   type CompiledRules,
@@ -26,6 +25,7 @@ import {
   unlistedIn,
 } from './discovered-targets.ts';
 import { listedPorts } from './listed-ports.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from './listing.ts';
 import { problemLog } from './problem-log.ts';
 
 /** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
@@ -316,8 +316,10 @@ export class Discovery {
       return;
     }
     const { cause } = problemOf(problem);
+    const { scope, severity } = CAUSES[cause];
     // Problems with the panel or its API key are reported once, by the servers' own calls.
-    if (gateway.health !== 'up' && (!discovers || isPanelWide(CAUSES[cause]))) return;
+    const isReported = severity === 'error' && (scope === 'panel' || scope === 'key');
+    if (gateway.health !== 'up' && (!discovers || isReported)) return;
     const what = isRefused
       ? 'server list rejected: node, egg and limits are unknown, except for configured limits; set `limits_from_listing: false` to stop retrying'
       : complete

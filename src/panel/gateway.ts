@@ -91,7 +91,7 @@ export class Gateway {
 
   /** Calls go over HTTP unless `api` is given. */
   constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
-    const { clock, panel, random = Math.random, limit = new RateLimit(options) } = options;
+    const { clock, panel, random = Math.random, limit = new RateLimit(options.clock, options) } = options;
     this.#options = options;
     this.#api = api;
     this.#limit = limit;
@@ -217,7 +217,8 @@ export class Gateway {
   }
 
   budget(): BudgetReading {
-    const { limitPerMinute, knownLimitPerMinute, usedLastMinute, isPinned, allowance } = this.#limit;
+    const { limitPerMinute, knownLimitPerMinute, isPinned, allowance } = this.#limit;
+    const usedLastMinute = allowance.starts.length;
     const paused = this.#log.pauseProblem(allowance) !== undefined;
     const queueLength = this.#lane.waiting;
     return { limitPerMinute, knownLimitPerMinute, usedLastMinute, queueLength, paused, isPinned };

@@ -45,10 +45,6 @@ export interface PinnedRate {
   readonly share?: number | undefined;
 }
 
-export interface RateLimitOptions extends PinnedRate {
-  readonly clock: Clock;
-}
-
 /** What a 429 is about: all calls of the account, one path, or the tokens of one server. */
 export type PauseScope = 'account' | Path | `tokens of ${string}`;
 
@@ -106,9 +102,9 @@ export class RateLimit {
   /** By then, the minute in which the panel reported it has ended. */
   #spareUntil = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, pinnedPerMinute, share }: RateLimitOptions) {
+  constructor(clock: Clock, rate: PinnedRate = {}) {
     this.#clock = clock;
-    this.#rate = { pinnedPerMinute, share };
+    this.#rate = rate;
   }
 
   /** Applies another rate; the calls of the last minute still count. */
@@ -131,11 +127,6 @@ export class RateLimit {
   /** The panel's own limit; undefined until a response reports it. */
   get knownLimitPerMinute(): number | undefined {
     return this.#known;
-  }
-
-  /** Calls made within the last 60 s. */
-  get usedLastMinute(): number {
-    return this.allowance.starts.length;
   }
 
   /** What may still be called now. */
@@ -185,7 +176,7 @@ export class RateLimit {
     const before = this.#known;
     if (remaining !== undefined) {
       // Calls that the account made before this process count as well, or a restart would exceed the limit.
-      const earlier = before === undefined ? limit - remaining - this.usedLastMinute : 0;
+      const earlier = before === undefined ? limit - remaining - this.allowance.starts.length : 0;
       for (let call = 0; call < earlier; call += 1) this.#starts.push(now);
       const spare = Math.max(0, remaining - Math.ceil(limit * SPARE_PART));
       if (spare === 0 && this.#spare > 0) this.#spareAt = now + SPARE_WAIT_MS;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockedReason, CAUSES, isPanelWide } from '../../../src/diagnosis/causes.ts';
+import { blockedReason, CAUSES } from '../../../src/diagnosis/causes.ts';
 import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
 import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 
@@ -16,15 +16,6 @@ describe('every cause', () => {
     expect(cause.meaning).toMatch(/^(?:[A-Z]|`url` is ).*\.$/);
     expect(cause.remedy).toMatch(/^[A-Z].*\.$/);
   });
-
-  it('of severity "fact" never escalates', () => {
-    expect(ALL.filter(({ severity, escalates }) => severity === 'fact' && escalates)).toEqual([]);
-  });
-});
-
-it('causes of a single server, such as suspended, not found and forbidden, never escalate', () => {
-  expect(ALL.filter(({ scope, escalates }) => scope === 'server' && escalates)).toEqual([]);
-  expect(ALL.filter(isPanelWide).every(({ scope }) => scope === 'panel' || scope === 'key')).toBe(true);
 });
 
 it('the advice on a game that responds with nothing, or something else, shows the type of its query', () => {

@@ -7,7 +7,7 @@ import {
   NEVER_READ,
   type WalkContext,
 } from '../../../src/fleet/discovered-targets.ts';
-import type { ListingWalk } from '../../../src/panel/listing.ts';
+import type { ListingWalk } from '../../../src/fleet/listing.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
 const MINUTE = 60_000;

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { NO_SERVER, type Path } from '../../../src/panel/blame.ts';
-import { pausedUntil, RateLimit, type RateLimitOptions, WINDOW_MS } from '../../../src/panel/rate-limit.ts';
+import { type PinnedRate, pausedUntil, RateLimit, WINDOW_MS } from '../../../src/panel/rate-limit.ts';
 import { anyStartAt } from '../../../src/panel/start-at.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-function limitOf(options: Omit<RateLimitOptions, 'clock'> = {}) {
+function limitOf(rate: PinnedRate = {}) {
   const clock = new ManualClock();
-  return { clock, limit: new RateLimit({ clock, ...options }) };
+  return { clock, limit: new RateLimit(clock, rate) };
 }
 
 const waitMs = ({ clock, limit }: ReturnType<typeof limitOf>) =>
@@ -88,7 +88,7 @@ describe('the window', () => {
     const world = limitOf();
     world.limit.take('resources', 'a');
     world.limit.learn('listing', { limitPerMinute: 240, remaining: 100 });
-    expect(world.limit.usedLastMinute).toBe(140);
+    expect(world.limit.allowance.starts.length).toBe(140);
     take(world.limit, 52);
     expect(waitMs(world)).toBe(WINDOW_MS);
   });

@@ -1,7 +1,7 @@
 import { printable } from '../domain/printable.ts';
 import { identityOf } from '../domain/server.ts';
-import type { ListedServer, ListingPage, ListingQuery } from './dialect.ts';
-import { PanelError } from './errors.ts';
+import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
+import { PanelError } from '../panel/errors.ts';
 
 /** The most servers that panels return on one page. */
 export const LISTING_PAGE_SIZE = 100;

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { type ReadListingPage, walkListing } from '../../../src/fleet/listing.ts';
 import type { ListedServer, ListingPage } from '../../../src/panel/dialect.ts';
-import { type ReadListingPage, walkListing } from '../../../src/panel/listing.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
 type Page = readonly ListedServer[] | Error;
