@@ -26,7 +26,7 @@ export interface PanelApiOptions extends ConnectionOptions {
 const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
- * The most members, objects and arrays in a response: half a million members with keys of their own, or two million arrays in each
+ * The most members, objects or arrays in a response: half a million members with keys of their own, or two million arrays in each
  * other, fit into the longest response, and would take longer than a second to parse. A full page of servers with a hundred variables
  * each has fewer.
  */
@@ -149,7 +149,7 @@ function parseBody({ contentEncoding, text }: Reply): unknown {
     );
   }
   if (hasTooManyParts(text)) {
-    throw new ShapeError(`expected a response with at most ${MAX_PARTS} members, objects and arrays`);
+    throw new ShapeError(`expected a response with at most ${MAX_PARTS} members, objects or arrays`);
   }
   try {
     return JSON.parse(text);
@@ -158,12 +158,12 @@ function parseBody({ contentEncoding, text }: Reply): unknown {
   }
 }
 
-/** Counts the characters with which they begin, those in texts too. */
+/** Counts the characters with which each kind begins, those in texts too. */
 function hasTooManyParts(text: string): boolean {
-  let parts = 0;
-  for (const sign of [':', '{', '[']) {
+  return [':', '{', '['].some((sign) => {
+    let parts = 0;
     for (let at = text.indexOf(sign); at >= 0 && parts <= MAX_PARTS; at = text.indexOf(sign, at + 1))
       parts += 1;
-  }
-  return parts > MAX_PARTS;
+    return parts > MAX_PARTS;
+  });
 }
