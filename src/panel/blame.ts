@@ -211,10 +211,16 @@ function replaced(state: BlameState, subject: Subject, trouble: Trouble): BlameS
 }
 
 /**
- * The server that tries the subject: one that streams, of a node none of whose servers failed there, otherwise one that never failed there, otherwise whoever failed least
- * recently, at random among equals; undefined if each is blocked for a reason of its own. `random` is uniform in [0, 1).
+ * The server that tries the subject, of those that may: one that streams, of a node none of whose servers failed there, otherwise one
+ * that never failed there, otherwise whoever failed least recently, at random among equals; undefined if each is blocked for a reason
+ * of its own. `random` is uniform in [0, 1).
  */
-export function trialServer(subject: Subject, cells: Cells, random: () => number): string | undefined {
+export function trialServer(
+  subject: Subject,
+  cells: Cells,
+  random: () => number,
+  mayTry: (server: string) => boolean = () => true,
+): string | undefined {
   const channel = channelOf(subject);
   const node = nodeOf(subject);
   // On these nodes, a failure may be the node's.
@@ -225,7 +231,7 @@ export function trialServer(subject: Subject, cells: Cells, random: () => number
   let chosenAt = Number.POSITIVE_INFINITY;
   let equals = 0;
   for (const [server, { asked }] of cells[channel]) {
-    if (node !== undefined && asked.node !== node) continue;
+    if ((node !== undefined && asked.node !== node) || !mayTry(server)) continue;
     const { problem, at = 0 } = lastOf(channel, server, cells) ?? {};
     if (problem !== undefined && isBlockedAlone(problem)) continue;
     // The node of a server that streams is not to blame.

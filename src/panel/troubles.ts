@@ -337,14 +337,11 @@ export class Troubles {
   #serverWithRoom(subject: Subject): string | undefined {
     const { lane, random } = this.#options;
     const channel = channelOf(subject);
-    const withRoom = [...this.#cells[channel]].filter(
-      ([server]) => channel !== 'websocket' || lane.hasTokenRoom(server),
-    );
+    const hasRoom = (server: string) => channel !== 'websocket' || lane.hasTokenRoom(server);
+    if (this.isKnown) return trialServer(subject, this.#cells, random, hasRoom);
     // Before any success, a 404 isn't about the server.
-    const shown = withRoom.map(
-      ([server, cell]) => [server, this.isKnown ? cell : { asked: cell.asked }] as const,
-    );
-    return trialServer(subject, { ...this.#cells, [channel]: new Map(shown) }, random);
+    const untried = [...this.#cells[channel]].map(([server, { asked }]) => [server, { asked }] as const);
+    return trialServer(subject, { ...this.#cells, [channel]: new Map(untried) }, random, hasRoom);
   }
 }
 

@@ -102,6 +102,19 @@ it.each<[string, Story]>([
     ),
   ],
   [
+    'two nodes whose tokens fail, while those that failed may not be asked again at once',
+    story(
+      60,
+      157_890,
+      [
+        ['error', 2.25, 4.5, 'websocket', 'n2'],
+        ['garbage', 4.25, 6, 'socket', 'n2'],
+        ['error', 2.5, 5.75, 'websocket', 'n0'],
+      ],
+      { minute: 2.01, of: 'key' },
+    ),
+  ],
+  [
     'a console that is refused just after its last sample, whose first poll could be an older response',
     story(
       120,

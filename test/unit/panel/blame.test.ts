@@ -428,6 +428,24 @@ describe('a trial', () => {
     expect(trialServer(subject, cellsOf(lines, [...A, ...B]), () => 0.99)).toBe(server);
   });
 
+  it('is that of a server that may try, while the failures of the others still tell which nodes fail', () => {
+    const lines: readonly Line[] = [
+      ['websocket', 'a2', 'panel_error'],
+      ['sockets', 'a1', 'streams'],
+      ['sockets', 'b1', 'streams'],
+    ];
+    const cells = cellsOf(lines, [...A, ...B]);
+    const tries = (mayNot: string) =>
+      trialServer(
+        pathOf('websocket'),
+        cells,
+        () => 0.99,
+        (id) => id !== mayNot,
+      );
+    expect(tries('a2')).toBe('b1');
+    expect(tries('b1')).not.toBe('b1');
+  });
+
   it('is at random among equals', () => {
     const cells = cellsOf([], A);
     const chosen = Array.from({ length: 100 }, () => trialServer(pollsOf('a'), cells, Math.random));
