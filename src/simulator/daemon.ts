@@ -1,15 +1,9 @@
-import type { DaemonWordsKind, ExitState } from './schema.ts';
+import type { ExitState } from './schema.ts';
 import type { SimulatorSettings } from './settings.ts';
-
-/** A daemon's console message about the end of a run. */
-export interface DaemonSentence {
-  readonly kind: DaemonWordsKind;
-  readonly text: string;
-}
 
 /** A daemon's reaction to a run that ended without a request. */
 export interface CrashReport {
-  readonly sentences: readonly DaemonSentence[];
+  readonly sentences: readonly string[];
   readonly restarts: boolean;
 }
 
@@ -38,16 +32,10 @@ const DAEMONS: Readonly<Record<SimulatorSettings['daemon'], Daemon>> = {
 };
 
 /** The daemon's message before it stops a server that exceeds its disk limit. */
-export const DISK_FULL: DaemonSentence = {
-  kind: 'disk full',
-  text: 'Server is exceeding the assigned disk space limit, stopping process now.',
-};
+export const DISK_FULL = 'Server is exceeding the assigned disk space limit, stopping process now.';
 
 /** The daemon's message if a server doesn't start after a crash (server/server.go of Wings). */
-export const RESTART_FAILED: DaemonSentence = {
-  kind: 'restart aborted',
-  text: 'Server crash was detected but an error occurred while handling it.',
-};
+export const RESTART_FAILED = 'Server crash was detected but an error occurred while handling it.';
 
 /** A console line as printed by a daemon; a game may print the same. */
 export function daemonLine(text: string, node: Pick<SimulatorSettings, 'daemon' | 'appName'>): string {
@@ -67,19 +55,16 @@ export function crashReport(
   if (!node.crashDetection) {
     const text = 'Aborting automatic restart, crash detection is disabled for this instance.';
     const { namesDisabledDetection } = DAEMONS[node.daemon];
-    return {
-      sentences: namesDisabledDetection ? [{ kind: 'restart disabled', text }] : [],
-      restarts: false,
-    };
+    return { sentences: namesDisabledDetection ? [text] : [], restarts: false };
   }
   const timeout = node.crashTimeoutSeconds;
   const restarts = sinceRestartMs === undefined || sinceRestartMs >= timeout * 1_000;
-  const report: readonly DaemonSentence[] = [
-    { kind: 'crash detected', text: '---------- Detected server process in a crashed state! ----------' },
-    { kind: 'exit code', text: `Exit code: ${code}` },
-    { kind: 'out of memory', text: `Out of memory: ${outOfMemory}` },
+  const report = [
+    '---------- Detected server process in a crashed state! ----------',
+    `Exit code: ${code}`,
+    `Out of memory: ${outOfMemory}`,
   ];
   if (restarts) return { sentences: report, restarts };
   const text = `Aborting automatic restart, last crash occurred less than ${timeout} seconds ago.`;
-  return { sentences: [...report, { kind: 'restart aborted', text }], restarts };
+  return { sentences: [...report, text], restarts };
 }

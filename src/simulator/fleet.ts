@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
-import { crashReport, type DaemonSentence, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
+import { crashReport, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
 import {
@@ -158,8 +158,7 @@ export class SimulatedFleet {
     if (passed.includes('offline')) server.cancelDaemon();
     let last = before.state;
     for (const state of passed) {
-      if (!this.#faults.losesStatus(server.uuid, state))
-        this.broadcast(server, this.#frame('status', [state]));
+      this.broadcast(server, this.#frame('status', [state]));
       if (this.#faults.isLate(server.uuid))
         this.broadcast(server, this.#statsFrame(server, last, before.usage));
       last = state;
@@ -188,11 +187,9 @@ export class SimulatedFleet {
     const { sentences, restarts } = crashReport(exit, sinceRestartMs, settings);
     if (restarts) server.revivedAt = now;
     const reviveMs = restarts ? settings.reviveMs : undefined;
-    const isEarly = this.#faults.areWordsEarly(server.uuid);
-    if (isEarly) this.#say(server, sentences);
     this.apply(server, 'crash', { ...gameTraits(server, settings), reviveMs });
     server.cancelDaemon();
-    if (!isEarly) this.#say(server, sentences);
+    this.#say(server, sentences);
   }
 
   /** Fills a server's disk: the daemon reports it, and stops the server. */
@@ -211,9 +208,8 @@ export class SimulatedFleet {
   }
 
   /** Sends messages of the daemon. They aren't part of the game's log. */
-  #say(server: SimulatedServer, sentences: readonly DaemonSentence[]): void {
-    for (const { kind, text } of sentences) {
-      if (this.#faults.losesWords(server.uuid, kind)) continue;
+  #say(server: SimulatedServer, sentences: readonly string[]): void {
+    for (const text of sentences) {
       this.broadcast(server, this.#frame('console output', [daemonLine(text, this.#settings())]));
     }
   }

@@ -69,18 +69,6 @@ export const exitStateSchema = z.strictObject({
   outOfMemory: z.boolean().optional(),
 });
 
-/** A daemon's messages about the end of a run. */
-export const daemonWordsKindSchema = z.enum([
-  'crash detected',
-  'exit code',
-  'out of memory',
-  'restart aborted',
-  'restart disabled',
-  'disk full',
-]);
-
-export const gameStateSchema = z.enum(['offline', 'starting', 'running', 'stopping']);
-
 /** The result of a backup. */
 export const backupEndSchema = backupSchema.omit({ completed_at: true });
 
@@ -217,12 +205,6 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('frozen-stats'), server }),
   /** Each `status` is immediately followed by a `stats` frame with the previous state. */
   z.strictObject({ kind: z.literal('late-stats'), server }),
-  /** `status` events are lost: those with these states, or all. */
-  z.strictObject({ kind: z.literal('lost-status'), server, states: z.array(gameStateSchema).optional() }),
-  /** The daemon's messages are lost: these, or all. */
-  z.strictObject({ kind: z.literal('lost-words'), server, words: z.array(daemonWordsKindSchema).optional() }),
-  /** The daemon's message about a crash arrives before the `offline` that belongs to it. */
-  z.strictObject({ kind: z.literal('early-words'), server }),
 ]);
 
 /** An action on the sockets that are currently open: one server's, or all. */
@@ -259,8 +241,7 @@ export type AllocationSpec = z.infer<typeof allocationSchema>;
 export type ScheduleSpec = z.infer<typeof scheduleSchema>;
 export type BackupSpec = z.infer<typeof backupSchema>;
 export type ExitState = z.infer<typeof exitStateSchema>;
-export type DaemonWordsKind = z.infer<typeof daemonWordsKindSchema>;
-export type GameState = z.infer<typeof gameStateSchema>;
+export type GameState = 'offline' | 'starting' | 'running' | 'stopping';
 export type BackupEnd = z.infer<typeof backupEndSchema>;
 export type ServerSpec = z.infer<typeof serverSpecSchema>;
 export type UsagePin = z.infer<typeof usageSchema>;

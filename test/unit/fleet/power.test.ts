@@ -76,6 +76,7 @@ describe('the reason for a stop', () => {
     ['unknown after a gap', '-10 gap, 0 offline, 10 code1, 10 notKilled', { unknown: 1 }],
     ['what was known at a gap', '0 offline, 10 code1, 20 gap, 30 killed', { crashed: 1 }],
     ['unknown if the lines are late', '0 offline, 10001 code1, 10001 aborted', { unknown: 1 }],
+    ['unknown if the lines come before', '-10 code1, -10 notKilled, 0 offline', { unknown: 1 }],
     ['a full disk, with stopping', '-90000 disk, -10 stopping, 0 offline', { disk_full: 1 }],
     ['a full disk, without stopping', '-90000 disk, 0 offline', { disk_full: 1 }],
     ['a full disk, in a gap', '-90000 disk, -10 gap, 0 offline', { disk_full: 1 }],

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+const SERVERS: readonly ServerSpec[] = [
+  { name: 'survival', profile: 'steady' },
+  { name: 'creative', profile: 'steady' },
+  { name: 'valheim', profile: 'idle' },
+  { name: 'lobby', profile: 'idle' },
+];
+const SURVIVAL = { server: 'survival' };
+
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+let stops: (() => Promise<void>)[];
+
+beforeEach(() => {
+  stops = [];
+});
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+});
+
+async function startPanel(options: SimulatorOptions = {}): Promise<void> {
+  panel = await startSimulator({ servers: SERVERS, clock: fastClock(), ...options });
+  stops.push(() => panel.stop());
+}
+
+async function observe(): Promise<void> {
+  exporter = await startExporter({ yaml: configFor(panel) });
+  stops.push(() => exporter.stop());
+}
+
+const streaming = (labels: typeof SURVIVAL) => exporter.until('gameserver_collection_streaming', labels, 1);
+const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
+
+/** The sockets of the other servers were opened once and are still open. */
+async function expectOthersUntouched(): Promise<void> {
+  for (const name of ['creative', 'valheim', 'lobby']) {
+    await streaming({ server: name });
+    expect(panel.record.sockets(panel.server(name).uuid).opened).toBe(1);
+  }
+}
+
+describe('an invalid or unknown frame', () => {
+  async function streamingOnce(): Promise<void> {
+    await startPanel();
+    await observe();
+    await streaming(SURVIVAL);
+    await exporter.until('gameserver_collection_up', SURVIVAL, 1);
+  }
+  const bad = (kind: string) => exporter.value('gameserver_exporter_bad_messages_total', { kind });
+  const stats = (payload: string) => JSON.stringify({ event: 'stats', args: [payload] });
+
+  it.each([
+    ["text that isn't JSON", 'hello', 'not_json'],
+    ["JSON that isn't a message", '[1,2]', 'bad_shape'],
+    ["stats that aren't JSON", stats('{"memory_bytes":'), 'not_json'],
+    ['a field that is text', stats('{"state":"running","cpu_absolute":"12"}'), 'bad_field'],
+  ])('is counted and survived: %s', async (_what, text, kind) => {
+    await streamingOnce();
+    panel.sockets({ kind: 'raw', server: 'survival', text });
+    await until(() => expect(panel.record.sockets(panel.server('survival').uuid).opened).toBe(1));
+    await vi.waitFor(async () => expect(await bad(kind)).toBe(1), { timeout: 5_000 });
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
+    expect(await exporter.scrape()).not.toMatch(/^gameserver_.*NaN/im);
+  });
+
+  it('is counted and survived if it is binary', async () => {
+    await streamingOnce();
+    panel.sockets({ kind: 'binary', server: 'survival', base64: 'AAEC' });
+    await vi.waitFor(async () => expect(await bad('binary')).toBe(1), { timeout: 5_000 });
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
+  });
+
+  it('with an unknown event is counted as other', async () => {
+    await streamingOnce();
+    panel.sockets({ kind: 'send', server: 'survival', event: 'feature match', args: ['eula'] });
+    panel.sockets({ kind: 'send', server: 'survival', event: 'something new' });
+    await exporter.until('gameserver_exporter_messages_total', { event: 'other' }, 1);
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
+  });
+
+  it("in a flood of console lines is counted, never parsed, and doesn't disturb the samples", async () => {
+    await streamingOnce();
+    const line = JSON.stringify({ event: 'console output', args: ['\u001b[31m[12:00:00] flood'.repeat(5)] });
+    for (let sent = 0; sent < 5_000; sent += 1)
+      panel.sockets({ kind: 'raw', server: 'survival', text: line });
+    await vi.waitFor(
+      async () =>
+        expect(await exporter.value('gameserver_console_lines_total', SURVIVAL)).toBeGreaterThanOrEqual(
+          5_000,
+        ),
+      { timeout: 10_000 },
+    );
+    expect(await exporter.value('gameserver_collection_up', SURVIVAL)).toBe(1);
+    await expectOthersUntouched();
+  });
+});
+
+describe('the exporter sends', () => {
+  it('only auth and "send stats", and nothing that could change a server', async () => {
+    await startPanel({ tokenLifetimeSeconds: 60 });
+    await observe();
+    panel.power('survival', 'kill');
+    await until(() => {
+      const events = new Set(panel.record.frames.map(({ event }) => event));
+      expect(events).toEqual(new Set(['auth', 'send stats']));
+    });
+    const methods = new Set(panel.record.calls.map(({ method }) => method));
+    expect(methods).toEqual(new Set(['GET']));
+    expect(panel.record.counters).toMatchObject({ wouldHaveCrashed: 0, oversizeFrames: 0 });
+  });
+});
+
+describe('a stop', () => {
+  it('closes every socket with 1000', async () => {
+    await startPanel();
+    await observe();
+    for (const { name } of SERVERS) await streaming({ server: name });
+    await exporter.stop();
+    await until(() => expect(panel.record.openSockets).toBe(0));
+    for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).lastCloseCode).toBe(1000);
+  });
+
+  it.each([
+    ['calls hang', (): void => panel.failRest({ kind: 'hang' })],
+    ['upgrades hang', (): void => panel.failSockets({ kind: 'hang-upgrade' })],
+    ['auth gets no response', (): void => panel.failSockets({ kind: 'ignore-auth' })],
+    ['the panel is down', (): void => void panel.stopListening()],
+    ['sockets are half open', (): void => panel.failSockets({ kind: 'half-open-on-open' })],
+  ])(
+    'succeeds while %s',
+    async (_what, arrange) => {
+      await startPanel();
+      arrange();
+      await observe();
+      await until(() => expect(panel.record.calls.length + exporter.lines.length).toBeGreaterThan(0));
+      await exporter.stop();
+    },
+    10_000,
+  );
+});
