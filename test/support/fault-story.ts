@@ -31,14 +31,29 @@ const SOCKETS = SERVERS.filter(({ mode }) => mode === 'auto').length;
 /** Calls a minute that polls of all of them need, with what is left to tokens. */
 const NEEDED = (SERVERS.length * 2) / 0.9;
 
+/** Calls of the minute in which all begin again: a token and two polls for each, beside the share of backups and schedules. */
+const NEEDED_AT_ONCE = (SOCKETS + SERVERS.length * 2) / 0.75;
+
+/** Calls in flight at once, and how long each takes at most. */
+const [PLACES, CALL_S] = [8, 0.15];
+
+/** A server whose socket is tried again, because something changed, is polled only after that. */
+const WOKEN_S = 30;
+
 /**
- * What a rate limit carries: where the calls don't fit, data is older, everything is back a minute later, and sockets stream as soon
- * as polls leave room for their tokens.
+ * What a rate limit carries: where the calls don't fit, data is older, everything is back a minute later, also after a reload, and
+ * sockets stream as soon as polls leave room for their tokens. Where only those of the first minute don't fit, a poll waits for the
+ * next minute, and there for the calls before it.
  */
-function boundsOf(limit: number) {
-  const oldestS = Math.max(STALENESS_S, (2.5 * 60 * NEEDED) / 2 / (limit * 0.8));
-  if (oldestS === STALENESS_S) return { oldestS, backS: BACK_S, streamsS: BACK_S };
-  return { oldestS, backS: BACK_S + 60, streamsS: BACK_S + tokensS(limit * 0.8) };
+function boundsOf({ limit, reload }: Pick<Story, 'limit' | 'reload'>) {
+  const perMinute = limit * 0.8;
+  const oldestS = Math.max(STALENESS_S, (2.5 * 60 * NEEDED) / 2 / perMinute);
+  if (oldestS > STALENESS_S) {
+    const backS = BACK_S + 60 + (reload === undefined ? 0 : WOKEN_S);
+    return { oldestS, backS, streamsS: BACK_S + tokensS(perMinute) };
+  }
+  const queuedS = perMinute < NEEDED_AT_ONCE ? (perMinute / PLACES) * CALL_S : 0;
+  return { oldestS: STALENESS_S + queuedS, backS: BACK_S, streamsS: BACK_S };
 }
 
 /** Seconds until all have a token, if all are polled at first: polls take 90 % of what the tokens of sockets leave, or all they need. */
@@ -177,7 +192,7 @@ export function playing({ faults, reload, limit, seed }: Story): World {
 export async function expectTruth(story: Story): Promise<void> {
   const { faults, limit } = story;
   const world = playing(story);
-  const { backS, streamsS } = boundsOf(limit);
+  const { backS, streamsS } = boundsOf(story);
   const overS = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60;
   const end = overS + backS;
   const seen = await watchWorld(world, Math.max(end + 60, overS + streamsS) / 60);
@@ -208,8 +223,9 @@ function reloadOf({ fleet }: World, what: 'key' | 'access'): void {
 }
 
 /** What has to be blamed at this second, because nothing else has failed for so long. */
-function toldBy({ faults, reload, limit }: Story, second: number): readonly string[] {
-  const { backS } = boundsOf(limit);
+function toldBy(story: Story, second: number): readonly string[] {
+  const { faults, reload } = story;
+  const { backS } = boundsOf(story);
   // Another way to the panel begins again.
   const reloadS = reload !== undefined && reload.minute * 60 < second ? reload.minute * 60 : 0;
   return faults.flatMap((fault) => {
@@ -232,8 +248,8 @@ function toldBy({ faults, reload, limit }: Story, second: number): readonly stri
 
 /** What of a look isn't due to the faults. */
 function strange(look: Look, second: number, story: Story) {
-  const { faults, limit } = story;
-  const { oldestS, backS } = boundsOf(limit);
+  const { faults } = story;
+  const { oldestS, backS } = boundsOf(story);
   const since = Math.max(0, second - backS);
   const servers = SERVERS.flatMap((server, index) => {
     const { polls, streams } = isWell(server, faults, since, second);

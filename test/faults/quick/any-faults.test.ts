@@ -102,6 +102,32 @@ it.each<[string, Story]>([
     ),
   ],
   [
+    'polls that wait for the next minute, and there for others, while sockets are refused after an outage',
+    story(
+      120,
+      220_328,
+      [
+        ['page', 1.75, 2.5, 'backups'],
+        ['console limit', 3.5, 6, 'websocket'],
+        ['hang', 0, 3.25],
+      ],
+      { minute: 6.51, of: 'access' },
+    ),
+  ],
+  [
+    'a reload while the rate doesn’t carry the polls that everything needs',
+    story(
+      60,
+      0,
+      [
+        ['console limit', 0, 4, 'websocket'],
+        ['page', 2, 5.75],
+        ['console limit', 5, 8.25, 'websocket'],
+      ],
+      { minute: 6.76, of: 'access' },
+    ),
+  ],
+  [
     'two nodes whose tokens fail, while those that failed may not be asked again at once',
     story(
       60,
