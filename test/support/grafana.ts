@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 
 const FOLDER = new URL('../../deploy/grafana/', import.meta.url);
 
@@ -165,11 +164,6 @@ function mappedTo(mappings: readonly Mapping[], value: number | string | null): 
 
 export function dashboardIn(file: string): GrafanaDashboard {
   return JSON.parse(dashboardText(file)) as GrafanaDashboard;
-}
-
-/** A parsed provisioning file. */
-export function provisioning(path: string): unknown {
-  return parse(readFileSync(new URL(`provisioning/${path}`, FOLDER), 'utf8'));
 }
 
 /** One query of a dashboard. */

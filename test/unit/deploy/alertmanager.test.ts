@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { acceleratedRoute } from '../../support/accelerated-alerting.ts';
 import { readText, readYaml, repositoryPath } from '../../support/deploy-files.ts';
 
 const FOLDER = 'deploy/alertmanager';
@@ -66,18 +65,5 @@ describe.each(FILES.filter((name) => name !== 'alertmanager.yml'))('%s', (name) 
         [kind]: [expect.objectContaining({ send_resolved: receiver.name !== 'crash' })],
       })),
     );
-  });
-});
-
-test('an accelerated route keeps its matchers and divides its durations', () => {
-  const route = {
-    group_wait: '10s',
-    group_by: ['...'],
-    routes: [{ repeat_interval: '4h', receiver: 'page' }],
-  };
-  expect(acceleratedRoute(route, { factor: 20, leastMs: 800 })).toEqual({
-    group_wait: '800ms',
-    group_by: ['...'],
-    routes: [{ repeat_interval: '720000ms', receiver: 'page' }],
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isInRepository, readManifest, readText } from '../../support/deploy-files.ts';
+import { isInRepository, readText } from '../../support/deploy-files.ts';
 
 interface Instruction {
   readonly name: string;
@@ -20,14 +20,11 @@ function instructionsOf(text: string): readonly Instruction[] {
 }
 
 const instructions = instructionsOf(readText('Dockerfile'));
-const starts = instructions.flatMap(({ name }, index) => (name === 'FROM' ? [index] : []));
-const last = instructions.slice(starts.at(-1));
-const valuesOf = (of: readonly Instruction[], name: string) =>
-  of.filter((instruction) => instruction.name === name).map(({ value }) => value);
-const jsonOf = (name: string) => valuesOf(last, name).map((value) => JSON.parse(value) as unknown);
+const valuesOf = (name: string) =>
+  instructions.filter((instruction) => instruction.name === name).map(({ value }) => value);
 
 /** The paths that COPY takes from the build context. */
-const copied = valuesOf(instructions, 'COPY')
+const copied = valuesOf('COPY')
   .filter((value) => !value.startsWith('--from'))
   .flatMap((value) => value.split(' ').slice(0, -1));
 
@@ -36,44 +33,12 @@ describe('the Dockerfile', () => {
     expect(instructions[0]?.value).toMatch(
       /^NODE_IMAGE=docker\.io\/library\/node:24\.\d+\.\d+-[a-z]+-slim@sha256:[0-9a-f]{64}$/,
     );
-    const bases = valuesOf(instructions, 'FROM').map((value) => value.replace(/^--platform=\S+ /, ''));
+    const bases = valuesOf('FROM').map((value) => value.replace(/^--platform=\S+ /, ''));
     expect(bases).toEqual(['${NODE_IMAGE} AS build', '${NODE_IMAGE}']);
   });
 
-  it('installs from the lockfile without scripts, and copies only the program into the image', () => {
-    const installs = valuesOf(instructions, 'RUN').filter((value) => value.includes('npm '));
-    expect(installs).toHaveLength(2);
-    expect(installs[0]).toMatch(/^npm ci --ignore-scripts /);
-    expect(installs[1]).toMatch(/npm run build$/);
-    expect(valuesOf(last, 'COPY').filter((value) => value.startsWith('--from'))).toEqual([
-      '--from=build /build/dist dist',
-    ]);
-    expect(valuesOf(last, 'RUN')).toEqual([]);
-  });
-
-  it('runs as a fixed numeric user, as process 1, with the inspector signal disabled', () => {
-    expect(valuesOf(last, 'USER')).toEqual(['65532:65532']);
-    expect(jsonOf('ENTRYPOINT')).toEqual([
-      ['node', '--disable-sigusr1', '/opt/gameserver-exporter/dist/cli.js'],
-    ]);
-    expect(jsonOf('CMD')).toEqual([['serve']]);
-    expect(valuesOf(last, 'STOPSIGNAL')).toEqual(['SIGTERM']);
-    expect(valuesOf(last, 'EXPOSE')).toEqual(['10317']);
-  });
-
-  it('checks health without a shell or curl', () => {
-    const [check = ''] = valuesOf(last, 'HEALTHCHECK');
-    const command = JSON.parse(check.slice(check.indexOf('['))) as unknown;
-    expect(command).toEqual(['node', '/opt/gameserver-exporter/healthcheck.mjs']);
-    expect(copied).toContain('scripts/healthcheck.mjs');
-  });
-
-  it('has the labels of the image specification', () => {
-    const [labels = ''] = valuesOf(last, 'LABEL');
-    for (const label of ['title', 'description', 'licenses', 'version', 'revision', 'created', 'source']) {
-      expect(labels).toContain(`org.opencontainers.image.${label}=`);
-    }
-    expect(labels).toContain(`licenses="${readManifest().license}"`);
+  it('installs from the lockfile, without scripts of packages', () => {
+    expect(valuesOf('RUN').find((value) => value.includes('npm '))).toMatch(/^npm ci --ignore-scripts /);
   });
 
   it('gets only the files that it copies from the build context', () => {
@@ -89,4 +54,20 @@ describe('the Dockerfile', () => {
     ).toEqual([...new Set(copied)].toSorted());
     for (const path of copied) expect(isInRepository(path), path).toBe(true);
   });
+});
+
+/** Every file that contains the version of Node.js on which the exporter is built and tested, beside the oldest supported one. */
+const NODE_VERSIONS: readonly (readonly [file: string, pattern: RegExp])[] = [
+  ['Dockerfile', /^ARG NODE_IMAGE=docker\.io\/library\/node:([\d.]+)-/m],
+  ['deploy/pterodactyl/egg-gameserver-exporter.json', /"container": "node:([\d.]+)-/],
+  ['.ci/run', /^NODE_24=([\d.]+)$/m],
+  ['.github/workflows/release.yml', /container: node:([\d.]+)-/],
+  ['.github/workflows/test.yml', /container: node:([\d.]+)-/],
+];
+
+it('Node.js is the same version in all files', () => {
+  const versions = NODE_VERSIONS.map(
+    ([file, pattern]) => pattern.exec(readText(file))?.[1] ?? `none in ${file}`,
+  );
+  expect(new Set(versions)).toEqual(new Set([versions[0]]));
 });

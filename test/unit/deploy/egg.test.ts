@@ -62,7 +62,7 @@ const eggSchema = z.strictObject({
 
 const egg = eggSchema.parse(JSON.parse(readText('deploy/pterodactyl/egg-gameserver-exporter.json')));
 const variables = new Map(egg.variables.map((variable) => [variable.env_variable, variable]));
-const { script, container } = egg.scripts.installation;
+const { script } = egg.scripts.installation;
 
 describe('the egg', () => {
   it('has unreserved variables whose defaults pass their rules', () => {
@@ -93,17 +93,7 @@ describe('the egg', () => {
     expect(egg.startup).toMatch(/^env UV_THREADPOOL_SIZE=\d+ node /);
   });
 
-  it('counts as started when the program logs its address', () => {
-    expect(readText('src/commands/serve.ts')).toContain(`\`${egg.config.startup.done}\${url}/metrics\``);
-  });
-
-  it('is stopped with a signal that every daemon supports', () => {
-    // Not ^C, which Pterodactyl's daemon treats as a kill.
-    expect(egg.config.stop).toBe('^SIGINT');
-  });
-
-  it('is installed with the Node.js version of the image, and writes a valid configuration', async () => {
-    expect(`docker.io/library/${container}`).toBe(/^ARG NODE_IMAGE=(.*)$/m.exec(readText('Dockerfile'))?.[1]);
+  it('writes a valid configuration', async () => {
     const [, yaml = ''] = /<<'CONFIG'\n([^]*?)\nCONFIG\n/.exec(script) ?? [];
     const environment = { PANEL_URL: 'https://panel.example.com', PANEL_API_KEY: 'ptlc_key' };
     const { issues, settings } = await parseConfig(yaml, 'config.yaml', environment);

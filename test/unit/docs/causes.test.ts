@@ -52,22 +52,3 @@ describe('every cause code that a page mentions exists', () => {
     expect(codesIn(text).filter((code) => !CODES.has(code))).toEqual(['gone', 'lost', 'nothing', 'none']);
   });
 });
-
-it('the docs explain each cause only once, in the table', () => {
-  const repeated = documents().flatMap(({ path, text }) => {
-    const elsewhere =
-      path === 'docs/troubleshooting.md'
-        ? text.replace(/<!-- begin causes -->[^]*<!-- end causes -->/, '')
-        : text;
-    return Object.values(CAUSES)
-      .filter(({ remedy }) => elsewhere.includes(remedy))
-      .map(({ code }) => `${path}: ${code}`);
-  });
-  expect(repeated).toEqual([]);
-});
-
-it('the runbook of the rejected key suggests checking its allowed addresses', () => {
-  const page = documents().find(({ path }) => path.endsWith('gameserver-panel-key-refused.md'))?.text ?? '';
-  const [, steps = ''] = page.split('## What to do');
-  expect(steps).toMatch(/`key_address`.*allowed addresses/);
-});

@@ -43,27 +43,6 @@ it('every key has a description, and an example, a default, or keys of its own',
   expect([undescribed, bare].map((found) => found.map(({ path }) => path))).toEqual([[], []]);
 });
 
-it('types are described in words, maps link to their keys, and identical sections are shown once', () => {
-  const globs = { type: 'object', properties: { name: { type: 'array', items: { type: 'string' } } } };
-  const text = renderConfigReference({
-    properties: {
-      one: { description: 'First | one.', ...globs },
-      two: { ...globs, default: {} },
-      flag: { default: false, anyOf: [{ type: 'boolean' }, { type: 'string', pattern: '\\$\\{' }] },
-      list: {
-        type: 'array',
-        items: { type: 'object', required: ['id'], properties: { id: {} } },
-      },
-    },
-  });
-  expect(text).toContain('| `one` | [map](#one) |  | First \\| one. |\n');
-  expect(text).toContain('| `flag` | `true` or `false` | `false` |  |\n');
-  expect(text).toContain('| `list` | list of [maps](#list) |  |  |\n');
-  expect(text).toContain('### `list[]`\n');
-  expect(text).toContain('| `id` | string | required |  |\n');
-  expect(text).toContain('### `two`\n\nThe keys are those of `one`.\n');
-});
-
 const configurations = documents().flatMap((document) =>
   fencedBlocks(document, 'yaml')
     .filter((block) => /^panels:/m.test(block))
