@@ -7,7 +7,7 @@ interface Armed<Fault> {
 }
 
 /** Faults that affect socket traffic until they are cleared. */
-const LASTING: readonly SocketFault['kind'][] = ['silence', 'frozen-stats', 'late-stats'];
+const LASTING: ReadonlySet<SocketFault['kind']> = new Set(['silence', 'frozen-stats', 'late-stats']);
 
 /** The active faults; the first match applies, and expires after its number of times. */
 export class Faults {
@@ -20,12 +20,12 @@ export class Faults {
   }
 
   addSocket(fault: SocketFault): void {
-    if (LASTING.includes(fault.kind)) this.#lasting.push(fault);
-    else
-      this.#sockets.push({
-        fault,
-        left: ('times' in fault ? fault.times : undefined) ?? Number.POSITIVE_INFINITY,
-      });
+    if (LASTING.has(fault.kind)) {
+      this.#lasting.push(fault);
+    } else {
+      const { times = Number.POSITIVE_INFINITY } = fault as { readonly times?: number };
+      this.#sockets.push({ fault, left: times });
+    }
   }
 
   clear(): void {

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
@@ -122,36 +121,6 @@ describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange
   });
 });
 
-describe.skipIf(!hasProxy)('a proxy that is only between the exporter and the nodes', () => {
-  it.each(PROXY_TROUBLES.slice(0, 3))(
-    'and $what is named, and servers are polled',
-    async ({ arrange, words }) => {
-      const panel = await stage.panel(tlsOf(good), false);
-      panel.sendSocketsTo('node.test');
-      setProxyVariables({ HTTPS_PROXY: await arrange(panel) });
-      const exporter = await stage.exporter(panel, [trust]);
-      await expectLine(exporter, withSetting(words, 'HTTPS_PROXY'));
-      await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
-      await exporter.until('gameserver_panel_up', { panel: 'main' }, 1);
-      expect(await everythingSaid(exporter)).not.toContain(PASSWORD);
-    },
-  );
-});
-
-describe.skipIf(!hasProxy)('a proxy for plain calls that requires a user name and password', () => {
-  it("is named as the panel's problem", async () => {
-    const panel = await stage.panel();
-    const proxy = await stage.proxy({ user });
-    const exporter = await stage.exporter(panel, [`proxy_url: ${proxy.url}`, 'allow_insecure: true']);
-    await expectLine(
-      exporter,
-      /"cause":"proxy".*the proxy \S+ rejected \S+ \(407\): set its username and password in `proxy_url`/,
-    );
-    await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
-    expect(panel.calls()).toBe(0);
-  });
-});
-
 /** What may be wrong with a certificate behind a proxy, and its message. */
 const CERTIFICATE_TROUBLES = [
   {
@@ -183,20 +152,6 @@ describe.skipIf(!hasProxy).each(CERTIFICATE_TROUBLES)('a certificate that $what'
       expect(node.simulator.record.sockets(node.simulator.server('survival').uuid).opened).toBe(0);
     },
   );
-});
-
-describe.skipIf(!hasProxy)('a missing client certificate behind a proxy', () => {
-  it("is reported as the panel's problem and not the proxy's", async () => {
-    const ca = await readFile(authority.file, 'utf8');
-    const panel = await stage.panel(tlsOf(good, { ca, requestCert: true }));
-    const proxy = await stage.proxy();
-    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
-    const line = await expectLine(
-      exporter,
-      /TLS with panel\.test:\d+ failed: .*`tls_config\.cert_file` and `key_file`/,
-    );
-    expect(line).not.toContain('the proxy');
-  });
 });
 
 describe('a proxy that accepts a tunnel and never responds', () => {

@@ -85,14 +85,6 @@ describe.skipIf(!hasProxy)('proxy_url', () => {
     await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
     expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
   });
-
-  it('takes precedence over the environment', async () => {
-    setProxyVariables({ HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '*' });
-    const panel = await stage.panel(tlsOf(certificate));
-    const proxy = await stage.proxy();
-    await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
-    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
-  });
 });
 
 describe.skipIf(!hasProxy)("the environment's proxy", () => {
@@ -103,14 +95,6 @@ describe.skipIf(!hasProxy)("the environment's proxy", () => {
   });
 
   afterEach(() => names.end());
-
-  it.each(['HTTPS_PROXY', 'ALL_PROXY'])('in %s is used for calls and sockets', async (variable) => {
-    const panel = await stage.panel(tlsOf(certificate));
-    const proxy = await stage.proxy();
-    setProxyVariables({ [variable]: proxy.url });
-    await streaming(await stage.exporter(panel, [trust]));
-    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
-  });
 
   it('uses plain HTTP if it has no scheme', async () => {
     const panel = await stage.panel(tlsOf(certificate));

@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
-import type { ExporterUnderTest } from '../../support/exporter.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
 import { everythingSaid, expectLine, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
 
@@ -33,12 +32,6 @@ const tlsConfig = (settings: Readonly<Record<string, string | boolean>>) =>
 const socketsOpened = (panel: Awaited<ReturnType<Stage['panel']>>) =>
   panel.simulator.record.sockets(panel.simulator.server('survival').uuid).opened;
 
-/** The panel received nothing, and the line shows why. */
-async function expectRefused(exporter: ExporterUnderTest, words: RegExp): Promise<void> {
-  await expectLine(exporter, words);
-  await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
-}
-
 describe('ca_file', () => {
   it('is trusted for calls and sockets', async () => {
     const panel = await stage.panel(tlsOf(good), false);
@@ -51,19 +44,6 @@ describe('ca_file', () => {
     await writeFile(both, texts.join('\n'));
     const panel = await stage.panel(tlsOf(good), false);
     await streaming(await stage.exporter(panel, [tlsConfig({ ca_file: both })]));
-  });
-
-  it.each([
-    ['missing', () => []],
-    ['of another authority', () => [tlsConfig({ ca_file: stranger.file })]],
-  ])('is named in the error if it is %s', async (_what, settings) => {
-    const panel = await stage.panel(tlsOf(good), false);
-    const exporter = await stage.exporter(panel, settings());
-    await expectRefused(
-      exporter,
-      /TLS with 127\.0\.0\.1:\d+ failed: .*\(UNABLE_TO_\w+\).*Set `tls_config\.ca_file`/,
-    );
-    expect(panel.calls()).toBe(0);
   });
 });
 
@@ -91,29 +71,6 @@ describe('cert_file and key_file', () => {
     await streaming(exporter);
     const key = await readFile(join(dirname(stranger.file), 'client.key'), 'utf8');
     expect(await everythingSaid(exporter)).not.toContain(key.split('\n')[1]);
-  });
-
-  it('are named in the error if they are missing', async () => {
-    const panel = await strictPanel();
-    const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
-    await expectRefused(
-      exporter,
-      /TLS with 127\.0\.0\.1:\d+ failed: .*`tls_config\.cert_file` and `key_file`/,
-    );
-    expect(panel.calls()).toBe(0);
-  });
-
-  it('are named in the error if they are missing and only a node requires them', async () => {
-    const node = await strictPanel();
-    const panel = await stage.panel({}, false);
-    panel.sendSocketsTo('127.0.0.1', node.port, 'wss');
-    const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
-    await expectLine(
-      exporter,
-      /"cause":"node_tls_client_certificate".*Set `tls_config\.cert_file` and `key_file`/,
-    );
-    await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
-    expect(socketsOpened(node)).toBe(0);
   });
 });
 
@@ -149,28 +106,11 @@ describe('server_name', () => {
     await expectLine(exporter, /"cause":"node_tls_wrong_name".*ERR_TLS_CERT_ALTNAME_INVALID/);
     expect(socketsOpened(panel)).toBe(0);
   });
-
-  it('is named in the error if the certificate has another name', async () => {
-    const panel = await stage.panel(tlsOf(good), false);
-    const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
-    const exporter = await stage.exporter(panel, [tlsConfig(settings)]);
-    await expectRefused(
-      exporter,
-      /"cause":"tls_wrong_name".*ERR_TLS_CERT_ALTNAME_INVALID.*set `tls_config\.server_name`/,
-    );
-  });
 });
 
 describe('insecure_skip_verify', () => {
   it('accepts any certificate, for calls and sockets', async () => {
     const panel = await stage.panel(tlsOf(await stranger.issue('DNS:elsewhere.test', 'expired')), false);
     await streaming(await stage.exporter(panel, [tlsConfig({ insecure_skip_verify: true })]));
-  });
-
-  it('accepts none of them if it is false', async () => {
-    const panel = await stage.panel(tlsOf(await stranger.issue(HERE, 'expired')), false);
-    const exporter = await stage.exporter(panel, [tlsConfig({ insecure_skip_verify: false })]);
-    await expectRefused(exporter, /TLS with .* failed/);
-    expect(panel.calls()).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
@@ -6,6 +6,7 @@ import { PanelError } from '../../../src/panel/errors.ts';
 import { Connections } from '../../../src/panel/transport.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleOf } from '../../support/samples.ts';
+import { selfSigned } from './certificate.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
 import {
   CREDENTIALS,
@@ -371,6 +372,16 @@ describe('a call without a response', () => {
     await call;
   });
 
+  it.each([
+    ['call', { requestTimeoutMs: 100, connectTimeoutMs: 3_600_000 }],
+    ['connection', { requestTimeoutMs: 3_600_000, connectTimeoutMs: 100 }],
+  ])('ends at the deadline of the %s if the TLS handshake hangs', async (_of, timeouts) => {
+    const url = (await listen(() => {})).replace('http:', 'https:');
+    expect(await causeOf(apiOf(url, timeouts).api.get('resources', { id: 'ab' }, never()))).toBe(
+      'node_silent',
+    );
+  });
+
   it("isn't delayed by calls that hang, however many", async () => {
     const server = await serve((response, request) => {
       if (request.url?.includes('/ab/') === true) json(200, CREDENTIALS)(response, request);
@@ -392,4 +403,32 @@ describe('a call without a response', () => {
     await api.close();
     expect((await call).problem.cause).toBe('connection');
   });
+});
+
+it('through a proxy shows the key to the panel alone, and the proxy its password alone', async () => {
+  const certificate = await selfSigned('IP:127.0.0.1');
+  const server = await scriptedServer(json(200, RESOURCES), certificate);
+  closers.push(() => server.close());
+  const heads: string[] = [];
+  const proxy = await listen((client) => {
+    client.once('data', (data) => {
+      heads.push(data.toString('latin1'));
+      const upstream = connect(server.port, '127.0.0.1');
+      for (const socket of [client, upstream]) {
+        socket.on('error', () => {});
+        socket.on('close', () => [client, upstream].forEach((end) => end.destroy()));
+      }
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+  });
+  const proxyUrl = proxy.replace('//', '//user:pass@');
+  const read = (tls: PanelApiOptions['tls']) =>
+    apiOf(server.url, { proxyUrl, tls }).api.get('resources', { id: 'ab' }, never());
+  await expect(read({ ca: certificate.cert })).resolves.toMatchObject({ value: { suspended: false } });
+  expect(heads[0]).toMatch(/^CONNECT 127\.0\.0\.1:\d+ HTTP\/1\.1\r\n/);
+  expect(heads[0]).toMatch(/^proxy-authorization: Basic dXNlcjpwYXNz\r$/im);
+  expect(heads.join('')).not.toMatch(/bearer/i);
+  expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
+  expect(await causeOf(read({}))).toBe('tls_unknown_ca');
 });
