@@ -172,7 +172,7 @@ async function credentials(host: ClientApiHost, server: SimulatedServer): Promis
 
 async function resources(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings, stopped } = host;
-  const refused = settings.conflictResources === 'refuse' ? refuseConflict(server) : undefined;
+  const refused = refuseConflict(server);
   if (refused !== undefined) return refused;
   const suspended = server.conflict === 'suspended';
   if (server.nodeDown) {
@@ -228,7 +228,7 @@ async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<
   const refused = refuseConflict(server);
   if (refused !== undefined) return refused;
   if (!allows(settings.accountPermissions, 'schedule.read')) return refuse(403);
-  for (const schedule of server.schedules) play(schedule, clock.now(), settings);
+  for (const schedule of server.schedules) play(schedule, clock.now());
   return json(200, {
     object: 'list',
     data: server.schedules.map((schedule) => scheduleDocument(schedule, clock)),

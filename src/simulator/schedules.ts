@@ -1,11 +1,9 @@
 import type { Clock } from '../domain/clock.ts';
 import type { ScheduleSpec } from './schema.ts';
-import type { SimulatorSettings } from './settings.ts';
 
 /** A schedule as the panel's database has it; times in monotonic milliseconds. */
 export interface SimulatedSchedule extends Required<ScheduleSpec> {
   readonly id: number;
-  isProcessing: boolean;
   lastRunAt: number | undefined;
   nextRunAt: number;
 }
@@ -15,40 +13,25 @@ export function newSchedule(spec: ScheduleSpec, index: number, now: number): Sim
   return {
     ...whole,
     id: index + 1,
-    isProcessing: false,
     lastRunAt: undefined,
     nextRunAt: now + spec.everyMs,
   };
 }
 
-/**
- * Brings a schedule up to date: the panel's cron starts it, which moves its next run, and the panel's queue worker runs its tasks.
- * Without cron the next run passes by; without a worker it stays in process.
- */
-export function play(
-  schedule: SimulatedSchedule,
-  now: number,
-  { cronRuns, workerRuns }: Pick<SimulatorSettings, 'cronRuns' | 'workerRuns'>,
-): void {
-  if (schedule.isProcessing && workerRuns) {
-    schedule.isProcessing = false;
-    schedule.lastRunAt = now;
-  }
-  const { active, tasks, everyMs, isProcessing, nextRunAt } = schedule;
-  if (!cronRuns || !active || tasks === 0 || isProcessing || nextRunAt > now) return;
+/** Brings a schedule up to date: the panel's cron has started it and moved its next run, and its tasks were run at once. */
+export function play(schedule: SimulatedSchedule, now: number): void {
+  const { active, tasks, everyMs, nextRunAt } = schedule;
+  if (!active || tasks === 0 || nextRunAt > now) return;
   const runs = Math.floor((now - nextRunAt) / everyMs) + 1;
-  // Without a worker, the first run is the last.
-  const started = workerRuns ? runs : 1;
-  schedule.nextRunAt += started * everyMs;
-  schedule.isProcessing = !workerRuns;
-  if (workerRuns) schedule.lastRunAt = schedule.nextRunAt - everyMs;
+  schedule.nextRunAt += runs * everyMs;
+  schedule.lastRunAt = schedule.nextRunAt - everyMs;
 }
 
 const CREATED_AT = '2026-01-01T00:00:00+00:00';
 
 /** A schedule as an item of the list of schedules. */
 export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): object {
-  const { id, name, active, isProcessing, lastRunAt, nextRunAt, tasks } = schedule;
+  const { id, name, active, lastRunAt, nextRunAt, tasks } = schedule;
   // As panels write times: in whole seconds, with an offset.
   const atom = (at: number) => new Date(clock.toUnixMs(at)).toISOString().replace(/\.\d{3}Z$/, '+00:00');
   const created = { created_at: CREATED_AT, updated_at: CREATED_AT };
@@ -59,7 +42,7 @@ export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): obj
       name,
       cron: { day_of_week: '*', day_of_month: '*', month: '*', hour: '*', minute: '*' },
       is_active: active,
-      is_processing: isProcessing,
+      is_processing: false,
       only_when_online: false,
       last_run_at: lastRunAt === undefined ? null : atom(lastRunAt),
       next_run_at: atom(nextRunAt),

@@ -41,8 +41,6 @@ export const settingsSchema = z.strictObject({
   unreachableDelayMs: z.number().min(0),
   /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with code 4409. */
   suspendedCredentials: z.enum(['refuse', 'issue']),
-  /** Resources of a server in a 409 state: also 409, or successful anyway. */
-  conflictResources: z.enum(['refuse', 'answer']),
   statsDiskIo: z.boolean(),
   /** The only `Origin` that may open a socket; empty means the panel's own base URL. */
   expectedOrigin: z.string(),
@@ -59,9 +57,6 @@ export const settingsSchema = z.strictObject({
   crashDetection: z.boolean(),
   /** After a second crash within this time, the daemon doesn't restart a server; 0 makes it always restart. */
   crashTimeoutSeconds: count,
-  /** Whether the panel's cron starts schedules, and its queue worker runs their tasks. */
-  cronRuns: z.boolean(),
-  workerRuns: z.boolean(),
   /** The nodes in the application API's list. */
   nodes: z.array(nodeSpecSchema),
 });
@@ -89,7 +84,6 @@ export const DEFAULT_SETTINGS: SimulatorSettings = {
   unreachable: '504',
   unreachableDelayMs: 0,
   suspendedCredentials: 'refuse',
-  conflictResources: 'refuse',
   statsDiskIo: true,
   expectedOrigin: '',
   maxSocketsPerServer: 30,
@@ -100,8 +94,6 @@ export const DEFAULT_SETTINGS: SimulatorSettings = {
   appName: '',
   crashDetection: true,
   crashTimeoutSeconds: 60,
-  cronRuns: true,
-  workerRuns: true,
   nodes: ['node-1', 'node-2'].map((name) => ({
     name,
     memory: 65_536,

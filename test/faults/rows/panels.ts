@@ -213,6 +213,11 @@ const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseC
     'not_a_panel',
   ],
   [
+    "the panel's own 404, for an address with a wrong path",
+    { kind: 'refuse', status: 404, shape: 'errors' },
+    'not_a_panel',
+  ],
+  [
     'a panel of another kind',
     { kind: 'refuse', status: 404, body: '{"errors":["route not found"]}' },
     'unsupported_panel',

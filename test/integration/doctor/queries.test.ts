@@ -63,11 +63,6 @@ describe('the query of a game', () => {
     expect(shownOf(report)).toContain('survival  ok       streaming, running, 12 players\n');
   });
 
-  it('passes for a polled server', async () => {
-    const report = await examineServer(`${MINECRAFT}, mode: poll`);
-    expect(serverNamed(report, 'survival')).toMatchObject({ result: 'ok', players: 12 });
-  });
-
   it('fails with the cause of the query', async () => {
     outcome = { problem: { cause: 'query_no_answer', detail: 'some words' } };
     const report = await examineServer(MINECRAFT);
@@ -84,12 +79,5 @@ describe('the query of a game', () => {
     const report = await examineServer(MINECRAFT, spec);
     expect(problemsOf(report)).toMatchObject([{ result: 'failed', cause, servers: ['survival'] }]);
     expect(queried).toEqual([]);
-  });
-
-  it("is skipped while the server is off, which isn't a failure", async () => {
-    const report = await examineServer(MINECRAFT, { ...SPEC, profile: 'offline' });
-    expect(shownOf(report)).toContain('survival  ok       streaming, offline\n');
-    expect(queried).toEqual([]);
-    expect(isAllHealthy(report)).toBe(true);
   });
 });

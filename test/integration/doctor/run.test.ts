@@ -45,23 +45,6 @@ describe('a healthy fleet', () => {
   });
 });
 
-describe('a dead node', () => {
-  it('is one problem that names the node and its servers', async () => {
-    const clock = fastClock(20);
-    const names = ['a', 'b', 'c', 'd'];
-    const panel = await simulated({ servers: [...names, 'elsewhere'].map((name) => ({ name })), clock });
-    panel.move('elsewhere', 'drop');
-    for (const name of names) panel.setNodeDown(name, true);
-    const report = await examined({ yaml: configFor(panel), clock });
-    const problems = problemsOf(report);
-    expect(problems).toHaveLength(1);
-    expect(problems[0]?.nodes).toEqual(['node-1']);
-    expect(problems[0]?.servers.toSorted()).toEqual(names);
-    expect(serverNamed(report, 'elsewhere')).toMatchObject({ result: 'ok', node: 'node-2' });
-    expect(shownOf(report)).toMatch(/Where: +panel main, node node-1, servers a, b, c, d:/);
-  });
-});
-
 describe('servers that are not reached', () => {
   it('within a minute are counted as untested', async () => {
     const panel = await simulated({ servers: 5, rateLimitPerMinute: 60_000 });
@@ -114,29 +97,9 @@ describe('a signal', () => {
       for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid)).toMatchObject({ open: 0 });
     });
   });
-
-  it('before the panel responds reports no failure', async () => {
-    const panel = await simulated({ servers: 1 });
-    panel.failRest({ kind: 'hang' });
-    const stop = new AbortController();
-    const running = examined({ yaml: configFor(panel), signal: stop.signal });
-    await eventually(() => expect(panel.record.calls.length).toBeGreaterThanOrEqual(1));
-    stop.abort();
-    const report = await running;
-    expect(report.stopped).toBe(true);
-    expect(problemsOf(report)).toEqual([]);
-  });
 });
 
 describe('a panel with discovery', () => {
-  it('has its server list read, and its servers run', async () => {
-    const panel = await simulated({ servers: 120 });
-    const report = await examined({ yaml: discovering(panel, 'discover: { type: owner, mode: poll }') });
-    expect(report.panels[0]?.servers.length).toBe(120);
-    expect(isAllHealthy(report)).toBe(true);
-    expect(report.panels[0]?.selection).toMatchObject({ listed: 120, monitored: 120 });
-  });
-
   it('is limited to the selected servers and those in the configuration', async () => {
     const panel = await simulated({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });
     const own = panel.server('b-1');

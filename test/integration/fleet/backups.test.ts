@@ -87,37 +87,6 @@ it('reports the number of backups, the time and size of the newest successful on
   expect(text).not.toMatch(/^gameserver_backup_last\w+\{.*server="lobby"/m);
 });
 
-it('reads backups every interval, and rarely or never if there is nothing to report', async () => {
-  const { panel, exporter } = await start(['backups: { interval: 10m }']);
-  await time.eventually(() => expect(askedOf(panel, 'survival')).toBeGreaterThan(5));
-  expect(askedOf(panel, 'lobby')).toBeGreaterThan(2);
-  expect(askedOf(panel, 'private')).toBe(1);
-  expect(askedOf(panel, 'none allowed')).toBe(0);
-  const text = await exporter.scrape();
-  expect(text).not.toMatch(/^gameserver_backup\w*\{.*server="(?:private|none allowed)"/m);
-  // A refused call for backups shows nothing about the key.
-  expect(await exporter.value('gameserver_panel_up')).toBe(1);
-  expect(panel.record.counters.panelLimited).toBe(0);
-});
-
-it('reads no backups by default', async () => {
-  const { panel, exporter } = await start([]);
-  await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
-  const listings = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'listing').length;
-  await time.eventually(() => expect(listings()).toBeGreaterThan(4));
-  expect(panel.record.calls.filter(({ endpoint }) => endpoint === 'backups')).toEqual([]);
-  expect(await exporter.scrape()).not.toMatch(/^gameserver_backup\w*\{/m);
-});
-
-it("drops what it knew once backups can't be read any more", async () => {
-  const { panel, exporter } = await start(['backups: { interval: 10m }']);
-  await exporter.until('gameserver_backups', { server: 'survival' }, 3);
-  panel.failRest({ kind: 'refuse', endpoint: 'backups', status: 500 });
-  await exporter.until('gameserver_backups', { server: 'survival' }, undefined);
-  panel.clearFaults();
-  await exporter.until('gameserver_backups', { server: 'survival' }, 3);
-});
-
 describe('a message of the node that a backup ended', () => {
   const LOBBY = { server: 'lobby' };
   const MINUTE = 60_000;
@@ -157,15 +126,5 @@ describe('a message of the node that a backup ended', () => {
     expect(askedOf(panel, 'survival')).toBe(1);
     const messages = { event: 'backup completed' };
     expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(2);
-  });
-
-  it('has no effect without the permission backup.read', async () => {
-    const { panel, exporter } = await startAndReadAll({ tokenPermissions: ['websocket.connect'] });
-    panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
-    const seenAt = time.now();
-    await time.eventually(() => expect(time.now() - seenAt).toBeGreaterThan(2 * MINUTE));
-    expect(askedOf(panel, 'lobby')).toBe(1);
-    const messages = { event: 'backup completed' };
-    expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(0);
   });
 });

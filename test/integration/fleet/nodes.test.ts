@@ -60,15 +60,6 @@ async function start(key: string): Promise<ExporterUnderTest> {
 }
 
 describe("a panel's nodes", () => {
-  it('are not read by default, and have no series', async () => {
-    exporter = await startExporter({ yaml: yaml(), clock: fastClock() });
-    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 2);
-    const text = await exporter.scrape();
-    expect(text).not.toContain('gameserver_node_memory_bytes{');
-    expect(text).not.toContain('endpoint="nodes"');
-    expect(panel.record.calls.some(({ endpoint }) => endpoint === 'nodes')).toBe(false);
-  });
-
   it('are read with a key of their own: capacity, allocation, maintenance', async () => {
     const started = await start(APPLICATION_KEY);
     await started.until('gameserver_node_memory_bytes', { node: 'big' }, 4_096 * MIB);
@@ -100,12 +91,5 @@ describe("a panel's nodes", () => {
     expect(await started.value('gameserver_panel_up')).toBe(1);
     expect(await started.value('gameserver_node_maintenance', { node: 'big' })).toBeUndefined();
     expect(started.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
-  });
-
-  it('calls nothing else with that key', async () => {
-    const started = await start(APPLICATION_KEY);
-    await started.until('gameserver_node_maintenance', { node: 'big' }, 0);
-    // The simulated client API responds to it with 403.
-    expect(panel.record.calls.filter(({ status }) => status === 403)).toEqual([]);
   });
 });

@@ -116,31 +116,6 @@ describe('a server with a query', () => {
     expect(portsOf(queried[0])).toEqual([25_565, 25_564]);
   });
 
-  it("isn't queried at the port of another panel's server at the same address", async () => {
-    const clock = fastClock();
-    const at = (port: number) => ({ ...PAPER, allocation: { ip: '203.0.113.7', port } });
-    panel = await startSimulator({ clock, servers: [at(2456)] });
-    const uuid = '00000000-0000-4000-8000-000000000001';
-    const second = await startSimulator({ clock, servers: [{ ...at(2457), uuid }] });
-    const [, ...entry] = yamlOf(second).replace('name: main', 'name: second').split('\n');
-    const yaml = [yamlOf(panel, ['query: { type: valheim }']), ...entry].join('\n');
-    exporter = await startExporter({ yaml, clock, queryClient: client });
-    await eventually(() => expect(queried.map(portsOf)).toContainEqual([2456, 2455]));
-    await second.stop();
-  });
-
-  it('has a history of its players', async () => {
-    const shown = await observe();
-    await shown.until('gameserver_players', SERVER, 12);
-    const id = panel?.servers[0]?.identifier ?? '';
-    const read = async () => {
-      const reply = await fetch(`${shown.url}/api/v1/history?server=main/${id}&series=players`);
-      const { servers } = (await reply.json()) as { servers: { series: { players?: number[] } }[] };
-      return servers[0]?.series.players?.at(-1);
-    };
-    await eventually(async () => expect(await read()).toBe(12));
-  });
-
   it('is no longer queried once it stops, and its query metrics disappear', async () => {
     const shown = await observe();
     await shown.until('gameserver_players', SERVER, 12);
@@ -226,73 +201,5 @@ describe('a reload', () => {
     await shown.reload(yamlOf(panel));
     expect(await shown.scrape()).not.toMatch(FAMILIES);
     expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
-  });
-
-  it('applies query_hosts without reconnecting', async () => {
-    const metadata = { ...PAPER, allocation: { ip: '100.100.100.200', port: 25_565 } };
-    const shown = await observe(metadata);
-    await shown.until('gameserver_query_up', SERVER, 0);
-    if (panel === undefined) return;
-    await shown.reload(yamlOf(panel, QUERY, ['query_hosts: [100.100.100.200]']));
-    await shown.until('gameserver_players', SERVER, 12);
-    expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
-  });
-});
-
-describe('discovered servers', () => {
-  const discovering = (rules: string) => (simulated: Simulator) =>
-    [
-      'panels:',
-      '  - name: main',
-      `    url: ${simulated.url}`,
-      `    api_key: ${simulated.apiKey}`,
-      '    discover:',
-      `      query: ${rules}`,
-    ].join('\n');
-
-  it('are queried by the first rule that matches', async () => {
-    const rules =
-      '[{ match: { egg: [Valheim] }, type: valheim }, { match: { egg: ["paper*"] }, type: minecraft }, { match: {}, type: rust }]';
-    const shown = await observe(PAPER, discovering(rules));
-    await shown.until('gameserver_players', SERVER, 12);
-    expect(new Set(queried.map((one) => firstOf(one)?.protocol))).toEqual(new Set(['minecraftvanilla']));
-  });
-
-  it('follow the rules of a reload, and keep their sockets', async () => {
-    const shown = await observe(PAPER, discovering('[{ match: {}, type: minecraft }]'));
-    await shown.until('gameserver_players', SERVER, 12);
-    if (panel === undefined) return;
-    await shown.reload(discovering('[{ match: {}, type: rust }]')(panel));
-    await shown.until('gameserver_players', SERVER, 12);
-    expect(firstOf(queried.at(-1))?.protocol).toBe('valve');
-    await shown.reload(discovering('[]')(panel));
-    await shown.until('gameserver_query_up', SERVER, undefined);
-    expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
-  });
-
-  it("that match no rule aren't queried", async () => {
-    const shown = await observe(PAPER, discovering('[{ match: { egg: [Valheim] }, type: valheim }]'));
-    await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
-    expect(queried).toEqual([]);
-    expect(await shown.scrape()).not.toMatch(FAMILIES);
-  });
-
-  it("at 0.0.0.0 are queried at their node's address", async () => {
-    const everywhere = { ...PAPER, allocation: { ip: '0.0.0.0', port: 25_571 }, nodeAddress: '203.0.113.9' };
-    const shown = await observe(everywhere, discovering('auto'));
-    await shown.until('gameserver_players', SERVER, 12);
-    expect(firstOf(queried[0])).toMatchObject({ ip: '203.0.113.9', port: 25_571 });
-  });
-
-  it('are queried at the port that a variable contains, and at their other ports', async () => {
-    const rust: ServerSpec = {
-      ...PAPER,
-      egg: 'Rust',
-      allocation: { ip: '203.0.113.7', port: 28_015, otherPorts: [28_016, 28_017] },
-      variables: { RCON_PORT: '28016', QUERY_PORT: '28017' },
-    };
-    const shown = await observe(rust, discovering('auto'));
-    await shown.until('gameserver_players', SERVER, 12);
-    expect(portsOf(queried[0])).toEqual([28_017, 28_015, 28_016]);
   });
 });

@@ -69,13 +69,6 @@ async function untilAsked(name: string): Promise<void> {
 }
 
 describe("servers' schedules", () => {
-  it('are not read by default, and have no series', async () => {
-    await start('');
-    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 3);
-    expect(await exporter.scrape()).not.toMatch(/gameserver_schedule\w*\{|endpoint="schedules"/);
-    expect(panel.record.calls.some(({ endpoint }) => endpoint === 'schedules')).toBe(false);
-  });
-
   it('show when they ran and run next; inactive and empty ones have no next run', async () => {
     await start(", schedules: { interval: '10m' }");
     await eventually(async () =>
@@ -90,20 +83,6 @@ describe("servers' schedules", () => {
       expect(await value('schedule_processing', labels)).toBe(0);
       expect(await value('schedule_next_run_timestamp_seconds', labels)).toBeUndefined();
     }
-  });
-
-  it('are overdue when the cron of the panel is dead', async () => {
-    panel.set({ cronRuns: false });
-    await start(", schedules: { interval: '10m' }");
-    await eventually(async () => expect(await overdue()).toBeGreaterThan(600));
-    expect(await value('schedule_processing', SAVE)).toBe(0);
-  });
-
-  it('stay in process when the queue worker of the panel is dead', async () => {
-    panel.set({ workerRuns: false });
-    await start(", schedules: { interval: '10m' }");
-    await eventually(async () => expect(await value('schedule_processing', SAVE)).toBe(1));
-    expect(await value('schedule_last_run_timestamp_seconds', SAVE)).toBeUndefined();
   });
 
   it('are not read of a suspended server, and a missing permission loses only them', async () => {
