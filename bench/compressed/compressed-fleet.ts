@@ -1,6 +1,5 @@
 import { createApp } from '../../src/app/app.ts';
-import { withSecrets } from '../../src/config/config.ts';
-import { parseConfig } from '../../src/config/load.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
@@ -43,11 +42,11 @@ export async function startCompressedFleet(options: CompressedFleetOptions): Pro
     ofPanel: WIDE_DEADLINES,
     ofServers: [`mode: ${options.mode ?? 'auto'}`],
   });
-  const { settings } = await parseConfig(yaml, 'compressed fleet', {});
-  if (settings === undefined) throw new Error('the configuration of the compressed fleet is not valid');
+  const { config } = await parseConfig(yaml, 'compressed fleet', {});
+  if (config === undefined) throw new Error('the configuration of the compressed fleet is not valid');
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const app = createApp({
-    config: withSecrets(settings),
+    config,
     listen: { host: '127.0.0.1', port: 0 },
     log,
     clock,

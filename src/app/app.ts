@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { REVISION, VERSION } from '../build-info.ts';
-import type { Config } from '../config/config.ts';
-import type { LoadResult } from '../config/load.ts';
+import type { Config, LoadResult } from '../config/config.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Logger } from '../domain/log.ts';
@@ -20,7 +19,7 @@ import { systemNames } from '../names/system.ts';
 import type { RateLimit } from '../panel/rate-limit.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
-import { formatIssues } from '../yaml/issues.ts';
+import { formatIssues } from '../yaml/settings.ts';
 import { type ConfigChanges, PanelSet } from './panel-set.ts';
 
 /** What the exporter is built from. */

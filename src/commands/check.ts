@@ -1,14 +1,13 @@
 import { Command, Option } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/config.ts';
 import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rules-in-words.ts';
 import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/discovery.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { countExpectations } from '../domain/server.ts';
 import { isLocalHost } from '../domain/special-addresses.ts';
-import { formatIssues } from '../yaml/issues.ts';
-import { withoutCredentials } from '../yaml/scalars.ts';
+import { formatIssues, withoutCredentials } from '../yaml/settings.ts';
 import { panelWarnings, readableByAll } from './check-warnings.ts';
 import { invocation, shellWord } from './invocation.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';

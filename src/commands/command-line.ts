@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { type Config, LOG_FORMATS, LOG_LEVELS } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../config/values.ts';
 
 /** A failure that its message explains fully: it is shown as it is, without a stack, and the exit code is 1. */
 export class CommandFailure extends Error {

@@ -1,5 +1,5 @@
 import type { PanelConfig } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/config.ts';
 import { apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
 import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
@@ -8,8 +8,8 @@ import { listed } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { walkListing } from '../fleet/listing.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
-import { API_KEY_FILE, readTextFile, unreadable } from '../yaml/files.ts';
-import { formatIssues } from '../yaml/issues.ts';
+import { API_KEY_FILE, readTextFile } from '../yaml/files.ts';
+import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './panel-api.ts';
 
@@ -90,7 +90,7 @@ async function ownKey(file: string | undefined) {
   if (file !== undefined) {
     const read = await readTextFile(file, API_KEY_FILE);
     source = `the file ${JSON.stringify(file)}`;
-    if (!read.ok) throw new CommandFailure(`--api-key-file ${JSON.stringify(file)} ${unreadable(read)}`);
+    if (!read.ok) throw new CommandFailure(`--api-key-file ${JSON.stringify(file)} ${read.problem}`);
     key = apiKeyOfFile(read.content);
   } else if (key === '') return undefined;
   const problem = apiKeyProblem(key);

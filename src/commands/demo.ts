@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { type App, createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
-import { type Config, withSecrets } from '../config/config.ts';
-import { parseConfig } from '../config/load.ts';
+import { type Config, parseConfig } from '../config/config.ts';
 import { MAX_PORT } from '../domain/endpoint.ts';
 import { ListenError } from '../http/listen-address.ts';
 import type { Simulator } from '../simulator/api.ts';
@@ -94,9 +93,9 @@ async function startApp(app: App, port: number): Promise<string> {
 }
 
 async function configFor(panel: Simulator): Promise<Config> {
-  const { settings } = await parseConfig(simulatorConfig(panel), 'demo', {});
-  if (settings === undefined) throw new Error("the demo's configuration is invalid");
-  return withSecrets(settings);
+  const { config } = await parseConfig(simulatorConfig(panel), 'demo', {});
+  if (config === undefined) throw new Error("the demo's configuration is invalid");
+  return config;
 }
 
 function welcome(panel: Simulator, url: string): string {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { descriptorLimit } from '../app/descriptor-limit.ts';
 import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/config.ts';
 import { Printout } from '../doctor/paint.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
@@ -9,7 +9,7 @@ import { type RunOptions, runDoctor } from '../doctor/run.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { serversInWords } from '../domain/sentences.ts';
-import { formatIssues } from '../yaml/issues.ts';
+import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
 

@@ -6,7 +6,7 @@ import type { CauseCode } from '../domain/problem.ts';
 import { Secret } from '../domain/secret.ts';
 import { isPrivateHost } from '../domain/special-addresses.ts';
 import type { Environment } from '../yaml/document.ts';
-import { API_KEY_FILE, readText, readTextFile, unreadable } from '../yaml/files.ts';
+import { API_KEY_FILE, readText, readTextFile } from '../yaml/files.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that replace the questions of `init`. */
@@ -145,7 +145,7 @@ async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string
   const read = isInput ? await readText(input, API_KEY_FILE) : await readTextFile(file, API_KEY_FILE);
   if (read.ok) return apiKeyOfFile(read.content);
   const source = isInput ? 'standard input' : JSON.stringify(file);
-  throw new CommandFailure(`--key-file: ${source} ${unreadable(read)}`);
+  throw new CommandFailure(`--key-file: ${source} ${read.problem}`);
 }
 
 function checked(key: string, source: string): Secret {

@@ -3,8 +3,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import { type PanelConfig, withSecrets } from '../config/config.ts';
-import { parseConfig } from '../config/load.ts';
+import { type PanelConfig, parseConfig } from '../config/config.ts';
 import { isClearText } from '../config/values.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
@@ -20,7 +19,7 @@ import { walkListing } from '../fleet/listing.ts';
 import { problemOf } from '../panel/errors.ts';
 import { allowedOf } from '../panel/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
-import { formatIssues } from '../yaml/issues.ts';
+import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
 import {
   type AnswerFlags,
@@ -256,9 +255,9 @@ function scalar(text: string): string {
 
 /** The panel as the exporter will read it from the configuration. */
 async function panelOf(flags: InitFlags, answers: Answers, targets: Targets): Promise<PanelConfig> {
-  const { settings, issues } = await parseConfig(configText(flags, answers, targets, []), flags.config, {});
-  if (settings === undefined) throw new CommandFailure(formatIssues(issues));
-  const [panel] = withSecrets(settings).panels;
+  const { config, issues } = await parseConfig(configText(flags, answers, targets, []), flags.config, {});
+  if (config === undefined) throw new CommandFailure(formatIssues(issues));
+  const [panel] = config.panels;
   if (panel === undefined) throw new Error('the generated configuration has no panel');
   return { ...panel, apiKey: answers.key };
 }

@@ -6,7 +6,7 @@ import { type ListenAddress, parseListenAddress } from '../http/listen-address.t
 import { loadWebConfig, type WebConfigResult } from '../http/web-config/load.ts';
 import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
 import type { Environment } from '../yaml/document.ts';
-import { formatIssues } from '../yaml/issues.ts';
+import { formatIssues } from '../yaml/settings.ts';
 
 /** The flags for the HTTP server. */
 export interface WebFlags extends WebConfigFlag {

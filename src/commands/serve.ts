@@ -4,10 +4,10 @@ import { descriptorLimit } from '../app/descriptor-limit.ts';
 import { openLog } from '../app/log.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
-import { loadConfig, loadInThread } from '../config/load.ts';
+import { loadConfig, loadInThread } from '../config/config.ts';
 import type { Shard } from '../fleet/shard.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
-import { formatIssues } from '../yaml/issues.ts';
+import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure, type LogFlags, logFormatOption, logLevelOption } from './command-line.ts';
 import {
   externalUrlOption,

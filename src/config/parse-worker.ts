@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { readConfig } from './load.ts';
+import { disclose, loadConfig } from './config.ts';
 
 // The program of the thread that `loadInThread` starts: it responds once and ends.
-const [file, env] = workerData as Parameters<typeof readConfig>;
-parentPort?.postMessage(await readConfig(file, env));
+const [file, env] = workerData as Parameters<typeof loadConfig>;
+parentPort?.postMessage(disclose(await loadConfig(file, env)));

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { apiKeyOfFile, apiKeyProblem, isApiKey, keyTextProblem } from '../domain/api-keys.ts';
 import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { DAEMONS, type ServerTarget } from '../domain/server.ts';
-import { isTreeMap, type Tree } from '../yaml/document.ts';
+import { Secret } from '../domain/secret.ts';
+import { DAEMONS, identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
+import { isTreeMap, type KeyPath, type Tree } from '../yaml/document.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/files.ts';
 import {
   ALWAYS,
@@ -21,11 +22,19 @@ import {
   section,
   settings,
   withExamples,
-} from '../yaml/scalars.ts';
-import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
-import { checkPanel, checkPanels, checkTls } from './rules.ts';
+} from '../yaml/settings.ts';
 import { discover, name, perServer, server } from './server-schema.ts';
-import { normalizePanelUrl, panelUrlProblem, parseHost, parseOrigin, parseProxyUrl } from './values.ts';
+import {
+  COMPATIBILITIES,
+  isClearText,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  normalizePanelUrl,
+  panelUrlProblem,
+  parseHost,
+  parseOrigin,
+  parseProxyUrl,
+} from './values.ts';
 
 const hosts = (example: string) =>
   list(
@@ -94,7 +103,12 @@ const TLS_SHAPE = {
 };
 
 const tlsConfig = settings('a map of TLS settings', TLS_SHAPE, checkTls).transform(
-  ({ caFile: ca, certFile: cert, keyFile: key, ...rest }) => ({ ca, cert, key, ...rest }),
+  ({ caFile: ca, certFile: cert, keyFile: key, ...rest }) => ({
+    ca,
+    cert,
+    key: key === undefined ? undefined : new Secret(key),
+    ...rest,
+  }),
 );
 
 const nodes = settings('a map with api_key_file', {
@@ -107,7 +121,7 @@ const nodes = settings('a map with api_key_file', {
   intervalMs: byDefault('5m', duration('1m', 'the application API has a rate limit')).describe(
     'How often the nodes are read. At least 1m.',
   ),
-}).transform(({ apiKeyFile: apiKey, intervalMs }) => ({ apiKey, intervalMs }));
+}).transform(({ apiKeyFile, intervalMs }) => ({ apiKey: new Secret(apiKeyFile), intervalMs }));
 
 /**
  * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its response. With less, its
@@ -216,7 +230,7 @@ const PANEL_SHAPE = {
 const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE, checkPanel).transform(
   ({ apiKey = '', apiKeyFile = apiKey, tlsConfig, discover: list, limitsFromListing, daemon, ...panel }) => ({
     ...panel,
-    apiKey: apiKeyFile,
+    apiKey: new Secret(apiKeyFile),
     apiKeySource: 'variable',
     tls: tlsConfig,
     origin: panel.origin ?? new URL(panel.url).origin,
@@ -280,5 +294,106 @@ export const configSchema = z.preprocess((tree, context) => {
   return tree;
 }, config);
 
-/** What the file contains, with defaults filled in and the files that it refers to read. */
-export type Settings = z.output<typeof configSchema>;
+type Context = Pick<z.RefinementCtx, 'addIssue'>;
+
+/** Reports a client certificate without its key, or the reverse. */
+export function checkTls(tls: object, context: Context): void {
+  const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
+  if (given in tls === other in tls) return;
+  context.addIssue(problemOf(`expected ${other} as well: a client certificate needs both`, 'key', [given]));
+}
+
+/** The settings of a panel that rules concern; each may be missing or invalid. */
+interface Panel {
+  readonly name?: string;
+  readonly url?: string;
+  readonly allow_insecure?: boolean;
+  readonly discover?: unknown;
+  readonly limits_from_listing?: boolean;
+  readonly servers?: Servers;
+}
+
+type Servers = readonly Partial<Pick<ServerTarget, 'id' | 'name' | 'query'>>[];
+
+/** Reports problems between the settings of a panel. */
+export function checkPanel(panel: Panel, context: Context): void {
+  const isInline = 'api_key' in panel;
+  if (isInline === 'api_key_file' in panel) {
+    const message = isInline
+      ? 'expected either `api_key` or `api_key_file`, got both'
+      : 'is missing; set `api_key`, or `api_key_file` to the file that contains the key';
+    context.addIssue(problemOf(message, 'key', [isInline ? 'api_key_file' : 'api_key']));
+  }
+  if (panel.url !== undefined && isClearText(panel.url) && panel.allow_insecure !== true) {
+    const message =
+      'expected https, because http sends the API key in clear text (`allow_insecure: true` permits it)';
+    context.addIssue(problemOf(message, 'value', ['url']));
+  }
+  if (panel.discover !== undefined) return;
+  if (panel.servers?.length === 0) {
+    const message = 'expected at least one server, or discover: true to take them from the panel';
+    context.addIssue(problemOf(message, 'value', ['servers']));
+  }
+  // Without the server list, only the file can specify where a game is queried.
+  const queried = panel.limits_from_listing === false ? itemsIn(panel.servers) : [];
+  for (const [index, { query }] of queried.entries()) {
+    if (query === undefined || /:\d+$/.test(query.address ?? '')) continue;
+    const message =
+      'expected the address to query, with its port, because the server list is not read (`limits_from_listing: false`)';
+    context.addIssue(problemOf(message, 'value', ['servers', index, 'query', 'address']));
+  }
+}
+
+/** Reports panels with the same name, and servers that a panel lists twice. */
+export function checkPanels(config: { readonly panels?: readonly Panel[] }, context: Context): void {
+  const panels = itemsIn(config.panels);
+  for (const [index, before] of repeatedIn(panels.map(({ name }) => name))) {
+    const message = sameName(['panels', before, 'name']);
+    context.addIssue(problemOf(message, 'value', ['panels', index, 'name']));
+  }
+  for (const [index, { servers }] of panels.entries())
+    checkServers(itemsIn(servers), ['panels', index, 'servers'], context);
+}
+
+function checkServers(servers: Servers, path: KeyPath, context: Context): void {
+  const identities = servers.map(({ id }) => id && identityOf({ id }));
+  const repeated = repeatedIn(identities);
+  for (const [index, before] of repeated) {
+    const place = z.core.toDotPath([...path, before, 'id']);
+    const [id = '', other = ''] = [servers[index]?.id, servers[before]?.id];
+    const message = isSameServer({ id }, { id: other })
+      ? `expected each server once (already listed at ${place})`
+      : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`;
+    context.addIssue(problemOf(message, 'value', [...path, index, 'id']));
+  }
+  // The identity is also the default of a server's name.
+  const names = servers.map(({ name }, index) => name ?? identities[index]);
+  const namedAt = (index: number) => [...path, index, names[index] === identities[index] ? 'id' : 'name'];
+  for (const [index, before] of repeatedIn(names)) {
+    const setting = namedAt(index);
+    // A server that is listed twice also has its default name twice: that is one mistake, not two.
+    if (setting.at(-1) === 'name' || !repeated.has(index))
+      context.addIssue(problemOf(sameName(namedAt(before)), 'value', setting));
+  }
+}
+
+function sameName(before: KeyPath): string {
+  return `expected a unique name (already used by ${z.core.toDotPath(before)})`;
+}
+
+/** What is in a list; nothing, if the setting is something else. */
+function itemsIn<Item extends object>(list: readonly Item[] | undefined): readonly Partial<Item>[] {
+  return Array.isArray(list) ? list.map((item: Item | null) => item ?? {}) : [];
+}
+
+/** The positions of keys that occurred before, and where each occurred first. */
+function repeatedIn(keys: readonly (string | undefined)[]): ReadonlyMap<number, number> {
+  const first = new Map<string, number>();
+  const repeated = new Map<number, number>();
+  for (const [index, key] of keys.entries()) {
+    const before = key === undefined ? undefined : first.get(key);
+    if (before !== undefined) repeated.set(index, before);
+    else if (key !== undefined) first.set(key, index);
+  }
+  return repeated;
+}

@@ -6,13 +6,13 @@ import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.t
 import { DAEMONS, EXPECTS, fullIdOf, identityOf } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import { TYPES } from '../query/ways.ts';
-import { mostSimilar } from '../yaml/issues.ts';
 import {
   byDefault,
   count,
   countLimit,
   duration,
   list,
+  mostSimilar,
   oneOf,
   optional,
   scalar,
@@ -20,7 +20,7 @@ import {
   settings,
   sizeLimit,
   withExamples,
-} from '../yaml/scalars.ts';
+} from '../yaml/settings.ts';
 import { parseHost, SERVER_ID, TAKEN_LABELS } from './values.ts';
 
 /** A query type, or another word. */

@@ -1,3 +1,11 @@
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** `auto` means pretty in a terminal and JSON elsewhere. */
+export const LOG_FORMATS = ['json', 'pretty', 'auto'] as const;
+
+/** Other exporters whose metric names can be served in addition to the exporter's own. */
+export const COMPATIBILITIES = ['pterodactyl_exporter', 'pelican_exporter'] as const;
+
 /** A full UUID or the 8-character short identifier, which is the beginning of a UUID. */
 export const SERVER_ID = '[0-9a-fA-F]{8}(?:(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?';
 
@@ -26,11 +34,9 @@ export const TAKEN_LABELS: readonly string[] = [
 
 /** This machine, as `URL.hostname` writes it. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
-const ORIGIN = /^https?:\/\/[^/?#@\s]+$/;
-const API_PATH = /\/api(?:\/client)?$/;
-/** Paths of a panel's own pages (routes/base.php of Pterodactyl), as copied from the browser's address bar. */
-const PAGE_PATH = new RegExp(
-  String.raw`(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/${SERVER_ID}(?:/.*)?$`,
+/** Paths of a panel's API and its own pages (routes/base.php of Pterodactyl), as copied from documentation or the address bar. */
+const INNER_PATH = new RegExp(
+  String.raw`/api(?:/client)?$|(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/${SERVER_ID}(?:/.*)?$`,
 );
 
 /** Would requests to this panel cross a network in clear text? False if the text isn't a panel's address. */
@@ -51,26 +57,19 @@ export function panelUrlProblem(text: string): string | undefined {
   if (url === undefined) return 'expected the base URL of the panel, such as https://panel.example.com';
   if (url.username !== '' || url.password !== '') return 'expected a URL without a username and password';
   if (/[?#]/.test(text)) return 'expected a URL without a query or fragment';
-  if (API_PATH.test(withoutTrailingSlashes(url.pathname))) {
-    return 'expected the base URL of the panel, without /api or /api/client';
-  }
-  const [page] = PAGE_PATH.exec(withoutTrailingSlashes(url.pathname)) ?? [];
-  return page && `expected the base URL of the panel, without ${page}`;
+  const [inner] = INNER_PATH.exec(normalizePanelUrl(text).slice(url.origin.length)) ?? [];
+  return inner && `expected the base URL of the panel, without ${inner}`;
 }
 
 /** The address in canonical form, without a trailing slash; a path is kept. */
 export function normalizePanelUrl(text: string): string {
-  const url = new URL(text);
-  return url.origin + withoutTrailingSlashes(url.pathname);
-}
-
-function withoutTrailingSlashes(path: string): string {
-  return path.replace(/\/+$/, '');
+  const { origin, pathname } = new URL(text);
+  return origin + pathname.replace(/\/+$/, '');
 }
 
 /** The text if it can be sent as `Origin`. It is not normalized, because panels compare it character by character. */
 export function parseOrigin(text: string): string | undefined {
-  return ORIGIN.test(text) && URL.canParse(text) ? text : undefined;
+  return /^https?:\/\/[^/?#@\s]+$/.test(text) && URL.canParse(text) ? text : undefined;
 }
 
 /** The text if it is a proxy's address. */

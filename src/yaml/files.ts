@@ -26,20 +26,13 @@ export const TLS_FILE: FileKind = {
 /** The configuration or the web configuration: several times what a hundred thousand servers need. */
 export const CONFIGURATION_FILE: FileKind = { maxKibibytes: 16_384, content: 'only settings in YAML in it' };
 
-/** A file's content, or why it can't be read. */
+/** A file's content, or why it has none; completes a message that begins with the file's name. */
 export type FileResult =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly problem: string };
 
 /** Reads a file that a setting names; undefined if it isn't to be read. */
 export type ReadFile = (name: string, kind: FileKind) => Promise<FileResult | undefined>;
-
-const NO_SUCH_FILE = 'no such file';
-
-/** Completes a message that begins with the file's name; the advice is for a file that doesn't exist. */
-export function unreadable({ problem }: FileResult & { readonly ok: false }, advice?: string): string {
-  return `can't be read: ${problem}${problem === NO_SUCH_FILE && advice !== undefined ? `; ${advice}` : ''}`;
-}
 
 /**
  * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but waited for at most 5 s;
@@ -62,14 +55,18 @@ export async function readText(
       read.push(Buffer.from(piece));
       rest -= read.at(-1)?.length ?? 0;
       const size = maxKibibytes < 1_024 ? `${maxKibibytes} KiB` : `${maxKibibytes / 1_024} MiB`;
-      if (rest < 0) return { ok: false, problem: `larger than ${size}, expected ${content}` };
+      if (rest < 0) return unreadable(`larger than ${size}, expected ${content}`);
     }
     // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
   } catch (error) {
     const code = codeOf(error);
-    return { ok: false, problem: PROBLEMS[code] ?? code };
+    return unreadable(PROBLEMS[code] ?? code);
   }
+}
+
+function unreadable(why: string) {
+  return { ok: false, problem: `can't be read: ${why}` } as const;
 }
 
 /** How long to wait for a pipe, in milliseconds, and how often to read it in that time. */
@@ -103,6 +100,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
+const NO_SUCH_FILE = 'no such file';
 const DENIED = 'permission denied; let the user that runs this program read it';
 
 /** By the codes of Node.js. */
@@ -128,8 +126,8 @@ export async function loadSettings<Parsed>(
 ) {
   const text = await readTextFile(file, CONFIGURATION_FILE);
   if (!text.ok) {
-    const issue = { file: KNOWN_SECRETS.redact(file), path: '', message: unreadable(text, advice) };
-    return { parsed: undefined, issues: [issue], files: [file] };
+    const message = `${text.problem}${text.problem.endsWith(NO_SUCH_FILE) ? `; ${advice}` : ''}`;
+    return { issues: [{ file: KNOWN_SECRETS.redact(file), path: '', message }], files: [file] };
   }
   const files = new Set([file]);
   const read: ReadFile = async (name, kind) => {

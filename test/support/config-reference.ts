@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { SERVER_ID } from '../../src/config/values.ts';
 import { DURATION_PATTERN } from '../../src/domain/durations.ts';
-import { SIZE_PATTERN } from '../../src/yaml/scalars.ts';
+import { SIZE_PATTERN } from '../../src/yaml/settings.ts';
 import { configJsonSchema } from './config-schema.ts';
 
 /** The parts of a JSON schema that the configuration reference uses. */

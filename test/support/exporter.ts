@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type App, createApp } from '../../src/app/app.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
 import type { Shard } from '../../src/fleet/shard.ts';
 import type { ReloadOutcome } from '../../src/http/routes.ts';
 import type { LookUp } from '../../src/names/name-lookups.ts';
 import type { QueryClient } from '../../src/query/thread.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
-import { formatIssues } from '../../src/yaml/issues.ts';
+import { formatIssues } from '../../src/yaml/settings.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
 import { type TestClock, TestTime } from './test-time.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
 import { type Environment, YamlDocument } from '../../yaml/document.ts';
 import { loadSettings, type SecretFile, secretFiles } from '../../yaml/files.ts';
-import { type ConfigIssue, checkSettings } from '../../yaml/issues.ts';
+import { type ConfigIssue, checkSettings } from '../../yaml/settings.ts';
 import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
 import { problemOf, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';

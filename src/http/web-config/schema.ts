@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { isTreeMap, type Tree } from '../../yaml/document.ts';
 import { TLS_FILE } from '../../yaml/files.ts';
-import { namedFile, oneOf, scalar, section } from '../../yaml/scalars.ts';
+import { namedFile, oneOf, scalar, section } from '../../yaml/settings.ts';
 
 /** Why OpenSSL rejects something; undefined if it doesn't. */
 export function problemOf(use: () => unknown): string | undefined {

@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Logger } from '../../domain/log.ts';
 import { Repeat } from '../../domain/repeat.ts';
 import type { Environment } from '../../yaml/document.ts';
-import { formatIssues } from '../../yaml/issues.ts';
+import { formatIssues } from '../../yaml/settings.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
 import { loadWebConfig, type WebConfigResult } from './load.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig } from '../../../src/config/config.ts';
 import {
   API_KEY_FILE,
   CONFIGURATION_FILE,
@@ -13,7 +13,7 @@ import {
   readTextFile,
   TLS_FILE,
 } from '../../../src/yaml/files.ts';
-import { formatIssues } from '../../../src/yaml/issues.ts';
+import { formatIssues } from '../../../src/yaml/settings.ts';
 
 let folder: string;
 
@@ -30,9 +30,17 @@ async function pipe(): Promise<string> {
 
 describe('a file that a user named', () => {
   it.each([
-    ['an API key', API_KEY_FILE, 'larger than 4 KiB, expected only the API key in it'],
-    ['TLS', TLS_FILE, 'larger than 1 MiB, expected only certificates or a private key in it, in PEM'],
-    ['a configuration', CONFIGURATION_FILE, 'larger than 16 MiB, expected only settings in YAML in it'],
+    ['an API key', API_KEY_FILE, "can't be read: larger than 4 KiB, expected only the API key in it"],
+    [
+      'TLS',
+      TLS_FILE,
+      "can't be read: larger than 1 MiB, expected only certificates or a private key in it, in PEM",
+    ],
+    [
+      'a configuration',
+      CONFIGURATION_FILE,
+      "can't be read: larger than 16 MiB, expected only settings in YAML in it",
+    ],
   ])('for %s is read up to a limit, even if it has no end', async (_use, kind, problem) => {
     expect(await readTextFile('/dev/zero', kind)).toEqual({ ok: false, problem });
     const file = join(folder, 'file');
@@ -70,7 +78,8 @@ describe('a file that a user named', () => {
     onTestFinished(() => silent.close());
     expect(await readTextFile(file, API_KEY_FILE)).toEqual({
       ok: false,
-      problem: 'no end of its data within 5 s; close the other end of the pipe, or name an ordinary file',
+      problem:
+        "can't be read: no end of its data within 5 s; close the other end of the pipe, or name an ordinary file",
     });
   });
 });

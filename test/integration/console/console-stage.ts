@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { socketAccess } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
-import { withSecrets } from '../../../src/config/config.ts';
-import { parseConfig } from '../../../src/config/load.ts';
+import { parseConfig } from '../../../src/config/config.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import { Screen } from '../../../src/console/screen.ts';
 import { systemNames } from '../../../src/names/system.ts';
@@ -81,8 +80,8 @@ async function openConsole(
     settings,
   }: { readonly opening: Opening; readonly settings: readonly string[] },
 ) {
-  const { settings: parsed, issues } = await parseConfig(configFor(simulator, settings), 'test', {});
-  const panel = parsed && withSecrets(parsed).panels[0];
+  const { config, issues } = await parseConfig(configFor(simulator, settings), 'test', {});
+  const panel = config?.panels[0];
   const [target] = panel?.servers ?? [];
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import picomatch from 'picomatch';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { parseConfig } from '../../../src/config/load.ts';
+import { parseConfig } from '../../../src/config/config.ts';
 import { ensureDebianPackage } from '../../support/debian.ts';
 import {
   isInRepository,

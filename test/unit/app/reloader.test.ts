@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { describeChanges, Reloader } from '../../../src/app/app.ts';
 import type { ConfigChanges } from '../../../src/app/panel-set.ts';
-import type { Config } from '../../../src/config/config.ts';
-import type { LoadResult } from '../../../src/config/load.ts';
+import type { Config, LoadResult } from '../../../src/config/config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 
@@ -23,7 +22,7 @@ beforeEach(() => {
   log = collectingLogger();
   ended = [];
   events = [];
-  load = () => Promise.resolve({ ok: true, config: CONFIG });
+  load = () => Promise.resolve({ ok: true, config: CONFIG, secretFiles: [] });
   apply = () => Promise.resolve(NOTHING);
   reloader = new Reloader({
     log,

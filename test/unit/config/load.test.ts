@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import { unreadable } from '../../../src/yaml/files.ts';
-import { formatIssues } from '../../../src/yaml/issues.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { formatIssues } from '../../../src/yaml/settings.ts';
 
 const CERTIFICATE = 'test/fixtures/config/files/cert.pem';
 const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';
@@ -282,14 +281,9 @@ test('if the file is missing, the message shows how to create one', async () => 
   );
 });
 
-test('a file that may not be read has its own remedy instead', () => {
-  const failure = {
-    ok: false,
-    problem: 'permission denied; let the user that runs this program read it',
-  } as const;
-  expect(unreadable(failure, 'create it with init')).toBe(
-    "can't be read: permission denied; let the user that runs this program read it",
-  );
+test('a file that exists has another remedy', async () => {
+  const result = await loadConfig(directory, {});
+  expect(result.ok ? '' : formatIssues(result.issues)).toBe(`${directory}: can't be read: it is a directory`);
 });
 
 test('an impossible path is reported like any other issue', async () => {

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { parseConfig } from '../../../src/config/load.ts';
-import { formatIssues, mostSimilar, type SchemaNode } from '../../../src/yaml/issues.ts';
+import { parseConfig } from '../../../src/config/config.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { formatIssues, mostSimilar, type SchemaNode } from '../../../src/yaml/settings.ts';
 import { configJsonSchema } from '../../support/config-schema.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
@@ -76,18 +77,18 @@ describe('a file with many problems', () => {
 describe('the example', () => {
   test('is valid as shipped', async () => {
     expect(formatIssues((await parse(EXAMPLE)).issues)).toBe('');
-    expect((await parse(EXAMPLE)).settings?.panels).toHaveLength(1);
+    expect((await parse(EXAMPLE)).config?.panels).toHaveLength(1);
   });
 
   test('is valid with every setting uncommented, and differs only in settings without a default', async () => {
-    const { settings, issues } = await parse(UNCOMMENTED);
+    const { config, issues } = await parse(UNCOMMENTED);
     expect(formatIssues(issues)).toBe('');
-    expect(settings?.panels).toHaveLength(2);
-    expect(settings?.log).toEqual((await parse(EXAMPLE)).settings?.log);
-    const [panel] = (await parse(EXAMPLE)).settings?.panels ?? [];
+    expect(config?.panels).toHaveLength(2);
+    expect(config?.log).toEqual((await parse(EXAMPLE)).config?.log);
+    const [panel] = (await parse(EXAMPLE)).config?.panels ?? [];
     const defaults = Object.entries(panel ?? {}).filter(([, value]) => value !== undefined);
     // Settings with a default show it, so uncommenting one changes nothing.
-    expect(settings?.panels[0]).toMatchObject({
+    expect(config?.panels[0]).toMatchObject({
       ...Object.fromEntries(defaults),
       servers: [{ id: '1a7ce997-259b-452e-8b4e-cecc464142ca', limits: { cpuCores: 1.5 } }, {}],
     });
@@ -114,17 +115,17 @@ describe('strings that YAML reads as another type', () => {
   test.each(['12345678', '00001234', '12345e67', '1234567e', '1e100000'.slice(0, 8)])(
     'an id of %s is preserved',
     async (id) => {
-      expect((await parse(withServers(`- id: ${id}`))).settings?.panels[0]?.servers[0]?.id).toBe(id);
+      expect((await parse(withServers(`- id: ${id}`))).config?.panels[0]?.servers[0]?.id).toBe(id);
     },
   );
 
   test.each(['0123', '1e100000', '1.10', 'true', 'null', '0x1F', '2026-11-01'])(
     'a name of %s is preserved',
     async (name) => {
-      const { settings } = await parse(
+      const { config } = await parse(
         withServers('- id: 1a7ce997', `  name: ${name}`, `  labels: { version: ${name} }`),
       );
-      expect(settings?.panels[0]?.servers[0]).toMatchObject({ name, labels: { version: name } });
+      expect(config?.panels[0]?.servers[0]).toMatchObject({ name, labels: { version: name } });
     },
   );
 });
@@ -134,12 +135,12 @@ test('variables work in every kind of value', async () => {
     '    servers',
     '    allow_insecure: ${YES}\n    poll_interval: ${N}s\n    requests_per_minute: ${N}\n    servers',
   );
-  const { settings, issues } = await parse(text, { KEY: 'k', LEVEL: 'warn', YES: 'true', N: '45' });
+  const { config, issues } = await parse(text, { KEY: 'k', LEVEL: 'warn', YES: 'true', N: '45' });
   expect(formatIssues(issues)).toBe('');
-  expect(settings).toMatchObject({
+  expect(config).toMatchObject({
     panels: [
       {
-        apiKey: 'k',
+        apiKey: new Secret('k'),
         apiKeySource: 'variable',
         allowInsecure: true,
         pollIntervalMs: 45_000,
@@ -151,7 +152,7 @@ test('variables work in every kind of value', async () => {
 });
 
 test("aliases share an anchor's value", async () => {
-  const { settings } = await parse(
+  const { config } = await parse(
     withServers(
       '- id: 1a7ce997',
       '  labels: &common { game: minecraft }',
@@ -159,7 +160,7 @@ test("aliases share an anchor's value", async () => {
       '  labels: *common',
     ),
   );
-  expect(settings?.panels[0]?.servers.map(({ labels }) => labels)).toEqual([
+  expect(config?.panels[0]?.servers.map(({ labels }) => labels)).toEqual([
     { game: 'minecraft' },
     { game: 'minecraft' },
   ]);
@@ -214,8 +215,8 @@ describe('whatever the file contains', () => {
   test('parsing gives a result or an issue, and never throws', { timeout: anyTextRuns.timeout }, async () => {
     await fc.assert(
       fc.asyncProperty(anyText, async (text) => {
-        const { settings, issues } = await parse(text);
-        expect(settings === undefined).toBe(issues.length > 0);
+        const { config, issues } = await parse(text);
+        expect(config === undefined).toBe(issues.length > 0);
       }),
       { numRuns: anyTextRuns.numRuns },
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { serveCommand } from '../../../src/commands/serve.ts';
-import { parseConfig } from '../../../src/config/load.ts';
+import { parseConfig } from '../../../src/config/config.ts';
 import { readText } from '../../support/deploy-files.ts';
 
 /** Names that the panels reserve (`EggVariable::RESERVED_ENV_NAMES` of Pterodactyl and of Pelican). */
@@ -96,9 +96,9 @@ describe('the egg', () => {
   it('writes a valid configuration', async () => {
     const [, yaml = ''] = /<<'CONFIG'\n([^]*?)\nCONFIG\n/.exec(script) ?? [];
     const environment = { PANEL_URL: 'https://panel.example.com', PANEL_API_KEY: 'ptlc_key' };
-    const { issues, settings } = await parseConfig(yaml, 'config.yaml', environment);
+    const { issues, config } = await parseConfig(yaml, 'config.yaml', environment);
     expect(issues).toEqual([]);
-    expect(settings?.panels).toHaveLength(1);
+    expect(config?.panels).toHaveLength(1);
     for (const name of Object.keys(environment)) expect(variables.has(name), name).toBe(true);
   });
 });

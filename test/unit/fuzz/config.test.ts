@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
-import { parseConfig } from '../../../src/config/load.ts';
+import { parseConfig } from '../../../src/config/config.ts';
 import { renderFleet } from '../../../src/metrics/exposition.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { describeFuzz } from '../../support/fuzz.ts';
@@ -100,8 +100,8 @@ describeFuzz({
   runs: 300,
   input: fc.record({ yaml: fc.oneof(structured, mutated) }),
   expectHeld: async ({ yaml }) => {
-    const { settings, issues } = await parseConfig(yaml, 'config.yaml', { PANEL_API_KEY: 'ptlc_y' });
-    if (settings === undefined) {
+    const { config, issues } = await parseConfig(yaml, 'config.yaml', { PANEL_API_KEY: 'ptlc_y' });
+    if (config === undefined) {
       expect(issues.length).toBeGreaterThan(0);
       for (const { line, message } of issues) {
         expect(line).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ describeFuzz({
       }
       return;
     }
-    const { panels } = settings;
+    const { panels } = config;
     const targets = panels.flatMap((each) => each.servers);
     const readings = targets.map((each) => streamingReading({ target: each }));
     const fleet = fleetReading(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseCountLimit, parseSizeLimit } from '../../../src/yaml/scalars.ts';
+import { countLimit, sizeLimit } from '../../../src/yaml/settings.ts';
 
 describe('limits', () => {
   test.each([
@@ -14,7 +14,7 @@ describe('limits', () => {
     ['-1GiB', undefined],
     ['9999999999PiB', undefined],
   ])('of size %j are %s bytes', (text, bytes) => {
-    expect(parseSizeLimit(text)).toBe(bytes);
+    expect(sizeLimit().safeParse(text).data).toBe(bytes);
   });
 
   test.each([
@@ -26,6 +26,6 @@ describe('limits', () => {
     ['1e3', undefined],
     ['150%', undefined],
   ])('of count %j are %s', (text, count) => {
-    expect(parseCountLimit(text)).toBe(count);
+    expect(countLimit().safeParse(text).data).toBe(count);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { quote, withoutCredentials } from '../../../src/yaml/scalars.ts';
+import { quote, withoutCredentials } from '../../../src/yaml/settings.ts';
 
 describe('quoting', () => {
   test.each([

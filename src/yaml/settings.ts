@@ -1,0 +1,380 @@
+import leven from 'leven';
+import { z } from 'zod';
+import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import type { Limit } from '../domain/server.ts';
+import {
+  BROKEN,
+  isTreeMap,
+  type KeyPath,
+  type SettingProblem,
+  type Tree,
+  valueAt,
+  type YamlDocument,
+} from './document.ts';
+import { type FileKind, readings } from './files.ts';
+
+/** One problem in the configuration. Line and column count from 1. */
+export interface ConfigIssue {
+  readonly file: string;
+  /** Absent if the issue concerns the whole file, for example because it doesn't exist. */
+  readonly line?: number;
+  readonly column?: number;
+  /** The path in the configuration, such as `panels[0].url`; empty for the whole of it. */
+  readonly path: string;
+  /** What is wrong and what was expected; never contains a secret. */
+  readonly message: string;
+}
+
+/** The issues as lines of `file:line:column: path: message`, without a newline at the end. */
+export function formatIssues(issues: readonly ConfigIssue[]): string {
+  const lines = issues.map(({ file, line, column, path, message }) => {
+    const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+    return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+  });
+  return lines.join('\n');
+}
+
+/** The part of a JSON schema through which paths are followed. */
+export interface SchemaNode {
+  readonly items?: SchemaNode;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+}
+
+/** At most this many problems of a file are reported: each is searched for in the file, and people read only the first ones. */
+const MAX_PROBLEMS = 100;
+
+/** A file as text and as a tree, and what is expected of it. */
+interface SettingsFile<Settings> {
+  readonly file: string;
+  readonly document: YamlDocument;
+  /** The document's tree, or what it stands for. */
+  readonly tree: Tree;
+  readonly schema: z.ZodType<Settings>;
+  /** Problems between settings. The tree may be one that the schema rejects. */
+  readonly rules?: (tree: Tree) => readonly SettingProblem[];
+}
+
+/** The settings, or everything that is wrong with them, and a function that gives other problems their place in the file. */
+export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
+  const { file, document, tree, schema, rules = () => [] } = checked;
+  // Only for files with problems, because it takes time.
+  let root: SchemaNode | undefined;
+  const knownAt: KnownAt = (path) => {
+    root ??= z.toJSONSchema(schema, { io: 'input' }) as SchemaNode;
+    return path.reduce<SchemaNode | undefined>(
+      (node, step) => (typeof step === 'number' ? node?.items : node?.properties?.[step]),
+      root,
+    );
+  };
+  /** The problem with its position, and with the value unless that is hidden. */
+  const toIssue = ({ path, message, at }: SettingProblem): ConfigIssue => {
+    const value = at === 'value' ? valueAt(tree, path) : undefined;
+    // A variable may contain a misplaced secret; the file's own text does not.
+    const got = typeof value === 'string' ? document.sourceOf(value) : value;
+    const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
+    return {
+      file,
+      ...(typeof at === 'object' ? at : document.placeOf(path, at === 'key' ? 'key' : 'value')),
+      path: z.core.toDotPath(shownPart(path, knownAt)),
+      message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
+    };
+  };
+  if (tree === undefined) return { settings: undefined, issues: document.problems.map(toIssue), toIssue };
+  const first = await schema.safeParseAsync(tree);
+  const unknown = unknownKeys(first.error, tree, knownAt);
+  // Misspelled keys are corrected by now, so that nothing that follows from them is reported.
+  const { data, error } = unknown.length === 0 ? first : await schema.safeParseAsync(tree);
+  const others = [...problemsIn(error), ...rules(tree)].filter(({ path }) => valueAt(tree, path) !== BROKEN);
+  // What is within a value of the wrong kind doesn't matter.
+  const isWithin = ({ path }: SettingProblem) =>
+    others.some(
+      (other) => other.path.length < path.length && other.path.every((step, index) => step === path[index]),
+    );
+  const problems = [...document.problems.filter((problem) => !isWithin(problem)), ...unknown, ...others];
+  const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
+  const more = problems.length > MAX_PROBLEMS ? [{ path: [], message, at: 'key' } as const] : [];
+  const issues = [...more, ...problems.slice(0, MAX_PROBLEMS)]
+    .map(toIssue)
+    .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  return { settings: issues.length === 0 ? data : undefined, issues, toIssue };
+}
+
+/** What the schema contains at a path; undefined if that is up to the user. */
+type KnownAt = (path: KeyPath) => SchemaNode | undefined;
+
+/** The problems of unknown keys. A key that was probably meant gets a broken value, unless it has another one. */
+function unknownKeys(error: z.ZodError | undefined, tree: Tree, knownAt: KnownAt): readonly SettingProblem[] {
+  const found = (error?.issues ?? []).flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ around: pathOf(issue), key })) : [],
+  );
+  return found.slice(0, MAX_PROBLEMS + 1).map(({ around, key }) => {
+    const known = Object.keys(knownAt(around)?.properties ?? {});
+    const similar = mostSimilar(key, known);
+    const map = valueAt(tree, around);
+    if (similar !== undefined && isTreeMap(map)) map[similar] ??= BROKEN;
+    const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
+    return { path: [...around, key], message: `unknown key, ${hint}`, at: 'key' };
+  });
+}
+
+function problemsIn(error: z.ZodError | undefined): readonly SettingProblem[] {
+  const issues = (error?.issues ?? []).filter(({ code }) => code !== 'unrecognized_keys');
+  return issues.slice(0, MAX_PROBLEMS + 1).map((issue) => {
+    const [path, message] = [pathOf(issue), issue.message];
+    if (issue.code === 'invalid_key')
+      return { path, message: issue.issues[0]?.message ?? message, at: 'key' };
+    const { at = 'value' }: Partial<SettingProblem> = (issue.code === 'custom' && issue.params) || {};
+    return { path, message, at };
+  });
+}
+
+function pathOf({ path }: z.core.$ZodIssue): KeyPath {
+  return path.filter((step) => typeof step !== 'symbol');
+}
+
+/** The form of the configurations' own keys, which passwords, tokens and API keys with digits or capitals don't have. */
+const OWN_KEY = /^[a-z_]{1,24}$/;
+
+/**
+ * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is the user's own, and may be a
+ * secret with wrong indentation: line and column still locate it.
+ */
+function shownPart(path: KeyPath, knownAt: KnownAt): KeyPath {
+  const unknown = path.findIndex(
+    (step, index) => typeof step === 'string' && knownAt(path.slice(0, index + 1)) === undefined,
+  );
+  if (unknown === -1) return path;
+  const [known, key] = [path.slice(0, unknown), String(path[unknown])];
+  const keys = Object.keys(knownAt(known)?.properties ?? {});
+  return OWN_KEY.test(key) && mostSimilar(key, keys) !== undefined ? [...known, key] : known;
+}
+
+/** With at most this many edits between them, one word was probably meant to be the other. */
+const MAX_EDITS = 2;
+
+/** The known word that was probably meant; undefined if none is close. */
+export function mostSimilar(word: string, known: readonly string[]): string | undefined {
+  // `apiKey`, `api-key` and `API_KEY` differ in style, not in spelling.
+  const plainForm = (text: string) => text.slice(0, 40).toLowerCase().replaceAll(/[-_ ]/g, '');
+  const plain = plainForm(word);
+  const [nearest] = known
+    .map((candidate) => ({ candidate, edits: leven(plain, plainForm(candidate)) }))
+    .filter(({ edits }) => edits <= MAX_EDITS && edits < plain.length)
+    .toSorted((a, b) => a.edits - b.edits);
+  return nearest?.candidate;
+}
+
+/** Longer values are truncated in messages. */
+const MAX_QUOTED = 120;
+
+/** Everything before the last `@`, because a password may contain any character. */
+const USER_INFO = /^.*@/s;
+const QUERY_VALUE = /([?&][^=&#]*=)[^&#]*/g;
+
+/** An address, or what was meant to be one, without username, password and query values. */
+export function withoutCredentials(text: string): string {
+  const [scheme = ''] = /^[a-z]+:\/\//i.exec(text) ?? [];
+  const rest = text.slice(scheme.length).replace(USER_INFO, '<secret>@');
+  return KNOWN_SECRETS.redact(scheme + rest.replaceAll(QUERY_VALUE, '$1<secret>'));
+}
+
+/** How a message shows a value: quoted if it is a text, otherwise by its kind. */
+export function quote(value: Tree): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value !== 'string') return 'a map';
+  const shown = withoutCredentials(value);
+  return JSON.stringify(shown.length > MAX_QUOTED ? `${shown.slice(0, MAX_QUOTED)}…` : shown);
+}
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A problem as a schema reports it. */
+export function problemOf(message: string, at: SettingProblem['at'] = 'value', path: KeyPath = []) {
+  return { code: 'custom' as const, message, path: [...path], params: { at } };
+}
+
+interface ScalarOptions<T> {
+  /** What the file could contain. */
+  readonly example?: string;
+  /** A more precise message than what was expected, if there is one. */
+  readonly problem?: (text: string) => string | undefined;
+  /** The parsed value; undefined if the text is invalid. By default, the text itself. */
+  readonly read?: (text: string) => T | undefined;
+  /** The type as editors see it; a text by default. */
+  readonly json?: JsonSchema;
+  /** No message shows a secret. */
+  readonly isSecret?: boolean;
+}
+
+/** A setting that is a text in the file and the result of `read` in the program. Rules see an invalid one as undefined. */
+export function scalar<T = string>(expected: string, options: ScalarOptions<T> = {}) {
+  const { example, problem, read = (text) => text as T, json = {}, isSecret = false } = options;
+  const kind = example === undefined ? expected : `${expected}, such as ${example}`;
+  return z
+    .unknown()
+    .transform((text, context): T => {
+      // The same text may also occur elsewhere in the file, where messages quote it.
+      if (isSecret && typeof text === 'string') KNOWN_SECRETS.add(text);
+      const wrong = typeof text === 'string' ? problem?.(text) : undefined;
+      const value = wrong === undefined && typeof text === 'string' ? read(text) : undefined;
+      const at = isSecret ? 'hidden value' : 'value';
+      if (value === undefined) context.addIssue(problemOf(wrong ?? `expected ${kind}`, at));
+      return value as T;
+    })
+    .meta({ type: 'string', ...json, ...(example !== undefined && { examples: [example] }) });
+}
+
+interface FileOptions {
+  readonly kind: FileKind;
+  /** What the file should contain, as the end of "expected …". */
+  readonly expected?: string;
+  /** What is wrong with the file's name, if it can't be read. */
+  readonly nameProblem?: (name: string) => string | undefined;
+  /** What is wrong with its content; follows the file's name. */
+  readonly problem: (content: string) => string | undefined;
+}
+
+/** A setting that names a file, and is its content: empty if the file isn't read. */
+export function namedFile({ kind, expected = 'a file path', nameProblem, problem }: FileOptions) {
+  return z
+    .unknown()
+    .transform(async (value, context) => {
+      const name = typeof value === 'string' ? value : '';
+      if (name === '') context.addIssue(problemOf(`expected ${expected}`));
+      const file = name === '' ? undefined : await readings.getStore()?.(name, kind);
+      const unusable = file && (file.ok ? problem(file.content) : file.problem);
+      const wrong =
+        (file?.ok ? undefined : nameProblem?.(name)) ?? (unusable && `the file ${quote(name)} ${unusable}`);
+      if (wrong !== undefined) context.addIssue(problemOf(wrong, 'hidden value'));
+      return file?.ok ? file.content : '';
+    })
+    .meta({ type: 'string' });
+}
+
+/** A setting with examples of what the file may contain. */
+export function withExamples<T extends z.ZodType>(type: T, ...examples: readonly unknown[]): T {
+  return examples.length === 0 ? type : type.meta({ examples: [...examples] });
+}
+
+/** A setting that may be missing. */
+export function optional<T extends z.ZodType>(type: T, ...examples: readonly unknown[]) {
+  return withExamples(type.optional(), ...examples);
+}
+
+/** A setting with a default, which is what the file could contain instead. */
+export function byDefault<T extends z.ZodType>(initial: string | number | boolean, type: T) {
+  return type.prefault(String(initial) as z.input<T>).meta({ default: initial });
+}
+
+/** A mapping with these keys and no others. */
+export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
+  return z.strictObject(shape, { error: `expected ${expected}` });
+}
+
+/** Rules also apply if some settings are invalid, so that all problems are reported at once. Those settings are then missing. */
+export const ALWAYS = { when: ({ value }: { readonly value: unknown }) => isTreeMap(value) };
+
+/**
+ * A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in the file. The rule sees the names
+ * in the file.
+ */
+export function settings<T extends z.ZodRawShape>(
+  expected: string,
+  shape: T,
+  rule: ObjectRule = () => undefined,
+) {
+  const names = new Map(Object.keys(shape).map((name) => [keyOf(name), name]));
+  const types = Object.fromEntries(Object.entries(shape).map(([name, type]) => [keyOf(name), type]));
+  return section(expected, types)
+    .superRefine((values, context) => rule(values as never, context), ALWAYS)
+    .transform((values) => {
+      const renamed = Object.entries(values).map(([key, value]) => [names.get(key), value]);
+      return Object.fromEntries(renamed) as { [Name in keyof T]: z.output<T[Name]> };
+    });
+}
+
+/** Adds problems between settings, of which some may be missing or invalid. */
+type ObjectRule = (values: never, context: Pick<z.RefinementCtx, 'addIssue'>) => void;
+
+function keyOf(name: string): string {
+  const plain = name.replace(/(?:Ms|Bytes)$/, '');
+  return plain.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A list with at least one item. */
+export function list<T extends z.ZodType>(item: T, expected: string, atLeast: string) {
+  return z
+    .array(item, { error: `expected a list of ${expected}` })
+    .min(1, { error: `expected at least one ${atLeast}` });
+}
+
+/** `${VAR}` may replace any value, so the published schema has to allow it. */
+function orVariable(...alternatives: readonly JsonSchema[]): JsonSchema {
+  return { anyOf: [...alternatives, { type: 'string', pattern: '\\$\\{' }] };
+}
+
+export function oneOf<const T extends string>(words: readonly T[]) {
+  const read = (text: string) => words.find((word) => word === text);
+  return scalar(`one of ${words.join(', ')}`, { read, json: orVariable({ enum: words }) });
+}
+
+export function flag() {
+  const read = (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined);
+  return scalar('true or false', { read, json: orVariable({ type: 'boolean' }) });
+}
+
+/** A whole number above 0. */
+export function count() {
+  const read = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined);
+  return scalar('a positive integer', { read, json: orVariable({ type: 'integer', minimum: 1 }) });
+}
+
+const MAX_DURATION_MS = 86_400_000;
+
+/** Milliseconds, written in Prometheus's duration syntax; above 0 and up to a day. */
+export function duration(atLeast = '1ms', because?: string) {
+  const minimumMs = parseDuration(atLeast) ?? 0;
+  const range = because === undefined ? 'above 0' : `of at least ${atLeast} (${because})`;
+  return scalar('a duration such as 30s or 1m30s', {
+    problem: (text) => {
+      const durationMs = parseDuration(text) ?? minimumMs;
+      if (durationMs < minimumMs) return `expected a duration ${range}`;
+      return durationMs > MAX_DURATION_MS
+        ? `expected a duration of at most ${formatDuration(MAX_DURATION_MS)}`
+        : undefined;
+    },
+    read: parseDuration,
+    json: orVariable({ type: 'string', pattern: DURATION_PATTERN }),
+  });
+}
+
+// Binary units only: GB means 10⁹ to some and 2³⁰ to others, and a limit that is 7 % off misleads.
+const UNITS: readonly string[] = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+export const SIZE_PATTERN = `^(\\d+(?:\\.\\d+)?) ?(${UNITS.join('|')})$`;
+const COUNT_PATTERN = '^\\d+(?:\\.\\d+)?$';
+
+/** Bytes above 0, or `unlimited`. */
+export function sizeLimit() {
+  const read = (text: string) => {
+    const [, count = '', unit = ''] = new RegExp(SIZE_PATTERN).exec(text) ?? [];
+    return Math.round(Number(count) * 1_024 ** UNITS.indexOf(unit));
+  };
+  return limit('a size such as 4GiB or 512MiB', read, { type: 'string', pattern: SIZE_PATTERN });
+}
+
+/** A number above 0, or `unlimited`. */
+export function countLimit() {
+  const read = (text: string) => (new RegExp(COUNT_PATTERN).test(text) ? Number(text) : 0);
+  const text = { type: 'string', pattern: COUNT_PATTERN };
+  return limit('a number of cores such as 1.5', read, { type: 'number', exclusiveMinimum: 0 }, text);
+}
+
+function limit(expected: string, amountOf: (text: string) => number, ...json: readonly JsonSchema[]) {
+  const read = (text: string): Limit | undefined => {
+    const amount = text === 'unlimited' ? text : amountOf(text);
+    return amount === 'unlimited' || (amount > 0 && amount <= Number.MAX_SAFE_INTEGER) ? amount : undefined;
+  };
+  return scalar(`${expected}, or unlimited`, { read, json: orVariable(...json, { const: 'unlimited' }) });
+}
