@@ -97,13 +97,6 @@ describe('console on a pipe', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '> list\n> save-all\n', stderr: NOTES });
   });
 
-  it('ends after --for, although the pipe stays open', async () => {
-    expect(await outcome(['survival', '--for', '1s'], { env: OWN })).toMatchObject({
-      code: 0,
-      stderr: NOTES,
-    });
-  });
-
   it.each(['SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
     const opened = open(['survival'], { env: OWN });
     await eventually(() => expect(opened.stderr).toBe(NOTES));
@@ -125,23 +118,6 @@ describe('console on a pipe', () => {
     });
     expect(await opened.ended).toBe(0);
     expect(opened.stderr).toBe(NOTES);
-  });
-
-  it("removes colors and other escape sequences from the server's output", async () => {
-    const opened = open(['survival'], { env: OWN });
-    await eventually(() => expect(opened.stderr).toBe(NOTES));
-    const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[0m\u001b[2J';
-    panel.sockets({ kind: 'send', event: 'console output', args: [hostile] });
-    await eventually(() => expect(opened.stdout).toBe('red\n'));
-    opened.child.stdin?.end();
-    expect(await opened.ended).toBe(0);
-  });
-
-  it('stops a server and waits until it has stopped', async () => {
-    const { code, stderr } = await outcome(['survival', '--power', 'stop', '--yes'], { env: OWN });
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/-- stop completed: survival is offline\n$/);
-    expect(panel.server('survival').state).toBe('offline');
   });
 });
 
@@ -182,15 +158,6 @@ describe('the key of a console', () => {
 });
 
 describe('a console that fails', () => {
-  it.each([
-    [['nobody'], 'error: no server "nobody" in the configuration (servers: survival, lobby)\n'],
-    [['lobby', '--send', 'list'], '-- "list" was not sent: the server is offline\n'],
-  ])('%j ends with 1', async (args, words) => {
-    const { code, stderr } = await outcome(args, { input: '', env: OWN });
-    expect(code).toBe(1);
-    expect(stderr).toContain(words);
-  });
-
   it.each([
     [[], "missing required argument 'server'"],
     [['survival', '--for', '0s'], 'Expected a duration such as 5s or 10m'],

@@ -92,26 +92,6 @@ describe('doctor', () => {
     });
   });
 
-  it('finds a server in the server lists of all panels, and reports on its panel alone', async () => {
-    const panels = [await simulated(), await simulated({ servers: [{ name: 'elsewhere' }] })];
-    const yaml = panels.map(({ url, apiKey }, index) =>
-      [`  - name: panel-${index}`, `    url: ${url}`, `    api_key: ${apiKey}`, '    discover: true'].join(
-        '\n',
-      ),
-    );
-    const file = await configFile(`panels:\n${yaml.join('\n')}\n`);
-    const { code, stdout } = await outcome(['--config', file, '--server', 'elsewhere', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      panels: [{ name: 'panel-1', servers: [{ name: 'elsewhere' }] }],
-    });
-    expect(await outcome(['--config', file, '--server', 'nothing'])).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/error: no server "nothing" .*\(panels: panel-0, panel-1\)\n$/) as string,
-    });
-  });
-
   it.each(['many-at-once'])('reports problems of the configuration %s like check', async (name) => {
     const expected = messagesOfBad(name);
     const args = ['--config', `${name}.yaml`];

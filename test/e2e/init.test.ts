@@ -317,17 +317,6 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
   });
 
-  it('offers http if the port speaks http', async () => {
-    const terminal = inTerminal('');
-    await terminal.type('URL of the panel', `127.0.0.1:${new URL(panel.url).port}\r`);
-    await terminal.type('Client API key', `${panel.apiKey}\r`);
-    await terminal.type(`The port speaks http. Use ${panel.url} instead?`, 'y');
-    await terminal.type('Count players?', 'n');
-    expect(await terminal.ended).toBe(0);
-    expect(terminal.output).toContain('panel port speaks http, not https');
-    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
-  });
-
   it('wraps everything in a narrow terminal, without a break within a word', async () => {
     const terminal = inTerminal('', 60);
     await terminal.type('URL of the panel', `127.0.0.1:${new URL(panel.url).port}\r`);

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
@@ -78,31 +76,6 @@ it('SIGHUP with an invalid configuration changes nothing, and the next valid one
   await until('gameserver_collection_up', { server: 'lobby' }, [1]);
   expect(opened('survival')).toBe(1);
   expect(program.stderr).not.toContain(panel.apiKey);
-});
-
-it('POST /-/reload only works if it is enabled', async () => {
-  const closed = await serve();
-  expect((await fetch(`${closed.url}/-/reload`, { method: 'POST' })).status).toBe(403);
-  const open = await serve(['--web.enable-lifecycle']);
-  const response = await fetch(`${open.url}/-/reload`, { method: 'POST' });
-  expect([response.status, await response.text()]).toEqual([
-    200,
-    'configuration reloaded: nothing changed (panels: 1 unchanged; servers: 1 unchanged)\n',
-  ]);
-});
-
-it('POST /-/reload accepts the host of --web.external-url', async () => {
-  const { url } = await serve([
-    '--web.enable-lifecycle',
-    '--web.external-url=https://metrics.example.com/game',
-  ]);
-  const statusFor = async (host: string) => {
-    const sent = request(`${url}/-/reload`, { method: 'POST', headers: { Host: host } }).end();
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    return answer.resume().statusCode;
-  };
-  expect(await statusFor('metrics.example.com')).toBe(200);
-  expect(await statusFor('evil.example')).toBe(403);
 });
 
 it('SIGTERM right after SIGHUP stops the program cleanly', async () => {

@@ -53,13 +53,6 @@ describe('serve', () => {
     await until('gameserver_panel_up', { panel: 'main' }, [0]);
     await until('gameserver_collection_up', { server: 'survival' }, [0]);
   });
-
-  it('is ready once it listens', async () => {
-    const { url } = await serveProgram({ yaml: YAML });
-    for (const path of ['/-/healthy', '/-/ready', '/']) {
-      expect((await fetch(`${url}${path}`)).status, path).toBe(200);
-    }
-  });
 });
 
 describe('logs', () => {
@@ -83,12 +76,6 @@ describe('logs', () => {
     await process.printed(UNREACHABLE);
     expect(process.stderr).not.toMatch(/^\{/m);
     expect(process.stderr).toMatch(/INFO.*serving metrics on/);
-  });
-
-  it('have the level of the configuration', async () => {
-    const { process } = await serveProgram({ yaml: `${YAML}\nlog: { level: debug }`, nodeFlags });
-    await process.printed(UNREACHABLE);
-    expect(process.stderr).toMatch(/^\{"level":"debug",/m);
   });
 
   it('have the level of the flag, which takes precedence', async () => {

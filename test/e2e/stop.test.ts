@@ -104,13 +104,6 @@ describe('a signal', () => {
     panel.sockets({ kind: 'half-open' });
     await expectStop(exporter, 'SIGTERM');
   });
-
-  it('ends the exporter in time while the panel is down', async () => {
-    await panel.stopListening();
-    const exporter = await serve(['--log.level', 'debug']);
-    await exporter.process.printed(/"event":"failing"/);
-    await expectStop(exporter, 'SIGINT');
-  });
 });
 
 describe('a scrape during a stop', () => {

@@ -11,10 +11,13 @@ const MAX_LINES = 60;
 /** Milliseconds on the run's fast clock after which no more lines are pending. */
 const LINES_SETTLE_MS = 130_000;
 
+/** Five lines and a count for what opened, and for what is suspended. */
+const MAX_START_LINES = 12;
+
 let stage: LogStage;
 
 beforeAll(async () => {
-  stage = await LogStage.start('json', SPEED);
+  stage = await LogStage.start(SPEED);
   await stage.opened(SERVERS);
   await stage.pass(LINES_SETTLE_MS);
 }, 120_000);
@@ -22,6 +25,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await endPrograms();
   await stage.panel.stop();
+});
+
+it(`150 servers log at most ${MAX_START_LINES} lines at a start`, () => {
+  expect(stage.lines.length, stage.lines.join('\n')).toBeLessThanOrEqual(MAX_START_LINES);
 });
 
 const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [

@@ -276,13 +276,6 @@ describe('malformed or unusual requests', () => {
     await expectScrape();
   });
 
-  it.each(['POST', 'TRACE', 'M-SEARCH'])('with the method %s are not allowed', async (method) => {
-    await serve();
-    const client = await ask(`${method} /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
-    expect(client.statuses).toEqual([405]);
-    await expectScrape();
-  });
-
   it.each([
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n', []],
     [

@@ -201,12 +201,3 @@ describe("the page's files", () => {
     },
   );
 });
-
-it.each(['/api/v1/servers', '/api/v1/history'])('%s accepts only GET and HEAD', async (path) => {
-  const post = await fetch(at(path), { method: 'POST' });
-  expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-  await eventually(async () => {
-    const head = await fetch(at(`${path}?server=a`), { method: 'HEAD' });
-    expect([head.status, await head.text()]).toEqual([200, '']);
-  });
-});

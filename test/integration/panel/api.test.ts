@@ -299,22 +299,6 @@ describe('an unusable successful response', () => {
 });
 
 describe('a call without a response', () => {
-  it("reports a name that can't be resolved", async () => {
-    const { api, telemetry } = apiOf('http://does-not-exist.invalid');
-    const error = await failureOf(api.get('resources', { id: 'ab' }, never()));
-    expect(error.problem.cause).toBe('dns');
-    expect(error.message).toMatch(/resolving does-not-exist\.invalid failed \(E\w+\)/);
-    expect(telemetry.calls).toEqual(['resources dns']);
-  });
-
-  it('reports that nothing listens', async () => {
-    const server = await scriptedServer(json(200, {}));
-    await server.close();
-    const error = await failureOf(apiOf(server.url).api.get('resources', { id: 'ab' }, never()));
-    expect(error.problem.cause).toBe('connection');
-    expect(error.message).toContain('ECONNREFUSED');
-  });
-
   it.each([
     // A port that speaks TLS closes a plain HTTP connection.
     ['closes the connection', (socket: Socket) => void socket.end(), 'https_needed'],

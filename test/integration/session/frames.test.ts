@@ -115,32 +115,3 @@ describe('the exporter sends', () => {
     expect(panel.record.counters).toMatchObject({ wouldHaveCrashed: 0, oversizeFrames: 0 });
   });
 });
-
-describe('a stop', () => {
-  it('closes every socket with 1000', async () => {
-    await startPanel();
-    await observe();
-    for (const { name } of SERVERS) await streaming({ server: name });
-    await exporter.stop();
-    await until(() => expect(panel.record.openSockets).toBe(0));
-    for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).lastCloseCode).toBe(1000);
-  });
-
-  it.each([
-    ['calls hang', (): void => panel.failRest({ kind: 'hang' })],
-    ['upgrades hang', (): void => panel.failSockets({ kind: 'hang-upgrade' })],
-    ['auth gets no response', (): void => panel.failSockets({ kind: 'ignore-auth' })],
-    ['the panel is down', (): void => void panel.stopListening()],
-    ['sockets are half open', (): void => panel.failSockets({ kind: 'half-open-on-open' })],
-  ])(
-    'succeeds while %s',
-    async (_what, arrange) => {
-      await startPanel();
-      arrange();
-      await observe();
-      await until(() => expect(panel.record.calls.length + exporter.lines.length).toBeGreaterThan(0));
-      await exporter.stop();
-    },
-    10_000,
-  );
-});
