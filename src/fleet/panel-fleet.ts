@@ -29,7 +29,6 @@ import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { sessionLog } from './session-log.ts';
 import { SocketLimit } from './socket-limit.ts';
-import { StopDecisions } from './stop-decisions.ts';
 import { PanelSurroundings } from './surroundings.ts';
 
 /** The settings of a panel's fleet. */
@@ -82,7 +81,6 @@ const LISTED_WITHIN_MS = 3_000;
 export class PanelFleet {
   readonly #context: PanelContext;
   readonly #serverLog: ServerLog;
-  readonly #stopDecisions: StopDecisions;
   readonly #discovery: Discovery;
   readonly #backups: ListReads<BackupsReading>;
   readonly #schedules: ListReads<SchedulesReading>;
@@ -118,7 +116,6 @@ export class PanelFleet {
     this.#paced = { at: Number.NEGATIVE_INFINITY, of: settings, intervals: settings };
     this.#context = context;
     this.#serverLog = new ServerLog(log, clock);
-    this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
     this.#socketLimit = socketLimit;
     this.#needs = new NeedsWatch({
       ...shared,
@@ -200,12 +197,8 @@ export class PanelFleet {
     this.#queries?.start();
   }
 
-  /**
-   * Monitors these configured servers, and what else is requested, from now on; anything unchanged isn't touched. A stop whose
-   * reason is still pending is decided with what is known.
-   */
+  /** Monitors these configured servers, and what else is requested, from now on; anything unchanged isn't touched. */
   setSelection(selection: PanelSelection): TargetChanges {
-    this.#stopDecisions.settle();
     return this.#observe(this.#configure(selection));
   }
 
@@ -277,7 +270,6 @@ export class PanelFleet {
     this.#needs.stop();
     this.#socketLimit.leave(this.#partChanged);
     await Promise.all([this.#members.stop(), this.#nodes?.stop(), queriesEnd, this.#context.gateway.close()]);
-    this.#stopDecisions.settle();
     this.#serverLog.flush();
   }
 
@@ -347,10 +339,11 @@ export class PanelFleet {
       panel: gateway,
       surroundings,
     };
+    const stops = { clock, log: this.#serverLog };
     return new Members({
       random,
       create: (target) => {
-        const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
+        const record = new ServerRecord(target, this.#staleness, stops);
         return { record, session: new Session(context, record) };
       },
       surroundings,

@@ -1,3 +1,5 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+import { type Logger, subjectOf } from '../domain/log.ts';
 import type {
   BackupsReading,
   CollectionStatus,
@@ -37,15 +39,15 @@ import {
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
 import { DurationCounter, isNews, offAt, ServerSamples } from './server-samples.ts';
+import { stopWarning } from './session-log.ts';
 
 /** For servers that were never sampled. */
 const UNWATCHED = new DurationCounter();
 
-/** Is notified of the stops of servers. */
-export interface StopListener {
-  /** The monotonic instant at which `decideStop` has to decide a reason; undefined if none is pending any more. */
-  awaited(record: ServerRecord, dueAt: number | undefined): void;
-  decided(record: ServerRecord, stop: DecidedStop): void;
+/** With what records decide the reasons of stops on time, and log them; shared by all servers of a panel. */
+export interface StopContext {
+  readonly clock: Pick<Clock, 'now' | 'schedule'>;
+  readonly log: Logger;
 }
 
 /** One server's entry in the store: the newest accepted sample and everything counted so far. */
@@ -69,17 +71,19 @@ export class ServerRecord implements ServerReading {
   #offSeenFrom = Number.NEGATIVE_INFINITY;
   /** Undefined before the first sample or stop. */
   #history: ServerHistory | undefined;
-  readonly #stopListener: StopListener | undefined;
+  readonly #context: StopContext | undefined;
+  /** When the reason of a stop has to be decided; undefined if none is pending. */
   #stopDueAt: number | undefined;
+  #cancelDecision: Cancel | undefined;
 
   constructor(
     target: ServerTarget,
     staleness: Readonly<Record<SampleSource, number>>,
-    stopListener?: StopListener,
+    context?: StopContext,
   ) {
     this.#target = target;
     this.staleness = staleness;
-    this.#stopListener = stopListener;
+    this.#context = context;
   }
 
   get target(): ServerTarget {
@@ -302,6 +306,8 @@ export class ServerRecord implements ServerReading {
   setCollection(status: CollectionStatus, socket: SocketState): void {
     this.status = status;
     this.socketState = socket;
+    // Without a session, nothing further explains a stop.
+    if (status.condition === 'stopped') this.decideStop(Number.POSITIVE_INFINITY);
   }
 
   socketBegan(): void {
@@ -333,7 +339,7 @@ export class ServerRecord implements ServerReading {
     const isNewsOfLast = !this.awaitsWords && isFailedRestart(this.#power, words, now);
     this.#see({ seen: 'words', at: now, words });
     if (isNewsOfLast && last !== undefined) {
-      this.#stopListener?.decided(this, { ...last, isRestartAborted: true });
+      this.#log({ ...last, isRestartAborted: true });
     }
   }
 
@@ -400,12 +406,25 @@ export class ServerRecord implements ServerReading {
     this.#power = explain([observation], this.#power);
     for (const stop of this.#power.decided) {
       this.#past.stopped(stop);
-      this.#stopListener?.decided(this, stop);
+      this.#log(stop);
     }
     const dueAt = decisionDueAt(this.#power);
     if (dueAt === this.#stopDueAt) return;
     this.#stopDueAt = dueAt;
-    this.#stopListener?.awaited(this, dueAt);
+    this.#cancelDecision?.();
+    const clock = this.#context?.clock;
+    if (clock === undefined || dueAt === undefined) return;
+    // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
+    this.#cancelDecision = clock.schedule(dueAt - clock.now(), () => this.decideStop(dueAt));
+  }
+
+  /** Logs a stop that is a problem. */
+  #log(stop: DecidedStop): void {
+    const { target, node } = this;
+    const warning = stopWarning(target.name, stop);
+    if (warning === undefined) return;
+    const { event, message } = warning;
+    this.#context?.log.warn({ ...subjectOf(target, node), event, exitCode: stop.exitCode }, message);
   }
 }
 

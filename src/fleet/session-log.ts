@@ -3,6 +3,7 @@ import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import type { ConditionChange, SessionLog } from '../session/session-ports.ts';
+import type { DecidedStop } from './power.ts';
 
 /** What the log says about a server; without an event if that isn't worth counting. */
 interface SessionLine {
@@ -72,4 +73,28 @@ function levelOf({ cause }: Problem): SessionLine['level'] {
   if (scope === 'panel' || scope === 'key') return 'debug';
   // A socket that was closed is reconnected at once: if that fails, the cause of that failure is the warning.
   return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
+}
+
+/** What to log about a stop; undefined if it needs no attention. */
+export function stopWarning(
+  name: string,
+  stop: DecidedStop,
+): { readonly event: ServerEvent; readonly message: string } | undefined {
+  const { reason, exitCode, isRestartAborted } = stop;
+  if (reason === 'disk_full')
+    return { event: reason, message: `server ${name} was stopped by its node: disk limit exceeded` };
+  const facts = [
+    ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
+    ...(reason === 'out_of_memory' ? ['out of memory'] : []),
+  ];
+  const why = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  const isCrash = reason === 'crashed' || reason === 'out_of_memory';
+  // An event of its own: otherwise, a summary would hide it among many crashes.
+  if (isRestartAborted) {
+    const what = isCrash ? 'crashed' : 'stopped by itself';
+    return { event: 'gave_up', message: `server ${name} ${what}${why}; the node gave up restarting it` };
+  }
+  return isCrash
+    ? { event: reason, message: `server ${name} crashed${why}; the node is restarting it` }
+    : undefined;
 }

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { StopDecisions } from '../../../src/fleet/stop-decisions.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -15,14 +14,12 @@ class EarlyClock extends ManualClock {
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-let decisions: StopDecisions;
 let record: ServerRecord;
 
 beforeEach(() => {
   clock = new EarlyClock();
   log = collectingLogger();
-  decisions = new StopDecisions(clock, log);
-  record = new ServerRecord(target({ name: 'creative' }), { socket: 60_000, poll: 60_000 }, decisions);
+  record = new ServerRecord(target({ name: 'creative' }), { socket: 60_000, poll: 60_000 }, { clock, log });
   record.socketBegan();
   record.stateHint('running', clock.now());
 });
@@ -77,9 +74,9 @@ describe('a stop', () => {
     expect(messages()).toEqual([]);
   });
 
-  it('is decided with what is known when the fleet stops or its configuration is reloaded', () => {
+  it('is decided with what is known when its session ends', () => {
     record.stateHint('offline', clock.now());
-    decisions.settle();
+    record.setCollection({ condition: 'stopped' }, 'none');
     expect(record.snapshot(clock.now(), clock).stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(clock.pending).toBe(0);
   });
