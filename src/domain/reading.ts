@@ -172,8 +172,6 @@ export interface Snapshot extends Readonly<Record<FieldName, number | undefined>
   readonly off_reason: StopReason | undefined;
   /** The node may still explain the latest stop; it does within seconds. */
   readonly is_stop_awaited: boolean;
-  /** The last stop that nobody requested and that has a known reason. */
-  readonly last_crash: ShownStop | undefined;
   /** The unwanted and unexplained stops of the last hour, oldest first. */
   readonly unwanted_stops: readonly ShownStop[];
 }

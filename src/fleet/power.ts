@@ -14,8 +14,6 @@ interface SampleSeen {
   readonly measuredFrom: number;
   /** Its uptime is that of another run than the one before. */
   readonly restarted: boolean;
-  /** The earliest instant at which the server was last seen off. */
-  readonly offSeenFrom: number;
 }
 
 /** Something seen of one server's power. Instants are monotonic milliseconds. */
@@ -59,6 +57,8 @@ export const NOTHING_SEEN = {
   statusAt: Number.NEGATIVE_INFINITY,
   starts: 0,
   startedAt: Number.NEGATIVE_INFINITY,
+  /** The earliest instant at which the server was last seen off. */
+  offSeenFrom: Number.NEGATIVE_INFINITY,
   /** The server was seen off, and the start that ends this has not been counted yet. */
   owesStart: false,
   stops: NO_STOPS,
@@ -147,7 +147,7 @@ export function isFailedRestart({ lastStop: last }: Power, { kind }: DaemonWords
 function afterStatus(before: Power, state: ServerState, at: number): Power {
   // Only a server that starts passes through `starting`, so it proves a start even on a new socket.
   const isProof = state === 'starting' && !before.isUnbroken && isOff(before.known) && before.owesStart;
-  const power = afterSocket(isProof ? started(before, at) : before, state, at);
+  const power = seenOff(afterSocket(isProof ? started(before, at) : before, state, at), state, at);
   // The `stats` frame may also have been first.
   if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;
   const burst = at - power.statusAt <= STATUS_SETTLES_MS ? power.ended : [];
@@ -158,7 +158,12 @@ function afterStatus(before: Power, state: ServerState, at: number): Power {
 function afterSample(before: Power, sample: SampleSeen): Power {
   const { state, at } = sample;
   const power = sample.source === 'poll' ? afterPoll(before, state, at) : afterSocket(before, state, at);
-  return power.starts === before.starts && !isOff(state) ? afterUptime(power, sample) : power;
+  if (isOff(state)) return seenOff(power, state, sample.measuredFrom);
+  return power.starts === before.starts ? afterUptime(power, sample) : power;
+}
+
+function seenOff(power: Power, state: ServerState, offSeenFrom: number): Power {
+  return isOff(state) ? { ...power, offSeenFrom } : power;
 }
 
 /** The state in an event or sample of the socket. */
@@ -191,14 +196,14 @@ function afterPoll(before: Power, state: ServerState, at: number): Power {
 
 /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
 function afterUptime(power: Power, sample: SampleSeen): Power {
-  const { uptimeMs, at, measuredFrom, restarted, offSeenFrom } = sample;
+  const { uptimeMs, at, measuredFrom, restarted } = sample;
   const owesStart = power.owesStart && isOn(power.state);
   // Without an uptime, only the states can show a start.
   if (Number.isNaN(uptimeMs)) return owesStart ? startedUnseen(power, at) : power;
   if (uptimeMs === 0) return power;
   const startedAt = at - uptimeMs;
   const isNew = startedAt > power.startedAt + SAME_START_MS;
-  const beganWhileOff = startedAt + START_JITTER_MS + (at - measuredFrom) >= offSeenFrom;
+  const beganWhileOff = startedAt + START_JITTER_MS + (at - measuredFrom) >= power.offSeenFrom;
   if (isNew && (restarted || (owesStart && beganWhileOff))) return startedUnseen(power, at);
   // It was running when it was seen off.
   return owesStart ? { ...power, owesStart: false } : power;

@@ -1,4 +1,5 @@
 import {
+  CHART_SERIES,
   isCrash,
   type LastStop,
   POINTS,
@@ -11,59 +12,9 @@ import { isOff, type Sample, type ServerState } from '../domain/server.ts';
 import { STRIP_POINTS, STRIP_STATES, stripText } from '../domain/state-strip.ts';
 import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
 
-/**
- * Network rates of one server over its last two chart steps: the counters at two marks are kept, and a rate spans the time from
- * the older mark to now. A rate over one second would jump, and a polled server's counters don't change between polls. NaN stands
- * for unknown.
- */
-export class NetworkTraffic {
-  #olderAt = Number.NaN;
-  #olderReceived = Number.NaN;
-  #olderSent = Number.NaN;
-  #newerAt = Number.NaN;
-  #newerReceived = Number.NaN;
-  #newerSent = Number.NaN;
-
-  /** Keeps a sample's counters as a mark. */
-  mark(received: number, sent: number, sampledAt: number): void {
-    // Counters that decreased were reset, so earlier marks are useless.
-    const isReset = received < this.#newerReceived || sent < this.#newerSent;
-    this.#olderAt = isReset ? Number.NaN : this.#newerAt;
-    this.#olderReceived = this.#newerReceived;
-    this.#olderSent = this.#newerSent;
-    this.#newerAt = sampledAt;
-    this.#newerReceived = received;
-    this.#newerSent = sent;
-  }
-
-  /** Forgets everything, because a rate can't span a gap. */
-  clear(): void {
-    this.#olderAt = Number.NaN;
-    this.#newerAt = Number.NaN;
-  }
-
-  /** Bytes per second, up to this sample. */
-  rate(of: 'received' | 'sent', bytes: number, at: number): number {
-    const older = of === 'received' ? this.#olderReceived : this.#olderSent;
-    const newer = of === 'received' ? this.#newerReceived : this.#newerSent;
-    const [since, from] = Number.isNaN(this.#olderAt) ? [this.#newerAt, newer] : [this.#olderAt, older];
-    return bytes >= newer && at > since && bytes >= from
-      ? ((bytes - from) * 1_000) / (at - since)
-      : Number.NaN;
-  }
-}
-
 const SECOND_MS = 1_000;
 const STEP_MS = STEP_SECONDS * SECOND_MS;
 const STRIP_STEP_MS = 120_000;
-
-/** The chart series kept of every server, in the order of their columns. */
-const SERIES = [
-  'cpu_usage_cores',
-  'memory_usage_bytes',
-  'network_receive_bytes_per_second',
-  'network_transmit_bytes_per_second',
-] as const;
 
 /** How long a peak is remembered, at least; at most one step longer. */
 const PEAK_WINDOW_MS = 60_000;
@@ -74,40 +25,60 @@ const PEAKS = ['cpu', 'memory'] as const;
 const [WORST, SATURATED] = [0, STRIP_STATES.length];
 const STRIP_RINGS = SATURATED + 1;
 
-/** Rings of so many steps in one array. */
+/** Few enough that the histories of removed servers keep little memory from being freed. */
+const SERVERS_PER_CHUNK = 16;
+
+/** Rings of so many steps of several servers, in one array. */
 class Rings {
   readonly #values: Float32Array | Float64Array | Uint8Array;
+  readonly #perServer: number;
   readonly #steps: number;
 
-  constructor(values: Float32Array | Float64Array | Uint8Array, steps: number) {
+  constructor(
+    create: Float32ArrayConstructor | Float64ArrayConstructor | Uint8ArrayConstructor,
+    perServer: number,
+    steps: number,
+  ) {
     // In an array of bytes, NaN becomes 0.
-    this.#values = values.fill(Number.NaN);
+    this.#values = new create(SERVERS_PER_CHUNK * perServer * steps).fill(Number.NaN);
+    this.#perServer = perServer;
     this.#steps = steps;
   }
 
-  read(ring: number, step: number): number {
-    return this.#values[ring * this.#steps + (step % this.#steps)] ?? Number.NaN;
+  read(server: number, ring: number, step: number): number {
+    return this.#values[this.#placeOf(server, ring, step)] ?? Number.NaN;
   }
 
-  write(ring: number, step: number, value: number): void {
-    this.#values[ring * this.#steps + (step % this.#steps)] = value;
+  write(server: number, ring: number, step: number, value: number): void {
+    this.#values[this.#placeOf(server, ring, step)] = value;
+  }
+
+  /** Writes the steps after the last one, up to another; there is no last one if it is NaN. */
+  extend(server: number, ring: number, last: number, to: number, valueAt: (step: number) => number): void {
+    for (let step = Math.max(last + 1, to - this.#steps + 1); step <= to; step += 1) {
+      this.write(server, ring, step, valueAt(step));
+    }
+  }
+
+  #placeOf(server: number, ring: number, step: number): number {
+    return (server * this.#perServer + ring) * this.#steps + (step % this.#steps);
   }
 }
-
-/** Few enough that the histories of removed servers keep little memory from being freed. */
-const SERVERS_PER_CHUNK = 16;
 
 /** The rings of several histories: with arrays of its own, each of 10,000 servers would need about 300 more bytes. */
 class Chunk {
   /** Of the last five minutes; 32 bits are enough for a chart. */
-  readonly points = new Rings(new Float32Array(SERVERS_PER_CHUNK * SERIES.length * POINTS), POINTS);
-  readonly peaks = new Rings(new Float64Array(SERVERS_PER_CHUNK * PEAKS.length * PEAK_STEPS), PEAK_STEPS);
+  readonly points = new Rings(Float32Array, CHART_SERIES.length, POINTS);
+  readonly peaks = new Rings(Float64Array, PEAKS.length, PEAK_STEPS);
   /** Of the last two hours. */
-  readonly strip = new Rings(new Uint8Array(SERVERS_PER_CHUNK * STRIP_RINGS * STRIP_POINTS), STRIP_POINTS);
+  readonly strip = new Rings(Uint8Array, STRIP_RINGS, STRIP_POINTS);
   taken = 0;
 }
 
 let newest = new Chunk();
+
+/** The network counters of a sample at an instant; NaN if unknown. */
+const NO_MARK = { at: Number.NaN, received: Number.NaN, sent: Number.NaN };
 
 /** The number of state changes, and of unwanted stops, kept per server. */
 const MAX_KEPT = 20;
@@ -134,15 +105,11 @@ type Change = Pick<LastStop, 'at'> & Partial<LastStop> & { readonly state: Serve
  * monotonic milliseconds; NaN stands for unknown.
  */
 export class ServerHistory {
-  readonly #points: Rings;
-  readonly #peaks: Rings;
-  readonly #strip: Rings;
-  /** The first ring of this server in each of them. */
-  readonly #firstPoints: number;
-  readonly #firstPeaks: number;
-  readonly #firstStrip: number;
-  /** Undefined until the game has responded. */
-  #players: Rings | undefined;
+  readonly #rings: Chunk;
+  /** The server's place in them. */
+  readonly #place: number;
+  /** Has the game ever responded? */
+  #hasPlayers = false;
   /** The newest step of five seconds, and of two minutes. */
   #step = Number.NaN;
   #stripStep = Number.NaN;
@@ -154,22 +121,22 @@ export class ServerHistory {
   /** Undefined before the first known state, which isn't a change. */
   #state: ServerState | undefined;
   #changes: readonly Change[] = [];
-  readonly #traffic = new NetworkTraffic();
-  lastCrash: LastStop | undefined;
   #unwanted: readonly LastStop[] = [];
+  /** The network counters at the last two points; both unknown after a gap. */
+  #older = NO_MARK;
+  #newer = NO_MARK;
 
   constructor() {
     if (newest.taken === SERVERS_PER_CHUNK) newest = new Chunk();
-    ({ points: this.#points, peaks: this.#peaks, strip: this.#strip } = newest);
-    this.#firstPoints = newest.taken * SERIES.length;
-    this.#firstPeaks = newest.taken * PEAKS.length;
-    this.#firstStrip = newest.taken * STRIP_RINGS;
+    this.#rings = newest;
+    this.#place = newest.taken;
     newest.taken += 1;
   }
 
   /**
    * Records an accepted sample, the state that it shows, and whether the server is off although it should run; without a newer
-   * sample, nothing is known after `freshForMs`. `players` is undefined unless the game is queried and responds.
+   * sample, nothing is known after `freshForMs`. `players` is undefined unless the game is queried and responds; the server was at its
+   * CPU limit for `saturatedMs` up to now.
    */
   sampled(
     sample: Sample,
@@ -177,6 +144,7 @@ export class ServerHistory {
     isDown: boolean,
     freshForMs: number,
     players: number | undefined,
+    saturatedMs: number,
   ): void {
     const now = sample.receivedAt;
     if (now > this.#freshUntil) this.#endGap();
@@ -184,9 +152,12 @@ export class ServerHistory {
     const step = Math.floor(now / STEP_MS);
     if (step !== this.#step) this.#addPoint(sample, step, players);
     this.#freshUntil = now + freshForMs;
+    // In whole seconds, which the steps of the strip count.
+    const seconds = Math.floor(now / SECOND_MS) - Math.floor((now - saturatedMs) / SECOND_MS);
+    if (seconds > 0) this.#count(SATURATED, this.#stripStep, seconds);
     if (sample.source !== 'socket') return;
-    this.#raise(this.#firstPeaks, sample.cpuCores);
-    this.#raise(this.#firstPeaks + 1, sample.memoryBytes);
+    this.#raise('cpu', sample.cpuCores);
+    this.#raise('memory', sample.memoryBytes);
   }
 
   /** Records the state that an event shows while samples are fresh. */
@@ -201,19 +172,10 @@ export class ServerHistory {
     this.#state = state;
   }
 
-  /** Records that the server was at its CPU limit for so long. */
-  saturated(now: number, forMs: number): void {
-    const seconds = Math.floor(now / SECOND_MS) - Math.floor((now - forMs) / SECOND_MS);
-    this.#count(SATURATED, this.#stripStep, seconds);
-  }
-
   /** Records a stop whose reason is decided. */
   stopped({ at, reason, exitCode }: LastStop): void {
     const stop = { at, reason, exitCode };
-    if (isCrash(reason)) {
-      this.lastCrash = stop;
-      this.#worsen(Math.floor(at / STRIP_STEP_MS), SHOWN.down);
-    }
+    if (isCrash(reason)) this.#worsen(Math.floor(at / STRIP_STEP_MS), SHOWN.down);
     if (isCrash(reason) || reason === 'unknown') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
     const place = this.#changes.findLastIndex(
       (change) =>
@@ -235,18 +197,24 @@ export class ServerHistory {
     return this.#unwanted.filter(({ at }) => now - at < LOOP_SECONDS * SECOND_MS);
   }
 
-  /** Bytes per second up to this sample; NaN if unknown. */
+  /**
+   * Bytes per second from the second last point up to this sample; NaN if unknown. A rate over one second would jump, and a polled
+   * server's counters don't change between polls.
+   */
   rate(of: 'received' | 'sent', bytes: number, sampledAt: number): number {
-    return this.#traffic.rate(of, bytes, sampledAt);
+    const from = Number.isNaN(this.#older.at) ? this.#newer : this.#older;
+    return bytes >= this.#newer[of] && sampledAt > from.at && bytes >= from[of]
+      ? ((bytes - from[of]) * SECOND_MS) / (sampledAt - from.at)
+      : Number.NaN;
   }
 
   /** The highest one-second value of the last minute; NaN if there was none. */
   peak(of: (typeof PEAKS)[number], now: number): number {
-    const ring = this.#firstPeaks + PEAKS.indexOf(of);
+    const ring = PEAKS.indexOf(of);
     let highest = Number.NaN;
     const first = Math.max(0, Math.floor(now / STEP_MS) - PEAK_STEPS + 1);
     for (let step = first; step <= this.#step; step += 1) {
-      const value = this.#peaks.read(ring, step);
+      const value = this.#rings.peaks.read(this.#place, ring, step);
       if (!(highest >= value) && !Number.isNaN(value)) highest = value;
     }
     return highest;
@@ -276,20 +244,13 @@ export class ServerHistory {
   read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
     const end = Math.floor(now / STEP_MS);
     const last = isFresh ? end : Math.min(end, this.#step);
-    const values = (rings: Rings, ring: number) =>
-      Array.from({ length: POINTS }, (_, index) => {
-        const step = end - POINTS + 1 + index;
-        return step > last ? null : this.#valueAt(rings, ring, step);
-      });
-    const series = SERIES.map(
-      (name, place) => [name, values(this.#points, this.#firstPoints + place)] as const,
-    );
+    const series = CHART_SERIES.map((name, ring) => {
+      const steps = Array.from({ length: POINTS }, (_, index) => end - POINTS + 1 + index);
+      return [name, steps.map((step) => (step > last ? null : this.#valueAt(ring, step)))] as const;
+    });
     return {
       end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / SECOND_MS),
-      series: {
-        ...Object.fromEntries(series),
-        ...(this.#players && { players: values(this.#players, 0) }),
-      },
+      series: Object.fromEntries(series.filter(([name]) => name !== 'players' || this.#hasPlayers)),
       state_changes: this.#changesAt(now, isFresh).map((change) => shown(change, clock)),
     };
   }
@@ -306,10 +267,9 @@ export class ServerHistory {
   }
 
   #advanceStrip(step: number): void {
-    for (let next = Math.max(this.#stripStep + 1, step - STRIP_POINTS + 1); next <= step; next += 1) {
-      for (let ring = 0; ring < STRIP_RINGS; ring += 1) {
-        this.#strip.write(this.#firstStrip + ring, next, ring === WORST ? this.#laterState(next) : 0);
-      }
+    for (let ring = 0; ring < STRIP_RINGS; ring += 1) {
+      const valueAt = (next: number) => (ring === WORST ? this.#laterState(next) : 0);
+      this.#rings.strip.extend(this.#place, ring, this.#stripStep, step, valueAt);
     }
     this.#stripStep = step;
   }
@@ -324,15 +284,13 @@ export class ServerHistory {
   }
 
   #count(ring: number, step: number, seconds: number): void {
-    if (!this.#keeps(step)) return;
-    const at = this.#firstStrip + ring;
-    this.#strip.write(at, step, this.#strip.read(at, step) + seconds);
+    if (this.#keeps(step))
+      this.#rings.strip.write(this.#place, ring, step, this.#stripAt(ring, step) + seconds);
   }
 
   #worsen(step: number, state: number): void {
     if (!this.#keeps(step)) return;
-    const at = this.#firstStrip + WORST;
-    this.#strip.write(at, step, Math.max(this.#strip.read(at, step), state));
+    this.#rings.strip.write(this.#place, WORST, step, Math.max(this.#stripAt(WORST, step), state));
   }
 
   #keeps(step: number): boolean {
@@ -340,7 +298,7 @@ export class ServerHistory {
   }
 
   #stripAt(ring: number, step: number): number {
-    return this.#keeps(step) ? this.#strip.read(this.#firstStrip + ring, step) : 0;
+    return this.#keeps(step) ? this.#rings.strip.read(this.#place, ring, step) : 0;
   }
 
   /** The state at the start of a step after the last one that was recorded. */
@@ -349,50 +307,54 @@ export class ServerHistory {
   }
 
   #addPoint(sample: Sample, step: number, players: number | undefined): void {
-    const { receivedAt, networkReceiveBytes: received, networkTransmitBytes: sent } = sample;
-    if (players !== undefined) this.#players ??= new Rings(new Float32Array(POINTS), POINTS);
-    for (const ring of SERIES.keys()) this.#repeat(this.#points, this.#firstPoints + ring, step);
-    if (this.#players !== undefined) this.#repeat(this.#players, 0, step);
-    for (let next = Math.max(this.#step + 1, step - PEAK_STEPS + 1); next <= step; next += 1) {
-      for (const ring of PEAKS.keys()) this.#peaks.write(this.#firstPeaks + ring, next, Number.NaN);
+    const { receivedAt: at, networkReceiveBytes: received, networkTransmitBytes: sent } = sample;
+    const { points, peaks } = this.#rings;
+    const values = [
+      sample.cpuCores,
+      sample.memoryBytes,
+      this.rate('received', received, at),
+      this.rate('sent', sent, at),
+      players ?? Number.NaN,
+    ];
+    for (const [ring, value] of values.entries()) {
+      const last = points.read(this.#place, ring, this.#step);
+      // The last value is repeated while it was fresh; the steps after that are unknown.
+      const valueAt = (next: number) => (next * STEP_MS <= this.#freshUntil ? last : Number.NaN);
+      points.extend(this.#place, ring, this.#step, step, valueAt);
+      points.write(this.#place, ring, step, value);
     }
+    for (const ring of PEAKS.keys()) peaks.extend(this.#place, ring, this.#step, step, () => Number.NaN);
     this.#step = step;
-    this.#points.write(this.#firstPoints, step, sample.cpuCores);
-    this.#points.write(this.#firstPoints + 1, step, sample.memoryBytes);
-    this.#points.write(this.#firstPoints + 2, step, this.#traffic.rate('received', received, receivedAt));
-    this.#points.write(this.#firstPoints + 3, step, this.#traffic.rate('sent', sent, receivedAt));
-    this.#players?.write(0, step, players ?? Number.NaN);
-    this.#traffic.mark(received, sent, receivedAt);
+    this.#hasPlayers ||= players !== undefined;
+    // Counters that decreased were reset, so the mark before is useless.
+    const isReset = received < this.#newer.received || sent < this.#newer.sent;
+    this.#older = isReset ? NO_MARK : this.#newer;
+    this.#newer = { at, received, sent };
   }
 
-  /** Repeats the last value until this step while it was fresh; the steps after that are unknown. */
-  #repeat(rings: Rings, ring: number, step: number): void {
-    const last = rings.read(ring, this.#step);
-    for (let next = Math.max(this.#step + 1, step - POINTS + 1); next < step; next += 1) {
-      rings.write(ring, next, next * STEP_MS <= this.#freshUntil ? last : Number.NaN);
-    }
-  }
-
-  #raise(ring: number, value: number): void {
+  #raise(of: (typeof PEAKS)[number], value: number): void {
+    const [{ peaks }, ring] = [this.#rings, PEAKS.indexOf(of)];
     // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
     // nothing.
-    if (!(this.#peaks.read(ring, this.#step) >= value) && !Number.isNaN(value)) {
-      this.#peaks.write(ring, this.#step, value);
+    if (!(peaks.read(this.#place, ring, this.#step) >= value) && !Number.isNaN(value)) {
+      peaks.write(this.#place, ring, this.#step, value);
     }
   }
 
   /** The value of a chart at a step, up to now: the last point applies until the next one while it is fresh. */
-  #valueAt(rings: Rings, ring: number, step: number): number | null {
+  #valueAt(ring: number, step: number): number | null {
     if (step > this.#step && step * STEP_MS > this.#freshUntil) return null;
     const at = Math.min(step, this.#step);
-    const value = at >= 0 && at > this.#step - POINTS ? rings.read(ring, at) : Number.NaN;
+    const isKept = at >= 0 && at > this.#step - POINTS;
+    const value = isKept ? this.#rings.points.read(this.#place, ring, at) : Number.NaN;
     // A 32-bit float holds seven digits, and a chart shows fewer.
     return Number.isNaN(value) ? null : Number(value.toPrecision(6));
   }
 
   /** A rate can't span a gap. */
   #endGap(): void {
-    this.#traffic.clear();
+    this.#older = NO_MARK;
+    this.#newer = NO_MARK;
     if (this.#state === undefined || this.#state === 'unknown') return;
     this.#change({ at: this.#freshUntil, state: 'unknown' });
     this.#state = 'unknown';

@@ -38,11 +38,8 @@ import {
   type Seen,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
-import { DurationCounter, isNews, offAt, ServerSamples } from './server-samples.ts';
+import { isNews, offAt, ServerSamples } from './server-samples.ts';
 import { stopWarning } from './session-log.ts';
-
-/** For servers that were never sampled. */
-const UNWATCHED = new DurationCounter();
 
 /** With what records decide the reasons of stops on time, and log them; shared by all servers of a panel. */
 export interface StopContext {
@@ -52,7 +49,8 @@ export interface StopContext {
 
 /** One server's entry in the store: the newest accepted sample and everything counted so far. */
 export class ServerRecord implements ServerReading {
-  #target: ServerTarget;
+  /** Replaced as a whole when the server's description changes; never modified in place. */
+  target: ServerTarget;
   /** The maximum age of a sample in milliseconds, by source. */
   staleness: Readonly<Record<SampleSource, number>>;
   status: CollectionStatus = { condition: 'waiting' };
@@ -67,8 +65,6 @@ export class ServerRecord implements ServerReading {
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
   #power: Power = NOTHING_SEEN;
-  /** The earliest instant at which the server was last seen off. */
-  #offSeenFrom = Number.NEGATIVE_INFINITY;
   /** Undefined before the first sample or stop. */
   #history: ServerHistory | undefined;
   readonly #context: StopContext | undefined;
@@ -81,19 +77,9 @@ export class ServerRecord implements ServerReading {
     staleness: Readonly<Record<SampleSource, number>>,
     context?: StopContext,
   ) {
-    this.#target = target;
+    this.target = target;
     this.staleness = staleness;
     this.#context = context;
-  }
-
-  get target(): ServerTarget {
-    return this.#target;
-  }
-
-  /** Replaced as a whole when the server's description changes; never modified in place. */
-  set target(target: ServerTarget) {
-    this.#target = target;
-    this.#samples?.limit(target.limits);
   }
 
   get node(): string | undefined {
@@ -157,8 +143,6 @@ export class ServerRecord implements ServerReading {
     const [cpuLimit, memoryLimit] = [known(this.#cpuLimit), known(this.#memoryLimit)];
     // A blocked server has no samples, but the limits that the configuration or the server list gives.
     const given: Limits = isBlocked ? limits : {};
-    const counter = this.#samples?.durations ?? UNWATCHED;
-    const durations = counter.read(cpuLimit !== undefined, memoryLimit !== undefined);
     const history = isFresh ? this.#history : undefined;
     const backups = this.#shownBackups(now);
     const schedules = this.#shownSchedules(now);
@@ -180,7 +164,7 @@ export class ServerRecord implements ServerReading {
       memory_usage_bytes: known(sample?.memoryBytes),
       memory_limit_bytes: isFresh ? memoryLimit : finiteLimit(memoryLimitOf(given, undefined)),
       cpu_usage_cores: known(sample?.cpuCores),
-      cpu_seconds_total: isFresh ? durations.cpu : undefined,
+      cpu_seconds_total: isFresh ? seconds(this.#samples?.cpuMs) : undefined,
       cpu_limit_cores: isFresh ? cpuLimit : finiteLimit(given.cpuCores),
       cpu_saturated_share: cpuLimit === undefined ? undefined : history?.cpuSaturatedShare(now),
       disk_usage_bytes: known(sample?.diskBytes),
@@ -203,21 +187,20 @@ export class ServerRecord implements ServerReading {
       last_stop: lastStop,
       off_reason: this.#offReason,
       is_stop_awaited: this.awaitsWords,
-      last_crash: shownStop(this.#history?.lastCrash, clock),
       unwanted_stops: unwanted.map((stop) => stopOf(stop, clock)),
       last_exit_code: this.#power.lastExitCode,
       automatic_restart_aborted: Number(this.#power.isRestartAborted),
-      running_seconds_total: durations.running,
-      observed_seconds_total: durations.observed,
-      cpu_saturated_seconds_total: durations.cpuSaturated,
-      memory_saturated_seconds_total: durations.memorySaturated,
+      running_seconds_total: seconds(this.#samples?.runningMs ?? 0),
+      observed_seconds_total: seconds(this.#samples?.observedMs ?? 0),
+      cpu_saturated_seconds_total: cpuLimit && seconds(this.#samples?.cpuSaturatedMs ?? 0),
+      memory_saturated_seconds_total: memoryLimit && seconds(this.#samples?.memorySaturatedMs ?? 0),
       console_lines_total: this.consoleLines,
       expected_running: flag(this.#isExpected(now)),
       collection_up: Number(isFresh),
       collection_streaming: Number(status.condition === 'streaming'),
       backups: backups?.count,
-      backup_last_success_timestamp_seconds: inSeconds(backups?.lastSuccessUnixMs),
-      backup_last_failure_timestamp_seconds: inSeconds(backups?.lastFailureUnixMs),
+      backup_last_success_timestamp_seconds: seconds(backups?.lastSuccessUnixMs),
+      backup_last_failure_timestamp_seconds: seconds(backups?.lastFailureUnixMs),
       backup_last_size_bytes: backups?.lastSizeBytes,
       schedules: schedules?.schedules ?? [],
       schedules_left_out: schedules?.leftOut || undefined,
@@ -326,10 +309,9 @@ export class ServerRecord implements ServerReading {
   /** Records a `status` event: a hint that precedes the sample with the same state. */
   stateHint(state: ServerState, now: number): void {
     this.#see({ seen: 'status', at: now, state });
-    if (isOff(state)) this.#offSeenFrom = now;
     this.#samples?.hinted(state);
     if (!this.isFresh(now)) return;
-    this.#samples?.durations.observed(now, this.state === 'running');
+    this.#samples?.observed(now, this.state === 'running');
     this.#past.seen(this.state, now, this.#isDown(now));
   }
 
@@ -377,29 +359,20 @@ export class ServerRecord implements ServerReading {
 
   #accept(next: Sample): void {
     const { target } = this;
-    this.#samples ??= new ServerSamples(target.limits);
+    this.#samples ??= new ServerSamples();
     const samples = this.#samples;
     const order = samples.order(next, this.#power);
     const restarted = order === 'restarted';
     if (order === 'older') return;
-    this.#seeSample(next, restarted);
-    if (!samples.accept(next, restarted, this.#power)) return;
-    const { newest, durations } = samples;
-    const { receivedAt, cpuCores, memoryBytes } = newest;
-    const players = this.#shownQuery(receivedAt)?.players;
-    this.#past.sampled(newest, this.state, this.#isDown(receivedAt), this.#stalenessMs, players);
-    const saturatedMs = next.source === 'socket' ? durations.streamed(receivedAt, cpuCores, memoryBytes) : 0;
-    if (saturatedMs > 0) this.#past.saturated(receivedAt, saturatedMs);
-  }
-
-  #seeSample(next: Sample, restarted: boolean): void {
     const { state, source, receivedAt: at, measuredFrom, uptimeMs } = next;
-    if (state === undefined) return;
-    if (isNews(this.#power, next, restarted)) {
-      const offSeenFrom = this.#offSeenFrom;
-      this.#see({ seen: 'sample', at, state, source, uptimeMs, measuredFrom, restarted, offSeenFrom });
+    if (state !== undefined && isNews(this.#power, next, restarted)) {
+      this.#see({ seen: 'sample', at, state, source, uptimeMs, measuredFrom, restarted });
     }
-    if (isOff(state)) this.#offSeenFrom = measuredFrom;
+    const { cpuSaturatedMs } = samples;
+    if (!samples.accept(next, restarted, this.#power, target.limits)) return;
+    const saturatedMs = samples.cpuSaturatedMs - cpuSaturatedMs;
+    const players = this.#shownQuery(at)?.players;
+    this.#past.sampled(samples.newest, this.state, this.#isDown(at), this.#stalenessMs, players, saturatedMs);
   }
 
   #see(observation: Seen): void {
@@ -448,8 +421,8 @@ function unixSeconds(monotonicMs: number, clock: WallClock): number {
   return Math.round(clock.toUnixMs(monotonicMs)) / 1_000;
 }
 
-function inSeconds(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : ms / 1_000;
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined || Number.isNaN(ms) ? undefined : ms / 1_000;
 }
 
 function shownStop(stop: LastStop | undefined, clock: WallClock): ShownStop | undefined {

@@ -1,7 +1,6 @@
 import {
   finiteLimit,
   isOff,
-  isOn,
   type Limits,
   memoryLimitOf,
   Sample,
@@ -21,20 +20,34 @@ const FROZEN_AFTER_MS = 20_000;
  */
 const ASKED_AFTER_MS = 10_000;
 
+/** A counter that stays below its highest value for this long was reset, whatever else is known. */
+const MAX_HELD_MS = 60_000;
+
+/** A longer gap between samples isn't counted as observed or running time, and no CPU time is assumed for it. */
+const MAX_OBSERVED_GAP_MS = 60_000;
+
+/** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */
+const MAX_SATURATED_GAP_MS = 5_000;
+
 /** What is kept of one server's samples; created with the first, so that starting thousands of servers takes less work. */
 export class ServerSamples {
   /** The newest accepted sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
   readonly newest = new Sample();
-  readonly durations = new DurationCounter();
   /** When the server started; stable between samples of one run; undefined if off or unknown. */
   startedAt: number | undefined;
   /** The node repeats the newest sample although the server continues to run. */
   isFrozen = false;
-  #limits: Limits;
-  readonly #received = new MonotonicCounter();
-  readonly #transmitted = new MonotonicCounter();
-  readonly #diskRead = new MonotonicCounter();
-  readonly #diskWritten = new MonotonicCounter();
+  /** For how long the server was monitored, was running, and was at its limits, on the monotonic clock. */
+  observedMs = 0;
+  runningMs = 0;
+  cpuSaturatedMs = 0;
+  memorySaturatedMs = 0;
+  /** The CPU time; NaN before the first sample with a CPU usage. */
+  cpuMs = Number.NaN;
+  #observedAt = Number.NaN;
+  #wasRunning = false;
+  /** Since when a counter has been shown instead of a lower value; undefined if none is. */
+  #heldSince: number | undefined;
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
   /** The server was seen off or starting since the newest sample, so that its counters may restart. */
@@ -43,17 +56,6 @@ export class ServerSamples {
   /** When the last sample arrived over the socket, whether or not it was accepted. */
   #socketSampleAt = Number.NEGATIVE_INFINITY;
   #uptimeMovedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(limits: Limits) {
-    this.#limits = limits;
-    this.#noteLimits();
-  }
-
-  /** Replaces the limits of the configuration or server list. */
-  limit(limits: Limits): void {
-    this.#limits = limits;
-    this.#noteLimits();
-  }
 
   /** Events may have been missed until now. */
   interrupted(): void {
@@ -66,6 +68,17 @@ export class ServerSamples {
     this.#mayReset ||= isOff(state) || state === 'starting';
   }
 
+  /** Records that the server was monitored, and whether it is running. */
+  observed(now: number, isRunning: boolean): void {
+    const gapMs = now - this.#observedAt;
+    if (gapMs <= MAX_OBSERVED_GAP_MS) {
+      this.observedMs += gapMs;
+      if (this.#wasRunning) this.runningMs += gapMs;
+    }
+    this.#observedAt = now;
+    this.#wasRunning = isRunning;
+  }
+
   /** How a sample relates to the newest one, and to what events have shown since. */
   order(next: Sample, power: Power): SampleOrder {
     const { newest } = this;
@@ -76,12 +89,13 @@ export class ServerSamples {
   }
 
   /** Takes a sample that isn't older than the newest one, unless it is frozen; `restarted` if it is of another run. */
-  accept(next: Sample, restarted: boolean, power: Power): boolean {
+  accept(next: Sample, restarted: boolean, power: Power, limits: Limits): boolean {
     const { source, receivedAt, uptimeMs } = next;
+    const { source: sourceBefore, receivedAt: before, uptimeMs: uptimeBefore } = this.newest;
     const isStreamed = source === 'socket';
     const isSettled = power.state === 'running' || power.state === 'stopping' || power.state === 'unknown';
     this.#mayReset ||= !isSettled;
-    const hasMoved = uptimeMs !== this.newest.uptimeMs;
+    const hasMoved = uptimeMs !== uptimeBefore;
     if (hasMoved) this.#uptimeMovedAt = receivedAt;
     this.isFrozen = this.#isStandingStill(next, power);
     if (isStreamed) this.#socketSampleAt = receivedAt;
@@ -90,8 +104,9 @@ export class ServerSamples {
     this.#show(next, restarted || this.#mayReset || power.starts !== this.#starts);
     this.#mayReset = !isSettled;
     this.#starts = power.starts;
-    this.durations.observed(receivedAt, power.state === 'running');
-    this.durations.used(receivedAt, next.cpuCores);
+    this.observed(receivedAt, power.state === 'running');
+    this.#used(receivedAt - before, next.cpuCores);
+    if (isStreamed && sourceBefore === 'socket') this.#saturated(receivedAt - before, limits);
     // An unchanged uptime shows nothing about the start.
     if (hasMoved) this.#noteStart(next, restarted, power);
     return true;
@@ -104,24 +119,47 @@ export class ServerSamples {
     return isUp && wasAskedFor && measuredFrom - this.#uptimeMovedAt > FROZEN_AFTER_MS;
   }
 
+  /**
+   * A counter decreases only if the server may have been restarted. Otherwise a single late value would look like a reset, and so like a
+   * terabyte of traffic.
+   */
   #show(next: Sample, mayReset: boolean): void {
     const { newest } = this;
-    const { receivedAt } = next;
-    const { memoryLimitBytes } = newest;
+    const { memoryLimitBytes, networkReceiveBytes, networkTransmitBytes } = newest;
+    const { diskReadBytes, diskWrittenBytes } = newest;
     newest.copy(next);
     // A resources response doesn't contain the limit, so the value from the socket is kept.
     if (Number.isNaN(next.memoryLimitBytes)) newest.memoryLimitBytes = memoryLimitBytes;
-    else if (next.memoryLimitBytes !== memoryLimitBytes) this.#noteLimits();
-    newest.networkReceiveBytes = this.#received.next(next.networkReceiveBytes, mayReset, receivedAt);
-    newest.networkTransmitBytes = this.#transmitted.next(next.networkTransmitBytes, mayReset, receivedAt);
-    newest.diskReadBytes = this.#diskRead.next(next.diskReadBytes, mayReset, receivedAt);
-    newest.diskWrittenBytes = this.#diskWritten.next(next.diskWrittenBytes, mayReset, receivedAt);
+    const isLower =
+      next.networkReceiveBytes < networkReceiveBytes ||
+      next.networkTransmitBytes < networkTransmitBytes ||
+      next.diskReadBytes < diskReadBytes ||
+      next.diskWrittenBytes < diskWrittenBytes;
+    const { receivedAt } = next;
+    if (mayReset || !isLower || receivedAt - (this.#heldSince ?? receivedAt) >= MAX_HELD_MS) {
+      this.#heldSince = undefined;
+      return;
+    }
+    this.#heldSince ??= receivedAt;
+    newest.networkReceiveBytes = notBelow(networkReceiveBytes, next.networkReceiveBytes);
+    newest.networkTransmitBytes = notBelow(networkTransmitBytes, next.networkTransmitBytes);
+    newest.diskReadBytes = notBelow(diskReadBytes, next.diskReadBytes);
+    newest.diskWrittenBytes = notBelow(diskWrittenBytes, next.diskWrittenBytes);
   }
 
-  #noteLimits(): void {
-    const cpuLimit = finiteLimit(this.#limits.cpuCores) ?? Number.NaN;
-    const memoryLimit = finiteLimit(memoryLimitOf(this.#limits, this.newest.memoryLimitBytes)) ?? Number.NaN;
-    this.durations.limit(cpuLimit, memoryLimit);
+  #used(gapMs: number, cores: number): void {
+    if (Number.isNaN(cores)) return;
+    if (Number.isNaN(this.cpuMs)) this.cpuMs = 0;
+    if (gapMs <= MAX_OBSERVED_GAP_MS) this.cpuMs += cores * gapMs;
+  }
+
+  #saturated(gapMs: number, limits: Limits): void {
+    if (gapMs > MAX_SATURATED_GAP_MS) return;
+    const { cpuCores, memoryBytes, memoryLimitBytes } = this.newest;
+    const cpuLimit = finiteLimit(limits.cpuCores) ?? Number.NaN;
+    const memoryLimit = finiteLimit(memoryLimitOf(limits, memoryLimitBytes)) ?? Number.NaN;
+    if (cpuCores >= SATURATED_FROM * cpuLimit) this.cpuSaturatedMs += gapMs;
+    if (memoryBytes >= SATURATED_FROM * memoryLimit) this.memorySaturatedMs += gapMs;
   }
 
   #noteStart(next: Sample, restarted: boolean, power: Power): void {
@@ -137,100 +175,9 @@ export class ServerSamples {
   }
 }
 
-/** A counter that stays below its highest value for this long was reset, whatever else is known. */
-const MAX_HELD_MS = 60_000;
-
-/**
- * Keeps one of a server's counters monotonic: it decreases only if the server was restarted. Otherwise a single late value would
- * look like a reset, and so like a terabyte of traffic.
- */
-export class MonotonicCounter {
-  /** NaN before the first value. */
-  #highest = Number.NaN;
-  /** Since when the highest value has been shown instead of a lower one; undefined if it isn't. */
-  #heldSince: number | undefined;
-
-  /** The value to show for a received one; `mayReset` if the server was restarted since the last. NaN if none was received. */
-  next(value: number, mayReset: boolean, now: number): number {
-    if (Number.isNaN(value)) return value;
-    const isHeld = value < this.#highest && !mayReset && now - (this.#heldSince ?? now) < MAX_HELD_MS;
-    if (!isHeld) {
-      this.#highest = value;
-      this.#heldSince = undefined;
-    } else this.#heldSince ??= now;
-    return this.#highest;
-  }
-}
-
-/** A longer gap between samples isn't counted as observed or running time, and no CPU time is assumed for it. */
-const MAX_OBSERVED_GAP_MS = 60_000;
-
-/** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */
-const MAX_SATURATED_GAP_MS = 5_000;
-
-/** Counts how long one server was monitored, was running, used the CPU, and was at its limits, on the monotonic clock. */
-export class DurationCounter {
-  #observedMs = 0;
-  #runningMs = 0;
-  #cpuSaturatedMs = 0;
-  #memorySaturatedMs = 0;
-  /** NaN before the first value. */
-  #cpuMs = Number.NaN;
-  #observedAt = Number.NaN;
-  #usedAt = Number.NaN;
-  #streamedAt = Number.NaN;
-  #cpuSaturatedFrom = Number.NaN;
-  #memorySaturatedFrom = Number.NaN;
-  #wasRunning = false;
-
-  /** Records that the server was monitored, and whether it is running. */
-  observed(now: number, isRunning: boolean): void {
-    const gapMs = now - this.#observedAt;
-    if (gapMs <= MAX_OBSERVED_GAP_MS) {
-      this.#observedMs += gapMs;
-      if (this.#wasRunning) this.#runningMs += gapMs;
-    }
-    this.#observedAt = now;
-    this.#wasRunning = isRunning;
-  }
-
-  /** Records the CPU usage since the sample before, in cores; NaN if a sample has none. */
-  used(now: number, cores: number): void {
-    const gapMs = now - this.#usedAt;
-    this.#usedAt = now;
-    if (Number.isNaN(cores)) return;
-    if (Number.isNaN(this.#cpuMs)) this.#cpuMs = 0;
-    if (gapMs <= MAX_OBSERVED_GAP_MS) this.#cpuMs += cores * gapMs;
-  }
-
-  /** Sets the limits that apply from now on; NaN for a limit that doesn't exist. */
-  limit(cpuLimit: number, memoryLimit: number): void {
-    this.#cpuSaturatedFrom = SATURATED_FROM * cpuLimit;
-    this.#memorySaturatedFrom = SATURATED_FROM * memoryLimit;
-  }
-
-  /** Records a sample from the socket, with NaN for a missing value; returns for how long the server was at its CPU limit. */
-  streamed(now: number, cpuUsed: number, memoryUsed: number): number {
-    const gapMs = now - this.#streamedAt;
-    this.#streamedAt = now;
-    if (!(gapMs <= MAX_SATURATED_GAP_MS)) return 0;
-    if (memoryUsed >= this.#memorySaturatedFrom) this.#memorySaturatedMs += gapMs;
-    if (!(cpuUsed >= this.#cpuSaturatedFrom)) return 0;
-    this.#cpuSaturatedMs += gapMs;
-    return gapMs;
-  }
-
-  /** The totals so far, in seconds that only increase; saturation only for limits that exist. */
-  read(hasCpuLimit: boolean, hasMemoryLimit: boolean) {
-    return {
-      observed: this.#observedMs / 1_000,
-      running: this.#runningMs / 1_000,
-      cpuSaturated: hasCpuLimit ? this.#cpuSaturatedMs / 1_000 : undefined,
-      memorySaturated: hasMemoryLimit ? this.#memorySaturatedMs / 1_000 : undefined,
-      /** Undefined before the first sample with a CPU usage. */
-      cpu: Number.isNaN(this.#cpuMs) ? undefined : this.#cpuMs / 1_000,
-    };
-  }
+/** The value of a counter; NaN if there is none. */
+function notBelow(before: number, value: number): number {
+  return value < before ? before : value;
 }
 
 /** Frames of one socket can overtake each other by at most this much. */
@@ -337,7 +284,7 @@ export function offAt({ known, since }: Power): number | undefined {
 /** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
 export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
   const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
-  return !isAsBefore || restarted || (power.owesStart ? isOn : isOff)(power.state);
+  return !isAsBefore || restarted || power.owesStart || isOff(power.state);
 }
 
 /** May a sample still show a state that a `status` has ended? */

@@ -123,7 +123,6 @@ const UNKNOWN: Omit<Snapshot, 'target'> = {
   last_stop: undefined,
   off_reason: undefined,
   is_stop_awaited: false,
-  last_crash: undefined,
   unwanted_stops: [],
   last_exit_code: undefined,
   automatic_restart_aborted: 0,

@@ -89,8 +89,8 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
 }
 
 /** The last crash, if it was in the last hour. */
-export function recentCrash({ last_crash: crash, timestamp_seconds: now }: Snapshot): ShownStop | undefined {
-  return crash !== undefined && now - crash.timestamp_seconds < TRACE_SECONDS ? crash : undefined;
+export function recentCrash({ unwanted_stops: stops }: Snapshot): ShownStop | undefined {
+  return stops.findLast(({ reason }) => isCrash(reason));
 }
 
 /** The problem with monitoring a server whose complaint is another: what happened, and what to do about it. */

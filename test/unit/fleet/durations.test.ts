@@ -1,105 +1,82 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { DurationCounter } from '../../../src/fleet/server-samples.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { type SampleValues, sampleOf } from '../../support/samples.ts';
+import { target } from '../../support/targets.ts';
 
-const create = () => new DurationCounter();
+const limits = { cpuCores: 2, memoryBytes: 2_000 };
 
-describe('observed and running time', () => {
-  it('counts by the state at the beginning of each gap, and skips gaps longer than a minute', () => {
-    const counter = create();
-    counter.observed(0, true);
-    counter.observed(1_000, true);
-    counter.observed(11_000, false);
-    counter.observed(71_000, true);
-    counter.observed(131_001, true);
-    counter.observed(132_001, false);
-    expect(counter.read(false, false)).toEqual({
-      observed: 72,
-      running: 12,
-      cpuSaturated: undefined,
-      memorySaturated: undefined,
-      cpu: undefined,
-    });
-  });
+let record: ServerRecord;
+let now: number;
 
-  it('never counts more running than observed time', () => {
-    const step = fc.record({ afterMs: fc.integer({ min: 0, max: 120_000 }), isRunning: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(step), (steps) => {
-        const counter = create();
-        let now = 0;
-        let longest = 0;
-        for (const { afterMs, isRunning } of steps) {
-          now += afterMs;
-          counter.observed(now, isRunning);
-          const { observed, running } = counter.read(true, true);
-          expect(running).toBeLessThanOrEqual(observed);
-          expect(observed).toBeGreaterThanOrEqual(longest);
-          expect(observed).toBeLessThanOrEqual(now / 1_000);
-          longest = observed;
-        }
-      }),
-    );
+/** A frame of a server that runs, without its uptime. */
+function frame(afterMs: number, values: SampleValues = {}): void {
+  now += afterMs;
+  record.socketSample(sampleOf({ state: 'running', ...values }), now);
+}
+
+const shown = () => record.snapshot(now, { toUnixMs: (ms: number) => ms });
+
+function start(target_ = target({ limits })): void {
+  record = new ServerRecord(target_, { socket: 60_000, poll: 60_000 });
+  record.socketBegan();
+  now = 10_000_000;
+}
+
+beforeEach(() => start());
+
+it('observed and running time are counted by the state at the beginning of each gap, without gaps longer than a minute', () => {
+  for (const afterMs of [0, 1_000]) frame(afterMs);
+  frame(10_000, { state: 'offline' });
+  for (const afterMs of [60_000, 60_001]) frame(afterMs);
+  frame(1_000, { state: 'offline' });
+  expect(shown()).toMatchObject({ observed_seconds_total: 72, running_seconds_total: 12 });
+});
+
+it('CPU time is that of a constant usage, however the samples are spaced, without gaps longer than a minute', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 120_000 })), (gaps) => {
+      start();
+      let seconds = 0;
+      frame(0, { cpuCores: 3 });
+      for (const gap of gaps) {
+        frame(gap, { cpuCores: 3 });
+        if (gap <= 60_000) seconds += gap / 1_000;
+        expect(shown().cpu_seconds_total).toBeCloseTo(3 * seconds, 6);
+      }
+    }),
+  );
+});
+
+it('CPU time counts nothing for a sample without a CPU usage', () => {
+  frame(0);
+  expect(shown().cpu_seconds_total).toBeUndefined();
+  frame(1_000, { cpuCores: 2 });
+  frame(1_000);
+  frame(1_000, { cpuCores: 1 });
+  expect(shown().cpu_seconds_total).toBe(3);
+});
+
+it.each([
+  ['at 95 % of the limit', 0, 0.95, 1],
+  ['not below 95 %', 0, 0.945, 0],
+  ['above the limit', 0, 4, 1],
+  ['for a gap of five seconds', 4_000, 1, 5],
+  ['not for a longer one', 4_001, 1, 0],
+])('saturation is counted %s', (_title, longerMs, share, seconds) => {
+  frame(0);
+  frame(1_000 + longerMs, { cpuCores: 2 * share });
+  frame(1_000 + longerMs, { memoryBytes: 2_000 * share });
+  expect(shown()).toMatchObject({
+    cpu_saturated_seconds_total: seconds,
+    memory_saturated_seconds_total: seconds,
   });
 });
 
-describe('CPU time', () => {
-  it('is undefined before the first usage, and counts nothing for a gap of more than a minute', () => {
-    const counter = create();
-    counter.used(0, Number.NaN);
-    expect(counter.read(false, false).cpu).toBeUndefined();
-    counter.used(1_000, 2);
-    expect(counter.read(false, false).cpu).toBe(2);
-    counter.used(61_000, 0.5);
-    counter.used(121_001, 8);
-    counter.used(122_001, Number.NaN);
-    counter.used(123_001, 1);
-    expect(counter.read(false, false).cpu).toBe(33);
+it('a counter stays at its highest value while lower ones arrive, for a minute from the first of them', () => {
+  const received = [5, 3, 6, 4, 5, 5, 3].map((networkReceiveBytes, index) => {
+    frame(index === 4 ? 59_999 : 1, { networkReceiveBytes });
+    return shown().network_receive_bytes_total;
   });
-
-  it('is that of a constant usage, however the samples are spaced', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 120_000 })), (gaps) => {
-        const counter = create();
-        let [now, seconds] = [0, 0];
-        counter.used(now, 3);
-        for (const gap of gaps) {
-          now += gap;
-          counter.used(now, 3);
-          if (gap <= 60_000) seconds += gap / 1_000;
-          expect(counter.read(false, false).cpu).toBeCloseTo(3 * seconds, 6);
-        }
-      }),
-    );
-  });
-});
-
-describe('saturated time', () => {
-  const NONE = Number.NaN;
-
-  it.each([
-    ['counts at 95 % of the limit', 1.9, 2, 1],
-    ['does not count below 95 %', 1.89, 2, 0],
-    ['counts above the limit', 9, 2, 1],
-    ['does not count without a limit', 9, NONE, 0],
-    ['does not count without a value', NONE, 2, 0],
-  ])('%s', (_title, used, limit, seconds) => {
-    const counter = create();
-    counter.limit(limit, limit);
-    counter.streamed(0, used, used);
-    counter.limit(limit, NONE);
-    counter.streamed(1_000, used, NONE);
-    counter.limit(NONE, limit);
-    counter.streamed(2_000, NONE, used);
-    expect(counter.read(true, true)).toMatchObject({ cpuSaturated: seconds, memorySaturated: seconds });
-  });
-
-  it('counts gaps of five seconds, but not longer ones', () => {
-    const counter = create();
-    counter.limit(2, 2);
-    counter.streamed(0, 2, 2);
-    counter.streamed(5_000, 2, 1);
-    counter.streamed(10_001, 2, 2);
-    expect(counter.read(true, true)).toMatchObject({ cpuSaturated: 5, memorySaturated: 0 });
-  });
+  expect(received).toEqual([5, 5, 6, 6, 6, 5, 5]);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ChartSeries } from '../../../src/domain/reading.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
-import { NetworkTraffic, ServerHistory } from '../../../src/fleet/server-history.ts';
+import { ServerHistory } from '../../../src/fleet/server-history.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { type SampleValues, sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
@@ -260,21 +260,20 @@ describe('stops', () => {
   };
   const shown = (now = at()) => record.snapshot(now, clock);
 
-  it('that were unwanted count for an hour, and the last crash is known', () => {
+  it('that were unwanted count for an hour', () => {
     crash();
     crash();
     expect(shown()).toMatchObject({
       off_reason: 'crashed',
       unwanted_stops: [{ reason: 'crashed' }, { reason: 'crashed' }],
     });
-    const [first, second] = shown().unwanted_stops;
-    expect(shown().last_crash).toEqual(second);
+    const [first] = shown().unwanted_stops;
     const monotonic = (first?.timestamp_seconds ?? 0) * SECOND - UNIX;
     expect(shown(monotonic + 3_599_999).unwanted_stops).toHaveLength(2);
     expect(shown(monotonic + 3_600_000).unwanted_stops).toHaveLength(1);
   });
 
-  it('that were requested are not unwanted, and do not replace the last crash', () => {
+  it('that were requested are not unwanted', () => {
     crash();
     stream(1);
     record.stateHint('stopping', at());
@@ -283,7 +282,6 @@ describe('stops', () => {
     record.decideStop(at() + 10_000);
     expect(shown()).toMatchObject({
       last_stop: { reason: 'requested' },
-      last_crash: { reason: 'crashed' },
       unwanted_stops: [{ reason: 'crashed' }],
     });
   });
@@ -331,7 +329,7 @@ describe('the highest one-second values of the last minute', () => {
           now += afterMs;
           const sample = sampleOf({ cpuCores: value });
           sample.arrived(isPolled ? 'poll' : 'socket', now, now);
-          one.sampled(sample, 'running', false, 15_000, undefined);
+          one.sampled(sample, 'running', false, 15_000, undefined, 0);
           if (!isPolled) added.push({ at: now, value });
           const within = (ms: number) => added.filter((one) => now - one.at <= ms).map((one) => one.value);
           const peak = one.peak('cpu', now);
@@ -425,8 +423,12 @@ describe('network rates', () => {
       1_000,
     ],
   ])('%s', (_title, marks, [received, at], expected) => {
-    const traffic = new NetworkTraffic();
-    for (const [bytes, markedAt] of marks) traffic.mark(bytes, 0, markedAt);
-    expect(traffic.rate('received', received, at)).toBe(expected);
+    const history = new ServerHistory();
+    for (const [networkReceiveBytes, sampledAt] of marks) {
+      const sample = sampleOf({ networkReceiveBytes, networkTransmitBytes: 0 });
+      sample.arrived('poll', sampledAt, sampledAt);
+      history.sampled(sample, 'running', false, 60_000, undefined, 0);
+    }
+    expect(history.rate('received', received, at)).toBe(expected);
   });
 });

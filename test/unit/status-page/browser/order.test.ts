@@ -59,8 +59,12 @@ describe('the order', () => {
   });
 
   it('continues with servers that crashed in the last hour', () => {
-    const last_crash = { timestamp_seconds: 1_700_000_900, reason: 'crashed' } as const;
-    const crashed = fleetOf([named('calm', 1), named('restarted', 1, { last_crash }), ...servers.slice(2)]);
+    const unwanted_stops = [{ timestamp_seconds: 1_700_000_900, reason: 'crashed' }] as const;
+    const crashed = fleetOf([
+      named('calm', 1),
+      named('restarted', 1, { unwanted_stops }),
+      ...servers.slice(2),
+    ]);
     expect(order(crashed, ALL).map(({ server }) => server)).toEqual(['arena', 'Broken', 'restarted', 'calm']);
   });
 

@@ -278,13 +278,12 @@ describe('the complaint about a server', () => {
 
   it.each<[ShownStop, string | undefined]>([
     [stop('crashed', 1, 1), 'crashed, exit code 1'],
-    [stop('crashed', 3_599, 1), 'crashed, exit code 1'],
-    [stop('crashed', 3_600, 1), undefined],
+    [stop('unknown', 1), undefined],
     [stop('out_of_memory', 1, 137), 'out of memory, exit code 137'],
-  ])('is, after %j, the crash as a fact, for an hour', (last_crash, title) => {
-    const fact = { severity: 'fact', title, action: '', detail: '', since: last_crash.timestamp_seconds };
-    expect(complaint({ last_crash })).toEqual(title && fact);
-    expect(complaint({ last_crash, ...CPU_FULL })?.title).toBe('CPU at its limit');
+  ])('is, after %j, the crash as a fact', (crash, title) => {
+    const fact = { severity: 'fact', title, action: '', detail: '', since: crash.timestamp_seconds };
+    expect(complaint({ unwanted_stops: [crash] })).toEqual(title && fact);
+    expect(complaint({ unwanted_stops: [crash], ...CPU_FULL })?.title).toBe('CPU at its limit');
   });
 
   it('fits two lines of a cell for every cause', () => {
