@@ -29,9 +29,6 @@ export interface Complaint {
   readonly since: number | undefined;
 }
 
-/** How long a crash that was followed by a restart is shown. */
-export const TRACE_SECONDS = 3_600;
-
 /** A server's problem: why it can't be monitored, else why its game can't be queried. */
 export function problemOf({
   problem,
