@@ -1,6 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
+import {
+  closeFailure,
+  daemonFailure,
+  type Failure,
+  jwtFailure,
+  lastingRefusal,
+} from '../../../src/session/failure.ts';
 import { type MachineContext, step } from '../../../src/session/machine.ts';
 import {
   effectsOf,
@@ -276,8 +283,38 @@ function delayOf(state: MachineState): number {
   return 'dueAt' in state ? state.dueAt - NOW : Number.NaN;
 }
 
-describe('an error that the node sends', () => {
-  it.each(keys(STATES))('is read in %s only if something follows from it', (stateKey) => {
+describe('in each state', () => {
+  it.each(PAIRS)('a way out remains, and a request for stats: %s · %s', (stateKey, eventKey) => {
+    const state = step(STATES[stateKey], EVENTS[eventKey], CONTEXT);
+    const timers = timersOf(state, 0).map(({ type }) => type);
+    // A half-open socket may never report an end, so a socket alone does not guarantee progress.
+    if (state.name !== 'idle') expect(timers.length > 0 || state.name === 'fetchingToken').toBe(true);
+    if (['opening', 'streaming', 'refreshing'].includes(state.name)) expect(timers).toContain('silence');
+  });
+
+  it.each(keys(STATES))('an event of an older socket changes nothing: %s', (stateKey) => {
+    const before = STATES[stateKey];
+    for (const event of Object.values(EVENTS)) {
+      if ('epoch' in event) expect(step(before, { ...event, epoch: 6 }, CONTEXT)).toBe(before);
+    }
+  });
+
+  it.each(keys(STATES))('a server that receives nothing any more reconnects: %s', (stateKey) => {
+    let state: MachineState = STATES[stateKey];
+    for (let turn = 0; turn < 20 && state.epoch === 7; turn += 1) {
+      const [first] = timersOf(state, NOW).toSorted((a, b) => a.at - b.at);
+      // A retry is up to the session, and a call to the panel ends at some point.
+      const isResting = ['idle', 'backingOff', 'blocked'].includes(state.name);
+      const event = isResting || first === undefined ? EVENTS.try : { type: first.type };
+      state = step(state, state.name === 'fetchingToken' ? EVENTS.tokenFetched : event, {
+        ...CONTEXT,
+        now: Math.max(NOW, first?.at ?? NOW),
+      });
+    }
+    expect(state.epoch).toBeGreaterThan(7);
+  });
+
+  it.each(keys(STATES))("a node's error is read only if something follows from it: %s", (stateKey) => {
     for (const event of [EVENTS['jwtError fixable'], EVENTS['jwtError incurable'], EVENTS.daemonError]) {
       const failure = vi.fn<() => Failure>(event.failure);
       const isIgnored = step(STATES[stateKey], { ...event, failure }, CONTEXT) === STATES[stateKey];
@@ -285,6 +322,18 @@ describe('an error that the node sends', () => {
     }
   });
 });
+
+it.each(Object.values(CAUSES))(
+  'a server whose token is refused with $code is blocked if that lasts',
+  (cause) => {
+    const failure: Failure = { reason: 'no_token', problem: { cause: cause.code, detail: 'why' } };
+    const { name } = step(STATES.fetchingToken, { type: 'tokenFailed', failure }, CONTEXT);
+    expect(name).toBe(cause.lasting ? 'blocked' : 'backingOff');
+    // A problem of the node, the panel or its key blocks no server.
+    if (lastingRefusal(failure.problem)?.reason !== undefined)
+      expect(['server', 'node']).toContain(cause.scope);
+  },
+);
 
 describe('consecutive failures', () => {
   it('are counted, and raise the limit of the back-off', () => {

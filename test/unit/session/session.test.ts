@@ -9,14 +9,7 @@ import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { ConsoleSocket } from '../../../src/session/socket.ts';
-import {
-  FakeGateway,
-  FakeSocket,
-  NO_TELEMETRY,
-  RESOURCES,
-  SETTINGS,
-  STATS,
-} from '../../support/fleet-bench.ts';
+import { FakeGateway, FakeSocket, NO_TELEMETRY, SETTINGS, STATS } from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -96,19 +89,11 @@ function look(isRunning = true): void {
 }
 
 const condition = () => record.status.condition;
-const polls = () => panel.asked('resources').length;
 const tokens = () => panel.asked('credentials').length;
 
 /** The node's sockets are blamed. */
 function nodeFails(): void {
   panel.socketsFail('n1', DOWN);
-  look();
-}
-
-/** The node's sockets work again. */
-function nodeWorks(): void {
-  panel.socketsFail('n1');
-  known.judged('sockets n1');
   look();
 }
 
@@ -149,38 +134,6 @@ describe('a call', () => {
 });
 
 describe("while its node's sockets are blamed", () => {
-  it('a server that failed there waits, and is polled at once', async () => {
-    refusal = 502;
-    await start();
-    expect(condition()).toBe('failing');
-    nodeFails();
-    await clock.advance(10);
-    expect(condition()).toBe('polling');
-    expect(record.status.problem?.cause).toBe('upgrade_error');
-    await clock.advance(30 * MINUTE);
-    expect(sockets).toHaveLength(1);
-  });
-
-  it('a server that never failed is polled at once as well, and shows why', async () => {
-    panel.answerCredentials = () => new Promise(() => {});
-    await start();
-    expect(condition()).toBe('waiting');
-    nodeFails();
-    expect(record.status).toEqual({ condition: 'failing', problem: DOWN });
-    await clock.advance(10);
-    expect(record.status).toEqual({ condition: 'polling', problem: DOWN });
-  });
-
-  it('a streaming server continues, and gets new tokens', async () => {
-    await start();
-    nodeFails();
-    await clock.advance(30 * MINUTE);
-    expect(condition()).toBe('streaming');
-    expect(sockets).toHaveLength(1);
-    expect(polls()).toBe(0);
-    expect(tokens()).toBeGreaterThan(2);
-  });
-
   it('its trial is one connect, with the token that it has, and reports how it ended', async () => {
     refusal = 502;
     await start();
@@ -206,56 +159,6 @@ describe("while its node's sockets are blamed", () => {
     expect(sockets).toHaveLength(1);
     expect(panel.attempts.at(-1)).toBe('s: withdrawn');
     expect(condition()).toBe('stopped');
-  });
-});
-
-describe('when its node works again', () => {
-  it('a server that waited connects at once, and is no longer polled', async () => {
-    refusal = 502;
-    await start();
-    nodeFails();
-    await clock.advance(10 * MINUTE);
-    refusal = undefined;
-    const warnings = () => log.lines.filter(({ level }) => level === 'warn').length;
-    const warned = warnings();
-    nodeWorks();
-    expect(condition()).toBe('waiting');
-    await clock.advance(10);
-    expect(condition()).toBe('streaming');
-    expect(warnings()).toBe(warned);
-    const before = polls();
-    await clock.advance(10 * MINUTE);
-    expect(polls()).toBe(before);
-  });
-
-  it('a server whose polls failed is polled at once', async () => {
-    panel.answerResources = () =>
-      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no response from the node' }));
-    await start({ mode: 'poll' });
-    await clock.advance(10 * MINUTE);
-    expect(condition()).toBe('failing');
-    panel.answerResources = () => Promise.resolve(RESOURCES);
-    known.judged('polls n1');
-    look();
-    await clock.advance(10);
-    expect(condition()).toBe('polling');
-  });
-});
-
-describe('when the panel accepts the key again', () => {
-  it('a streaming server whose renewal was refused gets its token at once, on the same socket', async () => {
-    await start();
-    const grant = panel.answerCredentials;
-    panel.answerCredentials = () =>
-      Promise.reject(new PanelError({ cause: 'key_refused', detail: 'Unauthenticated' }));
-    await clock.advance(9 * MINUTE);
-    expect([condition(), record.status.problem?.cause]).toEqual(['streaming', 'key_refused']);
-    panel.answerCredentials = grant;
-    known.judged('panel');
-    look();
-    await clock.advance(10);
-    expect([condition(), record.status.problem]).toEqual(['streaming', undefined]);
-    expect(sockets).toHaveLength(1);
   });
 });
 
@@ -294,19 +197,6 @@ describe('a session that begins again', () => {
   });
 });
 
-describe('a server that fails alone', () => {
-  it('is polled 30 s after its last sample', async () => {
-    await start();
-    refusal = 502;
-    sockets[0]?.drops();
-    await clock.advance(29_000);
-    expect(polls()).toBe(0);
-    await clock.advance(2_000);
-    expect(polls()).toBe(1);
-    expect(condition()).toBe('polling');
-  });
-});
-
 it('a socket is asked for stats 15 s after the last ones, however long ago it was asked', async () => {
   await start();
   const [socket] = sockets;
@@ -320,69 +210,4 @@ it('a socket is asked for stats 15 s after the last ones, however long ago it wa
   expect(sent).not.toHaveBeenCalled();
   await clock.advance(2_000);
   expect(sent.mock.calls).toEqual([[{ event: 'send stats' }]]);
-});
-
-describe('a server that the server list shows as suspended', () => {
-  const suspend = (blocked: ServerTarget['blocked']) => {
-    record.target = target({ id: 's', node: 'n1', ...(blocked !== undefined && { blocked }) });
-    look();
-  };
-
-  it('makes no call, and reports why', async () => {
-    await start({ blocked: 'suspended' });
-    await clock.advance(30 * MINUTE);
-    expect(panel.calls).toEqual([]);
-    expect(record.status).toMatchObject({ condition: 'blocked', blocked: 'suspended' });
-  });
-
-  it('keeps an open socket until its token ends', async () => {
-    await start();
-    suspend('suspended');
-    await clock.advance(9 * MINUTE);
-    expect(record.status).toMatchObject({ condition: 'streaming', problem: { cause: 'suspended' } });
-    await clock.advance(2 * MINUTE);
-    expect(record.status).toMatchObject({ condition: 'blocked', blocked: 'suspended' });
-    expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
-    expect(tokens()).toBe(1);
-  });
-
-  it('ends an attempt that is under way', async () => {
-    let signal: AbortSignal | undefined;
-    panel.answerCredentials = (_, given) => {
-      signal = given;
-      return new Promise(() => {});
-    };
-    await start();
-    suspend('suspended');
-    expect(signal?.aborted).toBe(true);
-  });
-
-  it('streams as soon as the server list no longer shows it as suspended', async () => {
-    await start({ blocked: 'suspended' });
-    suspend(undefined);
-    await clock.advance(10);
-    expect(condition()).toBe('streaming');
-  });
-});
-
-describe('a server without a file descriptor for its socket', () => {
-  it('is polled without a problem, until there is room', async () => {
-    hasRoom = false;
-    await start();
-    expect(record.status).toEqual({ condition: 'polling' });
-    expect(tokens()).toBe(0);
-    hasRoom = true;
-    look();
-    await clock.advance(10);
-    expect(condition()).toBe('streaming');
-  });
-
-  it('that loses its room to another panel is polled instead', async () => {
-    await start();
-    hasRoom = false;
-    look();
-    await clock.advance(POLL_CACHE_MS);
-    expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
-    expect(record.status).toEqual({ condition: 'polling' });
-  });
 });
