@@ -18,31 +18,19 @@ const COLORED = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t|\u001b\[[\d;:]*m)*$/u;
 describe('cleanLines', () => {
   it.each<[string, string, readonly string[]]>([
     ['plain text', 'Done (3.2s)! For help, type "help"', ['Done (3.2s)! For help, type "help"']],
-    ['tabs, umlauts and emoji', 'a\tżółw 🐢', ['a\tżółw 🐢']],
     ['empty text', '', ['']],
     ['a trailing line break', 'one\r\n', ['one']],
     ['several lines', 'one\ntwo\r\nthree', ['one', 'two', 'three']],
     ['a carriage return, which would overwrite the line', 'good\rbad', ['good', 'bad']],
-    ['carriage returns before a line break', 'good\r\r\nbad', ['good', '', 'bad']],
     ['backspaces', 'good\b\b\b\bevil', ['goodevil']],
-    ['a bell', `ding${BEL}`, ['ding']],
     ['a window title', `${ESC}]0;owned${BEL}text`, ['text']],
-    ['a window title terminated by ST', `${ESC}]2;owned${ST}text`, ['text']],
     ['a link', `${ESC}]8;;http://evil${ST}click${ESC}]8;;${ST}`, ['click']],
     ['the clipboard', `${ESC}]52;c;cm0gLXJmIC8=${BEL}x`, ['x']],
-    ['clear and home', `${ESC}[2J${ESC}[Hx`, ['x']],
     ['cursor moves', `a${ESC}[1Ab${ESC}[10;20Hc`, ['abc']],
-    ['bracketed paste', `${ESC}[?2004hx${ESC}[200~y`, ['xy']],
-    ['mouse reports and the alternate screen', `${ESC}[?1000h${ESC}[?1049hx`, ['x']],
     ['character sets', `${ESC}(0x${ESC})B`, ['x']],
-    ['a reset', `${ESC}cx`, ['x']],
     ['C1 CSI', '\u009b2Jx', ['x']],
-    ['other C1 controls', 'a\u0084b\u0085c', ['abc']],
     ['bidi overrides', 'user\u202egnp.exe\u202c\u2066x\u2069', ['usergnp.exex']],
     ['zero-width and tag characters', 'a\u200bb\ufeffc\u{e0041}d', ['abcd']],
-    ['separators', 'a\u2028b\u2029c', ['abc']],
-    ['a lone surrogate', 'a\ud800b', ['ab']],
-    ['an escape at the end', `x${ESC}`, ['x']],
     ['a truncated sequence', `x${ESC}[31`, ['x']],
     ['an escape inside an escape', `${ESC}${ESC}[2Jx`, ['x']],
     ['an escape after a hidden character', `${ESC}\u200b[2Jx`, ['[2Jx']],
@@ -108,18 +96,6 @@ describe('cleanLines', () => {
         }
       }),
       { numRuns: 2_000 },
-    );
-  });
-
-  it('does the same for any bytes, within its limits', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.boolean(), (bytes, color) => {
-        const lines = cleanLines(Buffer.from(bytes).toString('latin1'), color);
-        for (const line of lines) {
-          expect(line).toMatch(color ? COLORED : PLAIN);
-          expect(line.length).toBeLessThanOrEqual(MAX_LENGTH + 5);
-        }
-      }),
     );
   });
 
@@ -208,10 +184,5 @@ describe('explainProblem', () => {
     expect(explainProblem({ cause, detail: 'no' }, 'KEY')).toBe(
       `no. ${remedy}${namesKey ? ' The API key is from KEY.' : ''}`,
     );
-  });
-
-  it('shows the permission that a console needs', () => {
-    const problem = { cause: 'no_console_permission', detail: 'GET … returned 403' } as const;
-    expect(explainProblem(problem, 'KEY')).toContain('websocket.connect');
   });
 });
