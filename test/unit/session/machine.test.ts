@@ -288,15 +288,18 @@ describe('in each state', () => {
     const state = step(STATES[stateKey], EVENTS[eventKey], CONTEXT);
     const timers = timersOf(state, 0).map(({ type }) => type);
     // A half-open socket may never report an end, so a socket alone does not guarantee progress.
-    if (state.name !== 'idle') expect(timers.length > 0 || state.name === 'fetchingToken').toBe(true);
-    if (['opening', 'streaming', 'refreshing'].includes(state.name)) expect(timers).toContain('silence');
+    expect(timers.length > 0 || ['idle', 'fetchingToken'].includes(state.name)).toBe(true);
+    expect(timers.includes('silence') || !['opening', 'streaming', 'refreshing'].includes(state.name)).toBe(
+      true,
+    );
   });
 
   it.each(keys(STATES))('an event of an older socket changes nothing: %s', (stateKey) => {
     const before = STATES[stateKey];
-    for (const event of Object.values(EVENTS)) {
-      if ('epoch' in event) expect(step(before, { ...event, epoch: 6 }, CONTEXT)).toBe(before);
-    }
+    const changing = Object.values(EVENTS).filter(
+      (event) => 'epoch' in event && step(before, { ...event, epoch: 6 }, CONTEXT) !== before,
+    );
+    expect(changing).toEqual([]);
   });
 
   it.each(keys(STATES))('a server that receives nothing any more reconnects: %s', (stateKey) => {
