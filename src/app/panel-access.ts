@@ -5,9 +5,8 @@ import type { ResolveName } from '../names/name-lookups.ts';
 import { nodeLookup } from '../names/system.ts';
 import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
-import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.ts';
+import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
-import { tunnelFor } from '../session/socket-proxy.ts';
 
 /** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
 const PROXY_PART = 0.8;

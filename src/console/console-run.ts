@@ -7,15 +7,16 @@ import { untilAborted } from '../domain/until-aborted.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
 import { Session } from '../session/session.ts';
-import type {
-  SessionContext,
-  SessionRecord,
-  SessionSettings,
-  SocketAccess,
+import {
+  NOTHING_KNOWN,
+  type SessionContext,
+  type SessionRecord,
+  type SessionSettings,
+  type SocketAccess,
+  type Surroundings,
 } from '../session/session-ports.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
-import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
-import { claimsOf } from '../session/token.ts';
+import { claimsOf } from '../session/streamer.ts';
 import { explainProblem, noteOf } from './messages.ts';
 import type { Screen } from './screen.ts';
 

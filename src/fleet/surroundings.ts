@@ -4,8 +4,7 @@ import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Recovery } from '../panel/troubles.ts';
 import type { PollIntervals } from '../session/due.ts';
-import type { SessionRecord } from '../session/session-ports.ts';
-import type { Surroundings } from '../session/surroundings.ts';
+import type { SessionRecord, Surroundings } from '../session/session-ports.ts';
 
 export interface SurroundingsOptions {
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import type { BlockedReason } from '../domain/server.ts';
 import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './failure.ts';
 import { hasFailed, hasSocket, isLive, type MachineState } from './machine-model.ts';
 import type { PollState } from './polls.ts';
-import type { SessionState, Surroundings } from './surroundings.ts';
+import type { SessionState, Surroundings } from './session-ports.ts';
 
 /** What one server's condition depends on, with what follows from it. */
 interface Evidence {

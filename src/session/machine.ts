@@ -17,7 +17,7 @@ import {
   type StateNamed,
   type Token,
 } from './machine-model.ts';
-import { isListed } from './surroundings.ts';
+import { isListed } from './session-ports.ts';
 
 /** What a step needs from outside. */
 export interface MachineContext {

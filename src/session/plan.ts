@@ -13,7 +13,7 @@ import {
   type StateNamed,
 } from './machine-model.ts';
 import { NEVER_POLLED, nextPollAt, type PollPlan, type PollState } from './polls.ts';
-import { isListed, type SessionState, type Surroundings, type WayState } from './surroundings.ts';
+import { isListed, type SessionState, type Surroundings, type WayState } from './session-ports.ts';
 
 /** A socket that works streams this soon. */
 const CONNECTS_WITHIN_MS = 5_000;

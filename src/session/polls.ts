@@ -1,8 +1,19 @@
 import { NO_DATA } from '../diagnosis/outcome.ts';
+import type { Cancel } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Resources } from '../panel/dialect.ts';
-import { FAILURES_TO_RETRY, NEVER, type PollIntervals, retryGapMs, slowRetryMs } from './due.ts';
+import { problemOf } from '../panel/errors.ts';
+import {
+  FAILURES_TO_RETRY,
+  NEVER,
+  neededBy,
+  type PollIntervals,
+  polledStalenessMs,
+  retryGapMs,
+  slowRetryMs,
+} from './due.ts';
 import { lastingRefusal } from './failure.ts';
+import type { PollContext, PollRecord } from './session-ports.ts';
 
 /** How a poll ended; after a `refused` one, the next waits for the slow retry. */
 export type EndedPoll =
@@ -89,4 +100,76 @@ export function nextPollAt(
 /** Were the last polls refused, or did they fail several times in a row? */
 export function isPollRetry({ result, inARow }: PollState): boolean {
   return result.type === 'refused' || (result.type === 'failed' && inARow >= FAILURES_TO_RETRY);
+}
+
+/** Requests one server's resources as its plan says; never two requests at once. */
+export class Poller {
+  readonly #context: PollContext;
+  readonly #record: PollRecord;
+  readonly #owner: { changed(): void };
+  #plan: PollPlan | undefined;
+  #state: PollState = NEVER_POLLED;
+  #cancel: Cancel | undefined;
+  #inFlight: AbortController | undefined;
+
+  constructor(context: PollContext, record: PollRecord, owner: { changed(): void }) {
+    this.#context = context;
+    this.#record = record;
+    this.#owner = owner;
+  }
+
+  get state(): PollState {
+    return this.#state;
+  }
+
+  /** Undefined if no request is needed. */
+  follow(plan: PollPlan | undefined): void {
+    this.#plan = plan;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    if (plan === undefined) {
+      this.#inFlight?.abort(new Error('the poll is no longer needed'));
+      this.#inFlight = undefined;
+      this.#state = { ...this.#state, result: NEVER_POLLED.result };
+    } else if (this.#inFlight === undefined) {
+      const { clock } = this.#context;
+      this.#cancel = clock.schedule(plan.at - clock.now(), () => void this.#poll(plan));
+    }
+  }
+
+  async #poll(plan: PollPlan): Promise<void> {
+    const { clock, random, panel } = this.#context;
+    const { target, sampledAt } = this.#record;
+    const controller = new AbortController();
+    const startedAt = clock.now();
+    const isFirst = sampledAt === undefined && this.#state.startedAt === NEVER_POLLED.startedAt;
+    const ask = {
+      deadline: neededBy(startedAt, isFirst, plan.pollIntervalMs),
+      isRetry: () => isPollRetry(this.#stateNow),
+    };
+    this.#inFlight = controller;
+    this.#state = { ...this.#state, startedAt };
+    const answer = await panel.resources(target.id, ask, controller.signal).catch(problemOf);
+    if (this.#inFlight !== controller) return;
+    this.#inFlight = undefined;
+    const now = clock.now();
+    if (!('cause' in answer)) this.#store(answer, startedAt, polledStalenessMs(plan, now - startedAt));
+    const next = { now, random: random(), intervalMs: plan.pollIntervalMs };
+    this.#state = afterPoll(this.#stateNow, resultOf(answer), next);
+    this.#owner.changed();
+  }
+
+  /** The state, without failures that say nothing any more. */
+  get #stateNow(): PollState {
+    const isOutdated = this.#plan?.isOutdated === true;
+    return isOutdated ? { ...this.#state, result: NEVER_POLLED.result } : this.#state;
+  }
+
+  #store({ badFields, suspended, sample }: Resources, startedAt: number, stalenessMs: number): void {
+    const { clock, telemetry } = this.#context;
+    for (let bad = 0; bad < badFields; bad += 1) telemetry.badMessage('bad_field');
+    if (suspended || sample === undefined) return;
+    this.#record.setPolledStaleness(stalenessMs);
+    this.#record.pollSample(sample, startedAt, clock.now());
+  }
 }

@@ -1,13 +1,15 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { CollectionStatus, SocketState } from '../domain/reading.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+import { NEVER, type PollIntervals } from './due.ts';
 import type { SocketTimeouts } from './machine.ts';
+import type { MachineState } from './machine-model.ts';
+import type { PollState } from './polls.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** A panel's settings for console sockets. */
 export interface SessionSettings extends SocketTimeouts {
@@ -96,4 +98,65 @@ export interface SessionContext extends StreamContext, PollContext {
   readonly panel: StreamContext['panel'] & PollContext['panel'];
   /** What the session of this server sees now. */
   readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
+}
+
+/** The sockets of a server's node, or its polls; instants are monotonic milliseconds. */
+export interface WayState {
+  /** Why it can't be used for now: a problem of the panel, the path, the account or the node. */
+  readonly heldBy: Problem | undefined;
+  /** When the panel was last blamed for it or cleared, and the node: failures from before are explained, or over. */
+  readonly panelJudgedAt: number;
+  readonly nodeJudgedAt: number;
+}
+
+const FREE: WayState = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
+
+/** All that a session sees of the world around it; instants are monotonic milliseconds. */
+export interface Surroundings extends PollIntervals {
+  readonly now: number;
+  readonly isRunning: boolean;
+  /** What configuration and server list say of the server. */
+  readonly target: ServerTarget;
+  /** When the server list was last read completely. */
+  readonly listedAt: number;
+  /** The process may open a file for its socket. */
+  readonly hasRoom: boolean;
+  readonly sockets: WayState;
+  readonly polls: WayState;
+  /** The sockets of its node work as far as is known, or this server is the one that tries them. */
+  readonly mayConnect: boolean;
+  /** This server is the one that tries them, with new credentials if `isFresh`. */
+  readonly trial: { readonly isFresh: boolean } | undefined;
+  /** When another server last worked that had failed for a cause: any server of the panel, and those of its node. */
+  readonly recovered: ReadonlyMap<CauseCode, number>;
+  readonly recoveredOnNode: ReadonlyMap<CauseCode, number>;
+}
+
+/** Nothing holds the server, and nothing has happened that it could react to. */
+export const NOTHING_KNOWN = {
+  listedAt: NEVER,
+  hasRoom: true,
+  sockets: FREE,
+  polls: FREE,
+  mayConnect: true,
+  trial: undefined,
+  recovered: new Map<CauseCode, number>(),
+  recoveredOnNode: new Map<CauseCode, number>(),
+  pollIntervalMs: 30_000,
+  stalenessMs: 60_000,
+} satisfies Partial<Surroundings>;
+
+/** What a session knows of its own server. */
+export interface SessionState {
+  readonly machine: MachineState;
+  readonly poll: PollState;
+  readonly sampledAt: number | undefined;
+  /** Since when the session has needed a socket. */
+  readonly waitingSince: number;
+  readonly status: CollectionStatus;
+}
+
+/** Does the server list show the server, and nothing that keeps it from being monitored? */
+export function isListed({ node, blocked }: Pick<ServerTarget, 'node' | 'blocked'>): boolean {
+  return node !== undefined && blocked === undefined;
 }

@@ -2,11 +2,9 @@ import type { CollectionStatus } from '../domain/reading.ts';
 import { socketState } from './condition.ts';
 import { isResting, type MachineState } from './machine-model.ts';
 import { declinesTrial, planOf } from './plan.ts';
-import { Poller } from './poller.ts';
-import { NEVER_POLLED } from './polls.ts';
-import type { SessionContext, SessionRecord } from './session-ports.ts';
+import { NEVER_POLLED, Poller } from './polls.ts';
+import type { SessionContext, SessionRecord, SessionState, Surroundings } from './session-ports.ts';
 import { Streamer } from './streamer.ts';
-import type { SessionState, Surroundings } from './surroundings.ts';
 
 /** Keeps one server monitored: by its socket, or by polls while it can't have one. */
 export class Session {

@@ -1,15 +1,21 @@
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
-import type { LookupFunction } from 'node:net';
-import { type ConnectionOptions, createSecureContext, type SecureContext } from 'node:tls';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  connect as connectTls,
+  createSecureContext,
+  type SecureContext,
+} from 'node:tls';
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
-import type { Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
+import { type ProxyOptions, ProxyPool, proxyFor } from '../panel/proxy.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader } from './frame-reader.ts';
-import { Outbox } from './socket-pacing.ts';
-import type { tunnelFor } from './socket-proxy.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = MIB;
@@ -250,4 +256,72 @@ export function socketTls({ insecureSkipVerify, ...material }: TlsMaterial = {})
     secureContext ??= createSecureContext(material);
     return { secureContext, rejectUnauthorized: insecureSkipVerify !== true };
   };
+}
+
+/** What connects to a socket's node through the proxy of its address; undefined if it needs none. Throws if the proxy is invalid. */
+export function tunnelFor(url: string, proxyUrl: string | undefined, options: ProxyOptions) {
+  const { href, hostname, protocol } = new URL(url.replace(/^ws/i, 'http'));
+  const proxy = proxyFor(href, proxyUrl);
+  if (proxy === undefined) return undefined;
+  return async (node: ConnectionOptions, signal: AbortSignal): Promise<Duplex> => {
+    const { host = '', port, path: _, ...tls } = node;
+    const target = { path: `${hostname}:${port}`, headers: proxy.headers, signal };
+    const { socket } = await new ProxyPool(proxy, options).connect(target);
+    if (protocol === 'http:') return socket;
+    // Node.js would check the certificate of a node with an IP address for the name `localhost`.
+    const checkNode: typeof checkServerIdentity = (_name, cert) => checkServerIdentity(host, cert);
+    return connectTls({ servername: isIP(host) ? '' : host, ...tls, checkServerIdentity: checkNode, socket });
+  };
+}
+
+/**
+ * The far end accepts at most two frames a second, and bursts have crashed real daemons. Frames may arrive closer together than they were
+ * sent, so three of them take more than a second.
+ */
+export const FRAME_INTERVAL_MS = 600;
+
+/** With more frames waiting than this, the caller is ignoring the responses. */
+const MAX_WAITING = 64;
+
+/** Sends frames in order, never faster than the far end accepts them. */
+export class Outbox {
+  readonly #clock: Clock;
+  readonly #write: (frame: string) => void;
+  readonly #waiting: string[] = [];
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #cancel: Cancel | undefined;
+
+  constructor(clock: Clock, write: (frame: string) => void) {
+    this.#clock = clock;
+    this.#write = write;
+  }
+
+  /** Throws if too many frames are waiting. */
+  send(frame: string): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      throw new Error(`expected at most ${MAX_WAITING} frames waiting for one socket; send more slowly`);
+    }
+    this.#waiting.push(frame);
+    if (this.#cancel === undefined) this.#pump();
+  }
+
+  /** Drops frames that have not been sent. */
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#waiting.length = 0;
+  }
+
+  #pump(): void {
+    this.#cancel = undefined;
+    const wait = this.#nextAt - this.#clock.now();
+    if (wait <= 0) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#nextAt = this.#clock.now() + FRAME_INTERVAL_MS;
+      this.#write(next);
+    }
+    if (this.#waiting.length === 0) return;
+    this.#cancel = this.#clock.schedule(Math.max(wait, this.#nextAt - this.#clock.now()), () => this.#pump());
+  }
 }

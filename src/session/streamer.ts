@@ -1,9 +1,10 @@
+import { decodeJwt } from 'jose/jwt/decode';
 import type { Cancel } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { FrameHandler, JwtError } from '../panel/dialect.ts';
+import type { Credentials, FrameHandler, JwtError, TokenClaims } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { neededBy } from './due.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
@@ -18,13 +19,13 @@ import {
   type MachineEffect,
   type MachineEvent,
   type MachineState,
+  type Token,
   timersOf,
   tokenOf,
   unansweredIn,
 } from './machine-model.ts';
 import type { StreamContext, StreamRecord } from './session-ports.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
-import { claimsOf, toToken } from './token.ts';
 
 /**
  * Holds one server's console socket: runs what its machine's states require, and feeds events to it; samples and lines go to the
@@ -285,4 +286,32 @@ export class Streamer implements SocketListener, FrameHandler {
 /** Is it the server's first attempt? */
 function isUntried(machine: MachineState): boolean {
   return machine.name === 'fetchingToken' && machine.epoch === 0 && machine.failures === 0;
+}
+
+/** A token is refreshed at a random point between these parts of its life: early enough to retry, late enough to cost few calls. */
+const REFRESH_FROM = 0.75;
+const REFRESH_TO = 0.9;
+
+/** The first token of a socket is refreshed from here on, so that a fleet that started together spreads at once. */
+const FIRST_REFRESH_FROM = 0.1;
+
+/** Credentials with their instants: the lifetime counts on the monotonic clock from their receipt; `random` is uniform in [0, 1). */
+export function toToken(
+  { token, socketUrl, lifetimeMs }: Credentials,
+  { isRefresh, now, random }: Readonly<Record<'now' | 'random', number>> & { readonly isRefresh: boolean },
+): Token {
+  const from = isRefresh ? REFRESH_FROM : FIRST_REFRESH_FROM;
+  const part = from + (REFRESH_TO - from) * random;
+  return { value: token, socketUrl, refreshAt: now + lifetimeMs * part, expiresAt: now + lifetimeMs };
+}
+
+/** The claims of a token, as far as its payload can be read; verifying the signature is up to the node. */
+export function claimsOf(token: string): TokenClaims {
+  try {
+    const { permissions } = decodeJwt(token);
+    if (!Array.isArray(permissions)) return {};
+    return { permissions: permissions.filter((permission) => typeof permission === 'string') };
+  } catch {
+    return {};
+  }
 }

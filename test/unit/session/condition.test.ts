@@ -5,7 +5,7 @@ import type { BlockedReason, CollectionMode } from '../../../src/domain/server.t
 import { collectionStatus, evidenceOf, STATUS_ROWS, socketState } from '../../../src/session/condition.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
 import { NEVER_POLLED, type PollState } from '../../../src/session/polls.ts';
-import { NOTHING_KNOWN } from '../../../src/session/surroundings.ts';
+import { NOTHING_KNOWN } from '../../../src/session/session-ports.ts';
 import { target } from '../../support/targets.ts';
 
 const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };

@@ -7,7 +7,7 @@ import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
 import { declinesTrial, planOf } from '../../../src/session/plan.ts';
 import { NEVER_POLLED, type PollState, resultOf } from '../../../src/session/polls.ts';
-import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/surroundings.ts';
+import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/session-ports.ts';
 import { target } from '../../support/targets.ts';
 
 const SAMPLED_AT = 500_000;

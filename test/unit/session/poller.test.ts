@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { Resources } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import { Poller } from '../../../src/session/poller.ts';
 import {
   afterPoll,
   type EndedPoll,
   isPollRetry,
   NEVER_POLLED,
   nextPollAt,
+  Poller,
   type PollState,
   resultOf,
 } from '../../../src/session/polls.ts';

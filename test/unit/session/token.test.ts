@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Credentials } from '../../../src/panel/dialect.ts';
-import { claimsOf, toToken } from '../../../src/session/token.ts';
+import { claimsOf, toToken } from '../../../src/session/streamer.ts';
 
 const CREDENTIALS: Credentials = {
   token: 'a.b.c',
