@@ -47,7 +47,7 @@ export class Lane {
   readonly #queue: PQueue<Queue<RunCall, CallOptions>, CallOptions>;
   readonly #scopes = new Set<AbortController>();
   readonly #unsubscribe: () => void;
-  /** Those that run, or ended within the last minute. */
+  /** In the order of their starts, from the first that runs or ended within the last minute. */
   #calls: readonly Ran[] = [];
   /** By deadline; what tries something first. */
   #waiting: Waiting[] = [];
@@ -138,17 +138,17 @@ export class Lane {
   }
 
   async #make<T>(call: Call, make: () => Promise<T>): Promise<T> {
-    const { clock, limit } = this.#options;
+    const { clock, limit, troubles } = this.#options;
     const startedAt = clock.now();
     const started: Ran = {
       call,
       startedAt,
       endedAt: undefined,
-      isTrial: isTrial(call, this.#traffic()),
+      isTrial: isTrial(call, { troubles: troubles().state.troubles, allowance: limit.allowance }),
       isRejected: false,
     };
-    const isRecent = ({ endedAt = startedAt }: Ran) => endedAt > startedAt - WINDOW_MS;
-    this.#calls = [...this.#calls.filter(isRecent), started];
+    const recent = this.#calls.findIndex(({ endedAt = startedAt }) => endedAt > startedAt - WINDOW_MS);
+    this.#calls = recent < 0 ? [started] : [...this.#calls.slice(recent), started];
     limit.take(call.path, call.server);
     try {
       return await make();

@@ -34,7 +34,7 @@ export interface Traffic {
   readonly isKnown: boolean;
   readonly troubles: ReadonlyMap<Subject, Trouble>;
   readonly allowance: Allowance;
-  /** The calls that run, or ended within the last minute, in the order of their starts. */
+  /** The calls that run, or ended within the last minute, and others between them; in the order of their starts. */
   readonly calls: readonly Started[];
   readonly running: readonly Started[];
   /** When a poll of a node last got a response; absent if one without a response began after that. */

@@ -187,13 +187,13 @@ export function unansweredIn(state: MachineState): number {
 }
 
 /** Is a token being fetched? */
-function isFetching(state: MachineState): boolean {
+function isFetching(state: MachineState): state is StateNamed<'fetchingToken' | 'refreshing'> {
   return state.name === 'fetchingToken' || (state.name === 'refreshing' && state.next === undefined);
 }
 
 /** Will the token under way probably not be granted either? */
 export function isTokenRetry(state: MachineState): boolean {
-  if (state.name !== 'fetchingToken' || state.wokenAt !== undefined) return false;
+  if (!isFetching(state) || state.wokenAt !== undefined) return false;
   return lastingRefusal(state.problem) !== undefined || state.failures >= FAILURES_TO_RETRY;
 }
 

@@ -275,11 +275,10 @@ function rejectRenewal(state: RefreshingState, failure: Failure, context: Machin
   return { ...streamingWith(state, failure, context.now + RENEW_AGAIN_MS), renewalRejected: true };
 }
 
-/** A failed refresh doesn't affect the socket while its token is valid; a lasting refusal waits until the token expires. */
+/** A failed refresh doesn't affect the socket while its token is valid. */
 function keepStreaming(state: RefreshingState, failure: Failure, context: MachineContext): MachineState {
   const count = (state.failedRefreshes?.count ?? 0) + 1;
-  const isLasting = lastingRefusal(failure.problem) !== undefined;
-  const retryMs = isLasting ? Number.POSITIVE_INFINITY : retryDelay(count, failure, context);
+  const retryMs = retryDelay(count, failure, context);
   const failedRefreshes = { count, at: context.now };
   return { ...streamingWith(state, failure, context.now + retryMs), failedRefreshes };
 }

@@ -102,6 +102,31 @@ it.each<[string, Story]>([
     ),
   ],
   [
+    'renewals that a path refused, whose tokens end long after that',
+    story(
+      60,
+      230_921,
+      [
+        ['flaky', 4.25, 6.25, 'backups'],
+        ['missing', 2.25, 4, 'websocket'],
+      ],
+      { minute: 1.51, of: 'access' },
+    ),
+  ],
+  [
+    'renewals that are refused until the path is limited, at the same time as a node',
+    story(
+      60,
+      477_329,
+      [
+        ['missing', 4.25, 6.25, 'websocket'],
+        ['throttled', 4.75, 6.25, 'websocket'],
+        ['mismatch', 0.75, 4.75, 'socket', 'n1'],
+      ],
+      { minute: 7.51, of: 'key' },
+    ),
+  ],
+  [
     'polls that wait for the next minute, and there for others, while sockets are refused after an outage',
     story(
       120,

@@ -173,6 +173,18 @@ it('a streaming server whose renewal is refused for good is blocked as soon as i
   expect(record.status).toMatchObject({ condition: 'blocked', blocked: 'suspended' });
 });
 
+it('a streaming server whose renewal was refused asks again within a minute, on the same socket', async () => {
+  await start();
+  const grant = panel.answerCredentials;
+  panel.answerCredentials = () => Promise.reject(new PanelError({ cause: 'not_found', detail: '404' }));
+  await clock.advance(9 * MINUTE);
+  expect(record.status).toMatchObject({ condition: 'streaming', problem: { cause: 'not_found' } });
+  panel.answerCredentials = grant;
+  await clock.advance(MINUTE);
+  expect(record.status).toEqual({ condition: 'streaming' });
+  expect(sockets).toHaveLength(1);
+});
+
 describe('a session that begins again', () => {
   const again = async () => {
     look(false);
