@@ -62,7 +62,6 @@ export class NodeWatch {
   readonly #options: NodeWatchOptions;
   readonly #reads: Repeat;
   #settings: NodesSettings | undefined;
-  #isStarted = false;
   /** Open while the nodes are read. */
   #api: NodesApi | undefined;
   #nodes: readonly NodeCapacity[] = [];
@@ -80,7 +79,7 @@ export class NodeWatch {
     return now < this.#staleAt ? this.#nodes : [];
   }
 
-  /** Applies new settings; undefined ends the reading and forgets what was read. */
+  /** Reads the nodes with these settings from now on; undefined ends that and forgets what was read. */
   configure(settings: NodesSettings | undefined): void {
     const before = this.#settings;
     this.#settings = settings;
@@ -93,22 +92,7 @@ export class NodeWatch {
 
   /** Reads at once, over new connections. */
   reopen(): void {
-    void this.#end();
-    if (this.#isStarted) this.#begin();
-  }
-
-  start(): void {
-    this.#isStarted = true;
-    this.#begin();
-  }
-
-  /** Resolves when its connections are closed. */
-  async stop(): Promise<void> {
-    this.#isStarted = false;
-    await this.#end();
-  }
-
-  #begin(): void {
+    void this.stop();
     const settings = this.#settings;
     if (settings === undefined) return;
     const api = this.#options.open(settings.apiKey);
@@ -117,7 +101,8 @@ export class NodeWatch {
     this.#reads.start((signal) => this.#read(api, settings, signal));
   }
 
-  async #end(): Promise<void> {
+  /** Resolves when its connections are closed. */
+  async stop(): Promise<void> {
     this.#reads.stop();
     const api = this.#api;
     this.#api = undefined;

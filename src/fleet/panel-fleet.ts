@@ -92,7 +92,7 @@ export class PanelFleet {
   readonly #members: Members;
   #settings: PanelSettings;
   #paced: { readonly at: number; readonly of: PanelSettings; readonly intervals: PollIntervals };
-  #listing: ListingSettings | undefined;
+  #selection: PanelSelection;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
@@ -152,7 +152,8 @@ export class PanelFleet {
         records,
         isListingPending: () => this.#discovery.reading?.isPending === true,
       });
-    this.#observe(this.#configure(selection));
+    this.#selection = selection;
+    this.#observe(this.#discovery.configure(selection.servers, selection.listing));
   }
 
   /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
@@ -188,41 +189,31 @@ export class PanelFleet {
     ];
     this.#discovery.start();
     // The server list shows which servers share a node, so that they don't all have to fail first.
-    const waitMs = this.#listing === undefined ? 0 : LISTED_WITHIN_MS;
+    const waitMs = this.#selection.listing === undefined ? 0 : LISTED_WITHIN_MS;
     if (waitMs === 0) this.#beginAll();
     else this.#cancelBegin = this.#context.clock.schedule(waitMs, () => this.#beginAll());
-    this.#backups.start();
-    this.#schedules.start();
-    this.#nodes?.start();
-    this.#queries?.start();
+    this.#followSelection();
   }
 
   /** Monitors these configured servers, and what else is requested, from now on; anything unchanged isn't touched. */
   setSelection(selection: PanelSelection): TargetChanges {
-    return this.#observe(this.#configure(selection));
+    this.#selection = selection;
+    const changes = this.#observe(this.#discovery.configure(selection.servers, selection.listing));
+    if (this.#isRunning) this.#followSelection();
+    return changes;
   }
 
-  #configure({
-    servers,
-    listing,
-    backups,
-    schedules,
-    nodes,
-    queryHosts,
-  }: PanelSelection): readonly ServerTarget[] {
-    this.#listing = listing;
-    const targets = this.#discovery.configure(servers, listing);
+  #followSelection(): void {
+    const { backups, schedules, nodes } = this.#selection;
     this.#backups.configure(backups);
     this.#schedules.configure(schedules);
     this.#nodes?.configure(nodes);
-    this.#queries?.configure(queryHosts);
-    return targets;
+    this.#followServers();
   }
 
   #observe(targets: readonly ServerTarget[]): TargetChanges {
     const changes = this.#members.observe(targets);
     if (this.#isRunning) this.#followServers();
-    this.#queries?.follow();
     return changes;
   }
 
@@ -390,11 +381,11 @@ export class PanelFleet {
   /** The servers changed, and so what they need of the panel and the process. */
   #followServers(): void {
     const { gateway } = this.#context;
+    const { listing, queryHosts } = this.#selection;
     // Servers that the panel blocks according to the server list need no calls.
     const asking = this.records.filter(({ target }) => target.blocked === undefined);
     const askedFor = (isMeant: (target: ServerTarget) => boolean) =>
       new Map(asking.filter(({ target }) => isMeant(target)).map((record) => [record.target.id, record]));
-    const listing = this.#listing;
     gateway.setUse({
       listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
       asked: {
@@ -405,6 +396,7 @@ export class PanelFleet {
       },
     });
     this.#surroundings.keepNodes(this.records);
+    this.#queries?.follow(queryHosts);
     this.#socketLimit.require(this.#needs.current.sockets, this.#partChanged);
     this.#divideRoom();
     this.#needs.follow();

@@ -188,38 +188,29 @@ export class QueryWatch {
   /** Servers that have ever responded. */
   readonly #answered = new WeakSet<ServerRecord>();
   #queryHosts: readonly string[] | undefined;
-  #isRunning = false;
 
   constructor(options: QueryWatchOptions) {
     this.#options = options;
     this.#scheduler = new QueryScheduler(options.clock, options.random);
   }
 
-  /** Sets the hosts that may be queried whatever address they resolve to; takes effect with `follow`. */
-  configure(queryHosts: readonly string[] | undefined): void {
-    this.#queryHosts = queryHosts;
-  }
-
-  start(): void {
-    this.#isRunning = true;
-    this.follow();
-  }
-
   /** Withdraws every query; resolves when the client has ended. */
   async stop(): Promise<void> {
-    this.#isRunning = false;
     for (const record of this.#watched.keys()) this.#leave(record);
     await this.#options.client.stop?.();
   }
 
-  /** Updates the tasks to the current servers and their targets; unchanged servers are not touched. */
-  follow(): void {
-    if (!this.#isRunning) return;
+  /**
+   * Updates the tasks to the current servers and their targets; unchanged servers are not touched. `queryHosts` may be queried whatever
+   * address they resolve to.
+   */
+  follow(queryHosts?: readonly string[]): void {
+    this.#queryHosts = queryHosts;
     const left = new Set(this.#watched.keys());
     for (const record of this.#options.records()) {
       const { query } = record.target;
       if (query === undefined) continue;
-      const terms = termsOf(record.target, this.#queryHosts);
+      const terms = termsOf(record.target, queryHosts);
       left.delete(record);
       if (this.#watched.get(record)?.terms !== terms) this.#watch(record, query, terms);
     }

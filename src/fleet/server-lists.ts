@@ -2,6 +2,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -24,9 +25,6 @@ const EVENT_GAP_MS = 60_000;
 export interface IntervalSettings {
   readonly intervalMs: number;
 }
-
-/** How a read ended: `refused` if the account may not see the list, `failed` if the outcome shows nothing about the server. */
-type ReadOutcome = 'answered' | 'failed' | 'refused';
 
 /** When a list is needed, in monotonic milliseconds, and how often it is read. */
 export interface ReadTiming {
@@ -59,11 +57,10 @@ export interface ListReadsOptions<Reading> {
 
 /** When a server's list is read; in monotonic milliseconds. */
 interface Reads {
-  plannedAt: number;
-  /** When it may be read because of an event; infinite if none did since the last read. */
+  /** Infinite while it is read. */
+  dueAt: number;
+  /** The latest instant at which an event made it due. */
   eventAt: number;
-  /** When it was last read for that reason. */
-  eventReadAt: number;
   /** The first reads follow each other; the second is at a random point, so that they don't stay together. */
   isFirst: boolean;
   /** Consecutive failed reads. */
@@ -77,9 +74,8 @@ interface Reads {
 export class ListReads<Reading> {
   readonly #options: ListReadsOptions<Reading>;
   readonly #repeat: Repeat;
-  readonly #reads = new WeakMap<object, Reads>();
-  #settings: IntervalSettings | undefined;
-  #isRunning = false;
+  #reads = new WeakMap<object, Reads>();
+  #intervalMs: number | undefined;
   /** A server without the permission was logged: others have the same reason, and there may be thousands. */
   #isRefusalLogged = false;
 
@@ -90,99 +86,87 @@ export class ListReads<Reading> {
 
   /** Calls a minute that these servers need. */
   wantedPerMinute(servers: readonly ServerTarget[]): number {
-    if (this.#settings === undefined) return 0;
-    return (servers.filter(this.#options.list.isAsked).length * 60_000) / this.#settings.intervalMs;
+    const read = servers.filter((target) => this.isRead(target)).length;
+    return (read * 60_000) / (this.#intervalMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Is this server's list read? */
   isRead(target: ServerTarget): boolean {
-    return this.#settings !== undefined && this.#options.list.isAsked(target);
+    return this.#intervalMs !== undefined && this.#options.list.isAsked(target);
   }
 
-  /** Applies new settings; undefined stops the requests. */
+  /** Reads the lists with these settings from now on; undefined ends that, and forgets what was read. */
   configure(settings: IntervalSettings | undefined): void {
-    if (settings?.intervalMs === this.#settings?.intervalMs) return;
-    this.#settings = settings;
-    this.#isRefusalLogged = false;
     const { records, list } = this.#options;
+    if (settings?.intervalMs === this.#intervalMs) return;
+    this.stop();
+    this.#intervalMs = settings?.intervalMs;
+    this.#reads = new WeakMap();
+    this.#isRefusalLogged = false;
     if (settings === undefined) for (const record of records()) list.store(record, undefined);
-    if (this.#isRunning) this.#begin();
-  }
-
-  start(): void {
-    this.#isRunning = true;
-    this.#begin();
+    else this.#repeat.start((signal) => this.#readNext(settings.intervalMs, signal));
   }
 
   stop(): void {
-    this.#isRunning = false;
+    this.#intervalMs = undefined;
     this.#repeat.stop();
   }
 
   /** The server's list changed: it is read at once, but at most once a minute. */
   changed(record: Pick<ServerRecord, 'target'>): void {
-    if (!this.#repeat.isRunning || !this.#options.list.isAsked(record.target)) return;
+    if (!this.isRead(record.target)) return;
     const reads = this.#readsOf(record);
-    if (reads.eventAt !== Number.POSITIVE_INFINITY) return;
     const now = this.#options.clock.now();
-    reads.eventAt = Math.max(now, reads.eventReadAt + EVENT_GAP_MS);
-    this.#repeat.hasten(reads.eventAt - now);
-  }
-
-  #begin(): void {
-    const settings = this.#settings;
-    if (settings === undefined) this.#repeat.stop();
-    else this.#repeat.start((signal) => this.#readNext(settings, signal));
+    if (reads.eventAt <= now) reads.eventAt = Math.max(now, reads.eventAt + EVENT_GAP_MS);
+    reads.dueAt = Math.min(reads.dueAt, reads.eventAt);
+    this.#repeat.hasten(reads.dueAt - now);
   }
 
   /** Reads the most overdue list; resolves with the time until the next one may be due. */
-  async #readNext(settings: IntervalSettings, signal: AbortSignal): Promise<number> {
-    const next = this.#mostOverdue();
-    const waitMs = next === undefined ? LOOK_EVERY_MS : next.at - this.#options.clock.now();
-    if (next === undefined || waitMs > 0) return Math.min(waitMs, LOOK_EVERY_MS);
-    await this.#read(next.record, settings, signal);
+  async #readNext(intervalMs: number, signal: AbortSignal): Promise<number> {
+    const { clock, records } = this.#options;
+    const [first, ...others] = records().filter(({ target }) => this.isRead(target));
+    if (first === undefined) return LOOK_EVERY_MS;
+    const isSooner = (one: ServerRecord, other: ServerRecord) =>
+      this.#readsOf(one).dueAt < this.#readsOf(other).dueAt;
+    const next = others.reduce((soonest, record) => (isSooner(record, soonest) ? record : soonest), first);
+    const reads = this.#readsOf(next);
+    const waitMs = reads.dueAt - clock.now();
+    if (waitMs > 0) return Math.min(waitMs, LOOK_EVERY_MS);
+    reads.dueAt = Number.POSITIVE_INFINITY;
+    const nextMs = await this.#read(next, reads, intervalMs, signal);
+    // An event may have come meanwhile.
+    reads.dueAt = Math.min(reads.dueAt, clock.now() + nextMs);
     return 0;
   }
 
-  async #read(record: ServerRecord, settings: IntervalSettings, signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
-    const reads = this.#readsOf(record);
-    if (reads.eventAt <= clock.now()) reads.eventReadAt = clock.now();
-    reads.eventAt = Number.POSITIVE_INFINITY;
-    const outcome = await this.#ask(record, settings, signal);
-    const now = clock.now();
-    if (signal.aborted) return;
-    reads.failures = outcome === 'failed' ? reads.failures + 1 : 0;
-    if (outcome === 'failed') {
-      reads.plannedAt = now + retryGapMs(reads.failures);
-      return;
-    }
-    const intervals = reads.isFirst ? 0.5 + random() : 1;
-    const waitMs = intervals * settings.intervalMs;
-    reads.isFirst = false;
-    reads.plannedAt = now + (outcome === 'refused' ? Math.max(REFUSED_RETRY_MS, waitMs) : waitMs);
-  }
-
-  async #ask(record: ServerRecord, settings: IntervalSettings, signal: AbortSignal): Promise<ReadOutcome> {
-    const { clock, list } = this.#options;
+  /** Resolves with the time until the next read. */
+  async #read(record: ServerRecord, reads: Reads, intervalMs: number, signal: AbortSignal): Promise<number> {
+    const { clock, list, random } = this.#options;
+    let cause: CauseCode | undefined;
     try {
-      const { intervalMs } = settings;
       const timing = { deadline: clock.now() + intervalMs, intervalMs };
       const reading = await list.read(record.target, timing, signal);
-      if (signal.aborted) return 'failed';
-      list.store(record, reading);
-      return 'answered';
+      if (!signal.aborted) list.store(record, reading);
     } catch (error) {
-      if (signal.aborted) return 'failed';
-      return this.#failed(record, error);
+      if (signal.aborted) return 0;
+      cause = this.#failed(record, problemOf(error));
     }
+    // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a moment only.
+    if (cause !== undefined && (CAUSES[cause].scope !== 'server' || cause === 'not_found')) {
+      reads.failures += 1;
+      return retryGapMs(reads.failures);
+    }
+    const waitMs = (reads.isFirst ? 0.5 + random() : 1) * intervalMs;
+    reads.failures = 0;
+    reads.isFirst = false;
+    return isRefusal(cause) ? Math.max(REFUSED_RETRY_MS, waitMs) : waitMs;
   }
 
-  #failed(record: ServerRecord, error: unknown): ReadOutcome {
+  #failed(record: ServerRecord, { cause, detail }: Problem): CauseCode {
     const { panel, log, list } = this.#options;
-    const { cause, detail } = problemOf(error);
     const server = record.target.name;
-    const isRefused = cause === 'forbidden' || cause === 'unauthorized';
+    const isRefused = isRefusal(cause);
     if (isRefused || cause === 'not_found') list.store(record, undefined);
     const isFirst = isRefused && !this.#isRefusalLogged;
     this.#isRefusalLogged ||= isFirst;
@@ -193,33 +177,22 @@ export class ListReads<Reading> {
       { panel, server, cause, detail },
       `server ${server}: reading ${list.what} failed: ${detail}; ${next}`,
     );
-    if (isRefused) return 'refused';
-    // The panel may miss a server, or the path, for a moment only.
-    return CAUSES[cause].scope === 'server' && cause !== 'not_found' ? 'answered' : 'failed';
-  }
-
-  /** The server whose list is due first, and when; undefined if no server has such a list. */
-  #mostOverdue(): { readonly record: ServerRecord; readonly at: number } | undefined {
-    let next: { readonly record: ServerRecord; readonly at: number } | undefined;
-    const { list, records } = this.#options;
-    for (const record of records()) {
-      if (!list.isAsked(record.target)) continue;
-      const { plannedAt, eventAt } = this.#readsOf(record);
-      const at = Math.min(plannedAt, eventAt);
-      if (next === undefined || at < next.at) next = { record, at };
-    }
-    return next;
+    return cause;
   }
 
   #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
     let reads = this.#reads.get(record);
     if (reads === undefined) {
-      const never = { eventAt: Number.POSITIVE_INFINITY, eventReadAt: Number.NEGATIVE_INFINITY };
-      reads = { plannedAt: this.#options.clock.now(), ...never, isFirst: true, failures: 0 };
+      const eventAt = Number.NEGATIVE_INFINITY;
+      reads = { dueAt: this.#options.clock.now(), eventAt, isFirst: true, failures: 0 };
       this.#reads.set(record, reads);
     }
     return reads;
   }
+}
+
+function isRefusal(cause: CauseCode | undefined): boolean {
+  return cause === 'forbidden' || cause === 'unauthorized';
 }
 
 /** If a server has more pages of backups than this, the rest is not read. */

@@ -51,7 +51,6 @@ async function start(servers: number): Promise<void> {
     return new ServerRecord(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });
   });
   watch.configure(SETTINGS);
-  watch.start();
   await clock.advance(5_000);
   expect(asked).toHaveLength(servers);
   asked.length = 0;
@@ -153,8 +152,10 @@ it('ignores events of servers whose backups are not read', async () => {
   await flood([1, 2], 5 * MINUTE, 1_000);
   watch.configure(undefined);
   await flood([0, 1, 2], 5 * MINUTE, 1_000);
+  expect(asked).toEqual([]);
   watch.configure(SETTINGS);
   watch.stop();
+  asked.length = 0;
   await flood([0, 1, 2], 5 * MINUTE, 1_000);
   expect(asked).toEqual([]);
 });

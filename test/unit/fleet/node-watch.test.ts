@@ -59,13 +59,12 @@ const read = () => watch.reading(clock.now()).map(({ name }) => name);
 
 async function start(): Promise<void> {
   watch.configure(SETTINGS);
-  watch.start();
   await clock.advance(1);
 }
 
 describe('the nodes', () => {
   it('are not read without settings', async () => {
-    watch.start();
+    watch.configure(undefined);
     await clock.advance(60 * MINUTE);
     expect([asked, open]).toEqual([[], 0]);
   });

@@ -118,7 +118,7 @@ const warnings = () => log.lines.filter(({ level }) => level === 'warn');
 describe('a running server', () => {
   it('is queried with the ports that the server list gives to others, unless its query port is configured', async () => {
     taken = [25_566];
-    watch.start();
+    watch.follow();
     const record = observe({ otherPorts: [25_566, 25_567] });
     const query = { ...MINECRAFT, address: '203.0.113.7:25566' };
     const configured = observe({ id: 'b0000000', query });
@@ -130,7 +130,7 @@ describe('a running server', () => {
 
   it('is queried at its default allocation, and shows the response', async () => {
     answer = after(50, TWELVE);
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     expect(queried[0]?.ways.map(({ ip, port }) => `${ip} ${port}`)).toEqual(
@@ -141,7 +141,7 @@ describe('a running server', () => {
   });
 
   it('is queried at the configured address, whose name is resolved once per query', async () => {
-    watch.start();
+    watch.follow();
     const record = observe({ query: { ...MINECRAFT, address: 'play.example.com:2457' } });
     await passTime(INTERVAL, record);
     expect(queried.map(({ ways }) => ways[0])).toEqual([
@@ -153,7 +153,7 @@ describe('a running server', () => {
   });
 
   it('is queried with the way that it responded in, until its next run', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(2 * INTERVAL, record);
     for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
@@ -169,7 +169,7 @@ describe('nothing is queried or shown', () => {
   it.each<ServerState>(['offline', 'starting', 'stopping', 'unknown'])(
     'for a server that is %s',
     async (state) => {
-      watch.start();
+      watch.follow();
       const record = observe({}, state);
       await passTime(5 * MINUTE, record, state);
       expect(queried).toEqual([]);
@@ -178,7 +178,7 @@ describe('nothing is queried or shown', () => {
   );
 
   it('for a server without fresh samples', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
@@ -190,7 +190,7 @@ describe('nothing is queried or shown', () => {
   });
 
   it('for a stopping server, from the first event that shows it', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBe(12);
@@ -199,7 +199,7 @@ describe('nothing is queried or shown', () => {
   });
 
   it('from the previous run after a restart', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBe(12);
@@ -213,7 +213,7 @@ describe('nothing is queried or shown', () => {
   it('from a response that arrives after the end of the run', async () => {
     let finish: (outcome: Answer) => void = () => undefined;
     answer = () => new Promise((ended) => (finish = ended));
-    watch.start();
+    watch.follow();
     const record = observe();
     while (queried.length === 0) await passTime(SECOND, record);
     for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
@@ -224,7 +224,7 @@ describe('nothing is queried or shown', () => {
   });
 
   it('from a response older than its staleness', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     const at = (intervals: number) => {
@@ -245,7 +245,7 @@ describe('a failed query', () => {
     'is a problem of the server: %s',
     async (failure) => {
       answer = after(200, { problem: { cause: failure, detail: 'some words' } });
-      watch.start();
+      watch.follow();
       const record = observe();
       await passTime(INTERVAL, record);
       expect(shown(record)).toMatchObject({
@@ -257,7 +257,7 @@ describe('a failed query', () => {
   );
 
   it('removes the players immediately, and remains a problem until the next query succeeds', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     answer = () => Promise.resolve(SILENT);
@@ -273,7 +273,7 @@ describe('a failed query', () => {
     'is repeated within an interval when the server list changes to %j',
     async (ports) => {
       answer = () => Promise.resolve(SILENT);
-      watch.start();
+      watch.follow();
       const record = observe();
       await passTime(45 * MINUTE, record);
       queried.length = 0;
@@ -286,7 +286,7 @@ describe('a failed query', () => {
 
   it('of a guess that never led to a response is a fact, and is not logged', async () => {
     answer = () => Promise.resolve(SILENT);
-    watch.start();
+    watch.follow();
     const record = observe({ query: { ...MINECRAFT, isGuess: true } });
     await passTime(5 * MINUTE, record);
     expect(shown(record)?.problem).toEqual({ cause: 'query_never_answered', detail: 'no response' });
@@ -303,7 +303,7 @@ describe('a failed query', () => {
 
   it('is logged once, and so is the first response after it', async () => {
     answer = () => Promise.resolve(SILENT);
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(10 * MINUTE, record);
     expect(queried.length).toBeGreaterThan(3);
@@ -326,7 +326,7 @@ describe('a failed query', () => {
       'query_address_not_allowed',
     ],
   ])('sends nothing if the server %s', async (_, { address, ...changes }, cause) => {
-    watch.start();
+    watch.follow();
     const record = observe({ ...changes, ...(address !== undefined && { address }) });
     if (address === undefined) {
       const { address: _address, ...rest } = record.target;
@@ -339,7 +339,7 @@ describe('a failed query', () => {
   });
 
   it('sends nothing if its name resolves to this machine, whatever it resolved to before', async () => {
-    watch.start();
+    watch.follow();
     const record = observe({ address: 'play.example.com:25565' });
     await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
@@ -352,7 +352,7 @@ describe('a failed query', () => {
   it('is made at every address of a name, IPv6 and IPv4, up to four', async () => {
     resolve = () =>
       Promise.resolve(['2001:db8::7', '203.0.113.1', '203.0.113.2', '203.0.113.3', '203.0.113.4']);
-    watch.start();
+    watch.follow();
     await passTime(INTERVAL, observe({ address: 'play.example.com:25565' }));
     const ips = new Set(queried.flatMap(({ ways }) => ways.map(({ ip }) => ip)));
     expect([...ips]).toEqual(['2001:db8::7', '203.0.113.1', '203.0.113.2', '203.0.113.3']);
@@ -366,7 +366,7 @@ describe('a failed query', () => {
     };
     resolve = (name) =>
       name === 'node.example.com' ? Promise.resolve(['203.0.113.9']) : Promise.reject(new Error('ENOTFOUND'));
-    watch.start();
+    watch.follow();
     const record = observe({ address: 'play.example.com:25565', otherPorts: [25_566] });
     await passTime(INTERVAL, record);
     expect(asked).toEqual(['_minecraft._tcp.play.example.com']);
@@ -381,7 +381,7 @@ describe('a failed query', () => {
 
   it('ends even if the resolver hangs', async () => {
     resolve = () => new Promise(() => undefined);
-    watch.start();
+    watch.follow();
     const record = observe({ address: 'play.example.com:25565' });
     await passTime(INTERVAL + 6 * SECOND, record);
     expect(shown(record)?.problem).toEqual({
@@ -392,7 +392,7 @@ describe('a failed query', () => {
 
   it('ends even if the client never responds', async () => {
     answer = () => new Promise(() => undefined);
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL + 6 * SECOND, record);
     expect(shown(record)?.problem).toEqual({ cause: 'query_no_answer', detail: 'no response within 5 s' });
@@ -400,7 +400,7 @@ describe('a failed query', () => {
 
   it('is reported as unexpected if the exporter itself caused it', async () => {
     answer = () => Promise.reject(new Error('a bug'));
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     expect(shown(record)?.problem).toEqual({ cause: 'unexpected', detail: 'a bug' });
@@ -410,7 +410,7 @@ describe('a failed query', () => {
 describe('the server list', () => {
   it('is awaited before an address is reported as missing', async () => {
     isListingPending = true;
-    watch.start();
+    watch.follow();
     const record = observe();
     const { address: _, ...rest } = record.target;
     record.target = rest;
@@ -426,7 +426,7 @@ describe('the server list', () => {
   });
 
   it('can change the address, and the previous response is then dropped', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     record.target = { ...record.target, address: '203.0.113.8:25565' };
@@ -439,7 +439,7 @@ describe('the server list', () => {
 
 describe('a configuration change', () => {
   it('can remove the query: nothing is queried or shown any longer', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     const { query: _, ...rest } = record.target;
@@ -453,7 +453,7 @@ describe('a configuration change', () => {
   });
 
   it('can change type and interval', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     record.target = { ...record.target, query: { type: 'valheim', intervalMs: 10 * SECOND } };
@@ -465,7 +465,7 @@ describe('a configuration change', () => {
   });
 
   it('of other settings keeps the response', async () => {
-    watch.start();
+    watch.follow();
     const record = observe();
     await passTime(INTERVAL, record);
     record.target = { ...record.target, name: 'another' };
@@ -474,19 +474,18 @@ describe('a configuration change', () => {
   });
 
   it('can allow a host to be queried', async () => {
-    watch.start();
+    watch.follow();
     const record = observe({ address: '127.0.0.1:25565' });
     await passTime(5 * MINUTE, record);
     expect(queried).toEqual([]);
-    watch.configure(['127.0.0.1']);
-    watch.follow();
+    watch.follow(['127.0.0.1']);
     await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
   });
 });
 
 it('nothing is queried while no server has a query', async () => {
-  watch.start();
+  watch.follow();
   const record = observe();
   const { query: _, ...rest } = record.target;
   record.target = rest;
@@ -499,7 +498,7 @@ it('queries are withdrawn on a stop, and no timer is left', async () => {
   let aborted = 0;
   answer = (_question, signal) =>
     new Promise(() => signal.addEventListener('abort', () => (aborted += 1), { once: true }));
-  watch.start();
+  watch.follow();
   const record = observe();
   while (queried.length === 0) await passTime(SECOND, record);
   await watch.stop();
