@@ -7,8 +7,6 @@ export class VirtualTerminal extends Writable {
   readonly #rows: string[][] = [[]];
   #row = 0;
   #column = 0;
-  /** Everything that was written. */
-  raw = '';
 
   constructor(columns: number) {
     super({ decodeStrings: false });
@@ -27,7 +25,6 @@ export class VirtualTerminal extends Writable {
   }
 
   override _write(text: string, _encoding: string, done: () => void): void {
-    this.raw += text;
     // eslint-disable-next-line no-control-regex -- the test looks for escapes
     for (const [token] of text.matchAll(/\u001b\[[\d;?]*[A-Za-z]|[\s\S]/gu)) this.#take(token);
     done();

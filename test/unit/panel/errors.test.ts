@@ -57,7 +57,6 @@ describe('refusalError', () => {
     [502, '502 Bad Gateway', 'panel_down'],
     [504, '504 Gateway Time-out', 'timeout'],
     [521, 'Web server is down', 'panel_down'],
-    [524, 'A timeout occurred', 'timeout'],
     [400, 'The plain HTTP request was sent to HTTPS port', 'https_needed'],
     [400, 'Client sent an HTTP request to an HTTPS server.', 'https_needed'],
     [400, '400 No required SSL certificate was sent', 'tls_client_certificate'],
@@ -83,13 +82,6 @@ describe('refusalError', () => {
     const url = 'http://panel.example.com/base';
     expect(refuse(302, '', { url, location }).problem.cause).toBe(cause);
   });
-
-  it.each([[504, PAGE] as const, [504, message('x')] as const])(
-    'classifies %i with %s as a timeout of the panel if the call asks no node',
-    (status, text) => {
-      expect(refuse(status, text, { endpoint: 'listing' }).problem.cause).toBe('timeout');
-    },
-  );
 
   it.each([
     [refuse(401, envelope('Unauthenticated.', 'AuthenticationException')), '"Unauthenticated."'],
@@ -167,16 +159,6 @@ describe('transportError', () => {
   ])('tells a connection that was not opened from one that was closed: %s', (code, message, words) => {
     const error = Object.assign(new Error(message), { code });
     expect(transportError(destination, error).message).toBe(`GET /api/client: ${words}`);
-  });
-
-  it('describes the first of several addresses', () => {
-    const cause = new AggregateError([failure('ECONNREFUSED')], '');
-    expect(transportError(destination, cause).problem.cause).toBe('connection');
-    expect(transportError(destination, cause).message).toContain('it failed');
-  });
-
-  it.each([[undefined], ['text'], [{ code: 7 }]])('accepts %j as a cause', (cause) => {
-    expect(transportError(destination, cause).problem.cause).toBe('connection');
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { backoffMs } from '../../../src/session/due.ts';
 import {
   closeFailure,
   daemonFailure,
@@ -10,7 +11,9 @@ import {
 } from '../../../src/session/failure.ts';
 import { type MachineContext, step } from '../../../src/session/machine.ts';
 import {
+  type AttemptState,
   effectsOf,
+  isTokenRetry,
   type MachineEffect,
   type MachineEvent,
   type MachineState,
@@ -362,6 +365,30 @@ describe('consecutive failures', () => {
       after({ ...STATES['refreshing, authenticating'], failures: 6, since }, EVENTS.authenticated).state;
     expect(accepted(NOW - 1_000)).toMatchObject({ failures: 6 });
     expect(accepted(NOW - 60_000)).toMatchObject({ failures: 0 });
+  });
+
+  it('of refreshes have a back-off of their own, whatever failed before the socket', () => {
+    let state: MachineState = { ...STATES.streaming, failures: 5, since: NOW };
+    for (const failed of [1, 2, 3]) {
+      state = after(after(state, EVENTS.due).state, EVENTS.tokenFailed, { random: 0.99 }).state;
+      expect(delayOf(state)).toBe(backoffMs(failed, 0.99));
+    }
+  });
+});
+
+describe('a call for credentials', () => {
+  it.each<[string, Partial<AttemptState>, boolean]>([
+    ['after two failures', { failures: 2 }, false],
+    ['after three failures', { failures: 3 }, true],
+    ['after a lasting refusal', { failures: 1, problem: SUSPENDED }, true],
+    ['once the cause may be resolved', { failures: 4, problem: SUSPENDED, wokenAt: NOW }, false],
+  ])('is a retry, which comes after all other calls: %s', (_what, changes, isRetry) => {
+    expect(isTokenRetry({ ...STATES.fetchingToken, ...changes })).toBe(isRetry);
+  });
+
+  it('that replaces a reused token is no retry: a rejected old token means nothing for it', () => {
+    const before = { ...STATES['authenticating, old token'], failures: 5 };
+    expect(isTokenRetry(after(before, EVENTS['jwtError fixable']).state)).toBe(false);
   });
 });
 

@@ -21,42 +21,12 @@ function decodeStats(payload: unknown): { readonly sample: SampleValues; readonl
   return { sample: valuesOf(numbers), badFields };
 }
 
-const FIELD_FRAME = {
-  memory_bytes: 1_073_741_824,
-  memory_limit_bytes: 4_509_715_660,
-  cpu_absolute: 153.217,
-  network: { rx_bytes: 1, tx_bytes: 2 },
-  disk_io: { read_bytes: 3, write_bytes: 4 },
-  uptime: 86_400_123,
-  state: 'running',
-  disk_bytes: 123_456_789,
-};
-
 describe('decodeStats', () => {
   it("reads a panel's word for a server about which the node reports nothing as the state of one that is off", () => {
     expect(decodeStats({ state: 'stopped' }).sample).toEqual({ state: 'offline' });
   });
 
-  it('reads every field of a recorded frame', () => {
-    expect(decodeStats(FIELD_FRAME)).toEqual({
-      sample: {
-        state: 'running',
-        memoryBytes: 1_073_741_824,
-        memoryLimitBytes: 4_509_715_660,
-        cpuCores: 1.53217,
-        diskBytes: 123_456_789,
-        networkReceiveBytes: 1,
-        networkTransmitBytes: 2,
-        diskReadBytes: 3,
-        diskWrittenBytes: 4,
-        uptimeMs: 86_400_123,
-      },
-      badFields: 0,
-    });
-  });
-
   it.each([
-    ['an empty object', {}, {}, 0],
     [
       'an old version without uptime and disk_io',
       { state: 'offline', memory_bytes: 0 },
@@ -68,9 +38,7 @@ describe('decodeStats', () => {
     ['a state that is not a string', { state: 1 }, {}, 1],
     ['null', { memory_bytes: null, network: null, state: null }, {}, 3],
     ['a negative number', { memory_bytes: -1, disk_bytes: 5 }, { diskBytes: 5 }, 1],
-    ['negative zero', JSON.parse('{"memory_bytes":-0}'), { memoryBytes: 0 }, 0],
     ['numbers that are too large', JSON.parse('{"memory_bytes":1e308,"uptime":1e999}'), {}, 2],
-    ['NaN', { cpu_absolute: Number.NaN }, {}, 1],
     ['a number in a string', { memory_bytes: '1024' }, {}, 1],
     [
       'wrong types',
@@ -100,8 +68,9 @@ describe('decodeStats', () => {
 
   it('never throws, and returns only finite numbers from 0 up', () => {
     const value = fc.oneof(fc.double(), fc.integer(), fc.jsonValue(), fc.constant(undefined));
-    const names = [...Object.keys(FIELD_FRAME), 'rx_bytes', 'tx_bytes', 'read_bytes', '__proto__'];
-    const fields = fc.dictionary(fc.constantFrom(...names), value);
+    const names = ['memory_bytes', 'memory_limit_bytes', 'cpu_absolute', 'uptime', 'state', 'disk_bytes'];
+    const nested = ['network', 'disk_io', 'rx_bytes', 'tx_bytes', 'read_bytes', '__proto__'];
+    const fields = fc.dictionary(fc.constantFrom(...names, ...nested), value);
     const payload = fc.oneof(
       fc.jsonValue(),
       fields,

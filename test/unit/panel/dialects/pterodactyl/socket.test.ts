@@ -88,15 +88,6 @@ describe('decodeFrame', () => {
     expect(() => decodeFrame(bytes(deep))).not.toThrow();
   });
 
-  it('never throws, whatever the bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (data) => {
-        const decoded = decodeFrame(Buffer.from(data));
-        expect('bad' in decoded || typeof decoded.event === 'string').toBe(true);
-      }),
-    );
-  });
-
   it('returns an event with string args for any JSON, or what is wrong', () => {
     const frame = fc.oneof(
       fc.jsonValue(),
