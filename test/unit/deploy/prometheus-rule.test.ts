@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { render } from '../../../dashboards/board.ts';
-import { isInRepository, readYaml } from '../../support/deploy-files.ts';
+import { readYaml } from '../../support/deploy-files.ts';
 import { expectFile } from '../../support/generated.ts';
 
 const COMPONENT = 'deploy/kubernetes/components/alerts';
@@ -18,11 +18,6 @@ const DASHBOARDS_HEAD = `# Generated from dashboards/, compact: UPDATE_GENERATED
 const MAX_APPLIED_BYTES = 256 * 1_024;
 
 const rulesSchema = z.object({ groups: z.array(z.looseObject({ rules: z.array(z.looseObject({})) })) });
-const componentSchema = z.object({
-  kind: z.literal('Component'),
-  resources: z.array(z.string()),
-  patches: z.array(z.object({ target: z.object({ kind: z.string(), name: z.string() }), patch: z.string() })),
-});
 
 const { groups } = rulesSchema.parse(readYaml('deploy/prometheus/rules/gameserver.yml')[0]);
 
@@ -35,17 +30,6 @@ test('the PrometheusRule contains exactly the shipped rules', () => {
   };
   const text = stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0 });
   expectFile(`${COMPONENT}/prometheus-rule.yaml`, `${HEAD}${text}`);
-});
-
-test('the component includes it and patches its links at the right path', () => {
-  const component = componentSchema.parse(readYaml(`${COMPONENT}/kustomization.yaml`)[0]);
-  expect(component.resources).toEqual(['prometheus-rule.yaml']);
-  expect(isInRepository(`${COMPONENT}/prometheus-rule.yaml`)).toBe(true);
-  for (const { target } of component.patches) {
-    expect(target).toEqual({ kind: 'PrometheusRule', name: 'gameserver-exporter' });
-  }
-  expect(component.patches[0]?.patch).toContain('path: /spec/groups/0/rules/0/labels');
-  expect(groups[0]?.rules[0]).toMatchObject({ record: 'gameserver:links:info' });
 });
 
 test('the ConfigMaps of kube-prometheus contain the dashboards, compact enough for kubectl apply', () => {

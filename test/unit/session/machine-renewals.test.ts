@@ -11,6 +11,7 @@ import {
   type Token,
   timersOf,
 } from '../../../src/session/machine-model.ts';
+import { machineState } from '../../support/machine-states.ts';
 
 const START = 1_000_000;
 const WITHHELD = 'jwt: created too far in past (denylist)';
@@ -72,17 +73,16 @@ class Driven {
 }
 
 const streaming = () =>
-  new Driven({
-    name: 'streaming',
-    epoch: 7,
-    failures: 0,
-    token: token('old'),
-    since: START - 300_000,
-    authenticatedAt: START - 300_000,
-    unanswered: 0,
-    askedAt: START,
-    dueAt: START + 480_000,
-  });
+  new Driven(
+    machineState('streaming', {
+      epoch: 7,
+      token: token('old'),
+      since: START - 300_000,
+      authenticatedAt: START - 300_000,
+      askedAt: START,
+      dueAt: START + 480_000,
+    }),
+  );
 
 describe('a token that was renewed in the second in which the node revoked the previous one', () => {
   it('is replaced within three seconds on the same socket', () => {
@@ -146,15 +146,7 @@ describe('a token that was renewed in the second in which the node revoked the p
 
   it('is replaced soon on a new socket as well, for the first attempts', () => {
     const waits = [0, 1, 2].map((failures) => {
-      const machine = new Driven({
-        name: 'authenticating',
-        epoch: 7,
-        failures,
-        token: token('new'),
-        reused: false,
-        connectsAt: START,
-        dueAt: START + 10_000,
-      });
+      const machine = new Driven(machineState('authenticating', { epoch: 7, failures, token: token('new') }));
       machine.jwtError(ANSWERED);
       expect(machine.state.name).toBe('backingOff');
       return machine.due('due') - START;

@@ -20,6 +20,7 @@ import {
   type Token,
   timersOf,
 } from '../../../src/session/machine-model.ts';
+import { machineState } from '../../support/machine-states.ts';
 
 const NOW = 1_000_000;
 const CONTEXT: MachineContext = {
@@ -42,42 +43,43 @@ const ENDED = token('ended', 'wss://node-1/ws', 0);
 const FRESH = token('fresh');
 const ELSEWHERE = token('elsewhere', 'wss://node-2/ws');
 
-const attempt = { epoch: 7, failures: 1 };
-const rest = { since: 0, dueAt: NOW, reason: 'closed' } as const;
-const handshake = { token: LIVING, connectsAt: NOW, dueAt: NOW } as const;
-const asked = { token: LIVING, askedAt: NOW - 15_000 } as const;
+const rest = { epoch: 7, failures: 1, dueAt: NOW };
+const connects = { ...rest, token: LIVING, connectsAt: NOW };
+const opens = { epoch: 7, failures: 1, token: LIVING, connectsAt: NOW, askedAt: NOW - 15_000 };
 const live = {
-  ...attempt,
+  ...rest,
   token: LIVING,
   since: NOW - 300_000,
   authenticatedAt: NOW - 300_000,
-  unanswered: 0,
   askedAt: NOW - 15_000,
-  dueAt: NOW,
 };
 
 const SUSPENDED = { cause: 'suspended', detail: 'suspended' } as const;
 
 const STATES = {
-  idle: { name: 'idle', epoch: 7 },
-  'idle, token lives': { name: 'idle', epoch: 7, token: LIVING },
-  'idle, token ends': { name: 'idle', epoch: 7, token: EXPIRING },
-  fetchingToken: { name: 'fetchingToken', since: 0, ...attempt },
-  connecting: { name: 'connecting', ...attempt, ...handshake, reused: false },
-  'authenticating, new token': { name: 'authenticating', ...attempt, ...handshake, reused: false },
-  'authenticating, old token': { name: 'authenticating', ...attempt, ...handshake, reused: true },
-  opening: { name: 'opening', ...attempt, ...asked, connectsAt: NOW, unanswered: 1 },
-  'opening, asked twice': { name: 'opening', ...attempt, ...asked, connectsAt: NOW, unanswered: 2 },
-  streaming: { name: 'streaming', ...live },
-  'streaming, just begun': { name: 'streaming', ...live, since: NOW - 5_000, authenticatedAt: NOW - 5_000 },
-  'streaming, token ended': { name: 'streaming', ...live, token: ENDED },
-  'streaming, asked twice': { name: 'streaming', ...live, unanswered: 2 },
-  'refreshing, fetching': { name: 'refreshing', ...live, next: undefined },
-  'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH },
-  'backingOff, token lives': { name: 'backingOff', ...attempt, ...rest, token: LIVING },
-  'backingOff, token ends': { name: 'backingOff', ...attempt, ...rest, token: EXPIRING },
-  blocked: { name: 'blocked', ...attempt, ...rest, problem: SUSPENDED },
-} as const satisfies Record<string, MachineState>;
+  idle: machineState('idle', { epoch: 7 }),
+  'idle, token lives': machineState('idle', { epoch: 7, token: LIVING }),
+  'idle, token ends': machineState('idle', { epoch: 7, token: EXPIRING }),
+  fetchingToken: machineState('fetchingToken', { epoch: 7, failures: 1 }),
+  connecting: machineState('connecting', connects),
+  'authenticating, new token': machineState('authenticating', connects),
+  'authenticating, old token': machineState('authenticating', { ...connects, reused: true }),
+  opening: machineState('opening', { ...opens, unanswered: 1 }),
+  'opening, asked twice': machineState('opening', { ...opens, unanswered: 2 }),
+  streaming: machineState('streaming', live),
+  'streaming, just begun': machineState('streaming', {
+    ...live,
+    since: NOW - 5_000,
+    authenticatedAt: NOW - 5_000,
+  }),
+  'streaming, token ended': machineState('streaming', { ...live, token: ENDED }),
+  'streaming, asked twice': machineState('streaming', { ...live, unanswered: 2 }),
+  'refreshing, fetching': machineState('refreshing', live),
+  'refreshing, authenticating': machineState('refreshing', { ...live, next: FRESH }),
+  'backingOff, token lives': machineState('backingOff', { ...rest, token: LIVING }),
+  'backingOff, token ends': machineState('backingOff', { ...rest, token: EXPIRING }),
+  blocked: machineState('blocked', { ...rest, problem: SUSPENDED }),
+};
 
 const NODE = PTERODACTYL.socket;
 const TRANSIENT: Failure = {

@@ -4,10 +4,11 @@ import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
-import type { MachineState, Token } from '../../../src/session/machine-model.ts';
+import type { MachineState } from '../../../src/session/machine-model.ts';
 import { declinesTrial, planOf } from '../../../src/session/plan.ts';
 import { NEVER_POLLED, type PollState, resultOf } from '../../../src/session/polls.ts';
 import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/session-ports.ts';
+import { machineState } from '../../support/machine-states.ts';
 import { target } from '../../support/targets.ts';
 
 const SAMPLED_AT = 500_000;
@@ -16,58 +17,31 @@ const NOW = 510_000;
 /** When the machine and the polls last failed. */
 const FAILED_AT = 505_000;
 
-const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };
 const HELD: Problem = { cause: 'node_connection', detail: 'no connection' };
-const fresh = { epoch: 1, failures: 0 };
-const failed = { epoch: 1, failures: 2 };
-const handshake = { token: TOKEN, reused: false, connectsAt: FAILED_AT, dueAt: 0 };
-const live = {
-  ...fresh,
-  token: TOKEN,
-  since: 0,
-  authenticatedAt: 0,
-  unanswered: 0,
-  askedAt: 0,
-  dueAt: 0,
-};
-const rest = { since: FAILED_AT, dueAt: NOW + 1, reason: 'closed' } as const;
+const failed = { failures: 2 };
+const rest = { ...failed, since: FAILED_AT, dueAt: NOW + 1 };
+const connects = { connectsAt: FAILED_AT };
+const refused = (cause: CauseCode) => machineState('blocked', { ...rest, problem: { cause, detail: 'why' } });
 
 const STATES = {
-  idle: { name: 'idle', epoch: 0 },
-  'waiting for its first token': { name: 'fetchingToken', since: FAILED_AT, ...fresh },
-  connecting: { name: 'connecting', ...fresh, ...handshake },
-  authenticating: { name: 'authenticating', ...fresh, ...handshake },
-  'waiting for its first stats': {
-    name: 'opening',
-    ...fresh,
-    token: TOKEN,
-    connectsAt: FAILED_AT,
-    unanswered: 1,
-    askedAt: FAILED_AT,
-  },
-  'fetching a token after failures': { name: 'fetchingToken', since: FAILED_AT, ...failed },
-  'connecting after failures': { name: 'connecting', ...failed, ...handshake },
-  'authenticating after failures': { name: 'authenticating', ...failed, ...handshake },
-  'backing off': { name: 'backingOff', ...failed, ...rest },
-  streaming: { name: 'streaming', ...live },
-  'streaming after failures': { name: 'streaming', ...live, failures: 3 },
-  refreshing: { name: 'refreshing', ...live, next: undefined },
-  'asked for stats once': { name: 'streaming', ...live, unanswered: 1 },
-  'asked for stats twice': { name: 'streaming', ...live, unanswered: 2 },
-  'asked for stats twice while refreshing': { name: 'refreshing', ...live, unanswered: 2, next: undefined },
-  'refused as a whole': {
-    name: 'blocked',
-    ...failed,
-    ...rest,
-    problem: { cause: 'suspended', detail: 'why' },
-  },
-  'refused its console': {
-    name: 'blocked',
-    ...failed,
-    ...rest,
-    problem: { cause: 'no_console_permission', detail: 'why' },
-  },
-} as const satisfies Record<string, MachineState>;
+  idle: machineState('idle'),
+  'waiting for its first token': machineState('fetchingToken', { since: FAILED_AT }),
+  connecting: machineState('connecting', connects),
+  authenticating: machineState('authenticating', connects),
+  'waiting for its first stats': machineState('opening', { ...connects, unanswered: 1, askedAt: FAILED_AT }),
+  'fetching a token after failures': machineState('fetchingToken', { ...failed, since: FAILED_AT }),
+  'connecting after failures': machineState('connecting', { ...failed, ...connects }),
+  'authenticating after failures': machineState('authenticating', { ...failed, ...connects }),
+  'backing off': machineState('backingOff', rest),
+  streaming: machineState('streaming'),
+  'streaming after failures': machineState('streaming', { failures: 3 }),
+  refreshing: machineState('refreshing'),
+  'asked for stats once': machineState('streaming', { unanswered: 1 }),
+  'asked for stats twice': machineState('streaming', { unanswered: 2 }),
+  'asked for stats twice while refreshing': machineState('refreshing', { unanswered: 2 }),
+  'refused as a whole': refused('suspended'),
+  'refused its console': refused('no_console_permission'),
+};
 
 /** What happens to a machine that should have a socket: only an idle one has to begin. */
 const begun = ({ name }: MachineState) => (name === 'idle' ? { type: 'try', isFresh: false } : undefined);
@@ -189,12 +163,6 @@ describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
   });
 });
 
-const blockedFor = (cause: CauseCode): MachineState => ({
-  name: 'blocked',
-  ...failed,
-  ...rest,
-  problem: { cause, detail: 'why' },
-});
 const LATER = FAILED_AT + 1;
 const since = (changes: Partial<Surroundings['sockets']>) => ({
   sockets: { ...NOTHING_KNOWN.sockets, ...changes },
@@ -216,13 +184,13 @@ describe('a server that rests tries at once', () => {
     ['backs off', STATES['backing off'], ['the panel was cleared', 'its node was cleared']],
     [
       'is refused by its node or because of the key',
-      blockedFor('origin'),
+      refused('origin'),
       ['the panel was cleared', 'its node was cleared', OF_OTHERS],
     ],
-    ['is unknown', blockedFor('not_found'), ['the panel was cleared', OF_OTHERS]],
-    ['is refused with 401', blockedFor('unauthorized'), ['the panel was cleared', OF_OTHERS]],
-    ['is forbidden', blockedFor('no_console_permission'), [OF_OTHERS]],
-    ['is suspended', blockedFor('suspended'), ['the list was read', OF_OTHERS]],
+    ['is unknown', refused('not_found'), ['the panel was cleared', OF_OTHERS]],
+    ['is refused with 401', refused('unauthorized'), ['the panel was cleared', OF_OTHERS]],
+    ['is forbidden', refused('no_console_permission'), [OF_OTHERS]],
+    ['is suspended', refused('suspended'), ['the list was read', OF_OTHERS]],
   ];
 
   it.each(rows)('if what it waits for has happened since it failed: one that %s', (_, machine, reasons) => {
@@ -236,7 +204,7 @@ describe('a server that rests tries at once', () => {
 
   it("only if the list contains it, for another server's success", () => {
     const news = NEWS[OF_OTHERS](LATER);
-    expect(next(blockedFor('not_found'), { ...news, target: target() })).toBeUndefined();
+    expect(next(refused('not_found'), { ...news, target: target() })).toBeUndefined();
   });
 
   it('when its retry is due, unless the sockets of its node are tried by another server', () => {

@@ -377,11 +377,8 @@ describe('decodeListingPage', () => {
 
   it.each<[string, object[], string | undefined]>([
     ['only the default one', [DEFAULT], '203.0.113.7:25565'],
-    ['an empty alias', [{ ...DEFAULT, ip_alias: '' }], '203.0.113.7:25565'],
-    ['text as the alias', [{ ...DEFAULT, ip_alias: 'the big machine' }], '203.0.113.7:25565'],
     ['no default', [{ ...DEFAULT, is_default: false }], undefined],
     ['a default that is not a boolean', [{ ...DEFAULT, is_default: 1 }], undefined],
-    ['no port', [{ ...DEFAULT, port: null }], undefined],
     ['no allocations', [], undefined],
   ])('reads the address from allocations with %s', (_what, allocations, address) => {
     expect(withAllocations(allocations)?.address).toBe(address);
