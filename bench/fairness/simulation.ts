@@ -3,7 +3,7 @@ import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { Gateway, type PanelGateway } from '../../src/panel/gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { busiestMinute } from '../../test/support/busiest-minute.ts';
-import { QueuedClock } from '../../test/support/queued-clock.ts';
+import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type Fault, ScriptedPanel, type ScriptedServer, type ServerGroup } from './scripted-panel.ts';
 
 /** A fleet, its panel, and what goes wrong. */
@@ -65,7 +65,7 @@ const SETTINGS = {
 
 /** The real fleet with its gateway, on a virtual clock, with a scripted panel. */
 export interface World {
-  readonly clock: QueuedClock;
+  readonly clock: ManualClock;
   readonly panel: ScriptedPanel;
   readonly fleet: PanelFleet;
   readonly gateway: PanelGateway;
@@ -102,7 +102,7 @@ export function startWorld(
   }: Setting,
   seed = 0,
 ): World {
-  const clock = new QueuedClock();
+  const clock = new ManualClock(0);
   const random = seededRandom(groups.length + limit + seed);
   const panel = new ScriptedPanel(clock, random, limit, groups, faults, requestTimeoutMs);
   const warnings: string[] = [];

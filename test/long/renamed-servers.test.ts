@@ -2,20 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
-import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { Supervisor } from '../../src/fleet/supervisor.ts';
 import { Scraper } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import type { Responses } from '../../src/panel/dialect.ts';
-import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { Gateway } from '../../src/panel/gateway.ts';
-import type { ConsoleSocket } from '../../src/session/socket.ts';
-import { seededRandom } from '../../src/simulator/random.ts';
+import { apiOptions } from '../integration/panel/panel-api.ts';
 import { FakeCalls, type Outcome } from '../support/fake-calls.ts';
-import { FakeSocket, NO_TELEMETRY, SETTINGS } from '../support/fleet-bench.ts';
+import { FleetBench } from '../support/fleet-bench.ts';
 import { listed } from '../support/listed.ts';
-import { collectingLogger } from '../support/logger.ts';
-import { QueuedClock } from '../support/queued-clock.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -55,7 +50,8 @@ class RenamingPanel extends FakeCalls {
 }
 
 it('10,000 servers that are replaced by others leave memory and series where they were', async () => {
-  const [clock, log] = [new QueuedClock(), collectingLogger()];
+  const bench = new FleetBench();
+  const { clock, log } = bench;
   const panel = new RenamingPanel(clock);
   panel.rate = { limitPerMinute: 6_000, remaining: 6_000 };
   panel.decide = (endpoint, server) =>
@@ -63,36 +59,14 @@ it('10,000 servers that are replaced by others leave memory and series where the
       ? 'success'
       : (OUTCOMES[Number.parseInt(server, 16) % OUTCOMES.length] ?? 'success');
   const gateway = new Gateway(
-    {
-      log,
-      clock,
-      panel: 'main',
-      baseUrl: 'https://panel.example.com',
-      apiKey: () => 'key',
-      userAgent: 'test',
-      telemetry: NO_TELEMETRY,
-      requestTimeoutMs: 20_000,
-      connectTimeoutMs: 10_000,
-    },
+    { ...apiOptions('https://panel.example.com', { clock }), log, panel: 'main' },
     panel,
   );
-  const fleet = new PanelFleet(
-    SETTINGS,
-    { servers: [], listing: { type: 'owner', intervalMs: INTERVAL_MS, discover: DISCOVER } },
-    {
-      clock,
-      log,
-      gateway,
-      random: seededRandom(1),
-      telemetry: NO_TELEMETRY,
-      codec: PTERODACTYL.socket,
-      // The class has private fields, so no other object has its type.
-      openSocket: (url, listener) => new FakeSocket(url, listener) as unknown as ConsoleSocket,
-      addressProblem: () => undefined,
-      isProxied: () => false,
-      isOurs: () => true,
-    },
-  );
+  const fleet = bench.create([], {}, { gateway });
+  fleet.setSelection({
+    servers: [],
+    listing: { type: 'owner', intervalMs: INTERVAL_MS, discover: DISCOVER },
+  });
   const supervisor = new Supervisor([fleet]);
   const self = new SelfMetrics({ version: '1', revision: 'a', fleet: supervisor });
   const scraper = new Scraper({ fleet: supervisor, self, clock });
@@ -104,6 +78,7 @@ it('10,000 servers that are replaced by others leave memory and series where the
     // What the fakes recorded.
     panel.calls.length = 0;
     log.lines.length = 0;
+    bench.sockets.length = 0;
     collectGarbage();
     return process.memoryUsage().heapUsed;
   };

@@ -1,18 +1,28 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 
-interface Scheduled {
+interface Timer {
   readonly at: number;
   readonly order: number;
-  readonly run: () => void;
+  /** Undefined once it is canceled. */
+  run: (() => void) | undefined;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A power of two, so that differences of times are exact: a wait shortened to a rounding error would never end. */
+const STEP_MS = 2 ** -10;
+
+const isBefore = (a: Timer, b: Timer) => a.at < b.at || (a.at === b.at && a.order < b.order);
+
+/** A clock that stands still until a test moves it, however busy the machine is; for fleets of thousands, too. */
 export class ManualClock implements Clock {
-  #now = 1_000_000;
+  readonly #heap: Timer[] = [];
+  #now: number;
   #order = 0;
-  #timers = new Set<Scheduled>();
   /** The Unix time at monotonic zero; a test may step it. */
   unixOffsetMs = 1_700_000_000_000;
+
+  constructor(now = 1_000_000) {
+    this.#now = now;
+  }
 
   now(): number {
     return this.#now;
@@ -23,35 +33,66 @@ export class ManualClock implements Clock {
   }
 
   schedule(delayMs: number, run: () => void): Cancel {
-    const timer = { at: this.#now + Math.max(0, delayMs), order: this.#order++, run };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+    const at = Math.ceil((this.#now + Math.max(0, delayMs)) / STEP_MS) * STEP_MS;
+    const timer: Timer = { at, order: this.#order, run };
+    this.#order += 1;
+    this.#push(timer);
+    return () => {
+      timer.run = undefined;
+    };
   }
 
   /** The number of waiting timers. */
   get pending(): number {
-    return this.#timers.size;
+    return this.#heap.filter(({ run }) => run !== undefined).length;
   }
 
-  /** Advances time, runs due timers in order, and lets promises settle after each. */
+  /** Advances time, runs due timers in order, and lets promises settle between instants. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settle();
-    for (;;) {
-      const due = [...this.#timers]
-        .filter((timer) => timer.at <= end)
-        .sort((a, b) => a.at - b.at || a.order - b.order)[0];
-      if (due === undefined) break;
-      this.#timers.delete(due);
-      this.#now = Math.max(this.#now, due.at);
-      due.run();
-      await settle();
+    await settled();
+    for (let next = this.#heap[0]; next !== undefined && next.at <= end; next = this.#heap[0]) {
+      this.#pop();
+      if (next.run === undefined) continue;
+      this.#now = next.at;
+      next.run();
+      await settled();
     }
     this.#now = end;
   }
+
+  #push(timer: Timer): void {
+    const heap = this.#heap;
+    let index = heap.length;
+    for (;;) {
+      const above = (index - 1) >> 1;
+      const parent = heap[above];
+      if (index === 0 || parent === undefined || isBefore(parent, timer)) break;
+      heap[index] = parent;
+      index = above;
+    }
+    heap[index] = timer;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      const left = heap[2 * index + 1];
+      const right = heap[2 * index + 2];
+      const isRight = left !== undefined && right !== undefined && isBefore(right, left);
+      const child = isRight ? right : left;
+      if (child === undefined || isBefore(last, child)) break;
+      heap[index] = child;
+      index = 2 * index + (isRight ? 2 : 1);
+    }
+    heap[index] = last;
+  }
 }
 
-/** Lets all promises settle that don't depend on I/O. */
-async function settle(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
+/** Lets all promises settle that don't depend on I/O, and what yields to the event loop once because the machine is busy. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

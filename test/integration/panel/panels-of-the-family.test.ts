@@ -3,9 +3,7 @@ import { PanelApi } from '../../../src/panel/api.ts';
 import type { PanelError } from '../../../src/panel/errors.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { examined, problemsOf, shownOf } from '../../support/doctor.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
-import { pageData } from '../../support/page-data.ts';
 import { apiOptions, collectingTelemetry } from './panel-api.ts';
 import { json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
@@ -90,26 +88,6 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     }
     expect(exporter.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
   });
-
-  it('passes doctor', async () => {
-    const report = await examined({ yaml: yamlOf(['discover: true']) });
-    expect(report.panels.flatMap(({ servers }) => servers)).toHaveLength(3);
-    expect(problemsOf(report)).toEqual([]);
-  });
-});
-
-describe('a 404 of one endpoint', () => {
-  it('leaves the others of the server', async () => {
-    const panel = await startSimulator({ servers: [{ name: 'one' }, { name: 'two' }] });
-    panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 404, server: 'one' });
-    const exporter = await startExporter({
-      yaml: `panels: [{ name: main, url: "${panel.url}", api_key: ${panel.apiKey}, discover: true }]`,
-    });
-    await exporter.until('gameserver_state', { server: 'one', state: 'running' }, 1);
-    await exporter.until('gameserver_collection_streaming', { server: 'two' }, 1);
-    await exporter.stop();
-    await panel.stop();
-  });
 });
 
 describe('Calagopus, which has another API', () => {
@@ -154,20 +132,5 @@ describe('Calagopus, which has another API', () => {
       problem: { cause: 'unsupported_panel' },
     });
     await api.close();
-  });
-
-  it('is reported by name in the log, on the page and by doctor', async () => {
-    panel = await scriptedServer(json(404, NO_ROUTE));
-    const yaml = `panels: [{ name: main, url: "${panel.url}", api_key: c7sp_0123456789, discover: true }]`;
-    const exporter = await startExporter({ yaml });
-    await exporter.until('gameserver_panel_problem', { panel: 'main', cause: 'unsupported_panel' }, 1);
-    expect(exporter.lines.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/^panel main \(\S+\): Calagopus has another API and isn't supported: /),
-    );
-    expect(await pageData(exporter.url)).toContain("Calagopus has another API and isn't supported");
-    await exporter.stop();
-    const report = await examined({ yaml });
-    expect(problemsOf(report)).toMatchObject([{ cause: 'unsupported_panel', result: 'failed' }]);
-    expect(shownOf(report)).toMatch(/panel main: Calagopus has another API and isn't\s+supported/);
   });
 });

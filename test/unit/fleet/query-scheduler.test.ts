@@ -9,7 +9,7 @@ import {
   restsAfter,
   SILENT_SEATS,
 } from '../../../src/fleet/query-watch.ts';
-import { QueuedClock } from '../../support/queued-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -79,7 +79,7 @@ function randomNumbers(): () => number {
 }
 
 class World {
-  readonly clock = new QueuedClock();
+  readonly clock = new ManualClock(0);
   readonly scheduler = new QueryScheduler(this.clock, randomNumbers());
   atOnce = 0;
   silentAtOnce = 0;
