@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { FieldName } from './fields.ts';
+import type { FieldName, NODE_FIELDS } from './fields.ts';
 import type { Problem } from './problem.ts';
 import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
 
@@ -277,18 +277,8 @@ export interface NodeReading {
 }
 
 /** What a panel's application API reports about one of its nodes. */
-export interface NodeCapacity {
+export interface NodeCapacity extends Readonly<Partial<Record<keyof typeof NODE_FIELDS, number>>> {
   readonly name: string;
-  /** What servers may have in total without overallocation; absent if unlimited. */
-  readonly memoryBytes?: number;
-  readonly diskBytes?: number;
-  /** The sums of the servers' limits. */
-  readonly memoryAllocatedBytes?: number;
-  readonly diskAllocatedBytes?: number;
-  /** How much more than that may be allocated, as a share of it; infinite if any amount. */
-  readonly memoryOverallocation?: number;
-  readonly diskOverallocation?: number;
-  readonly isUnderMaintenance: boolean;
 }
 
 /** All that is known about one panel. */

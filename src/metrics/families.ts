@@ -1,7 +1,6 @@
-import { FIELD_ENTRIES, type FieldName } from '../domain/fields.ts';
+import { FIELD_ENTRIES, type FieldName, NODE_FIELDS } from '../domain/fields.ts';
 import {
   NO_STOPS,
-  type NodeCapacity,
   type PanelReading,
   type ScheduleReading,
   type Snapshot,
@@ -185,49 +184,13 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     read: ({ nodes }) =>
       nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[[name, problem.cause], 1]])),
   },
-  capacity(
-    'memory_bytes',
-    'Memory that the node has for servers, in bytes; absent if unlimited.',
-    (node) => node.memoryBytes,
-  ),
-  capacity(
-    'memory_allocated_bytes',
-    "Sum of the memory limits of the node's servers, in bytes.",
-    (node) => node.memoryAllocatedBytes,
-  ),
-  capacity(
-    'memory_overallocation_ratio',
-    'Allowed memory overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
-    (node) => node.memoryOverallocation,
-  ),
-  capacity(
-    'disk_bytes',
-    'Disk space that the node has for servers, in bytes; absent if unlimited.',
-    (node) => node.diskBytes,
-  ),
-  capacity(
-    'disk_allocated_bytes',
-    "Sum of the disk limits of the node's servers, in bytes.",
-    (node) => node.diskAllocatedBytes,
-  ),
-  capacity(
-    'disk_overallocation_ratio',
-    'Allowed disk overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
-    (node) => node.diskOverallocation,
-  ),
-  capacity('maintenance', 'Whether the node is in maintenance mode.', (node) =>
-    flag(node.isUnderMaintenance),
-  ),
+  ...Object.entries(NODE_FIELDS).map(([name, help]) => capacity(name as keyof typeof NODE_FIELDS, help)),
 ];
 
 /** A family about what the panel's application API reports for each node; absent unless the configuration has `nodes`. */
-function capacity(
-  name: string,
-  help: string,
-  read: (node: NodeCapacity) => number | undefined,
-): Family<PanelView> {
+function capacity(name: keyof typeof NODE_FIELDS, help: string): Family<PanelView> {
   return {
     ...headOf(`gameserver_node_${name}`, help, ['node']),
-    read: ({ capacities }) => rowsOf(capacities, (node) => [[node.name], read(node)] as const),
+    read: ({ capacities }) => rowsOf(capacities, (node) => [[node.name], node[name]] as const),
   };
 }

@@ -10,10 +10,10 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const MINUTE = 60_000;
 const SETTINGS = { apiKey: new Secret('ptla_first'), intervalMs: 5 * MINUTE };
 
-const node = (name: string, memoryBytes = 1): NodeCapacity => ({
+const node = (name: string, memory_bytes = 1): NodeCapacity => ({
   name,
-  memoryBytes,
-  isUnderMaintenance: false,
+  memory_bytes,
+  maintenance: 0,
 });
 
 let clock: ManualClock;
@@ -86,7 +86,7 @@ describe('the nodes', () => {
   it('have a name once, without characters that a label should not have', async () => {
     pages = [[node('one', 1), node('one', 2), node('t\u0000wo', 3)]];
     await start();
-    expect(watch.reading(clock.now()).map(({ name, memoryBytes }) => [name, memoryBytes])).toEqual([
+    expect(watch.reading(clock.now()).map(({ name, memory_bytes }) => [name, memory_bytes])).toEqual([
       ['one', 1],
       ['t wo', 3],
     ]);

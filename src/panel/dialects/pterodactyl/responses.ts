@@ -125,13 +125,13 @@ function decodeNode(attributes: Fields): NodeCapacity | undefined {
   const allocated = asFields(attributes['allocated_resources']);
   return {
     name,
-    memoryBytes: finiteLimit(limit(attributes['memory'], MIB)),
-    diskBytes: finiteLimit(limit(attributes['disk'], MIB)),
-    memoryAllocatedBytes: sumOfLimits(allocated?.['memory']),
-    diskAllocatedBytes: sumOfLimits(allocated?.['disk']),
-    memoryOverallocation: overallocation(attributes['memory_overallocate']),
-    diskOverallocation: overallocation(attributes['disk_overallocate']),
-    isUnderMaintenance: attributes['maintenance_mode'] === true,
+    memory_bytes: finiteLimit(limit(attributes['memory'], MIB)),
+    disk_bytes: finiteLimit(limit(attributes['disk'], MIB)),
+    memory_allocated_bytes: sumOfLimits(allocated?.['memory']),
+    disk_allocated_bytes: sumOfLimits(allocated?.['disk']),
+    memory_overallocation_ratio: overallocation(attributes['memory_overallocate']),
+    disk_overallocation_ratio: overallocation(attributes['disk_overallocate']),
+    maintenance: Number(attributes['maintenance_mode'] === true),
   };
 }
 

@@ -583,13 +583,13 @@ describe('decodeNodesPage', () => {
       nodes: [
         {
           name: 'fra-1',
-          memoryBytes: 2 * GIB,
-          memoryAllocatedBytes: GIB,
-          memoryOverallocation: 0.2,
-          diskBytes: GIB,
-          diskAllocatedBytes: 0,
-          diskOverallocation: Number.POSITIVE_INFINITY,
-          isUnderMaintenance: true,
+          memory_bytes: 2 * GIB,
+          memory_allocated_bytes: GIB,
+          memory_overallocation_ratio: 0.2,
+          disk_bytes: GIB,
+          disk_allocated_bytes: 0,
+          disk_overallocation_ratio: Number.POSITIVE_INFINITY,
+          maintenance: 1,
         },
       ],
       totalPages: 3,
@@ -610,7 +610,7 @@ describe('decodeNodesPage', () => {
       allocated_resources: [],
     };
     const { nodes } = decodeNodesPage({ data: [node(attributes), node({ memory: 1 }), null] });
-    expect(nodes).toEqual([{ name: 'fra-1', isUnderMaintenance: false }]);
+    expect(nodes).toEqual([{ name: 'fra-1', maintenance: 0 }]);
   });
 });
 
