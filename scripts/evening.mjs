@@ -1,0 +1,149 @@
+// Plays an evening of trouble for docs/alerts.md, in real time (25 minutes): two exporters with simulated panels that are both called
+// main, Prometheus and Alertmanager with the shipped rules and routes for Discord. Prints each notification as a row of a table.
+// Requires `npm run build`, and prometheus and prometheus-alertmanager in the PATH.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = new URL('..', import.meta.url);
+const CLI = fileURLToPath(new URL('dist/cli.js', ROOT));
+const KEY = 'ptlc_simulated0panel0key0for0demo0and0tests0only';
+const RUNBOOKS = 'https://git.example.com/gameserver-exporter/blob/v1.0.0';
+
+const folder = await mkdtemp(join(tmpdir(), 'evening-'));
+const programs = new Set();
+
+function run(command, args, stdout = 'ignore') {
+  const program = spawn(command, args, { cwd: folder, stdio: ['ignore', stdout, 'ignore'] });
+  programs.add(program);
+  program.once('exit', () => programs.delete(program));
+  return program;
+}
+
+async function end(program) {
+  program.kill('SIGTERM');
+  if (program.exitCode === null) await once(program, 'exit');
+}
+
+/** A panel at a port, its control endpoint at the next one, and an exporter for it at the one after that. */
+async function startSite(port, servers, seed) {
+  const site = { url: `http://127.0.0.1:${port + 2}`, file: join(folder, `${port}.yaml`) };
+  const control = port + 1;
+  const ports = [`--port=${port}`, `--control-port=${control}`];
+  const size = [`--servers=${servers}`, `--seed=${seed}`];
+  const panel = run(process.execPath, [CLI, 'simulate', ...ports, ...size], 'pipe');
+  const [printed] = await once(panel.stdout, 'data');
+  await writeFile(site.file, String(printed).replace('name: simulated', 'name: main'));
+  site.control = async (operation, body) => {
+    const address = `http://127.0.0.1:${control}/control/${operation}`;
+    const response = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${operation}: ${await response.text()}`);
+  };
+  site.start = () => {
+    const flags = [`--web.listen-address=127.0.0.1:${port + 2}`, `--web.external-url=${site.url}`];
+    site.exporter = run(process.execPath, [CLI, 'serve', `--config=${site.file}`, ...flags]);
+  };
+  site.start();
+  return site;
+}
+
+/** Takes the place of Discord. */
+const discord = createServer(async (request, response) => {
+  const { embeds } = await json(request);
+  for (const { title, description } of embeds) {
+    const time = new Date().toISOString().slice(11, 19);
+    console.log(`| ${time} | ${title} | ${description.trim().replaceAll(/\s*\n/g, '<br>')} |`);
+  }
+  response.end();
+});
+
+async function startAlerting(targets) {
+  discord.listen(21490, '127.0.0.1');
+  await cp(new URL('deploy/', ROOT), folder, { recursive: true });
+  const rules = join(folder, 'prometheus/rules/gameserver.yml');
+  await writeFile(rules, (await readFile(rules, 'utf8')).replace("runbooks: ''", `runbooks: '${RUNBOOKS}'`));
+  const routes = join(folder, 'alertmanager/discord.yml');
+  // Alertmanager 0.25, which Debian has, reads no address from a file.
+  const withAddress = (await readFile(routes, 'utf8')).replaceAll(
+    /webhook_url_file: .*/g,
+    'webhook_url: http://127.0.0.1:21490/',
+  );
+  await writeFile(routes, withAddress);
+  const prometheus = join(folder, 'prometheus/prometheus.yml');
+  const scraped = (await readFile(prometheus, 'utf8'))
+    .replace('localhost:9093', '127.0.0.1:21492')
+    .replace("'localhost:10317'", targets.map((url) => `'${new URL(url).host}'`).join(', '));
+  await writeFile(prometheus, scraped);
+  run('prometheus-alertmanager', [
+    `--config.file=${routes}`,
+    `--storage.path=${join(folder, 'alerts')}`,
+    '--web.listen-address=127.0.0.1:21492',
+    '--cluster.listen-address=',
+  ]);
+  run('prometheus', [
+    `--config.file=${prometheus}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    '--web.listen-address=127.0.0.1:21491',
+  ]);
+}
+
+const first = await startSite(21400, 12, 1);
+const second = await startSite(21410, 4, 2);
+await startAlerting([first.url, second.url]);
+
+const startedAt = performance.now();
+
+/** Waits until this many minutes have passed since the start. */
+async function minute(minutes, what) {
+  await wait(Math.max(0, startedAt + minutes * 60_000 - performance.now()));
+  console.error(`${new Date().toISOString().slice(11, 19)} ${what}`);
+}
+
+// Servers of the simulated panel have trouble of their own, too: factorio crashes twice within a minute, modded-beta crashes every 90
+// seconds, the disk of valheim-1 fills after five minutes, rust-weekly runs out of memory after ten, and a backup of survival fails.
+await minute(2, 'somebody stops lobby');
+await first.control('servers/lobby/power', { action: 'stop' });
+await minute(3, 'survival crashes');
+await first.control('servers/survival/crash', { exit: { code: 134 } });
+await minute(3.6, 'the first exporter is restarted');
+await end(first.exporter);
+first.start();
+await minute(4, 'the second panel is down');
+await second.control('listening', { listening: false });
+await minute(7, 'the first panel moves terraria, valheim-2 and rust-weekly to another node');
+const moved = ['terraria', 'valheim-2', 'rust-weekly'];
+for (const server of moved) await first.control(`servers/${server}/move`, {});
+await minute(8, 'the second panel is up again, somebody starts lobby');
+await second.control('listening', { listening: true });
+await first.control('servers/lobby/power', { action: 'start' });
+await minute(9, 'the other node is down');
+for (const server of moved) await first.control(`servers/${server}/node-down`, { down: true });
+await minute(10, 'the key of the second panel is revoked');
+await second.control('keys/revoke', { key: KEY });
+await minute(13.5, 'the other node is up again, and the key is accepted');
+for (const server of moved) await first.control(`servers/${server}/node-down`, { down: false });
+await second.control('keys/accept', { key: KEY });
+await minute(14.5, 'five servers crash and stay off');
+await first.control('settings', { crashDetection: false });
+const crashed = ['survival', 'creative', 'skyblock', 'lobby', 'terraria'];
+for (const server of crashed) await first.control(`servers/${server}/crash`, { exit: { code: 1 } });
+await first.control('settings', { crashDetection: true });
+await minute(19, 'somebody starts them');
+for (const server of crashed) await first.control(`servers/${server}/power`, { action: 'start' });
+await minute(20.5, 'both exporters are down');
+await end(first.exporter);
+await end(second.exporter);
+await minute(24.5, 'both exporters run again');
+first.start();
+second.start();
+await minute(26.5, 'the end');
+
+discord.close();
+await Promise.all([...programs].map(end));
+await rm(folder, { recursive: true });
