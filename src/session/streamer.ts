@@ -295,14 +295,22 @@ const REFRESH_TO = 0.9;
 /** The first token of a socket is refreshed from here on, so that a fleet that started together spreads at once. */
 const FIRST_REFRESH_FROM = 0.1;
 
+/**
+ * A token's life has so many instants at which tokens of a fleet are refreshed, so every 2 s of ten minutes: calls that follow each
+ * other take half the CPU time of single ones.
+ */
+const REFRESH_STEPS = 300;
+
 /** Credentials with their instants: the lifetime counts on the monotonic clock from their receipt; `random` is uniform in [0, 1). */
 export function toToken(
   { token, socketUrl, lifetimeMs }: Credentials,
   { isRefresh, now, random }: Readonly<Record<'now' | 'random', number>> & { readonly isRefresh: boolean },
 ): Token {
   const from = isRefresh ? REFRESH_FROM : FIRST_REFRESH_FROM;
-  const part = from + (REFRESH_TO - from) * random;
-  return { value: token, socketUrl, refreshAt: now + lifetimeMs * part, expiresAt: now + lifetimeMs };
+  const dueAt = now + lifetimeMs * (from + (REFRESH_TO - from) * random);
+  const stepMs = lifetimeMs / REFRESH_STEPS;
+  const refreshAt = Math.floor(dueAt / stepMs) * stepMs;
+  return { value: token, socketUrl, refreshAt, expiresAt: now + lifetimeMs };
 }
 
 /** The claims of a token, as far as its payload can be read; verifying the signature is up to the node. */

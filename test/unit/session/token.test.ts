@@ -15,8 +15,19 @@ describe('toToken', () => {
   ] as const)('%s', (_, isRefresh, earliestMs, latestMs) => {
     const refreshedAfter = (random: number) =>
       toToken(CREDENTIALS, { isRefresh, now: 1_000, random }).refreshAt - 1_000;
-    expect(refreshedAfter(0)).toBeCloseTo(earliestMs, 3);
-    expect(refreshedAfter(1)).toBeCloseTo(latestMs, 3);
+    // At the last whole 2 s.
+    expect(refreshedAfter(0)).toBeCloseTo(earliestMs - 1_000, 3);
+    expect(refreshedAfter(1)).toBeCloseTo(latestMs - 1_000, 3);
+  });
+
+  it('is refreshed together with those whose time comes within the same 2 s', () => {
+    const instants = Array.from(
+      { length: 1_000 },
+      (_, index) =>
+        toToken(CREDENTIALS, { isRefresh: true, now: index * 1.7, random: index / 1_000 }).refreshAt,
+    );
+    expect(instants.filter((at) => at % 2_000 !== 0)).toEqual([]);
+    expect(new Set(instants).size).toBe(46);
   });
 
   it('expires its lifetime after its receipt', () => {
