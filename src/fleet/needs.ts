@@ -23,20 +23,9 @@ export function pollEveryMs(
   return Math.max(configuredMs, (polled * 60_000) / Math.max(left, perMinute / 10));
 }
 
-/** What the configuration requires besides servers. */
-interface Wishes {
-  readonly pollIntervalMs: number;
-  readonly listingPerMinute: number;
-  /** For the lists of single servers, such as backups. */
-  readonly listsPerMinute: number;
-}
-
 /** What monitoring a panel's servers as configured takes. */
-export interface Needs {
-  /** Servers that should stream, and servers that are configured to be polled. */
-  readonly sockets: number;
-  readonly polls: number;
-  readonly callsPerMinute: number;
+export interface Needs extends Omit<NeedsReading, 'allowedSockets'> {
+  readonly servers: number;
 }
 
 /** Does this server need a console socket? One that the panel blocks needs nothing. */
@@ -44,39 +33,34 @@ export function isStreamed({ mode, blocked }: Pick<ServerTarget, 'mode' | 'block
   return blocked === undefined && mode !== 'poll';
 }
 
-/** What these servers need; pure arithmetic. A server that the panel blocks needs nothing. */
+/** What these servers need, beside calls for lists; pure arithmetic. A server that the panel blocks needs nothing. */
 export function needsOf(
   servers: readonly Pick<ServerTarget, 'mode' | 'blocked'>[],
-  { pollIntervalMs, listingPerMinute, listsPerMinute }: Wishes,
+  pollIntervalMs: number,
+  listsPerMinute: number,
 ): Needs {
-  const asking = servers.filter(({ blocked }) => blocked === undefined);
-  const sockets = asking.filter(isStreamed).length;
-  const polls = asking.length - sockets;
-  const callsPerMinute =
-    sockets * CALLS_PER_SOCKET_AND_MINUTE +
-    (polls * 60_000) / pollIntervalMs +
-    listingPerMinute +
-    listsPerMinute;
-  return { sockets, polls, callsPerMinute };
+  const requiredSockets = servers.filter(isStreamed).length;
+  const polls = servers.filter(({ blocked }) => blocked === undefined).length - requiredSockets;
+  const sockets = requiredSockets * CALLS_PER_SOCKET_AND_MINUTE;
+  return {
+    servers: servers.length,
+    requiredSockets,
+    polls,
+    requiredCallsPerMinute: sockets + (polls * 60_000) / pollIntervalMs + listsPerMinute,
+  };
 }
 
-/** The calls per minute that are available, and who sets that number. */
-export interface AllowedRate {
-  readonly perMinute: number;
-  readonly source: string;
-}
-
-/** What this many servers need, what is available, and the consequence if that is too little; undefined if it is enough. */
+/** What the servers need, what is available, and the consequence if that is too little; undefined if it is enough. */
 export function budgetProblem(
-  { callsPerMinute }: Needs,
-  servers: number,
-  { perMinute, source }: AllowedRate,
+  { servers, requiredCallsPerMinute }: Needs,
+  { isPinned, limitPerMinute }: Pick<BudgetReading, 'isPinned' | 'limitPerMinute'>,
 ): Problem | undefined {
-  if (callsPerMinute <= perMinute) return undefined;
-  const [needed, allowed] = [callsPerMinute, perMinute].map((calls) =>
+  if (requiredCallsPerMinute <= limitPerMinute) return undefined;
+  const [needed, allowed] = [requiredCallsPerMinute, limitPerMinute].map((calls) =>
     Number(calls.toFixed(calls < 10 ? 2 : 1)),
   );
   const count = `${servers} ${servers === 1 ? 'server needs' : 'servers need'}`;
+  const source = isPinned ? '`requests_per_minute`' : 'the API budget';
   return {
     cause: 'budget_too_small',
     detail: `${count} ${needed} API calls per minute, but ${source} allows ${allowed}: sockets reconnect late and polls are delayed, so servers have gaps in their data`,
@@ -85,14 +69,14 @@ export function budgetProblem(
 
 /** How many servers have no console socket because of the process's file descriptors, and how many it may open; else undefined. */
 export function descriptorProblem(
-  { sockets }: Needs,
+  { requiredSockets }: Needs,
   {
     descriptors,
     requiredDescriptors,
     part,
   }: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'part'>,
 ): Problem | undefined {
-  const without = sockets - part;
+  const without = requiredSockets - part;
   if (without <= 0) return undefined;
   const room = `the limit of ${descriptors} open files leaves room for ${part} console sockets`;
   const others = `${without} ${without === 1 ? 'server has' : 'servers have'} none and can only be polled`;
@@ -105,58 +89,47 @@ const LIMIT_KNOWN_WITHIN_MS = 10_000;
 /** At the start, the panel's limit and its blocked servers become known one after the other: a line waits for both. */
 const SETTLING_MS = 1_000;
 
-/** What the needs of a panel's servers depend on, and what they are compared with. */
-export interface NeedsOptions<Server> {
+/** A panel's needs, and what they are compared with. */
+export interface NeedsOptions {
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly servers: () => readonly Server[];
-  readonly wishes: (servers: readonly Server[]) => Wishes;
+  readonly needs: () => Needs;
   readonly budget: () => Pick<BudgetReading, 'isPinned' | 'limitPerMinute' | 'knownLimitPerMinute'>;
   readonly socketLimit: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'sockets' | 'part'>;
 }
 
 /** Compares what a panel's servers need with what is allowed; logs it when that is known, and again when it changes. */
-export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
-  readonly #options: NeedsOptions<Server>;
+export class NeedsWatch {
+  readonly #options: NeedsOptions;
   readonly #logProblems: ReturnType<typeof problemLog>;
   #logged: string | undefined;
   #isDue = false;
   #cancel: Cancel | undefined;
   #cancelLine: Cancel | undefined;
 
-  constructor(options: NeedsOptions<Server>) {
+  constructor(options: NeedsOptions) {
     this.#options = options;
     this.#logProblems = problemLog(options.panel, options.log);
   }
 
-  get current(): Needs {
-    const servers = this.#options.servers();
-    return needsOf(servers, this.#options.wishes(servers));
-  }
-
   get reading(): NeedsReading {
     const { socketLimit } = this.#options;
-    const { sockets, polls, callsPerMinute } = this.current;
-    return {
-      requiredCallsPerMinute: callsPerMinute,
-      requiredSockets: sockets,
-      allowedSockets: Math.min(socketLimit.part, socketLimit.sockets),
-      polls,
-    };
+    const { servers: _, ...needs } = this.#options.needs();
+    return { ...needs, allowedSockets: Math.min(socketLimit.part, socketLimit.sockets) };
   }
 
   /** What keeps some servers from being monitored as configured, from the moment at which it is logged: a limit may still be unknown. */
   get problems(): readonly Problem[] {
-    return this.#logged === undefined ? [] : this.#problemsOf(this.current);
+    return this.#logged === undefined ? [] : this.#problemsOf(this.#options.needs());
   }
 
   /** The servers or the limit may have changed. */
   follow(): void {
-    const { servers, budget, clock } = this.#options;
+    const { needs, budget, clock } = this.#options;
     const { isPinned, knownLimitPerMinute } = budget();
     // Before the first server is discovered there is nothing to log.
-    if (servers().length === 0) return;
+    if (needs().servers === 0) return;
     if (this.#isDue || isPinned || knownLimitPerMinute !== undefined) {
       this.#write();
       return;
@@ -173,38 +146,34 @@ export class NeedsWatch<Server extends Pick<ServerTarget, 'mode' | 'blocked'>> {
   }
 
   #problemsOf(needs: Needs): readonly Problem[] {
-    const { servers, budget, socketLimit } = this.#options;
-    const { isPinned, limitPerMinute: perMinute } = budget();
-    const source = isPinned ? '`requests_per_minute`' : 'the API budget';
-    return [
-      descriptorProblem(needs, socketLimit),
-      budgetProblem(needs, servers().length, { perMinute, source }),
-    ].filter((problem) => problem !== undefined);
+    const { budget, socketLimit } = this.#options;
+    const problems = [descriptorProblem(needs, socketLimit), budgetProblem(needs, budget())];
+    return problems.filter((problem) => problem !== undefined);
   }
 
   #write(): void {
-    const { panel, log, clock, servers, budget } = this.#options;
-    const needs = this.current;
-    const { sockets, polls } = needs;
+    const { panel, log, clock, budget } = this.#options;
+    const needs = this.#options.needs();
+    const { servers, requiredSockets: sockets, polls, requiredCallsPerMinute } = needs;
     const { limitPerMinute, knownLimitPerMinute: limit } = budget();
-    const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(needs.callsPerMinute)];
+    const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(requiredCallsPerMinute)];
     const fields = { panel, sockets, polls, callsPerMinute, budgetPerMinute };
     const problems = this.#problemsOf(needs);
     const causes = problems.map(({ cause }) => cause);
-    const state = JSON.stringify([servers().length, sockets, polls, budgetPerMinute, causes]);
+    const state = JSON.stringify([servers, sockets, polls, budgetPerMinute, causes]);
     if (state === this.#logged) return;
     this.#logged = state;
     this.#cancelLine?.();
     this.#logProblems(problems, fields);
     if (problems.length > 0) return;
     const rate = `using up to ${budgetPerMinute}${limit === undefined ? '' : ` of ${limit}`} calls per minute`;
-    const line = `panel ${panel}: ${collectionOf(servers().length, needs)}; ${rate}`;
+    const line = `panel ${panel}: ${collectionOf(needs)}; ${rate}`;
     this.#cancelLine = clock.schedule(SETTLING_MS, () => log.info(fields, line));
   }
 }
 
 /** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
-function collectionOf(servers: number, { sockets, polls }: Needs): string {
+function collectionOf({ servers, requiredSockets: sockets, polls }: Needs): string {
   const all = serversInWords(servers);
   const blocked = servers - sockets - polls;
   const streaming = sockets === servers ? `streaming ${all}` : `streaming ${sockets} of ${all}`;

@@ -21,7 +21,7 @@ import type {
 import type { ServerIdentity } from './discovered-targets.ts';
 import { Discovery } from './discovery.ts';
 import { Members, type TargetChanges } from './members.ts';
-import { isStreamed, NeedsWatch, pollEveryMs } from './needs.ts';
+import { isStreamed, type Needs, NeedsWatch, needsOf, pollEveryMs } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { backupsOfServers, type IntervalSettings, ListReads, schedulesOfServers } from './server-lists.ts';
@@ -86,7 +86,7 @@ export class PanelFleet {
   readonly #schedules: ListReads<SchedulesReading>;
   readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
-  readonly #needs: NeedsWatch<ServerTarget>;
+  readonly #needs: NeedsWatch;
   readonly #socketLimit: SocketLimit;
   readonly #surroundings: PanelSurroundings;
   readonly #members: Members;
@@ -120,12 +120,7 @@ export class PanelFleet {
     this.#needs = new NeedsWatch({
       ...shared,
       socketLimit,
-      servers: () => this.records.map(({ target }) => target),
-      wishes: (servers) => ({
-        pollIntervalMs: this.#settings.pollIntervalMs,
-        listingPerMinute: this.#discovery.callsPerMinute,
-        listsPerMinute: this.#backups.wantedPerMinute(servers) + this.#schedules.wantedPerMinute(servers),
-      }),
+      needs: () => this.#neededFor(this.records.map(({ target }) => target)),
       budget: () => gateway.budget(),
     });
     this.#surroundings = new PanelSurroundings({
@@ -397,7 +392,7 @@ export class PanelFleet {
     });
     this.#surroundings.keepNodes(this.records);
     this.#queries?.follow(queryHosts);
-    this.#socketLimit.require(this.#needs.current.sockets, this.#partChanged);
+    this.#socketLimit.require(this.#needs.reading.requiredSockets, this.#partChanged);
     this.#divideRoom();
     this.#needs.follow();
   }
@@ -407,6 +402,12 @@ export class PanelFleet {
     this.#members.changed();
     this.#needs.follow();
   };
+
+  #neededFor(servers: readonly ServerTarget[]): Needs {
+    const listsPerMinute = this.#backups.wantedPerMinute(servers) + this.#schedules.wantedPerMinute(servers);
+    const { pollIntervalMs } = this.#settings;
+    return needsOf(servers, pollIntervalMs, this.#discovery.callsPerMinute + listsPerMinute);
+  }
 
   /** The first servers of the list have room, so that the same ones keep their sockets. */
   #divideRoom(): void {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { NeedsWatch } from '../../../src/fleet/needs.ts';
+import { NeedsWatch, needsOf } from '../../../src/fleet/needs.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -13,7 +13,7 @@ const times = (count: number, server: Server) => Array.from({ length: count }, (
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-let watch: NeedsWatch<Server>;
+let watch: NeedsWatch;
 
 interface World {
   readonly servers: readonly Server[];
@@ -25,13 +25,12 @@ interface World {
 
 let world: World;
 
-function watchWith(isPinned: boolean): NeedsWatch<Server> {
+function watchWith(isPinned: boolean): NeedsWatch {
   return new NeedsWatch({
     panel: 'main',
     clock,
     log,
-    servers: () => world.servers,
-    wishes: () => ({ pollIntervalMs: 30_000, listingPerMinute: world.listingPerMinute, listsPerMinute: 0 }),
+    needs: () => needsOf(world.servers, 30_000, world.listingPerMinute),
     budget: () => ({ ...world, isPinned }),
     socketLimit: {
       descriptors: 256,
