@@ -1,4 +1,5 @@
-import { type Clock, sleep } from '../../src/domain/clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import { sleep } from '../../src/domain/until-aborted.ts';
 import type { CauseCode } from '../../src/domain/problem.ts';
 import type { CollectionMode, ServerTarget } from '../../src/domain/server.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';

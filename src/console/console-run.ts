@@ -1,9 +1,9 @@
-import { type Clock, sleep } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
-import { untilAborted } from '../domain/until-aborted.ts';
+import { sleep, untilAborted } from '../domain/until-aborted.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
 import { Session } from '../session/session.ts';

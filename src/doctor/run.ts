@@ -1,11 +1,12 @@
 import { PanelSet, type RunningPanel } from '../app/panel-set.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { type Clock, sleep } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import { QUIET_LOG } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/server.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
+import { sleep } from '../domain/until-aborted.ts';
 import type { ServerIdentity } from '../fleet/discovered-targets.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';

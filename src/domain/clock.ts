@@ -52,22 +52,3 @@ export class SystemClock implements Clock {
 function coarse(delayMs: number): number {
   return delayMs < COARSE_FROM_MS ? delayMs : Math.ceil(delayMs / COARSE_STEP_MS) * COARSE_STEP_MS;
 }
-
-/** Resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts. */
-export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason as Error);
-      return;
-    }
-    const onAbort = () => {
-      cancel();
-      reject(signal.reason as Error);
-    };
-    const cancel = clock.schedule(delayMs, () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-}

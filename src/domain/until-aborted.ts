@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Cancel, Clock } from './clock.ts';
 
 /** Resolves like the work, or rejects with the signal's reason as soon as the signal aborts. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -13,6 +13,15 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts. */
+export async function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  let cancel: Cancel = () => undefined;
+  const passed = new Promise<void>((resolve) => {
+    cancel = clock.schedule(delayMs, resolve);
+  });
+  await untilAborted(passed, signal).finally(cancel);
 }
 
 /**

@@ -1,8 +1,8 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { signsOf } from '../diagnosis/outcome.ts';
-import { type Cancel, type Clock, sleep } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
-import { untilAborted } from '../domain/until-aborted.ts';
+import { sleep, untilAborted } from '../domain/until-aborted.ts';
 import {
   type AskedServer,
   afterTrial,

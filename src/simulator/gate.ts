@@ -1,7 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { isApplicationKey } from '../domain/api-keys.ts';
-import { type Clock, sleep } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
+import { sleep } from '../domain/until-aborted.ts';
 import { refusal, refusalAnswer, type SimulatedAnswer } from './answers.ts';
 import type { Faults } from './faults.ts';
 import type { Recorder } from './recorder.ts';

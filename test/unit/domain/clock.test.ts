@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { SystemClock, sleep } from '../../../src/domain/clock.ts';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import { sleep } from '../../../src/domain/until-aborted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
