@@ -20,20 +20,21 @@ const MINUTES_FROM = 120;
  * A strip as text, oldest first: `u58r1d1` is 58 points unknown, then one running, then one down. What follows a semicolon are the
  * seconds in each known state: `;r112d8`. Takes the places of the states in `STRIP_STATES`.
  */
-export function stripText(worst: readonly number[], secondsIn: (state: number) => number): string {
-  let [text, points] = ['', 0];
-  for (const [index, state] of worst.entries()) {
+export function stripText(worst: readonly number[], secondsIn: readonly number[]): string {
+  let [text, times, points] = ['', '', 0];
+  for (let index = 0; index < worst.length; index += 1) {
     points += 1;
+    const state = worst[index] ?? 0;
     if (state === worst[index + 1]) continue;
     text += `${letterOf(state)}${points}`;
     points = 0;
   }
-  const times = [1, 2, 3, 4].map((state) => {
-    const seconds = secondsIn(state);
+  for (let state = 1; state < secondsIn.length; state += 1) {
+    const seconds = secondsIn[state] ?? 0;
     const shown = seconds < MINUTES_FROM ? seconds : Math.floor(seconds / 60) * 60;
-    return shown === 0 ? '' : `${letterOf(state)}${shown}`;
-  });
-  return times.some(Boolean) ? `${text};${times.join('')}` : text;
+    if (shown > 0) times += `${letterOf(state)}${shown}`;
+  }
+  return times === '' ? text : `${text};${times}`;
 }
 
 /** The runs of points in such a text, and the times in each state. */

@@ -1,6 +1,14 @@
 import { expect } from 'vitest';
+import type { ServerReading } from '../../src/domain/reading.ts';
 import { LiveFleet } from '../../src/status-page/browser/live-fleet.ts';
-import type { Full } from '../../src/status-page/data/protocol.ts';
+import {
+  type LiveUpdate,
+  type Picture,
+  takePicture,
+  updateText,
+} from '../../src/status-page/data/live-update.ts';
+import { ManualClock } from './manual-clock.ts';
+import { READ_AT } from './readings.ts';
 
 const END = '\n\n';
 
@@ -19,5 +27,24 @@ export async function pageData(url: string): Promise<string> {
 /** The fleet as the status page shows it. */
 export async function pageFleet(url: string): Promise<LiveFleet> {
   const text = await pageData(url);
-  return new LiveFleet(JSON.parse(text.slice(text.indexOf('{'))) as Full);
+  return new LiveFleet(JSON.parse(text.slice(text.indexOf('{'))) as LiveUpdate);
+}
+
+/** A picture of these servers, whose panels have no problems. */
+export function pictureOf(servers: readonly ServerReading[], now = READ_AT): Picture {
+  const walk = takePicture(servers, { panels: [], complaints: [] }, now, new ManualClock());
+  for (;;) {
+    const { done, value } = walk.next();
+    if (done === true) return value;
+  }
+}
+
+/** What a viewer with one picture, or none, is sent of the next. */
+export function updateOf(before: Picture | undefined, after: Picture): LiveUpdate {
+  return JSON.parse([...updateText('1.2.3', before, after)].join('')) as LiveUpdate;
+}
+
+/** These servers as the page shows them. */
+export function shownFleet(servers: readonly ServerReading[], now = READ_AT): LiveFleet {
+  return new LiveFleet(updateOf(undefined, pictureOf(servers, now)));
 }

@@ -1,4 +1,4 @@
-import type { Delta, Full } from '../data/protocol.ts';
+import type { LiveUpdate } from '../data/live-update.ts';
 import { Page } from './page.tsx';
 
 const FIRST_RETRY_MS = 1_000;
@@ -27,11 +27,11 @@ class Stream {
     source.addEventListener('full', ({ data }: MessageEvent<string>) => {
       this.#retryMs = FIRST_RETRY_MS;
       this.#expect(source);
-      this.#page.full(JSON.parse(data) as Full);
+      this.#page.full(JSON.parse(data) as LiveUpdate);
     });
     source.addEventListener('delta', ({ data }: MessageEvent<string>) => {
       this.#expect(source);
-      this.#page.delta(JSON.parse(data) as Delta);
+      this.#page.delta(JSON.parse(data) as LiveUpdate);
     });
     // The browser's own retry gives up at the first response that isn't an event stream, such as a proxy's 502.
     source.addEventListener('error', () => this.#lose(source));

@@ -1,8 +1,8 @@
 import type uPlot from 'uplot';
 import { type ChartSeries, POINTS } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
+import type { HistoryView } from '../data/history-view.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import type { HistoryView } from '../data/protocol.ts';
 import { rate, size } from '../data/words.ts';
 
 const HEIGHT = 180;

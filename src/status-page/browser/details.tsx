@@ -1,7 +1,7 @@
 import { Component, type JSX } from 'preact';
 import { isCrash, STEP_SECONDS } from '../../domain/reading.ts';
+import type { HistoryView } from '../data/history-view.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import type { HistoryView } from '../data/protocol.ts';
 import {
   conditionTitle,
   coreLimit,
@@ -14,7 +14,7 @@ import {
 } from '../data/words.ts';
 import { CHART_TITLES, Charts } from './charts.ts';
 import { playerWords } from './columns.tsx';
-import { keyOf, type LiveFleet } from './live-fleet.ts';
+import { keyOf, type LiveFleet, labelWords } from './live-fleet.ts';
 import { ago, notice, time, timeOfDay } from './parts.tsx';
 
 /** Always the same, so that nothing but the charts changes them. */
@@ -164,7 +164,7 @@ function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryVie
     ['ID', server.uuid ?? server.server_id],
     ['Node', server.node],
     ['Egg', server.egg],
-    ['Labels', server.labels],
+    ['Labels', labelWords(server)],
     ['Limits', limitWords(server)],
     ['Expected', expectation(server.expected_running)],
     ['Condition', conditionTitle(server.condition)],

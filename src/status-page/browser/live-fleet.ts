@@ -1,56 +1,39 @@
 import type { Complaint } from '../data/complaint.ts';
 import type { LiveField, LiveServer } from '../data/live-server.ts';
+import type { LiveUpdate } from '../data/live-update.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
-import type { Delta, FieldValues, Full } from '../data/protocol.ts';
 
 /** The fleet as the stream describes it. */
 export class LiveFleet {
   /** In the exporter's order; the objects stay the same while their fields change. */
   readonly servers: readonly LiveServer[];
-  readonly version: string;
   /** The exporter's clock, in Unix seconds. */
-  time: number;
-  panels: readonly PanelStatus[];
+  time = 0;
+  panels: readonly PanelStatus[] = [];
   /** What is wrong with panels and nodes. */
-  complaints: readonly Complaint[];
-  /** Whether the servers are on several nodes. */
-  hasNodes = false;
-  readonly #byKey: ReadonlyMap<string, LiveServer>;
+  complaints: readonly Complaint[] = [];
 
-  constructor({ version, time, panels, complaints, size, servers: fields }: Full) {
-    this.version = version;
+  /** Creates the fleet from the event `full`. */
+  constructor(full: LiveUpdate) {
+    this.servers = Array.from({ length: full.size }, () => ({}) as LiveServer);
+    this.apply(full);
+  }
+
+  apply({ time, panels, complaints, changes }: LiveUpdate): void {
     this.time = time;
-    this.panels = panels;
-    this.complaints = complaints;
-    this.servers = Array.from({ length: size }, () => ({}) as LiveServer);
-    this.#setWhole(fields);
-    this.#byKey = new Map(this.servers.map((server) => [keyOf(server), server]));
-  }
-
-  apply({ time, panels, complaints, servers: fields, changes }: Delta): void {
-    this.time = time;
-    if (panels !== undefined) this.panels = panels;
-    if (complaints !== undefined) this.complaints = complaints;
-    this.#setWhole(fields);
-    for (const [field, [places, values]] of Object.entries(changes))
-      this.#set(field as LiveField, places, values);
-  }
-
-  #setWhole(fields: FieldValues): void {
-    const places = [...this.servers.keys()];
-    for (const [field, values] of Object.entries(fields)) this.#set(field as LiveField, places, values);
-  }
-
-  #set(field: LiveField, places: readonly number[], values: readonly unknown[]): void {
-    for (const [index, place] of places.entries()) {
-      const server: { -readonly [Name in LiveField]?: unknown } | undefined = this.servers[place];
-      if (server !== undefined) server[field] = values[index] ?? undefined;
+    this.panels = panels ?? this.panels;
+    this.complaints = complaints ?? this.complaints;
+    for (const [field, places, values] of changes) {
+      for (const [index, place] of (places ?? [...values.keys()]).entries()) {
+        const server: { -readonly [Name in LiveField]?: unknown } | undefined = this.servers[place];
+        if (server !== undefined) server[field] = values[index] ?? undefined;
+      }
     }
-    if (field === 'node') this.hasNodes = this.servers.some(({ node }) => node !== this.servers[0]?.node);
   }
 
-  find(key: string | undefined): LiveServer | undefined {
-    return key === undefined ? undefined : this.#byKey.get(key);
+  /** Whether the servers are on several nodes. */
+  get hasNodes(): boolean {
+    return this.servers.some(({ node }) => node !== this.servers[0]?.node);
   }
 
   /** Age of the newest sample in seconds; 0 while samples keep coming, undefined before the first. */
@@ -62,6 +45,13 @@ export class LiveFleet {
 /** The server's key in the exporter. */
 export function keyOf({ panel, server_id: id }: LiveServer): string {
   return `${panel}/${id}`;
+}
+
+/** The user's labels as one text. */
+export function labelWords({ labels }: LiveServer): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
 }
 
 /** Whether the server has a problem, even one that isn't counted because there is data. */

@@ -3,7 +3,7 @@ import { SERVER_STATES } from '../../domain/server.ts';
 import { ATTENTION_CODES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopWords } from '../data/words.ts';
-import { hasProblem, type LiveFleet } from './live-fleet.ts';
+import { hasProblem, type LiveFleet, labelWords } from './live-fleet.ts';
 import type { Filter, ServerSelection } from './view.ts';
 
 interface Sort {
@@ -109,7 +109,7 @@ function matches(server: LiveServer, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { state, condition, complaint, last_stop: stop, last_crash: crash } = server;
   const known = [
-    [server.server, server.panel, server.server_id, server.uuid, server.node, server.egg, server.labels],
+    [server.server, server.panel, server.server_id, server.uuid, server.node, server.egg, labelWords(server)],
     [state, stateTitle(state), condition, conditionTitle(condition), server.blocked, server.source],
     [server.attention, server.cause, complaint?.title, complaint?.action, complaint?.detail],
     [stop && stopWords(stop), crash && STOP_TITLES[crash.reason]],

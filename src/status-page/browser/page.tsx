@@ -1,6 +1,6 @@
 import { type JSX, render } from 'preact';
 import type { LiveServer } from '../data/live-server.ts';
-import type { Delta, Full } from '../data/protocol.ts';
+import type { LiveUpdate } from '../data/live-update.ts';
 import { noServersText } from '../data/words.ts';
 import { keyOf, LiveFleet } from './live-fleet.ts';
 import { isGroup, type Line, linesOf, order } from './order.ts';
@@ -41,7 +41,7 @@ export class Page {
     this.#draw();
   }
 
-  full(full: Full): void {
+  full(full: LiveUpdate): void {
     if (isOtherProgram(full.version)) return;
     const isFirst = this.#fleet === undefined;
     this.#fleet = new LiveFleet(full);
@@ -51,12 +51,12 @@ export class Page {
       document.querySelector('tr.details')?.previousElementSibling?.scrollIntoView({ block: 'nearest' });
   }
 
-  delta(delta: Delta): void {
+  delta(delta: LiveUpdate): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
     fleet.apply(delta);
     const isUrgent =
-      this.#view.sorting === undefined && (delta.changes.attention ?? delta.servers.attention) !== undefined;
+      this.#view.sorting === undefined && delta.changes.some(([field]) => field === 'attention');
     if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#settle();
     else this.#draw();
   }

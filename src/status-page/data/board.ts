@@ -1,20 +1,13 @@
 import type { Cancel, Clock } from '../../domain/clock.ts';
-import {
-  type ChartSeries,
-  type FleetReading,
-  type ServerReading,
-  STEP_SECONDS,
-} from '../../domain/reading.ts';
-import { identityOf } from '../../domain/server.ts';
+import type { ChartSeries, FleetReading } from '../../domain/reading.ts';
 import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
-import { arrayText, objectText } from './json-text.ts';
+import { historyText } from './history-view.ts';
 import { jsonView } from './json-view.ts';
-import { LiveEncoder, type Picture } from './live-encoder.ts';
+import { type Picture, takePicture, updateText } from './live-update.ts';
 import { type PanelFacts, panelsStatus } from './panel-status.ts';
-import type { HistoryView } from './protocol.ts';
 import { targetGroups } from './service-discovery.ts';
-import { event, Viewers, type Watcher } from './viewers.ts';
+import { Viewers, type Watcher } from './viewers.ts';
 
 const SECOND_MS = 1_000;
 
@@ -31,14 +24,13 @@ export class StatusBoard {
   readonly #options: BoardOptions;
   readonly #viewers: Viewers;
   readonly #views: SharedBodies;
-  /** Present while there are viewers. */
-  #encoder: LiveEncoder | undefined;
+  /** What the viewers were sent last; present while there are viewers. */
+  #picture: Picture | undefined;
+  /** Everything in that picture, once somebody needs it. */
+  #fullEvent: Promise<RenderedBody> | undefined;
   /** Cancels the next look at the fleet; present while there are viewers. */
   #cancel: Cancel | undefined;
   #isStopped = false;
-  /** The servers by their keys, for the list that it was made from. */
-  #servers: readonly ServerReading[] = [];
-  #byKey: ReadonlyMap<string, ServerReading> = new Map();
 
   constructor(options: BoardOptions) {
     this.#options = options;
@@ -78,50 +70,11 @@ export class StatusBoard {
     encoding: Encoding,
   ): Promise<RenderedBody> {
     const what = JSON.stringify([keys, series]);
-    return this.#view(what, () => this.#historyText(keys, series), encoding);
+    return this.#view(what, () => historyText(this.#options, keys, series), encoding);
   }
 
   #view(what: string, blocks: () => Iterable<string>, encoding: Encoding): Promise<RenderedBody> {
     return this.#views.get(`${encoding} ${what}`, () => renderBody(blocks(), encoding, 'view'));
-  }
-
-  *#historyText(keys: readonly string[], series: readonly ChartSeries[]): Generator<string, void, void> {
-    const histories: HistoryView[] = [];
-    for (const key of keys) {
-      const found = this.#history(key, series);
-      if (found !== undefined) histories.push(found);
-      yield '';
-    }
-    yield* objectText([['servers', arrayText(histories, (found) => found)]]);
-  }
-
-  /** The last minutes of a server; undefined if there is none with this key. */
-  #history(key: string, wanted: readonly ChartSeries[]): HistoryView | undefined {
-    const { clock } = this.#options;
-    const slash = key.lastIndexOf('/');
-    const server = this.#find(keyOf(key.slice(0, slash), key.slice(slash + 1)));
-    if (server === undefined) return undefined;
-    const now = clock.now();
-    const { series, ...history } = server.history(now, clock);
-    return {
-      panel: server.target.panel,
-      server_id: identityOf(server.target),
-      step_seconds: STEP_SECONDS,
-      ...history,
-      series: Object.fromEntries(
-        wanted.flatMap((name) => (series[name] === undefined ? [] : [[name, series[name]]])),
-      ),
-      stops: server.snapshot(now, clock).stops,
-    };
-  }
-
-  #find(key: string): ServerReading | undefined {
-    const servers = this.#options.fleet.servers();
-    if (servers !== this.#servers) {
-      this.#servers = servers;
-      this.#byKey = new Map(servers.map((server) => [keyOf(server.target.panel, server.target.id), server]));
-    }
-    return this.#byKey.get(key);
   }
 
   #scheduleLook(): void {
@@ -130,39 +83,52 @@ export class StatusBoard {
   }
 
   async #look(): Promise<void> {
-    if (this.#viewers.count > 0) await this.#viewers.update(() => this.#changes());
+    const before = this.#picture;
+    // Without one, the first viewer's is still being taken.
+    if (this.#viewers.count > 0 && before !== undefined) {
+      const event = await renderBody(this.#change(before), 'identity', 'view');
+      this.#fullEvent = undefined;
+      this.#viewers.update(event);
+    }
     this.#cancel = undefined;
     if (this.#isStopped) return;
     if (this.#viewers.count > 0) this.#scheduleLook();
-    else this.#encoder = undefined;
-  }
-
-  /** What changed since the last look; undefined if there are other servers. */
-  async #changes(): Promise<RenderedBody | undefined> {
-    const picture = this.#picture();
-    if (this.#encoder?.fits(picture.servers) !== true) return undefined;
-    return renderBody(event('delta', this.#encoder.delta(picture)), 'identity', 'view');
+    else [this.#picture, this.#fullEvent] = [undefined, undefined];
   }
 
   #full(): Promise<RenderedBody> {
-    const { version, clock } = this.#options;
-    const picture = this.#picture();
-    if (this.#encoder?.fits(picture.servers) !== true) {
-      this.#encoder = new LiveEncoder(picture.servers, version, clock);
-    }
-    return renderBody(event('full', this.#encoder.full(picture)), 'identity', 'view');
+    this.#fullEvent ??= renderBody(this.#everything(this.#picture), 'identity', 'view');
+    return this.#fullEvent;
   }
 
-  #picture(): Picture {
+  /** What changed since this picture; everything if there are other servers. */
+  *#change(before: Picture): Generator<string, void, void> {
+    const { fleet, version } = this.#options;
+    const picture = yield* this.#take();
+    const isSameFleet = fleet.servers() === before.servers;
+    const text = updateText(version, isSameFleet ? before : undefined, picture);
+    yield* event(isSameFleet ? 'delta' : 'full', text);
+    this.#picture = picture;
+  }
+
+  *#everything(known: Picture | undefined): Generator<string, void, void> {
+    const picture = known ?? (yield* this.#take());
+    yield* event('full', updateText(this.#options.version, undefined, picture));
+    this.#picture ??= picture;
+  }
+
+  #take(): Generator<'', Picture, void> {
     const { fleet, clock } = this.#options;
     const now = clock.now();
-    return { servers: fleet.servers(), status: panelsStatus(fleet, now, this.#options), now };
+    return takePicture(fleet.servers(), panelsStatus(fleet, now, this.#options), now, clock);
   }
 }
 
-/** A server's key, the same for its short and its full id. */
-function keyOf(panel: string, id: string): string {
-  return `${panel}/${identityOf({ id })}`;
+/** An event of an event stream, in blocks of text; its data is one line of JSON. */
+function* event(name: string, data: Iterable<string>): Generator<string, void, void> {
+  yield `event: ${name}\ndata: `;
+  yield* data;
+  yield '\n\n';
 }
 
 // Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer waits for the second after.

@@ -19,15 +19,13 @@ export function* arrayText<Item>(
   yield before === '[' ? '[]' : ']';
 }
 
-/** A JSON object whose members are given as blocks of text. */
-export function* objectText(
-  members: Iterable<readonly [name: string, text: Iterable<string>]>,
-): Generator<string, void, void> {
-  let before = '{';
-  for (const [name, text] of members) {
-    yield `${before}${JSON.stringify(name)}:`;
-    yield* text;
+/** A JSON array whose items are given as blocks of text. */
+export function* joined(items: readonly Iterable<string>[]): Generator<string, void, void> {
+  let before = '[';
+  for (const item of items) {
+    yield before;
+    yield* item;
     before = ',';
   }
-  yield before === '{' ? '{}' : '}';
+  yield before === '[' ? '[]' : ']';
 }

@@ -9,7 +9,7 @@ import {
   type Snapshot,
 } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
-import { identityOf, SERVER_STATES } from '../../domain/server.ts';
+import { SERVER_STATES } from '../../domain/server.ts';
 import {
   type Family,
   PANEL_FAMILIES,
@@ -18,8 +18,9 @@ import {
   SERVER_PREFIX,
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
-import { attentionOf, type Complaint, complaintOf, problemOf, remedyOf } from './complaint.ts';
+import { attentionOf, complaintOf, problemOf, remedyOf } from './complaint.ts';
 import { arrayText, blocksOf } from './json-text.ts';
+import { sharedFieldsOf } from './live-server.ts';
 
 /** The data that the JSON view is made from. */
 interface JsonSource {
@@ -87,32 +88,15 @@ function nodeObject({ name, up, problem }: NodeReading) {
 }
 
 function serverObject(server: Snapshot) {
-  const { target, node, state, condition, blocked, source, query_problem: queryProblem } = server;
-  const problem = problemOf(server);
-  const attention = attentionOf(server);
-  const complaint = complaintOf(server);
+  const { query_problem: queryProblem } = server;
   return {
-    panel: target.panel,
-    server: target.name,
-    server_id: identityOf(target),
-    uuid: target.uuid,
-    node,
-    egg: target.egg,
-    labels: target.labels,
-    state,
-    condition,
-    blocked,
-    source,
-    cause: problem?.cause,
-    trouble: problem?.detail,
-    advice: adviceOf(server, attention && complaint),
-    attention,
-    complaint,
+    ...sharedFieldsOf(server),
+    trouble: problemOf(server)?.detail,
+    advice: adviceOf(server),
     sample_age_seconds: server.sample_age_seconds,
     network_receive_bytes_per_second: server.network_receive_bytes_per_second,
     network_transmit_bytes_per_second: server.network_transmit_bytes_per_second,
     stops: server.stops,
-    last_stop: server.last_stop,
     // Listed separately, because a problem with monitoring the server takes precedence above.
     query_problem: queryProblem && problemObject(queryProblem),
     ...scalars(SERVER_FAMILIES, SERVER_PREFIX, server),
@@ -120,9 +104,10 @@ function serverObject(server: Snapshot) {
 }
 
 /** What to do about the problem with monitoring a server, else about its complaint. */
-function adviceOf(server: Snapshot, complaint: Complaint | undefined): string | undefined {
+function adviceOf(server: Snapshot): string | undefined {
   const problem = problemOf(server);
   if (problem !== undefined) return remedyOf(server, problem) || undefined;
+  const complaint = attentionOf(server) && complaintOf(server);
   return complaint && withAdvice(complaint.title, complaint.action);
 }
 

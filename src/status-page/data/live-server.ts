@@ -6,34 +6,36 @@ import { attentionOf, complaintOf, problemOf, recentCrash } from './complaint.ts
 /** Samples older than this many seconds are shown with their age. */
 const LIVE_SECONDS = 3;
 
-/** The fields that follow from a server's description alone; with another description, everything is sent again. */
-const IDENTITY = {
+/** What both the page and `/api/v1/servers` show of a server, besides its numbers. */
+const SHARED_FIELDS = {
   panel: ({ target }) => target.panel,
   server: ({ target }) => target.name,
   server_id: ({ target }) => identityOf(target),
   uuid: ({ target }) => target.uuid,
-  egg: ({ target }) => target.egg,
-  /** Its players are on other servers. */
-  proxy: ({ target }) => target.isProxy,
-  /** The user's own labels as one text. */
-  labels: ({ target }) =>
-    Object.entries(target.labels)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(' '),
-} satisfies Readonly<Record<string, (server: Snapshot) => unknown>>;
-
-/** What else the page shows of a server, besides its numbers, under the names of `/api/v1`. */
-const WORDS = {
   node: ({ node }) => node,
+  egg: ({ target }) => target.egg,
+  /** The user's own. */
+  labels: ({ target }) => target.labels,
   state: ({ state }) => state,
   condition: ({ condition }) => condition,
   blocked: ({ blocked }) => blocked,
   source: ({ source }) => source,
-  attention: attentionOf,
   /** The code of its problem. */
   cause: (server) => problemOf(server)?.cause,
+  attention: attentionOf,
   complaint: complaintOf,
   last_stop: (server) => server.last_stop,
+} satisfies Readonly<Record<string, (server: Snapshot) => unknown>>;
+
+export function sharedFieldsOf(server: Snapshot): Readonly<Record<string, unknown>> {
+  const fields = Object.entries<(server: Snapshot) => unknown>(SHARED_FIELDS);
+  return Object.fromEntries(fields.map(([name, read]) => [name, read(server)]));
+}
+
+/** What only the page shows. */
+const PAGE_FIELDS = {
+  /** Its players are on other servers. */
+  proxy: ({ target }) => target.isProxy,
   /** In the last hour. */
   last_crash: recentCrash,
   /** Its states in the last two hours, in the form of `stripText`. */
@@ -49,9 +51,8 @@ type Read<Fields extends Readonly<Record<string, (...facts: never) => unknown>>>
   readonly [Name in keyof Fields]: ReturnType<Fields[Name]>;
 };
 
-/** A server as the page receives it: its identity, and what is shown of its snapshot. */
-export type LiveServer = Read<typeof IDENTITY> &
-  Read<typeof WORDS> &
+/** A server as the page receives it. */
+export type LiveServer = Read<typeof SHARED_FIELDS & typeof PAGE_FIELDS> &
   Readonly<Record<NumberField, number | undefined>>;
 
 export type LiveField = keyof LiveServer;
@@ -70,12 +71,11 @@ const NUMBERS: readonly (readonly [name: string, read: ReadField])[] = FIELD_ENT
   },
 );
 
-/** Every field: its name, and how it is read; `isFixed` if it follows from the server's description alone. */
+/** Every field: its name, and how it is read. */
 export const LIVE_FIELDS = [
-  ...Object.entries<ReadField>(IDENTITY),
-  ...Object.entries<ReadField>(WORDS),
+  ...Object.entries<ReadField>({ ...SHARED_FIELDS, ...PAGE_FIELDS }),
   ...NUMBERS,
-].map(([name, read]) => ({ name: name as LiveField, read, isFixed: name in IDENTITY }));
+] as readonly (readonly [name: LiveField, read: ReadField])[];
 
 /** 0 while samples keep coming, so that a streaming server causes no changes here. */
 function sampledAt(server: Snapshot): number | undefined {

@@ -15,28 +15,26 @@ export interface Watcher {
 
 interface Viewer extends Watcher {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
-  /** Whether it has consumed everything that was sent. */
-  isReady: boolean;
-  /** Whether it missed a change and needs the full state. */
-  isBehind: boolean;
+  /** The number of the last update that its data includes; undefined before the first event. */
+  seen: number | undefined;
+  /** Whether it has consumed everything that was sent, and waits for the next update. */
+  isWaiting: boolean;
   /** Releases the event that it hasn't consumed yet. */
   release: () => void;
 }
 
 /**
  * The viewers, each on an event stream. All are sent the same bytes, which are rendered once. At most one event is queued per
- * viewer: a slow viewer skips changes, and is sent the full state once it has caught up.
+ * viewer: a slow viewer skips updates, and is sent the full state once it has caught up.
  */
 export class Viewers {
   readonly #max: number;
   readonly #viewers = new Set<Viewer>();
   readonly #full: () => Promise<RenderedBody>;
-  /** The rendered full state, until something changes. */
-  #fullEvent: RenderedBody | undefined;
-  /** The last event that is being rendered. */
-  #rendered: Promise<void> = Promise.resolve();
+  /** The number of updates so far. */
+  #updates = 0;
 
-  /** `full` renders the first event of a new viewer. */
+  /** `full` renders the state after the last update. */
   constructor(full: () => Promise<RenderedBody>, max = MAX_VIEWERS) {
     this.#full = full;
     this.#max = max;
@@ -53,16 +51,14 @@ export class Viewers {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          viewer = { ...watcher, controller, isReady: false, isBehind: true, release: () => undefined };
+          viewer = { ...watcher, controller, seen: undefined, isWaiting: false, release: () => undefined };
           this.#viewers.add(viewer);
         },
         pull: () => {
           if (viewer === undefined) return;
           viewer.release();
-          viewer.isReady = true;
-          if (!viewer.isBehind) return;
-          if (this.#fullEvent === undefined) void this.#oneByOne(() => this.#catchUp());
-          else give(viewer, this.#fullEvent);
+          if (viewer.seen === this.#updates) viewer.isWaiting = true;
+          else void this.#catchUp(viewer);
         },
         cancel: () => {
           if (viewer !== undefined) this.#remove(viewer);
@@ -72,17 +68,12 @@ export class Viewers {
     );
   }
 
-  /** Sends a change to all viewers once it is rendered; undefined means that they need the full state. */
-  update(change: () => Promise<RenderedBody | undefined>): Promise<void> {
-    return this.#oneByOne(async () => {
-      const event = await change();
-      this.#fullEvent = undefined;
-      for (const viewer of this.#viewers) {
-        if (event === undefined || !viewer.isReady) viewer.isBehind = true;
-        else if (!viewer.isBehind) give(viewer, event);
-      }
-      await this.#catchUp();
-    });
+  /** Sends an update to all viewers that have the state before it. */
+  update(event: RenderedBody): void {
+    this.#updates += 1;
+    for (const viewer of this.#viewers) {
+      if (viewer.isWaiting) this.#give(viewer, event, this.#updates);
+    }
   }
 
   /** Ends every stream. */
@@ -91,6 +82,19 @@ export class Viewers {
       viewer.controller.close();
       this.#remove(viewer);
     }
+  }
+
+  async #catchUp(viewer: Viewer): Promise<void> {
+    const updates = this.#updates;
+    this.#give(viewer, await this.#full(), updates);
+  }
+
+  #give(viewer: Viewer, event: RenderedBody, seen: number): void {
+    if (!this.#viewers.has(viewer)) return;
+    viewer.isWaiting = false;
+    viewer.seen = seen;
+    viewer.release = viewer.hold(event);
+    for (const chunk of event.chunks) viewer.controller.enqueue(chunk);
   }
 
   #makeRoom(newcomer: string): void {
@@ -108,36 +112,5 @@ export class Viewers {
   #remove(viewer: Viewer): void {
     viewer.release();
     this.#viewers.delete(viewer);
-    // There are no viewers to send further changes to, so nothing else would discard them.
-    if (this.#viewers.size === 0) this.#fullEvent = undefined;
   }
-
-  // A change that is taken while the full state is rendered could be missing in both.
-  #oneByOne(render: () => Promise<void>): Promise<void> {
-    this.#rendered = this.#rendered.then(render);
-    return this.#rendered;
-  }
-
-  async #catchUp(): Promise<void> {
-    const isWaiting = ({ isReady, isBehind }: Viewer) => isReady && isBehind;
-    if (![...this.#viewers].some(isWaiting)) return;
-    const full = this.#fullEvent ?? (await this.#full());
-    for (const viewer of [...this.#viewers].filter(isWaiting)) give(viewer, full);
-    // Without viewers, nothing would discard it.
-    if (this.#viewers.size > 0) this.#fullEvent = full;
-  }
-}
-
-function give(viewer: Viewer, event: RenderedBody): void {
-  viewer.isReady = false;
-  viewer.isBehind = false;
-  viewer.release = viewer.hold(event);
-  for (const chunk of event.chunks) viewer.controller.enqueue(chunk);
-}
-
-/** An event of an event stream, in blocks of text; its data is one line of JSON. */
-export function* event(name: string, data: Iterable<string>): Generator<string, void, void> {
-  yield `event: ${name}\ndata: `;
-  yield* data;
-  yield '\n\n';
 }

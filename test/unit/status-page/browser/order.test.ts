@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerReading } from '../../../../src/domain/reading.ts';
-import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
 import {
   GROUPED_FROM,
   isGroup,
@@ -9,15 +8,8 @@ import {
   SORT_KEYS,
 } from '../../../../src/status-page/browser/order.ts';
 import type { ServerSelection } from '../../../../src/status-page/browser/view.ts';
-import { LiveEncoder } from '../../../../src/status-page/data/live-encoder.ts';
-import type { Full } from '../../../../src/status-page/data/protocol.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import {
-  READ_AT,
-  type ServerReadingChanges,
-  serverReading,
-  streamingReading,
-} from '../../../support/readings.ts';
+import { shownFleet } from '../../../support/page-data.ts';
+import { type ServerReadingChanges, serverReading, streamingReading } from '../../../support/readings.ts';
 
 const ALL: ServerSelection = { search: '', filter: undefined, sorting: undefined };
 
@@ -26,7 +18,6 @@ const named = (name: string, cpu_usage_cores: number | undefined, changes: Serve
 
 const ARENA = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
-const clock = new ManualClock();
 const servers = [
   named('lobby-10', 1),
   named('lobby-2', 3, { target: { node: 'berlin', labels: { game: 'minecraft' } } }),
@@ -44,12 +35,7 @@ const servers = [
     problem: { cause: 'node_dns', detail: 'the node could not be reached' },
   }),
 ];
-const fleetOf = (readings: readonly ServerReading[]) => {
-  const picture = { servers: readings, status: { panels: [], complaints: [] }, now: READ_AT };
-  const text = [...new LiveEncoder(readings, '1', clock).full(picture)].join('');
-  return new LiveFleet(JSON.parse(text) as Full);
-};
-const fleet = fleetOf(servers);
+const fleet = shownFleet(servers);
 const names = (changes: Partial<ServerSelection>) =>
   order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 
@@ -60,7 +46,7 @@ describe('the order', () => {
 
   it('continues with servers that crashed in the last hour', () => {
     const unwanted_stops = [{ timestamp_seconds: 1_700_000_900, reason: 'crashed' }] as const;
-    const crashed = fleetOf([
+    const crashed = shownFleet([
       named('calm', 1),
       named('restarted', 1, { unwanted_stops }),
       ...servers.slice(2),
@@ -132,7 +118,7 @@ describe('lines of the table', () => {
   const MANY = GROUPED_FROM;
   /** The sizes of groups, and the names of servers, with these groups open. */
   const shown = (readings: readonly ServerReading[], isOpen = false) =>
-    linesOf(order(fleetOf(readings), ALL), () => isOpen).map((line) =>
+    linesOf(order(shownFleet(readings), ALL), () => isOpen).map((line) =>
       isGroup(line) ? line.servers.length : line.server,
     );
 

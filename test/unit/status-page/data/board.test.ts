@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CHART_SERIES, type ServerReading } from '../../../../src/domain/reading.ts';
 import type { RenderedBody } from '../../../../src/metrics/rendered-body.ts';
 import { StatusBoard } from '../../../../src/status-page/data/board.ts';
-import type { Full } from '../../../../src/status-page/data/protocol.ts';
+import type { LiveUpdate } from '../../../../src/status-page/data/live-update.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { panelReading, readingOf, streamingReading, streamingSnapshot } from '../../../support/readings.ts';
 
@@ -61,10 +61,12 @@ describe('the board', () => {
   it('sends everything to a new viewer, and then the changes every second', async () => {
     const next = await watch();
     const first = await next();
-    const full = first?.data as Full;
+    const full = first?.data as LiveUpdate;
     expect(first?.name).toBe('full');
     expect(full.version).toBe('1.2.3');
-    expect(full.servers).toMatchObject({ server: ['survival'], cpu_usage_cores: [1] });
+    expect(full.size).toBe(1);
+    expect(full.changes).toContainEqual(['server', null, ['survival']]);
+    expect(full.changes).toContainEqual(['cpu_usage_cores', null, [1]]);
     expect(full).toMatchObject({
       panels: [{ name: 'main', budget: { queueLength: 3 }, rateLimited: 7 }],
       complaints: [],
@@ -74,8 +76,16 @@ describe('the board', () => {
     await clock.advance(1_000);
     expect(await second).toMatchObject({
       name: 'delta',
-      data: { time: full.time + 1, servers: { cpu_usage_cores: [2] } },
+      data: { time: full.time + 1, changes: [['cpu_usage_cores', null, [2]]] },
     });
+    const newcomer = await (await watch())();
+    expect((newcomer?.data as LiveUpdate).changes).toContainEqual(['cpu_usage_cores', null, [2]]);
+  });
+
+  it('renders everything once for several viewers', async () => {
+    const nexts = await Promise.all([watch(), watch()]);
+    await Promise.all(nexts.map((next) => next()));
+    expect(asked).toBe(1);
   });
 
   it('sends everything again if the fleet changes', async () => {
@@ -86,7 +96,7 @@ describe('the board', () => {
     await clock.advance(1_000);
     expect(await second).toMatchObject({
       name: 'full',
-      data: { servers: { server: ['survival', 'another'] } },
+      data: { changes: expect.arrayContaining([['server', null, ['survival', 'another']]]) },
     });
   });
 
@@ -95,9 +105,11 @@ describe('the board', () => {
     expect([asked, clock.pending]).toEqual([0, 0]);
     const reader = board.watch(WATCHER)?.getReader();
     await reader?.read();
-    await clock.advance(2_000);
-    // The walk over the servers may yield in between.
-    await expect.poll(() => asked).toBe(3);
+    for (const looks of [2, 3]) {
+      await clock.advance(1_000);
+      // The walk over the servers may yield in between.
+      await expect.poll(() => [asked, clock.pending]).toEqual([looks, 1]);
+    }
     await reader?.cancel();
     await clock.advance(20_000);
     expect([asked, clock.pending]).toEqual([3, 0]);

@@ -31,8 +31,7 @@ const body = (text: string): RenderedBody => ({ chunks: [Buffer.from(text)], byt
 function setUp(max?: number) {
   const made = { whole: 0 };
   const viewers = new Viewers(async () => body(`whole ${(made.whole += 1)}`), max);
-  const send = (change?: string) =>
-    viewers.update(async () => (change === undefined ? change : body(change)));
+  const send = (change: string) => viewers.update(body(change));
   return { viewers, made, send };
 }
 
@@ -42,14 +41,8 @@ describe('viewers', () => {
     const one = watch(viewers);
     expect(await one.next()).toBe('whole 1');
     const next = one.next();
-    await send('change');
+    send('change');
     expect(await next).toBe('change');
-  });
-
-  it('share the complete state while nothing changes', async () => {
-    const { viewers, made } = setUp();
-    await Promise.all([watch(viewers).next(), watch(viewers).next(), watch(viewers).next()]);
-    expect(made.whole).toBe(1);
   });
 
   it('that read slowly get no changes, and the complete state when they continue', async () => {
@@ -58,12 +51,12 @@ describe('viewers', () => {
     await Promise.all([slow.next(), quick.next()]);
     for (const change of ['a', 'b', 'c']) {
       const next = quick.next();
-      await send(change);
+      send(change);
       expect(await next).toBe(change);
     }
-    expect(await slow.next()).toBe('whole 2');
+    expect(await slow.next()).toBe('whole 3');
     const next = slow.next();
-    await send('d');
+    send('d');
     expect(await next).toBe('d');
   });
 
@@ -79,68 +72,44 @@ describe('viewers', () => {
     expect([...held]).toEqual([expect.objectContaining({ bytes: 'whole 1'.length })]);
     const [first] = held;
     const next = reader.read();
-    await send('change');
+    send('change');
     await next;
     expect([...held]).toEqual([expect.not.objectContaining(first ?? {})]);
     await reader.cancel();
     expect(held.size).toBe(0);
   });
 
-  it('get the present state after all others have left', async () => {
-    const { viewers } = setUp();
-    const one = watch(viewers);
-    await one.next();
-    await one.leave();
-    expect(await watch(viewers).next()).toBe('whole 2');
-  });
-
-  /** Viewers whose complete states the test renders. */
-  function gated() {
+  it('that miss an update while the complete state is rendered get it anew', async () => {
     const renders: Deferred<RenderedBody>[] = [];
     const viewers = new Viewers(() => {
       const render = deferred<RenderedBody>();
       renders.push(render);
       return render.promise;
     });
-    return { viewers, renders };
-  }
-
-  it('get a change only after the complete state that was being rendered when it happened', async () => {
-    const { viewers, renders } = gated();
     const viewer = watch(viewers);
     const first = viewer.next();
     await eventually(() => expect(renders).toHaveLength(1));
-    const change = vi.fn<() => Promise<RenderedBody>>(async () => body('change'));
-    const updated = viewers.update(change);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(change).not.toHaveBeenCalled();
-    renders[0]?.resolve(body('whole'));
-    expect(await first).toBe('whole');
-    await updated;
-    expect(change).toHaveBeenCalledTimes(1);
-  });
-
-  it('get a new complete state if the last viewer left while one was rendered', async () => {
-    const { viewers, renders } = gated();
-    const gone = watch(viewers);
-    const never = gone.next();
-    await eventually(() => expect(renders).toHaveLength(1));
-    await gone.leave();
+    viewers.update(body('missed'));
     renders[0]?.resolve(body('old'));
-    expect(await never).toBeUndefined();
-    const next = watch(viewers).next();
+    expect(await first).toBe('old');
+    const second = viewer.next();
     await eventually(() => expect(renders).toHaveLength(2));
     renders[1]?.resolve(body('new'));
-    expect(await next).toBe('new');
+    expect(await second).toBe('new');
   });
 
-  it('get the complete state if there is no update', async () => {
-    const { viewers, send } = setUp();
-    const one = watch(viewers);
-    await one.next();
-    const next = one.next();
-    await send();
-    expect(await next).toBe('whole 2');
+  it('that leave while the complete state is rendered get nothing', async () => {
+    const render = deferred<RenderedBody>();
+    const full = vi.fn<() => Promise<RenderedBody>>(() => render.promise);
+    const held = vi.fn<() => () => void>(hold);
+    const reader = new Viewers(full).open({ client: 'a', cut: () => {}, hold: held }).getReader();
+    const never = reader.read();
+    await eventually(() => expect(full).toHaveBeenCalled());
+    await reader.cancel();
+    render.resolve(body('whole'));
+    expect(await never).toMatchObject({ done: true });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(held).not.toHaveBeenCalled();
   });
 
   it('are limited in number, and one that leaves makes room', async () => {
@@ -167,7 +136,7 @@ describe('viewers', () => {
     const first = watch(viewers, 'a');
     await first.next();
     const second = watch(viewers, 'b');
-    await send('change');
+    send('change');
     expect(await first.next()).toBeUndefined();
     await first.leave();
     expect(await second.next()).toBe('whole 2');

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../../src/domain/reading.ts';
+import { historyText } from '../../../../src/status-page/data/history-view.ts';
 import { jsonView } from '../../../../src/status-page/data/json-view.ts';
-import { LiveEncoder } from '../../../../src/status-page/data/live-encoder.ts';
+import { takePicture, updateText } from '../../../../src/status-page/data/live-update.ts';
 import { targetGroups } from '../../../../src/status-page/data/service-discovery.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { fleetReading, largeFleet, panelReading } from '../../../support/readings.ts';
@@ -28,18 +29,18 @@ function countedFleet(): { fleet: FleetReading; read: { count: number } } {
   return { fleet: fleetReading(servers, [panelReading()]), read };
 }
 
-const pictureOf = (fleet: FleetReading) => ({
-  servers: fleet.servers(),
-  status: { panels: [], complaints: [] },
-  now: clock.now(),
-});
-const encoderOf = (fleet: FleetReading) => new LiveEncoder(fleet.servers(), '1.2.3', clock);
+const pictureOf = (fleet: FleetReading) =>
+  takePicture(fleet.servers(), { panels: [], complaints: [] }, clock.now(), clock);
+
+function* updateOf(fleet: FleetReading): Generator<string, void, void> {
+  yield* updateText('1.2.3', undefined, yield* pictureOf(fleet));
+}
 
 test.each<[string, (fleet: FleetReading) => Iterable<string>]>([
   ['the JSON view', (fleet) => jsonView({ fleet, clock, version: '1.2.3', rateLimited: () => 0 })],
   ['service discovery', targetGroups],
-  ["a viewer's first event", (fleet) => encoderOf(fleet).full(pictureOf(fleet))],
-  ["a viewer's next event", (fleet) => encoderOf(fleet).delta(pictureOf(fleet))],
+  ["a viewer's event", updateOf],
+  ['the history', (fleet) => historyText({ fleet, clock }, ['main/id-1'], ['cpu_usage_cores'])],
 ])('%s reads a few servers, and writes a few kilobytes, between two blocks', (_, walk) => {
   const { fleet, read } = countedFleet();
   const blocks = walk(fleet)[Symbol.iterator]();

@@ -3,43 +3,20 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../../src/domain/problem.ts';
 import type { ServerReading } from '../../../../src/domain/reading.ts';
 import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
-import { LiveEncoder, type Picture } from '../../../../src/status-page/data/live-encoder.ts';
 import type { LiveServer } from '../../../../src/status-page/data/live-server.ts';
-import type { Delta, Full } from '../../../../src/status-page/data/protocol.ts';
+import { pictureOf, shownFleet, updateOf } from '../../../support/page-data.ts';
 import {
   READ_AT,
   readingOf,
-  type ServerReadingChanges,
   serverReading,
   staleReading,
   streamingReading,
   streamingSnapshot,
 } from '../../../support/readings.ts';
 
-const clock = { toUnixMs: (ms: number) => 1_700_000_000_000 + ms };
-
-/** What a viewer receives. */
-const received = (text: Iterable<string>) => JSON.parse([...text].join('')) as Full & Delta;
-
-const pictureOf = (servers: readonly ServerReading[], now = READ_AT): Picture => ({
-  servers,
-  status: { panels: [], complaints: [] },
-  now,
-});
-
-/** The fleet as a viewer sees it. */
-const seenFleet = (servers: readonly ServerReading[], now = READ_AT) =>
-  encoderOf(pictureOf(servers, now)).fleet;
-
-/** An encoder that has sent this picture, and the fleet as its first viewer sees it. */
-function encoderOf(picture: Picture): { encoder: LiveEncoder; fleet: LiveFleet } {
-  const encoder = new LiveEncoder(picture.servers, '1.2.3', clock);
-  return { encoder, fleet: new LiveFleet(received(encoder.full(picture))) };
-}
-
 /** What a viewer sees of one server. */
 function seen(reading: ServerReading, now = READ_AT): { fleet: LiveFleet; server: LiveServer } {
-  const fleet = seenFleet([reading], now);
+  const fleet = shownFleet([reading], now);
   const [server] = fleet.servers;
   if (server === undefined) throw new Error('the server is missing');
   return { fleet, server };
@@ -61,7 +38,7 @@ describe('the data of a server', () => {
       server_id: '1a7ce997',
       uuid,
       egg: 'Paper',
-      labels: 'game=minecraft tier=gold',
+      labels: { game: 'minecraft', tier: 'gold' },
       node: 'fra-1',
       state: 'running',
       condition: 'streaming',
@@ -167,26 +144,19 @@ describe('an update', () => {
         );
         const [first, ...later] = pictures;
         if (first === undefined) return;
-        const { encoder, fleet } = encoderOf(first);
-        for (const picture of later) {
-          expect(encoder.fits(picture.servers)).toBe(true);
-          fleet.apply(received(encoder.delta(picture)));
-          const newcomer = new LiveFleet(received(encoder.full(picture)));
-          expect(newcomer.servers).toEqual(seenFleet(picture.servers, picture.now).servers);
-          expect(fleet.servers).toEqual(newcomer.servers);
-          expect(fleet.time).toBe(newcomer.time);
+        const fleet = new LiveFleet(updateOf(undefined, first));
+        for (const [index, picture] of later.entries()) {
+          fleet.apply(updateOf(pictures[index], picture));
+          const newcomer = new LiveFleet(updateOf(undefined, picture));
+          expect(fleet).toEqual(newcomer);
         }
       }),
     );
   });
 
   it('is empty without changes', () => {
-    const { encoder } = encoderOf(pictureOf([streamingReading()]));
-    expect(received(encoder.delta(pictureOf([streamingReading()])))).toEqual({
-      time: 1_700_001_000,
-      servers: {},
-      changes: {},
-    });
+    const [before, after] = [pictureOf([streamingReading()]), pictureOf([streamingReading()])];
+    expect(updateOf(before, after)).toEqual({ version: '1.2.3', time: 1_700_001_000, size: 1, changes: [] });
   });
 
   it('contains each changed field once: with the servers in which it changed, or whole if these are most', () => {
@@ -196,31 +166,16 @@ describe('an update', () => {
           readingOf({ ...streamingSnapshot(), cpu_usage_cores, target: targetOf(at) }),
         ),
       );
-    const { encoder } = encoderOf(using(1, 1, 1));
-    expect(received(encoder.delta(using(2, 1, 1.004)))).toMatchObject({
-      servers: {},
-      changes: { cpu_usage_cores: [[0], [2]] },
-    });
-    expect(received(encoder.delta(using(2, 3, 4)))).toMatchObject({
-      servers: { cpu_usage_cores: [2, 3, 4] },
-      changes: {},
-    });
-  });
-
-  it('is impossible if the fleet has changed', () => {
-    const { target } = streamingReading();
-    const { encoder } = encoderOf(pictureOf([readingOf({ ...streamingSnapshot(), target })]));
-    const changed = (changes: ServerReadingChanges) => readingOf(streamingSnapshot(changes));
-    expect(encoder.fits([readingOf({ ...streamingSnapshot(), target })])).toBe(true);
-    expect(encoder.fits([changed({ target: { name: 'renamed' } })])).toBe(false);
-    expect(encoder.fits([])).toBe(false);
+    const before = using(1, 1, 1);
+    const { changes } = updateOf(before, using(2, 1, 1.004));
+    expect(changes).toEqual([['cpu_usage_cores', [0], [2]]]);
+    expect(updateOf(before, using(2, 3, 1)).changes).toEqual([['cpu_usage_cores', null, [2, 3, 1]]]);
   });
 
   it('removes the values of a server that is no longer seen', () => {
-    const { target } = streamingReading();
-    const { encoder, fleet: live } = encoderOf(pictureOf([readingOf({ ...streamingSnapshot(), target })]));
-    const stale = staleReading().snapshot(READ_AT, clock);
-    live.apply(received(encoder.delta(pictureOf([readingOf({ ...stale, target })]))));
-    expect(live.servers[0]).toMatchObject({ state: 'unknown', cpu_usage_cores: undefined });
+    const [before, after] = [pictureOf([streamingReading()]), pictureOf([staleReading()])];
+    const fleet = new LiveFleet(updateOf(undefined, before));
+    fleet.apply(updateOf(before, after));
+    expect(fleet.servers[0]).toMatchObject({ state: 'unknown', cpu_usage_cores: undefined });
   });
 });
