@@ -53,15 +53,17 @@ async function startSite(port, servers, seed) {
   return site;
 }
 
-/** Takes the place of Discord. */
-const discord = createServer(async (request, response) => {
+async function print(request, response) {
   const { embeds } = await json(request);
   for (const { title, description } of embeds) {
     const time = new Date().toISOString().slice(11, 19);
     console.log(`| ${time} | ${title} | ${description.trim().replaceAll(/\s*\n/g, '<br>')} |`);
   }
   response.end();
-});
+}
+
+/** Takes the place of Discord. */
+const discord = createServer((request, response) => void print(request, response));
 
 async function startAlerting(targets) {
   discord.listen(21490, '127.0.0.1');
