@@ -142,6 +142,13 @@ export type FieldName = keyof typeof FIELDS;
 
 export const FIELD_ENTRIES = Object.entries(FIELDS) as readonly (readonly [FieldName, Field])[];
 
+/** The numbers of a schedule, in the order of their metrics `gameserver_schedule_<name>`. */
+export const SCHEDULE_FIELDS = {
+  last_run_timestamp_seconds: 'When the schedule last ran to its end; absent if it never did.',
+  next_run_timestamp_seconds: 'Next scheduled run; absent if the schedule is inactive or has no tasks.',
+  processing: '1 while the schedule is running, otherwise 0.',
+} as const;
+
 /** The numbers of a node in the panel's application API, in the order of their metrics `gameserver_node_<name>`. */
 export const NODE_FIELDS = {
   memory_bytes: 'Memory that the node has for servers, in bytes; absent if unlimited.',

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { FieldName, NODE_FIELDS } from './fields.ts';
+import type { FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from './fields.ts';
 import type { Problem } from './problem.ts';
 import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
 
@@ -78,40 +78,18 @@ export interface LastStop {
 /** A value that is read once per interval stays valid for this many, so that one read may fail. */
 export const VALID_INTERVALS = 2.5;
 
-/** The known state of a server's backups. */
-export interface BackupsReading {
-  /** Successfully completed backups. */
-  readonly count: number;
-  /** When the newest of them was completed; absent if there is none. */
-  readonly lastSuccessUnixMs?: number;
-  /** When the newest failed backup in the panel's list ended; absent if there is none. */
-  readonly lastFailureUnixMs?: number;
-  /** The size of the newest successful one; absent if the panel doesn't report it. */
-  readonly lastSizeBytes?: number;
-  /** From this monotonic instant on, it is too old to be shown. */
+/** What was read of a server on its own, under the names of its snapshot; from a monotonic instant on, it is too old to be shown. */
+type PartRead<Names extends keyof Snapshot> = Readonly<Partial<Pick<Snapshot, Names>>> & {
   readonly staleAt: number;
-}
+};
+
+export type BackupsReading = PartRead<Extract<FieldName, `backup${string}`>>;
+export type SchedulesReading = PartRead<Extract<keyof Snapshot, `schedules${string}`>>;
 
 /** One schedule of a server, as last read. */
-export interface ScheduleReading {
+export interface ScheduleReading extends Readonly<Partial<Record<keyof typeof SCHEDULE_FIELDS, number>>> {
   readonly id: string;
   readonly name: string;
-  readonly isProcessing: boolean;
-  /** Absent if it never ran. */
-  readonly lastRunUnixMs?: number;
-  /** Absent if the panel won't start it, because it is inactive or has no tasks. */
-  readonly nextRunUnixMs?: number;
-}
-
-/** The known schedules of a server. */
-export interface SchedulesReading {
-  readonly schedules: readonly ScheduleReading[];
-  /** How many further schedules the server has. */
-  readonly leftOut: number;
-  /** A monotonic instant, as is `staleAt`. */
-  readonly readAt: number;
-  /** From this instant on, it is too old to be shown. */
-  readonly staleAt: number;
 }
 
 /** The result of the newest query of a server's game. */

@@ -3,7 +3,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
-import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
+import {
+  type BackupsReading,
+  type SchedulesReading,
+  type Snapshot,
+  VALID_INTERVALS,
+} from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Backup, BackupsPage, Schedule } from '../panel/dialect.ts';
@@ -235,11 +240,11 @@ export function readingOf(backups: readonly Backup[], now: number, intervalMs: n
   const lastSuccess = newestOf(successful);
   const lastFailure = newestOf(backups.filter(({ isSuccessful }) => !isSuccessful));
   return {
-    count: successful.length,
+    backups: successful.length,
+    backup_last_success_timestamp_seconds: seconds(lastSuccess?.completedAtMs),
+    backup_last_failure_timestamp_seconds: seconds(lastFailure?.completedAtMs),
+    backup_last_size_bytes: lastSuccess?.bytes,
     staleAt: now + intervalMs * VALID_INTERVALS,
-    lastSuccessUnixMs: lastSuccess?.completedAtMs,
-    lastFailureUnixMs: lastFailure?.completedAtMs,
-    lastSizeBytes: lastSuccess?.bytes,
   };
 }
 
@@ -265,11 +270,11 @@ export function schedulesOfServers(
     isAsked: ({ blocked }) => blocked === undefined,
     read: async (server, { deadline, intervalMs }, signal) => {
       const schedules = await gateway.schedules(server, deadline, signal);
-      const readAt = clock.now();
+      const now = clock.now();
       return {
         ...shownSchedules(schedules),
-        readAt,
-        staleAt: readAt + intervalMs * VALID_INTERVALS,
+        schedules_last_read_timestamp_seconds: seconds(Math.round(clock.toUnixMs(now))),
+        staleAt: now + intervalMs * VALID_INTERVALS,
       };
     },
     store: (record, reading) => {
@@ -281,16 +286,20 @@ export function schedulesOfServers(
 /** The schedules as they are shown: each number once, with a printable name; and how many others there are. */
 export function shownSchedules(
   schedules: readonly Schedule[],
-): Pick<SchedulesReading, 'schedules' | 'leftOut'> {
+): Pick<Snapshot, 'schedules' | 'schedules_left_out'> {
   const all = [...new Map(schedules.map((schedule) => [schedule.id, schedule])).values()];
   const shown = all
     .slice(0, MAX_SCHEDULES)
     .map(({ id, name, isDue, isProcessing, lastRunMs, nextRunMs }) => ({
       id: String(id),
       name: printable(name),
-      isProcessing,
-      lastRunUnixMs: lastRunMs,
-      nextRunUnixMs: isDue ? nextRunMs : undefined,
+      last_run_timestamp_seconds: seconds(lastRunMs),
+      next_run_timestamp_seconds: isDue ? seconds(nextRunMs) : undefined,
+      processing: Number(isProcessing),
     }));
-  return { schedules: shown, leftOut: all.length - shown.length };
+  return { schedules: shown, schedules_left_out: all.length - shown.length || undefined };
+}
+
+function seconds(unixMs: number | undefined): number | undefined {
+  return unixMs === undefined ? undefined : unixMs / 1_000;
 }

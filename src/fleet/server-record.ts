@@ -144,8 +144,10 @@ export class ServerRecord implements ServerReading {
     // A blocked server has no samples, but the limits that the configuration or the server list gives.
     const given: Limits = isBlocked ? limits : {};
     const history = isFresh ? this.#history : undefined;
-    const backups = this.#shownBackups(now);
-    const schedules = this.#shownSchedules(now);
+    const backups = target.withoutBackups === true ? undefined : valid(this.backups, now);
+    // A panel runs no schedules of a server that it holds, for example because it is suspended.
+    const isHeld = target.blocked !== undefined || status.blocked !== undefined;
+    const schedules = isHeld ? undefined : valid(this.schedules, now);
     const query = this.#shownQuery(now);
     const unwanted = this.#history?.unwantedStops(now) ?? NO_UNWANTED_STOPS;
     const received = known(sample?.networkReceiveBytes);
@@ -198,13 +200,13 @@ export class ServerRecord implements ServerReading {
       expected_running: flag(this.#isExpected(now)),
       collection_up: Number(isFresh),
       collection_streaming: Number(status.condition === 'streaming'),
-      backups: backups?.count,
-      backup_last_success_timestamp_seconds: seconds(backups?.lastSuccessUnixMs),
-      backup_last_failure_timestamp_seconds: seconds(backups?.lastFailureUnixMs),
-      backup_last_size_bytes: backups?.lastSizeBytes,
+      backups: backups?.backups,
+      backup_last_success_timestamp_seconds: backups?.backup_last_success_timestamp_seconds,
+      backup_last_failure_timestamp_seconds: backups?.backup_last_failure_timestamp_seconds,
+      backup_last_size_bytes: backups?.backup_last_size_bytes,
       schedules: schedules?.schedules ?? [],
-      schedules_left_out: schedules?.leftOut || undefined,
-      schedules_last_read_timestamp_seconds: schedules && unixSeconds(schedules.readAt, clock),
+      schedules_left_out: schedules?.schedules_left_out,
+      schedules_last_read_timestamp_seconds: schedules?.schedules_last_read_timestamp_seconds,
       players: query?.players,
       bots: query?.bots,
       players_max: query?.playersMax,
@@ -255,25 +257,9 @@ export class ServerRecord implements ServerReading {
     return isOff(state) && isLast ? last.reason : undefined;
   }
 
-  #shownBackups(now: number): BackupsReading | undefined {
-    const { backups, target } = this;
-    const isKnown = backups !== undefined && now < backups.staleAt && target.withoutBackups !== true;
-    return isKnown ? backups : undefined;
-  }
-
-  /** A panel runs no schedules of a server that it holds, for example because it is suspended. */
-  #shownSchedules(now: number): SchedulesReading | undefined {
-    const { schedules, target, status } = this;
-    const isKnown = schedules !== undefined && now < schedules.staleAt;
-    return isKnown && target.blocked === undefined && status.blocked === undefined ? schedules : undefined;
-  }
-
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
   #shownQuery(now: number): QueryReading | undefined {
-    const query = this.#query;
-    return query !== undefined && now < query.staleAt && this.runAt(now) === this.#queriedRun
-      ? query
-      : undefined;
+    return this.runAt(now) === this.#queriedRun ? valid(this.#query, now) : undefined;
   }
 
   #rateAt(of: 'received' | 'sent', bytes: number | undefined): number | undefined {
@@ -293,15 +279,7 @@ export class ServerRecord implements ServerReading {
     if (status.condition === 'stopped') this.decideStop(Number.POSITIVE_INFINITY);
   }
 
-  socketBegan(): void {
-    this.#interrupt();
-  }
-
-  eventsWithheld(): void {
-    this.#interrupt();
-  }
-
-  #interrupt(): void {
+  interrupted(): void {
     this.#samples?.interrupted();
     this.#see({ seen: 'gap' });
   }
@@ -407,6 +385,14 @@ function isRebuilt(reason: BlockedReason | undefined): boolean {
 }
 
 const NO_UNWANTED_STOPS: readonly LastStop[] = [];
+
+/** What was read, unless it is too old to be shown. */
+function valid<Reading extends { readonly staleAt: number }>(
+  reading: Reading | undefined,
+  now: number,
+): Reading | undefined {
+  return reading !== undefined && now < reading.staleAt ? reading : undefined;
+}
 
 function known(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value;

@@ -1,8 +1,7 @@
-import { FIELD_ENTRIES, type FieldName, NODE_FIELDS } from '../domain/fields.ts';
+import { FIELD_ENTRIES, type FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from '../domain/fields.ts';
 import {
   NO_STOPS,
   type PanelReading,
-  type ScheduleReading,
   type Snapshot,
   STOP_REASONS,
   type StopCounts,
@@ -49,28 +48,23 @@ const NO_STOP_ROWS = stopRows(NO_STOPS);
 /** What the name of every family about a server begins with. */
 export const SERVER_PREFIX = 'gameserver_';
 
-/** A family with one series for each schedule; its name isn't unique, so its number is a label as well. */
-function ofSchedules(
-  name: string,
-  help: string,
-  read: (schedule: ScheduleReading) => number | undefined,
-): Family<Snapshot> {
-  return {
-    ...headOf(`${SERVER_PREFIX}${name}`, help, ['schedule', 'schedule_id']),
-    read: ({ schedules }) =>
-      rowsOf(schedules, (schedule) => [[schedule.name, schedule.id], read(schedule)] as const),
-  };
+/** A family for each of these fields, with a series for each thing of the subject that has a value. */
+function familiesOf<Subject, Name extends string>(
+  prefix: string,
+  fields: Readonly<Record<Name, string>>,
+  labels: readonly string[],
+  thingsOf: (
+    subject: Subject,
+  ) => readonly (readonly [labelValues: readonly string[], values: Partial<Record<NoInfer<Name>, number>>])[],
+): readonly Family<Subject>[] {
+  return (Object.keys(fields) as Name[]).map((field) => ({
+    ...headOf(`${SERVER_PREFIX}${prefix}${field}`, fields[field], labels),
+    read: (subject) =>
+      thingsOf(subject).flatMap(([values, { [field]: value }]) =>
+        value === undefined ? [] : [[values, value] as const],
+      ),
+  }));
 }
-
-/** One row for each item that has a value. */
-function rowsOf<Item>(
-  items: readonly Item[],
-  rowOf: (item: Item) => readonly [labelValues: readonly string[], value: number | undefined],
-): readonly FamilyRow[] {
-  return items.map(rowOf).filter((row): row is readonly [readonly string[], number] => row[1] !== undefined);
-}
-
-const inSeconds = (unixMs: number | undefined) => unixMs && unixMs / 1_000;
 
 /** The families with labels of their own, by the number whose family they precede. */
 const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>> = {
@@ -110,21 +104,13 @@ const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>>
       read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
     },
   ],
-  schedules_last_read_timestamp_seconds: [
-    ofSchedules(
-      'schedule_last_run_timestamp_seconds',
-      'When the schedule last ran to its end; absent if it never did.',
-      ({ lastRunUnixMs }) => inSeconds(lastRunUnixMs),
-    ),
-    ofSchedules(
-      'schedule_next_run_timestamp_seconds',
-      'Next scheduled run; absent if the schedule is inactive or has no tasks.',
-      ({ nextRunUnixMs }) => inSeconds(nextRunUnixMs),
-    ),
-    ofSchedules('schedule_processing', '1 while the schedule is running, otherwise 0.', ({ isProcessing }) =>
-      flag(isProcessing),
-    ),
-  ],
+  // The name of a schedule isn't unique, so its number is a label as well.
+  schedules_last_read_timestamp_seconds: familiesOf(
+    'schedule_',
+    SCHEDULE_FIELDS,
+    ['schedule', 'schedule_id'],
+    ({ schedules }: Snapshot) => schedules.map((schedule) => [[schedule.name, schedule.id], schedule]),
+  ),
 };
 
 /** Every family that is about a server, in the order in which they are exposed. */
@@ -184,13 +170,8 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     read: ({ nodes }) =>
       nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[[name, problem.cause], 1]])),
   },
-  ...Object.entries(NODE_FIELDS).map(([name, help]) => capacity(name as keyof typeof NODE_FIELDS, help)),
+  // What the panel's application API reports for each node; absent unless the configuration has `nodes`.
+  ...familiesOf('node_', NODE_FIELDS, ['node'], ({ capacities }: PanelView) =>
+    capacities.map((node) => [[node.name], node]),
+  ),
 ];
-
-/** A family about what the panel's application API reports for each node; absent unless the configuration has `nodes`. */
-function capacity(name: keyof typeof NODE_FIELDS, help: string): Family<PanelView> {
-  return {
-    ...headOf(`gameserver_node_${name}`, help, ['node']),
-    read: ({ capacities }) => rowsOf(capacities, (node) => [[node.name], node[name]] as const),
-  };
-}

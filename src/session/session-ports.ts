@@ -34,10 +34,11 @@ export interface StreamRecord {
   /** Included in the log, if known. */
   readonly node?: string | undefined;
   readonly sampledAt: number | undefined;
-  /** A new uninterrupted socket begins: its first state is not a transition. */
-  socketBegan(): void;
-  /** The node withheld events from the open socket because it no longer accepts the token: the next state is not a transition. */
-  eventsWithheld(): void;
+  /**
+   * Events may have been missed until now, so the next state is not a transition: a new socket begins, or the node withheld events
+   * from the open one because it no longer accepts the token.
+   */
+  interrupted(): void;
   /** The sample is valid only during the call. */
   socketSample(sample: Sample, now: number): void;
   stateHint(state: ServerState, now: number): void;

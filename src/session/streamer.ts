@@ -90,7 +90,7 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   opened(): void {
-    this.#record.socketBegan();
+    this.#record.interrupted();
     this.happened({ type: 'opened', epoch: this.#socketEpoch });
   }
 
@@ -138,7 +138,7 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   jwtError({ words, isFixable: fixable, answersToken }: JwtError): void {
-    if (fixable) this.#record.eventsWithheld();
+    if (fixable) this.#record.interrupted();
     const token = tokenOf(this.#machine);
     const failure = () => jwtFailure(words, this.#context.codec, token && claimsOf(token.value));
     this.happened({ type: 'jwtError', epoch: this.#socketEpoch, fixable, answersToken, failure });

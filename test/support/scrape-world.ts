@@ -98,7 +98,7 @@ async function recordAfter(
     consoleLine: () => record.consoleLine(),
     stats: (sample: Parameters<ServerRecord['socketSample']>[0]) => record.socketSample(sample, clock.now()),
     status: (state: Parameters<ServerRecord['stateHint']>[0]) => record.stateHint(state, clock.now()),
-    authenticated: () => record.socketBegan(),
+    authenticated: () => record.interrupted(),
     tokenEnding: () => undefined,
     jwtError: () => undefined,
     daemonError: () => undefined,

@@ -10,6 +10,8 @@ const END = fc.record({
   bytes: fc.nat(1_000_000),
 });
 
+const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1_000);
+
 it('a reading has the newest successful and the newest failed backup, and the number of successful ones', () => {
   fc.assert(
     fc.property(fc.array(END), fc.nat(1_000_000_000), (backups, now) => {
@@ -20,27 +22,33 @@ it('a reading has the newest successful and the newest failed backup, and the nu
           .map(({ completedAtMs }) => completedAtMs)
           .sort((a, b) => b - a);
       const successes = endsOf(true);
-      expect(reading.count).toBe(successes.length);
-      expect(reading.lastSuccessUnixMs).toBe(successes[0]);
-      expect(reading.lastFailureUnixMs).toBe(endsOf(false)[0]);
+      expect(reading.backups).toBe(successes.length);
+      expect(reading.backup_last_success_timestamp_seconds).toBe(seconds(successes[0]));
+      expect(reading.backup_last_failure_timestamp_seconds).toBe(seconds(endsOf(false)[0]));
       expect(reading.staleAt).toBe(now + 2.5 * HOUR);
       const sizes = backups
-        .filter(
-          ({ isSuccessful, completedAtMs }) => isSuccessful && completedAtMs === reading.lastSuccessUnixMs,
-        )
+        .filter(({ isSuccessful, completedAtMs }) => isSuccessful && completedAtMs === successes[0])
         .map(({ bytes }) => bytes);
-      expect(sizes.length === 0 ? [undefined] : sizes).toContain(reading.lastSizeBytes);
+      expect(sizes.length === 0 ? [undefined] : sizes).toContain(reading.backup_last_size_bytes);
     }),
   );
 });
 
 it('a reading omits what is unknown', () => {
-  expect(readingOf([], 0, HOUR)).toEqual({ count: 0, staleAt: 2.5 * HOUR });
+  expect(readingOf([], 0, HOUR)).toEqual({ backups: 0, staleAt: 2.5 * HOUR });
   const sizes = [
     { isSuccessful: true, completedAtMs: 2, bytes: 20 },
     { isSuccessful: true, completedAtMs: 3 },
   ];
-  expect(readingOf(sizes, 0, HOUR)).toEqual({ count: 2, lastSuccessUnixMs: 3, staleAt: 2.5 * HOUR });
+  expect(readingOf(sizes, 0, HOUR)).toEqual({
+    backups: 2,
+    backup_last_success_timestamp_seconds: 0.003,
+    staleAt: 2.5 * HOUR,
+  });
   const failed = [{ isSuccessful: false, completedAtMs: 4, bytes: 0 }];
-  expect(readingOf(failed, 0, HOUR)).toEqual({ count: 0, lastFailureUnixMs: 4, staleAt: 2.5 * HOUR });
+  expect(readingOf(failed, 0, HOUR)).toEqual({
+    backups: 0,
+    backup_last_failure_timestamp_seconds: 0.004,
+    staleAt: 2.5 * HOUR,
+  });
 });

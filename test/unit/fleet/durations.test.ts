@@ -19,7 +19,7 @@ const shown = () => record.snapshot(now, { toUnixMs: (ms: number) => ms });
 
 function start(target_ = target({ limits })): void {
   record = new ServerRecord(target_, { socket: 60_000, poll: 60_000 });
-  record.socketBegan();
+  record.interrupted();
   now = 10_000_000;
 }
 

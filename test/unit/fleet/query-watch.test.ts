@@ -81,7 +81,7 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
     socket: MINUTE,
     poll: MINUTE,
   });
-  record.socketBegan();
+  record.interrupted();
   record.socketSample(sampleOf({ state, uptimeMs: 1_000 }), clock.now());
   records.push(record);
   watch.follow();

@@ -17,11 +17,11 @@ it('only a schedule that the panel would start has a next run', () => {
   expect(due).toEqual({
     id: '1',
     name: 'Restart',
-    isProcessing: false,
-    lastRunUnixMs: 1_000,
-    nextRunUnixMs: 2_000,
+    last_run_timestamp_seconds: 1,
+    next_run_timestamp_seconds: 2,
+    processing: 0,
   });
-  expect(off?.nextRunUnixMs).toBeUndefined();
+  expect(off?.next_run_timestamp_seconds).toBeUndefined();
 });
 
 it('a number is shown once, and a name without what a label should not have', () => {
@@ -33,7 +33,7 @@ it('a number is shown once, and a name without what a label should not have', ()
 
 it('a server has at most 20, and the others are counted, each number once', () => {
   const many = Array.from({ length: 30 }, (_, id) => schedule({ id }));
-  const { schedules, leftOut } = shownSchedules([...many, ...many]);
-  expect([schedules.length, leftOut]).toEqual([20, 10]);
-  expect(shownSchedules(many.slice(0, 20)).leftOut).toBe(0);
+  const { schedules, schedules_left_out } = shownSchedules([...many, ...many]);
+  expect([schedules.length, schedules_left_out]).toEqual([20, 10]);
+  expect(shownSchedules(many.slice(0, 20)).schedules_left_out).toBeUndefined();
 });

@@ -19,7 +19,7 @@ let second: number;
 
 beforeEach(() => {
   record = new ServerRecord(target(), { socket: 15_000, poll: 45_000 });
-  record.socketBegan();
+  record.interrupted();
   second = START;
 });
 

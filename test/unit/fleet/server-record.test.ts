@@ -70,7 +70,7 @@ it('a blocked server has the limits that are given, but no samples', () => {
 });
 
 describe('the order of samples', () => {
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
 
   it('keeps the newer frame if an older one arrives later', () => {
     frame(running(1_000, 5_000));
@@ -106,7 +106,7 @@ describe('the order of samples', () => {
     note();
     poll(running(1_050, 9_900), 30 * SECOND);
     note();
-    record.socketBegan();
+    record.interrupted();
     frame(running(1_065, 9_950), 5 * SECOND);
     note();
     expect(seen).toEqual([9_000, 9_400, 9_900, 9_950]);
@@ -114,7 +114,7 @@ describe('the order of samples', () => {
 });
 
 describe('counters', () => {
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
 
   it('restart when the uptime decreases', () => {
     frame(running(5_000, 1_000_000));
@@ -165,7 +165,7 @@ describe('counters', () => {
 });
 
 describe('starts and stops', () => {
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
   const stops = (afterMs = 10 * SECOND) => unrequestedStops(record, now + afterMs);
 
   it.each([
@@ -197,17 +197,17 @@ describe('starts and stops', () => {
 
   it('are not counted for the first state from a new socket', () => {
     hint('running');
-    record.socketBegan();
+    record.interrupted();
     hint('offline', 500);
     expect(shown().stops).toEqual({ ...NO_STOPS, unknown: 1 });
-    record.socketBegan();
+    record.interrupted();
     hint('running', 500);
     expect(record.starts).toBe(0);
   });
 
   it('are counted between two sockets if the uptime shows them', () => {
     frame(running(5_000, 10));
-    record.socketBegan();
+    record.interrupted();
     frame(running(12, 10), 60 * SECOND);
     expect(record.starts).toBe(1);
     frame(running(13, 10));
@@ -221,7 +221,7 @@ describe('starts and stops', () => {
     ['during the start', 'starting', { state: 'starting', uptimeMs: 900 }],
   ])('are counted for an offline server that started between two sockets: %s', (_title, greeting, first) => {
     frame(OFF);
-    record.socketBegan();
+    record.interrupted();
     hint(greeting, 60 * SECOND);
     frame(first);
     frame({ ...first, state: 'running' });
@@ -231,9 +231,9 @@ describe('starts and stops', () => {
 
   it('are not counted for a single wrong status', () => {
     frame(running(5_000, 10));
-    record.socketBegan();
+    record.interrupted();
     hint('offline', 60 * SECOND);
-    record.socketBegan();
+    record.interrupted();
     hint('running', 5 * SECOND);
     frame(running(5_066, 20));
     frame(running(5_067, 20));
@@ -242,7 +242,7 @@ describe('starts and stops', () => {
 
   it('are counted for a restart in a gap even if the new run is longer than the previous one, and counters restart', () => {
     frame(running(10, 5_000));
-    record.socketBegan();
+    record.interrupted();
     hint('running', 300 * SECOND);
     frame(running(200, 100));
     frame(running(201, 120));
@@ -253,7 +253,7 @@ describe('starts and stops', () => {
 
   it('have an unknown reason if the node withheld the events because of the token', () => {
     frame(running(10, 5_000));
-    record.eventsWithheld();
+    record.interrupted();
     frame(OFF, 20 * SECOND);
     expect(shown().stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(record.state).toBe('offline');
@@ -261,7 +261,7 @@ describe('starts and stops', () => {
 
   it('are counted once if the node withheld the events', () => {
     frame(OFF);
-    record.eventsWithheld();
+    record.interrupted();
     frame(running(5, 10), 20 * SECOND);
     frame(running(6, 20));
     expect(record.starts).toBe(1);
@@ -290,7 +290,7 @@ describe('starts and stops', () => {
 const LIFE = ['start', 'crash', 'stop', 'restart', 'gap', 'wait'] as const;
 
 describe('a stats frame at the same time as a status', () => {
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
   const stops = (afterMs = 10 * SECOND) => unrequestedStops(record, now + afterMs);
   const stats = (state: ServerState, afterMs: number) => frame({ state, memoryBytes: 1 }, afterMs);
 
@@ -405,14 +405,14 @@ describe('a stats frame at the same time as a status', () => {
             say(before.state, isMixed ? uptime() : before.uptime);
           }
         };
-        one.socketBegan();
+        one.interrupted();
         one.stateHint(state, at);
         say(state, 0);
         for (const { what, lateMs, isMixed } of steps) {
           const isOn = state !== 'offline';
           if (what === 'gap') {
             const wasOn = isOn;
-            one.socketBegan();
+            one.interrupted();
             at += 100_000;
             if (!wasOn) {
               since = at - 40_000;
@@ -451,7 +451,7 @@ describe('a stats frame at the same time as a status', () => {
 });
 
 describe('frozen statistics', () => {
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
   const ASKED_AFTER = 15 * SECOND;
   const isFresh = () => record.isFresh(now);
 
@@ -482,7 +482,7 @@ describe('frozen statistics', () => {
   it('are not a restart, however short the run was', () => {
     frame(running(3, 5_000));
     for (let answer = 0; answer < 4; answer += 1) frame(running(3, 5_000), ASKED_AFTER);
-    record.socketBegan();
+    record.interrupted();
     hint('running', 60 * SECOND);
     frame(running(3, 5_000));
     expect(record.starts).toBe(0);
@@ -529,7 +529,7 @@ describe('frozen statistics', () => {
 });
 
 describe('start time', () => {
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
 
   it('does not change between samples of one run', () => {
     frame({ state: 'running', uptimeMs: 60_000 });
@@ -604,7 +604,7 @@ describe('the expectation', () => {
     ['auto', ['running', 'polled offline'], 1],
   ])('%s, for a server with the states %j, is %s', (wanted, seen, expected) => {
     const one = create(wanted);
-    one.socketBegan();
+    one.interrupted();
     for (const state of seen) {
       now += SECOND;
       if (state === 'polled offline') one.pollSample(sampleOf(OFF), now, now);
@@ -623,7 +623,7 @@ describe('the expectation', () => {
     ['maintenance', 1],
   ])('auto for a server blocked as %s, by the server list or by its own calls, is %s', (reason, expected) => {
     for (const one of [create('auto', reason), create('auto')]) {
-      one.socketBegan();
+      one.interrupted();
       one.stateHint('running', now);
       if (one.target.blocked === undefined)
         one.setCollection({ condition: 'blocked', blocked: reason }, 'none');
@@ -634,7 +634,7 @@ describe('the expectation', () => {
 });
 
 describe('the time since which a server is in its state', () => {
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
 
   it('is that of the change, and of the first sample if no change was seen', () => {
     expect(shown().state_changed_timestamp_seconds).toBeUndefined();
@@ -663,7 +663,7 @@ describe('the time since which a server is in its state', () => {
 
 describe('the time of the last stop', () => {
   it('is known once its reason is, and remains after the next start', () => {
-    record.socketBegan();
+    record.interrupted();
     frame(running(100, 0));
     expect(shown().last_stop_timestamp_seconds).toBeUndefined();
     hint('stopping', 500);
@@ -678,7 +678,7 @@ describe('the time of the last stop', () => {
 
 describe('CPU time', () => {
   const using = (uptime: number, cpuCores: number) => running(uptime, 0, { cpuCores });
-  beforeEach(() => record.socketBegan());
+  beforeEach(() => record.interrupted());
 
   it('continues over a restart of the server, and is absent without a fresh sample', () => {
     expect(shown().cpu_seconds_total).toBeUndefined();
@@ -710,7 +710,7 @@ describe('saturation and uptime', () => {
   it('use the limits that the metrics show, and the time between samples', () => {
     const limits = { cpuCores: 2, memoryBytes: 1_000 };
     record = new ServerRecord(target({ limits }), { socket: 60_000, poll: 60_000 });
-    record.socketBegan();
+    record.interrupted();
     for (let second = 1; second <= 10; second += 1) {
       frame(running(second, 0, { cpuCores: second <= 4 ? 1.9 : 1, memoryBytes: 950 }));
     }
@@ -729,7 +729,7 @@ describe('saturation and uptime', () => {
     const atItsLimits = (second: number, memoryLimitBytes: number) =>
       running(second, 0, { cpuCores: 2, memoryBytes: 1_000, memoryLimitBytes });
     record = new ServerRecord(target({ limits: { cpuCores: 4 } }), { socket: 60_000, poll: 60_000 });
-    record.socketBegan();
+    record.interrupted();
     frame(atItsLimits(1, 2_000));
     frame(atItsLimits(2, 2_000));
     expect(shown()).toMatchObject({ cpu_saturated_seconds_total: 0, memory_saturated_seconds_total: 0 });

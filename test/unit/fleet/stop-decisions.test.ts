@@ -20,7 +20,7 @@ beforeEach(() => {
   clock = new EarlyClock();
   log = collectingLogger();
   record = new ServerRecord(target({ name: 'creative' }), { socket: 60_000, poll: 60_000 }, { clock, log });
-  record.socketBegan();
+  record.interrupted();
   record.stateHint('running', clock.now());
 });
 

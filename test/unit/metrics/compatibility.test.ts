@@ -27,7 +27,7 @@ const FAMILIES = compatibilityFamilies(PREFIX);
 const GOLDEN = new URL('../../fixtures/golden-compatibility.prom', import.meta.url);
 const clock = new ManualClock();
 
-const BACKUPS = { count: 3, lastSuccessUnixMs: 1_699_990_000_500, lastSizeBytes: 1, staleAt: Infinity };
+const BACKUPS = { backups: 3, backup_last_success_timestamp_seconds: 1_699_990_000.5, staleAt: Infinity };
 
 const LISTED = {
   listedMemoryBytes: 4_294_967_296,
@@ -70,7 +70,7 @@ function fleet(): readonly ServerReading[] {
         },
       },
       sample: { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0, uptimeMs: 0 },
-      backups: { count: 0, staleAt: Infinity },
+      backups: { backups: 0, staleAt: Infinity },
     }),
     observedRecord({
       target: { id: '77aa01bc', name: 'polled', limits: { swapBytes: 0 } },
@@ -177,7 +177,7 @@ describe('values', () => {
   });
 
   it('of the last backup are 0 for a server without backups', () => {
-    expect(valuesOf({ backups: { count: 0, staleAt: Infinity } })['most_recent_backup_time']).toBe(0);
+    expect(valuesOf({ backups: { backups: 0, staleAt: Infinity } })['most_recent_backup_time']).toBe(0);
   });
 });
 

@@ -225,18 +225,18 @@ test('info has the same node name as gameserver_node_up', () => {
 test.each([
   [
     'a successful one',
-    { lastSuccessUnixMs: 1_700_000_000_500, lastSizeBytes: 7 },
+    { backup_last_success_timestamp_seconds: 1_700_000_000.5, backup_last_size_bytes: 7 },
     ['backups 3', 'backup_last_success_timestamp_seconds 1700000000.5', 'backup_last_size_bytes 7'],
   ],
   [
     'a failed one',
-    { lastFailureUnixMs: 1_700_000_001_500 },
+    { backup_last_failure_timestamp_seconds: 1_700_000_001.5 },
     ['backups 3', 'backup_last_failure_timestamp_seconds 1700000001.5'],
   ],
-  ['none', { count: 0 }, ['backups 0']],
+  ['none', { backups: 0 }, ['backups 0']],
   ['an outdated reading', { staleAt: READ_AT }, []],
 ])('backups: %s', (_what, changes, lines) => {
-  const backups = { count: 3, staleAt: READ_AT + 1, ...changes };
+  const backups = { backups: 3, staleAt: READ_AT + 1, ...changes };
   expect(series({ backups }).filter((line) => line.startsWith('backup'))).toEqual(lines);
   const target = { withoutBackups: true } as const;
   expect(series({ backups, target }).filter((line) => line.startsWith('backup'))).toEqual([]);
