@@ -1,36 +1,78 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it } from 'vitest';
-import {
-  ATTACK_MS,
-  endAfterEach,
-  expectBounds,
-  goodAlone,
-  goodPanel,
-  hostilePanel,
-  manyPages,
-  numbersIn,
-  startGoodPanel,
-  startListingPanel,
-  WALK_MS,
-  Watched,
-  yamlOf,
-} from '../support/hostile-listing.ts';
+import { afterEach, expect, it } from 'vitest';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { hostilePanel, startListingPanel } from '../support/hostile-listing.ts';
+import { endPrograms, serveProgram } from '../support/program.ts';
 
-endAfterEach();
+const GOOD_SERVERS = 20;
+const MAX_ADDED_BYTES = 250 * 1_048_576;
+const MAX_ADDED_LINES = 20;
+
+/** How long an exporter is watched without the hostile panel and after its server list, and the limit for reading that, in real milliseconds. */
+const WATCH_MS = 6_000;
+const WALK_MS = 40_000;
+
+let good: Simulator | undefined;
+
+afterEach(async () => {
+  await endPrograms();
+  await good?.stop();
+});
+
+const uuidOf = (n: number) => `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
+
+/** Five hundred pages of a hundred suspended servers each. */
+function pageOf(page: number): string {
+  const data = Array.from({ length: 100 }, (_, index) => {
+    const uuid = uuidOf((page - 1) * 100 + index);
+    return {
+      attributes: { uuid, name: 'one of fifty thousand', node: 'somewhere', is_suspended: true },
+    };
+  });
+  return JSON.stringify({ data, meta: { pagination: { total_pages: 500 } } });
+}
+
+/** The values of the series with this name and this prefix of their labels; these scrapes are too long to be parsed often. */
+function numbersIn(scraped: string, name: string, labels: string): readonly number[] {
+  const series = new RegExp(`^${name}${labels === '' ? '' : `\\{${labels}[^}]*\\}`} (\\S+)$`, 'gm');
+  return [...scraped.matchAll(series)].map(([, value]) => Number(value));
+}
+
+/** The built program with these panels, scraped continuously until the end of the attack. */
+async function watched(panels: readonly string[], isEnd: (scraped: string) => boolean) {
+  const { process, url, until } = await serveProgram({ yaml: ['panels:', ...panels].join('\n') });
+  const all = Array.from({ length: GOOD_SERVERS }, () => 1);
+  await until('gameserver_collection_streaming', { panel: 'good' }, all);
+  let mostBytes = 0;
+  const scrape = async () => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    mostBytes = Math.max(mostBytes, ...numbersIn(text, 'process_resident_memory_bytes', ''));
+    return text;
+  };
+  for (const giveUpAt = performance.now() + WALK_MS; performance.now() < giveUpAt; await delay(100))
+    if (isEnd(await scrape())) break;
+  for (const endsAt = performance.now() + WATCH_MS; performance.now() < endsAt; await delay(100))
+    await scrape();
+  const scraped = await scrape();
+  for (const name of ['gameserver_collection_streaming', 'gameserver_collection_up'])
+    expect(numbersIn(scraped, name, 'panel="good"')).toEqual(all);
+  const lines = process.stderr.split('\n').length;
+  await endPrograms();
+  return { scraped, mostBytes, lines };
+}
 
 it("50,000 servers on 500 pages add no more than max_servers, and don't affect another panel", async () => {
-  const good = await startGoodPanel();
-  const alone = await goodAlone(good);
-  const hostile = await startListingPanel(manyPages());
-  const watched = await Watched.start(yamlOf(goodPanel(good), hostilePanel(hostile.url, 15_000)));
+  good = await startSimulator({ servers: GOOD_SERVERS });
+  const goodPanel = `  - { name: good, url: '${good.url}', api_key: ${good.apiKey}, discover: true }`;
+  const alone = await watched([goodPanel], () => true);
   const labels = 'panel="hostile"';
-  for (const endsAt = performance.now() + WALK_MS; performance.now() < endsAt; await delay(100)) {
-    const scraped = await watched.scrape();
-    if (numbersIn(scraped, 'gameserver_exporter_discovered_servers', labels)[0] !== 0) break;
-  }
-  await watched.watch(ATTACK_MS / 2);
-  const scraped = await watched.scrape();
-  expect(numbersIn(scraped, 'gameserver_exporter_discovered_servers', labels)).toEqual([15_000]);
-  expect(numbersIn(scraped, 'gameserver_exporter_discovery_left_out_servers', labels)).toEqual([35_000]);
-  await expectBounds(watched, alone);
+  const discovered = (text: string) => numbersIn(text, 'gameserver_exporter_discovered_servers', labels);
+  const hostile = hostilePanel(await startListingPanel(pageOf), 15_000);
+  const attacked = await watched([goodPanel, hostile], (text) => discovered(text)[0] !== 0);
+  expect(discovered(attacked.scraped)).toEqual([15_000]);
+  const leftOut = numbersIn(attacked.scraped, 'gameserver_exporter_discovery_left_out_servers', labels);
+  expect(leftOut).toEqual([35_000]);
+  expect(attacked.mostBytes - alone.mostBytes).toBeLessThan(MAX_ADDED_BYTES);
+  expect(attacked.lines - alone.lines).toBeLessThanOrEqual(MAX_ADDED_LINES);
 });

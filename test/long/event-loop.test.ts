@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { endAfterEach, hostilePanel, startListingPanel, yamlOf } from '../support/hostile-listing.ts';
-import { configFile, metricsAt, runProgram, valuesIn } from '../support/program.ts';
+import { hostilePanel, startListingPanel } from '../support/hostile-listing.ts';
+import { configFile, endPrograms, metricsAt, runProgram, valuesIn } from '../support/program.ts';
 
 /** The longest that the event loop may be blocked, in milliseconds of CPU time. */
 const MAX_BLOCK_MS = 1_000;
@@ -89,7 +89,7 @@ async function readings(url: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-endAfterEach();
+afterEach(endPrograms);
 
 it.each([
   ['many entries', pageOf(repeated(ownKey, MAX_LISTING))],
@@ -110,8 +110,8 @@ it.each([
   "a hostile server list doesn't block the event loop of the built program for a second: %s",
   async (_, page) => {
     let isHostile = false;
-    const panel = await startListingPanel(() => (isHostile ? page : serversWith('"node":"one"')));
-    const yaml = (maxServers: number) => yamlOf(hostilePanel(panel.url, maxServers));
+    const address = await startListingPanel(() => (isHostile ? page : serversWith('"node":"one"')));
+    const yaml = (maxServers: number) => `panels:\n${hostilePanel(address, maxServers)}`;
     const file = await configFile(yaml(15_000));
     const { program, url } = await startMetered(file);
     isHostile = true;

@@ -76,7 +76,7 @@ function refusedUpgrades(): FairnessRow {
 export const FAIRNESS_ROWS: readonly FairnessRow[] = [deadNode(), refusedUpgrades()];
 
 /** Servers that the unit tests simulate at most. */
-const SMALL = 500;
+const SMALL = 250;
 
 /** Fleets that are too large for real sockets, in simulated time. */
 export const LARGE_SCENARIOS: readonly Scenario[] = SCENARIOS.filter(

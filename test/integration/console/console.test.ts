@@ -314,13 +314,6 @@ describe("a console that can't be opened", () => {
       'no_console_permission',
     ],
     [
-      'lacks a permission on the node',
-      () => stage.panel.set({ tokenPermissions: ['control.start'] }),
-      [],
-      /^survival: the node rejected the token: "jwt: missing connect permission"\. .*grants `websocket\.connect`.* The API key/,
-      'no_console_permission',
-    ],
-    [
       'has a rejected key',
       () => stage.panel.revokeKey(stage.panel.apiKey),
       [],
@@ -333,27 +326,6 @@ describe("a console that can't be opened", () => {
       ['origin: https://wrong.example.com'],
       /^survival: the node rejected the socket upgrade \(403\); Origin sent: https:\/\/wrong\.example\.com\. /,
       'origin',
-    ],
-    [
-      'has a suspended server',
-      () => stage.panel.suspend('survival'),
-      [],
-      /^survival: .*409.*suspended/,
-      'suspended',
-    ],
-    [
-      'has a node that drops the socket',
-      () => stage.panel.failSockets({ kind: 'drop-upgrade' }),
-      [],
-      /^survival: the node closed the connection \(ECONNRESET\)\. /,
-      'node_connection',
-    ],
-    [
-      'has a node that rejects the token',
-      () => stage.panel.failSockets({ kind: 'ignore-auth' }),
-      [],
-      /^survival: the node didn't acknowledge the token in time\. /,
-      'auth_unanswered',
     ],
   ])('ends with an error and what to do if it %s', async (_why, bring, settings, words, cause) => {
     await start();

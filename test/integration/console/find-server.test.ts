@@ -84,30 +84,6 @@ describe("a server that isn't in the configuration", () => {
     expect(listings()).toBe(0);
   });
 
-  it('is ambiguous if two servers have the same name', async () => {
-    await expect(find('lobby', [entry('main', DISCOVER), entry('other', DISCOVER)])).rejects.toThrow(
-      /^"lobby" matches more than one server: lobby \(\S+\) on panel main, lobby \(\S+\) on panel other; /,
-    );
-  });
-
-  it('is not confused with a server of another panel whose name is its id', async () => {
-    const { uuid, identifier } = panel.server('survival');
-    const named = `    servers: [{ id: deadbeef, name: "${identifier}" }]`;
-    const two = [entry('main', DISCOVER), entry('other', named)];
-    await expect(find(identifier, two)).rejects.toThrow(
-      `"${identifier}" matches more than one server: survival (${uuid}) on panel main, ${identifier} (deadbeef) on panel other; select the panel with --panel`,
-    );
-    expect(await find(identifier, two, { panel: 'main' })).toMatchObject({ panel: 'main', id: identifier });
-    expect(await find(identifier, two, { panel: 'other' })).toMatchObject({ panel: 'other', id: 'deadbeef' });
-  });
-
-  it('is accepted by its id if it is clear which panel is meant', async () => {
-    expect(await find('deadbeef', [entry('main', DISCOVER)])).toMatchObject({ id: 'deadbeef' });
-    const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
-    expect(await find('deadbeef', two, { panel: 'other' })).toMatchObject({ panel: 'other', id: 'deadbeef' });
-    expect(listings()).toBe(0);
-  });
-
   it("is searched for with the user's key on one panel only", async () => {
     const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
     await expect(find('survival', two, { own: true })).rejects.toThrow(

@@ -88,13 +88,6 @@ function mountedFrom(service: string, path: string): string | undefined {
 }
 
 describe('the compose file', () => {
-  it('runs the exporter of a panel or of the demo, with the same three services', () => {
-    const common = ['prometheus', 'alertmanager', 'grafana'];
-    expect(running('panel').toSorted()).toEqual(['exporter', ...common].toSorted());
-    expect(running('demo').toSorted()).toEqual(['simulated-panel', 'demo-exporter', ...common].toSorted());
-    expect(readText(`${FOLDER}/.env`)).toMatch(/^COMPOSE_PROFILES=panel$/m);
-  });
-
   it('refers only to services, files and volumes that exist', () => {
     for (const [name, service] of services) {
       for (const { source } of service.configs ?? []) expect(compose.configs, name).toHaveProperty(source);
@@ -121,16 +114,6 @@ describe('the compose file', () => {
       .map(({ image }) => image);
     expect(images).toHaveLength(3);
     for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
-  });
-
-  it('lets alerts link to the status page at the port that is published', () => {
-    for (const name of ['exporter', 'demo-exporter'])
-      expect(services.get(name)?.command, name).toEqual([
-        'serve',
-        '--web.external-url=http://localhost:10317',
-      ]);
-    for (const name of ['exporter', 'simulated-panel'])
-      expect(services.get(name)?.ports, name).toEqual(['127.0.0.1:10317:10317']);
   });
 
   it('keeps the key out of the repository', () => {

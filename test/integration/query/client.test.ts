@@ -155,16 +155,6 @@ describe('an invalid response', () => {
     expect(await ask('rust', server.port)).toEqual(failed('query_wrong_protocol', /too short/));
   });
 
-  it.each([-1, 'many'])('fails if its number of players is %j', async (online) => {
-    await using server = await writing(minecraftStatus({ players: { online, max: 20 } }));
-    expect(await ask('minecraft', server.port)).toEqual(failed('query_wrong_protocol', /no player count/));
-  });
-
-  it.each([0])('has no limit if its limit is %j', async (max) => {
-    await using server = await writing(minecraftStatus({ players: { online: 3, max } }));
-    expect(await ask('minecraft', server.port)).toEqual(counted(3));
-  });
-
   it.each([{}, 'text'])('fails if it is the JSON %j', async (json) => {
     await using server = await writing(minecraftStatus(JSON.stringify(json)));
     expect(await ask('minecraft', server.port)).toEqual(WRONG);

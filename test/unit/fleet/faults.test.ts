@@ -314,7 +314,7 @@ async function dropNode({ panel, clock }: World, node: string): Promise<void> {
 }
 
 /** Larger fleets take longer: the benchmark and the tests of faults have them. */
-const MOST_SERVERS = 500;
+const MOST_SERVERS = 250;
 
 const small = SCENARIOS.filter(
   ({ groups }) => groups.reduce((sum, { count }) => sum + count, 0) <= MOST_SERVERS,

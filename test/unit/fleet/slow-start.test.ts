@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startWorld } from '../../../bench/fairness/simulation.ts';
 import { busiestMinute } from '../../support/busiest-minute.ts';
+import { watchWorld } from '../../support/world-watch.ts';
 
 const LIMIT_PER_MINUTE = 216;
 
@@ -99,4 +100,33 @@ describe('a fleet of 150 servers, which starts in less than a minute', () => {
     // Chance weighs more in a small fleet.
     expectSpread(outcome, 2);
   });
+});
+
+it('after a restart of a panel and its node, 200 servers stream as soon as the budget allows, with one token each', async () => {
+  const restart = { fromMinute: 5, toMinute: 5.5 };
+  const faults = [
+    { ...restart, effect: 'down' },
+    { ...restart, effect: 'clock', on: 'socket' },
+  ] as const;
+  const groups = [{ count: 200, mode: 'auto', trouble: 'none', node: 'a' }] as const;
+  const world = startWorld({ limit: 240, groups, faults });
+  await watchWorld(world, 5);
+  const { calls } = world.panel;
+  const before = calls.length;
+  world.panel.dropSockets('a');
+  const seen = await watchWorld(world, 5);
+  await world.fleet.stop();
+  expect(seen.at(25).streaming).toBe(0);
+  expect(seen.allStreamAfterS(30)).toBeLessThanOrEqual(75 + (200 / 192) * 60);
+  const tokens = new Map<string, number>();
+  let repeated = 0;
+  for (const { endpoint, server = '', at } of calls.slice(before)) {
+    if (endpoint !== 'websocket' || at < 5.5 * MINUTE_MS) continue;
+    if (at - (tokens.get(server) ?? Number.NEGATIVE_INFINITY) < EARLIEST_FIRST_RENEWAL_MS) repeated += 1;
+    tokens.set(server, at);
+  }
+  // A token that a canary gets is thrown away.
+  expect(repeated).toBeLessThanOrEqual(2);
+  expect(seen.busiestMinute).toBeLessThanOrEqual(192);
+  expect(seen.throttled).toBe(0);
 });
