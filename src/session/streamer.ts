@@ -236,10 +236,10 @@ export class Streamer implements SocketListener, FrameHandler {
     const { target, sampledAt } = this.#record;
     const machine = this.#machine;
     const isRefresh = machine.name === 'refreshing';
-    const isFirst = sampledAt === undefined && isUntried(machine);
+    const isUntried = machine.epoch === 0 && 'failures' in machine && machine.failures === 0;
     const ask = {
       daemon: target.daemon,
-      deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
+      deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), sampledAt === undefined && isUntried),
       isRetry: () => isTokenRetry(this.#machine),
       isRefresh,
     };
@@ -283,11 +283,6 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 }
 
-/** Is it the server's first attempt? */
-function isUntried(machine: MachineState): boolean {
-  return machine.name === 'fetchingToken' && machine.epoch === 0 && machine.failures === 0;
-}
-
 /** A token is refreshed at a random point between these parts of its life: early enough to retry, late enough to cost few calls. */
 const REFRESH_FROM = 0.75;
 const REFRESH_TO = 0.9;
@@ -295,10 +290,7 @@ const REFRESH_TO = 0.9;
 /** The first token of a socket is refreshed from here on, so that a fleet that started together spreads at once. */
 const FIRST_REFRESH_FROM = 0.1;
 
-/**
- * A token's life has so many instants at which tokens of a fleet are refreshed, so every 2 s of ten minutes: calls that follow each
- * other take half the CPU time of single ones.
- */
+/** A fleet's tokens are refreshed together, every 2 s if they live ten minutes: calls in a row take half the CPU time. */
 const REFRESH_STEPS = 300;
 
 /** Credentials with their instants: the lifetime counts on the monotonic clock from their receipt; `random` is uniform in [0, 1). */
