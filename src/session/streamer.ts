@@ -236,10 +236,11 @@ export class Streamer implements SocketListener, FrameHandler {
     const { target, sampledAt } = this.#record;
     const machine = this.#machine;
     const isRefresh = machine.name === 'refreshing';
-    const isUntried = machine.epoch === 0 && 'failures' in machine && machine.failures === 0;
+    const isFirst =
+      sampledAt === undefined && machine.epoch === 0 && 'failures' in machine && machine.failures === 0;
     const ask = {
       daemon: target.daemon,
-      deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), sampledAt === undefined && isUntried),
+      deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
       isRetry: () => isTokenRetry(this.#machine),
       isRefresh,
     };
