@@ -12,17 +12,10 @@ import {
   stateTitle,
   stopWords,
 } from '../data/words.ts';
-import { CHART_TITLES, Charts } from './charts.ts';
+import { charts } from './charts.tsx';
 import { playerWords } from './columns.tsx';
 import { keyOf, type LiveFleet, labelWords } from './live-fleet.ts';
 import { ago, notice, time, timeOfDay } from './parts.tsx';
-
-/** Always the same, so that nothing but the charts changes them. */
-const BOXES = CHART_TITLES.map((title) => (
-  <div key={title} class="chart">
-    <h3>{title}</h3>
-  </div>
-));
 
 interface DetailsProps {
   readonly fleet: LiveFleet;
@@ -37,40 +30,15 @@ interface DetailsState {
 
 /** The contents of an open row: the server's problem and what to do, large charts, its identity, and its recent state changes. */
 export class Details extends Component<DetailsProps, DetailsState> {
-  #box: HTMLElement | null = null;
-  #charts: Promise<Charts> | undefined;
   /** The state, stop and step for which the history was fetched. */
   #historyOf: string | undefined;
 
   override componentDidMount(): void {
-    this.#drawCharts();
     void this.#follow();
   }
 
-  override componentDidUpdate(before: DetailsProps, { history }: DetailsState): void {
-    if (before.theme !== this.props.theme) this.#drawCharts();
-    else if (history !== this.state.history) void this.#showHistory();
+  override componentDidUpdate(): void {
     void this.#follow();
-  }
-
-  override componentWillUnmount(): void {
-    void this.#charts?.then((charts) => charts.remove());
-  }
-
-  #drawCharts(): void {
-    if (this.#box === null) return;
-    const [box, before] = [this.#box, this.#charts];
-    this.#charts = Promise.resolve(before).then((charts) => {
-      charts?.remove();
-      return Charts.in(box);
-    });
-    void this.#showHistory();
-  }
-
-  async #showHistory(): Promise<void> {
-    const { history } = this.state;
-    const charts = await this.#charts;
-    if (history !== undefined) charts?.show(history, this.props.server);
   }
 
   // The history is fetched when it has a new point, and when the stream shows another state or stop.
@@ -85,20 +53,13 @@ export class Details extends Component<DetailsProps, DetailsState> {
     else this.setState({ history });
   }
 
-  override render({ fleet, server }: DetailsProps, { history }: DetailsState): JSX.Element {
+  override render({ fleet, server, theme }: DetailsProps, { history }: DetailsState): JSX.Element {
     const { complaint } = server;
     const url = fleet.panels.find(({ name }) => name === server.panel)?.url;
     return (
       <div class="detail">
         {complaint !== undefined && notice(complaint)}
-        <div
-          class="charts"
-          ref={(box) => {
-            this.#box = box ?? this.#box;
-          }}
-        >
-          {BOXES}
-        </div>
+        {charts({ history, server, theme })}
         <div class="side">
           <div class="who">
             <h3>Server</h3>

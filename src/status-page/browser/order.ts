@@ -4,7 +4,7 @@ import { ATTENTION_CODES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopWords } from '../data/words.ts';
 import { hasProblem, type LiveFleet, labelWords } from './live-fleet.ts';
-import type { Filter, ServerSelection } from './view.ts';
+import type { View } from './view.ts';
 
 interface Sort {
   readonly title: string;
@@ -30,17 +30,19 @@ export type SortKey = keyof typeof SORTS;
 
 export const SORT_KEYS = Object.keys(SORTS) as readonly SortKey[];
 
-/** How the table is sorted; without it, by attention. */
-export interface Sorting {
-  readonly key: SortKey;
-  readonly isDescending: boolean;
+/** The sorting after a column is chosen: first its default direction, then the other, then none. */
+export function nextSorting(now: string, key: SortKey): string {
+  const ways = 'isHighestFirst' in SORTS[key] ? [`-${key}`, key] : [key, `-${key}`];
+  return [...ways, ''][ways.indexOf(now) + 1] ?? '';
 }
 
-/** The sorting after a column is chosen: first its default direction, then the other, then none. */
-export function nextSorting(now: Sorting | undefined, key: SortKey): Sorting | undefined {
-  const first = 'isHighestFirst' in SORTS[key];
-  if (now?.key !== key) return { key, isDescending: first };
-  return now.isDescending === first ? { key, isDescending: !first } : undefined;
+/** The key of a sorting, and its direction. */
+export function sortingOf(sort: string): {
+  readonly key: SortKey | undefined;
+  readonly isDescending: boolean;
+} {
+  const isDescending = sort.startsWith('-');
+  return { key: SORT_KEYS.find((key) => key === sort.slice(isDescending ? 1 : 0)), isDescending };
 }
 
 function traffic(server: LiveServer): number | undefined {
@@ -54,13 +56,17 @@ function negative(value: number | undefined): number | undefined {
 
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
+/** What decides which servers are shown, and in which order. */
+export type Selection = Pick<View, 'q' | 'show' | 'sort'>;
+
 /** The servers of a selection, in order. Servers without a value come last in either direction. */
-export function order(fleet: LiveFleet, selection: ServerSelection): readonly LiveServer[] {
-  const chosen = chosenServers(fleet, selection);
-  const { sorting } = selection;
-  if (sorting === undefined) return byAttention(chosen);
-  const { of } = SORTS[sorting.key];
-  const sign = sorting.isDescending ? -1 : 1;
+export function order({ servers }: LiveFleet, { q, show, sort }: Selection): readonly LiveServer[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const chosen = servers.filter((server) => passes(server, show) && matches(server, words));
+  const { key, isDescending } = sortingOf(sort);
+  if (key === undefined) return byAttention(chosen);
+  const { of } = SORTS[key];
+  const sign = isDescending ? -1 : 1;
   const valued = chosen.map((server) => ({ server, value: of(server) }));
   return valued.sort((a, b) => compare(a.value, b.value, sign)).map(({ server }) => server);
 }
@@ -72,33 +78,21 @@ function compare(a: string | number | undefined, b: string | number | undefined,
 
 /** Servers with problems first, by urgency and those that aren't counted last; then recent crashes; then as configured. */
 function byAttention(servers: readonly LiveServer[]): readonly LiveServer[] {
-  const counted = ATTENTION_CODES.flatMap((reason) =>
-    servers.filter(({ attention }) => attention === reason),
-  );
-  const others = servers.filter(({ attention }) => attention === undefined);
-  const [problems, rest] = partition(others, hasProblem);
-  const [crashed, well] = partition(rest, ({ last_crash: crash }) => crash !== undefined);
-  return [...counted, ...problems, ...crashed, ...well];
+  const rank = (server: LiveServer) => {
+    const { attention, last_crash: crash } = server;
+    if (attention !== undefined) return ATTENTION_CODES.indexOf(attention);
+    return ATTENTION_CODES.length + (hasProblem(server) ? 0 : crash === undefined ? 2 : 1);
+  };
+  const ranked = servers.map((server) => ({ server, rank: rank(server) }));
+  return ranked.sort((one, other) => one.rank - other.rank).map(({ server }) => server);
 }
 
-function partition<T>(
-  all: readonly T[],
-  isFirst: (one: T) => boolean,
-): readonly [readonly T[], readonly T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
-}
-
-function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): readonly LiveServer[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  return fleet.servers.filter(
-    (server) => (filter === undefined || passes(server, filter)) && matches(server, words),
-  );
-}
-
-function passes(server: LiveServer, { kind, word }: Filter): boolean {
-  const { attention } = server;
-  if (kind !== 'attention') return server[kind] === word;
-  return attention !== undefined && (word === 'any' || word === attention || word === groupOf(attention));
+function passes(server: LiveServer, show: string): boolean {
+  if (show === '') return true;
+  const { attention, state, condition, panel } = server;
+  const groups = attention === undefined ? [] : ['any', attention, groupOf(attention)];
+  const shared = [`state:${state}`, `condition:${condition}`, `panel:${panel}`];
+  return [...shared, ...groups.map((word) => `attention:${word}`)].includes(show);
 }
 
 /**

@@ -55,8 +55,7 @@ export class Page {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
     fleet.apply(delta);
-    const isUrgent =
-      this.#view.sorting === undefined && delta.changes.some(([field]) => field === 'attention');
+    const isUrgent = this.#view.sort === '' && delta.changes.some(([field]) => field === 'attention');
     if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#settle();
     else this.#draw();
   }
@@ -67,7 +66,7 @@ export class Page {
   }
 
   /** Applies a user's choice, and stores it in the page's address: as a new history entry, or in place of the current one. */
-  #choose(change: Partial<View>, step: 'new' | 'in place' = 'new'): void {
+  readonly #choose = (change: Partial<View>, step: 'new' | 'in place' = 'new'): void => {
     this.#view = { ...this.#view, ...change };
     const query = writeView(this.#view, location.search);
     if (query !== location.search) {
@@ -76,7 +75,7 @@ export class Page {
       else history.replaceState(null, '', address);
     }
     this.#arrange();
-  }
+  };
 
   /** Sorts the servers, because the user asked for another order or because the values changed. */
   #arrange(): void {
@@ -150,9 +149,7 @@ export class Page {
   }
 
   #main(fleet: LiveFleet): JSX.Element {
-    const { filter, sorting } = this.#view;
-    const choice = { filter, onFilter: (chosen: View['filter']) => this.#choose({ filter: chosen }) };
-    const sort = { sorting, onSort: (chosen: View['sorting']) => this.#choose({ sorting: chosen }) };
+    const choice = { view: this.#view, choose: this.#choose };
     const hasServers = fleet.servers.length > 0;
     return (
       <>
@@ -161,7 +158,7 @@ export class Page {
           {summary(fleet, choice)}
           <div class="tools">
             {hasServers && this.#search(fleet)}
-            {hasServers && sortList(sort)}
+            {hasServers && sortList(choice)}
             <button
               type="button"
               class="more-button"
@@ -189,17 +186,13 @@ export class Page {
             isOpen={this.#isOpen}
             theme={`${this.#theme} ${this.#system.matches}`}
             onToggle={this.#onToggle}
-            {...sort}
+            {...choice}
           />
         ) : (
           <div class="none">
             <p>{nothingWords(fleet)}</p>
             {hasServers && (
-              <button
-                type="button"
-                class="clear"
-                onClick={() => this.#choose({ search: '', filter: undefined })}
-              >
+              <button type="button" class="clear" onClick={() => this.#choose({ q: '', show: '' })}>
                 Show all servers
               </button>
             )}
@@ -222,8 +215,8 @@ export class Page {
           aria-label="Search"
           // A touch screen has no key to press.
           placeholder={matchMedia('(hover: hover)').matches ? 'Search   ( / )' : 'Search'}
-          value={this.#view.search}
-          onInput={({ currentTarget }) => this.#choose({ search: currentTarget.value }, 'in place')}
+          value={this.#view.q}
+          onInput={({ currentTarget }) => this.#choose({ q: currentTarget.value }, 'in place')}
           onKeyDown={(event) => this.#onSearchKey(event, event.currentTarget)}
         />
       </>
@@ -232,26 +225,24 @@ export class Page {
 
   /** Who looks for certain servers sees each of them. */
   #lines(): readonly Line[] {
-    const { search, filter, sorting } = this.#view;
-    const isChosen = search !== '' || filter !== undefined || sorting !== undefined;
-    return isChosen ? this.#order : linesOf(this.#order, this.#isOpen);
+    const { q, show, sort } = this.#view;
+    return q + show + sort !== '' ? this.#order : linesOf(this.#order, this.#isOpen);
   }
 
   readonly #isOpen = (line: Line): boolean => {
-    const { open } = this.#view;
-    if (!isGroup(line)) return keyOf(line) === open;
-    return this.#opened.has(line.key) || (open !== undefined && line.servers.some(this.#isOpen));
+    if (!isGroup(line)) return keyOf(line) === this.#view.open;
+    return this.#opened.has(line.key) || line.servers.some(this.#isOpen);
   };
 
   readonly #onToggle = (line: Line): void => {
     const isOpen = this.#isOpen(line);
     if (!isGroup(line)) {
-      this.#choose({ open: isOpen ? undefined : keyOf(line) });
+      this.#choose({ open: isOpen ? '' : keyOf(line) });
       return;
     }
     if (isOpen) this.#opened.delete(line.key);
     else this.#opened.add(line.key);
-    if (this.#isOpen(line) === isOpen) this.#choose({ open: undefined });
+    if (this.#isOpen(line) === isOpen) this.#choose({ open: '' });
     else this.#draw();
   };
 
@@ -261,7 +252,7 @@ export class Page {
       moveFocus('Home');
     } else if (event.key === 'Escape') {
       search.blur();
-      this.#choose({ search: '' }, 'in place');
+      this.#choose({ q: '' }, 'in place');
     }
   }
 
@@ -271,8 +262,8 @@ export class Page {
     if (event.key === '/') {
       event.preventDefault();
       document.querySelector<HTMLInputElement>('.search')?.select();
-    } else if (event.key === 'Escape' && !event.defaultPrevented && this.#view.open !== undefined) {
-      this.#choose({ open: undefined });
+    } else if (event.key === 'Escape' && !event.defaultPrevented && this.#view.open !== '') {
+      this.#choose({ open: '' });
     } else if (event.key === 'ArrowDown' && event.target === document.body) {
       event.preventDefault();
       moveFocus('Home');

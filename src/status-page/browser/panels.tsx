@@ -4,7 +4,7 @@ import { counted, needsText } from '../data/words.ts';
 import { bar } from './columns.tsx';
 import type { LiveFleet } from './live-fleet.ts';
 import { notice } from './parts.tsx';
-import type { FilterChoice } from './summary.tsx';
+import type { Choice } from './view.ts';
 
 /** Notices above the table; the details have all. */
 const MAX_NOTICES = 3;
@@ -21,10 +21,11 @@ export function notices({ complaints }: LiveFleet): JSX.Element {
 }
 
 /** Everything about each panel. */
-export function panels(fleet: LiveFleet, { filter, onFilter }: FilterChoice): JSX.Element {
+export function panels(fleet: LiveFleet, { view, choose }: Choice): JSX.Element {
   const cards = fleet.panels.map((panel) => {
     const { name } = panel;
-    const isChosen = filter?.kind === 'panel' && filter.word === name;
+    const show = `panel:${name}`;
+    const isChosen = view.show === show;
     const servers = fleet.servers.filter((server) => server.panel === name).length;
     return (
       <article key={name} class="panel">
@@ -36,7 +37,7 @@ export function panels(fleet: LiveFleet, { filter, onFilter }: FilterChoice): JS
             type="button"
             class="tile servers-of"
             aria-pressed={isChosen}
-            onClick={() => onFilter(isChosen ? undefined : { kind: 'panel', word: name })}
+            onClick={() => choose({ show: isChosen ? '' : show })}
           >
             {counted(servers, 'server')}
           </button>

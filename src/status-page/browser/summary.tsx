@@ -5,32 +5,27 @@ import { ATTENTION, ATTENTION_CODES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
 import { hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
-import type { Filter } from './view.ts';
-
-/** The table's filter, and what to do when another is chosen. */
-export interface FilterChoice {
-  readonly filter: Filter | undefined;
-  readonly onFilter: (filter: Filter | undefined) => void;
-}
+import type { Choice } from './view.ts';
 
 type ServerCounts = ReadonlyMap<string | undefined, number>;
 type Titles = readonly (readonly [word: string, title: string])[];
 
 /** Buttons with counts of servers, each of which filters the table; 0 is shown only while the table is filtered by it. */
-function tiles(kind: Filter['kind'], counts: ServerCounts, titles: Titles, choice: FilterChoice) {
+function tiles(kind: string, counts: ServerCounts, titles: Titles, { view, choose }: Choice) {
   return titles.map(([word, title]) => {
-    const isChosen = choice.filter?.kind === kind && choice.filter.word === word;
+    const show = `${kind}:${word}`;
+    const isChosen = view.show === show;
     const amount = counts.get(word) ?? 0;
     if (amount === 0 && !isChosen) return null;
     return (
       <button
-        key={`${kind} ${word}`}
+        key={show}
         type="button"
         class="tile"
         aria-pressed={isChosen}
         data-kind={kind}
         data-word={word}
-        onClick={() => choice.onFilter(isChosen ? undefined : { kind, word })}
+        onClick={() => choose({ show: isChosen ? '' : show })}
       >
         <b>{amount}</b>
         <span>{title}</span>
@@ -40,7 +35,7 @@ function tiles(kind: Filter['kind'], counts: ServerCounts, titles: Titles, choic
 }
 
 /** How many servers there are, run, are down or have warnings, and how many people play. */
-export function summary({ servers, complaints }: LiveFleet, choice: FilterChoice): JSX.Element {
+export function summary({ servers, complaints }: LiveFleet, choice: Choice): JSX.Element {
   const groups = countsOf(servers, ({ attention }) => attention && groupOf(attention));
   const groupTitles: Titles = [
     ['down', 'down'],
@@ -54,8 +49,8 @@ export function summary({ servers, complaints }: LiveFleet, choice: FilterChoice
       <button
         type="button"
         class="total"
-        aria-pressed={choice.filter === undefined}
-        onClick={() => choice.onFilter(undefined)}
+        aria-pressed={choice.view.show === ''}
+        onClick={() => choice.choose({ show: '' })}
       >
         <strong>{servers.length}</strong>
         <span>{servers.length === 1 ? 'server' : 'servers'}</span>
@@ -73,7 +68,7 @@ export function summary({ servers, complaints }: LiveFleet, choice: FilterChoice
 }
 
 /** All counts of servers, in named groups. */
-export function counts({ servers }: LiveFleet, choice: FilterChoice): JSX.Element {
+export function counts({ servers }: LiveFleet, choice: Choice): JSX.Element {
   const problems = problemsOf(servers);
   const reasons = countsOf(servers, ({ attention }) => attention ?? 'none');
   const reasonTitles = ATTENTION_CODES.map((word) => [word, ATTENTION[word].title] as const);

@@ -2,31 +2,24 @@ import { Component, type JSX } from 'preact';
 import { type Column, columnsOf, groupCells, levelOf } from './columns.tsx';
 import { Details } from './details.tsx';
 import { keyOf, type LiveFleet } from './live-fleet.ts';
-import { isGroup, type Line, nextSorting, SORT_KEYS, SORTS, type Sorting } from './order.ts';
+import { isGroup, type Line, nextSorting, SORT_KEYS, SORTS, sortingOf } from './order.ts';
+import type { Choice } from './view.ts';
 
-interface SortProps {
-  readonly sorting: Sorting | undefined;
-  readonly onSort: (sorting: Sorting | undefined) => void;
-}
-
-function wayOf({ isDescending }: Sorting): 'ascending' | 'descending' {
-  return isDescending ? 'descending' : 'ascending';
+function wayOf(sort: string): 'ascending' | 'descending' {
+  return sortingOf(sort).isDescending ? 'descending' : 'ascending';
 }
 
 /** A list of all orders, which also works where the table has no head: on a phone. */
-export function sortList({ sorting, onSort }: SortProps): JSX.Element {
-  const choose = (word: string) => {
-    const key = SORT_KEYS.find((name) => name === word);
-    onSort(key && nextSorting(undefined, key));
-  };
-  const reverse = sorting && (
+export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
+  const { key: chosen, isDescending } = sortingOf(sort);
+  const reverse = chosen !== undefined && (
     <button
       type="button"
       class="turn"
-      aria-label={`Sorted ${wayOf(sorting)}; reverse the order`}
-      onClick={() => onSort({ ...sorting, isDescending: !sorting.isDescending })}
+      aria-label={`Sorted ${wayOf(sort)}; reverse the order`}
+      onClick={() => choose({ sort: isDescending ? chosen : `-${chosen}` })}
     >
-      {sorting.isDescending ? '↓' : '↑'}
+      {isDescending ? '↓' : '↑'}
     </button>
   );
   const options = SORT_KEYS.map((key) => (
@@ -39,8 +32,11 @@ export function sortList({ sorting, onSort }: SortProps): JSX.Element {
       <select
         class="sort"
         aria-label="Sort"
-        value={sorting?.key ?? ''}
-        onChange={({ currentTarget }) => choose(currentTarget.value)}
+        value={chosen ?? ''}
+        onChange={({ currentTarget: { value } }) => {
+          const key = sortingOf(value).key;
+          choose({ sort: key === undefined ? '' : nextSorting('', key) });
+        }}
       >
         <option value="">Sort: problems first</option>
         {options}
@@ -50,7 +46,7 @@ export function sortList({ sorting, onSort }: SortProps): JSX.Element {
   );
 }
 
-interface TableProps extends SortProps {
+interface TableProps extends Choice {
   readonly fleet: LiveFleet;
   readonly lines: readonly Line[];
   /** Whether the row of a server is open, or a group's servers are shown. */
@@ -70,7 +66,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
     }
   }
 
-  override render({ fleet, lines, isOpen, theme, ...sort }: TableProps): JSX.Element {
+  override render({ fleet, lines, isOpen, theme, ...choice }: TableProps): JSX.Element {
     const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
     const { columns, widths } = columnsOf(fleet);
     const shape = columns.map(({ name }) => name).join(' ');
@@ -94,7 +90,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
     return (
       <table class="servers" role="treegrid" aria-label="Servers" style={widths} data-columns={shape}>
         <thead role="rowgroup">
-          <tr role="row">{columns.map((column) => heading(column, sort))}</tr>
+          <tr role="row">{columns.map((column) => heading(column, choice))}</tr>
         </thead>
         <tbody role="rowgroup" onClick={this.#onClick} onKeyDown={this.#onKey} onFocusIn={this.#onFocus}>
           {rows}
@@ -129,10 +125,10 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
   };
 }
 
-function heading({ name, title, sort }: Column, { sorting, onSort }: SortProps): JSX.Element {
-  const isSorted = sort !== undefined && sorting?.key === sort;
+function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.Element {
+  const isSorted = sort !== undefined && sortingOf(view.sort).key === sort;
   const button = sort !== undefined && (
-    <button type="button" onClick={() => onSort(nextSorting(sorting, sort))}>
+    <button type="button" onClick={() => choose({ sort: nextSorting(view.sort, sort) })}>
       {title}
     </button>
   );
@@ -142,7 +138,7 @@ function heading({ name, title, sort }: Column, { sorting, onSort }: SortProps):
       class={name}
       role="columnheader"
       scope="col"
-      aria-sort={isSorted ? wayOf(sorting) : undefined}
+      aria-sort={isSorted ? wayOf(view.sort) : undefined}
     >
       {button || title}
     </th>

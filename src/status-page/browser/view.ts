@@ -1,64 +1,53 @@
-import { SORT_KEYS, type Sorting } from './order.ts';
+import { SORT_KEYS } from './order.ts';
 
-const FILTER_KINDS = ['attention', 'state', 'condition', 'panel'] as const;
-
-/** A filter of the table: the servers behind one of the page's counts. */
-export interface Filter {
-  readonly kind: (typeof FILTER_KINDS)[number];
-  /** The value that the servers share; for `attention` also a group of reasons, or `any`. */
-  readonly word: string;
-}
-
-/** The servers to show, and their order; by attention unless chosen. */
-export interface ServerSelection {
-  readonly search: string;
-  readonly filter: Filter | undefined;
-  readonly sorting: Sorting | undefined;
-}
-
-/** Everything that the user chose on the page, as stored in its address. */
-export interface View extends ServerSelection {
+/** Everything that the user chose on the page, under the names of the parameters of its address; empty where nothing was chosen. */
+export interface View {
+  /** The text to search for. */
+  readonly q: string;
+  /**
+   * The servers to show, those behind one of the page's counts: what they share, and its value, such as `state:running`. For
+   * `attention` the value may also be a group of reasons, or `any`.
+   */
+  readonly show: string;
+  /** The key of the order, after a `-` if it is descending; without it, servers with problems come first. */
+  readonly sort: string;
   /** The key of the server whose row is open. */
-  readonly open: string | undefined;
+  readonly open: string;
 }
+
+/** What each parameter may be. */
+const VALID: Readonly<Record<keyof View, RegExp>> = {
+  q: /./s,
+  show: /^(attention|state|condition|panel):./s,
+  sort: new RegExp(`^-?(${SORT_KEYS.join('|')})$`),
+  open: /./s,
+};
+
+const NAMES = Object.keys(VALID) as readonly (keyof View)[];
 
 /** The view described by a query of the page's address; invalid parameters are ignored. */
 export function readView(query: string): View {
   const parameters = new URLSearchParams(query);
-  return {
-    search: parameters.get('q') ?? '',
-    filter: readFilter(parameters.get('show') ?? ''),
-    sorting: readSorting(parameters.get('sort') ?? ''),
-    open: parameters.get('open') || undefined,
+  const read = (name: keyof View) => {
+    const text = parameters.get(name) ?? '';
+    return VALID[name].test(text) ? text : '';
   };
+  return { q: read('q'), show: read('show'), sort: read('sort'), open: read('open') };
 }
 
 /** The query that describes a view; other parameters are kept. */
-export function writeView({ search, filter, sorting, open }: View, query: string): string {
+export function writeView(view: View, query: string): string {
   const parameters = new URLSearchParams(query);
-  const values = {
-    q: search,
-    show: filter === undefined ? '' : `${filter.kind}:${filter.word}`,
-    sort: sorting === undefined ? '' : `${sorting.isDescending ? '-' : ''}${sorting.key}`,
-    open: open ?? '',
-  };
-  for (const [name, value] of Object.entries(values)) {
-    if (value === '') parameters.delete(name);
-    else parameters.set(name, value);
+  for (const name of NAMES) {
+    if (view[name] === '') parameters.delete(name);
+    else parameters.set(name, view[name]);
   }
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
 }
 
-function readFilter(text: string): Filter | undefined {
-  const colon = text.indexOf(':');
-  const kind = FILTER_KINDS.find((name) => name === text.slice(0, colon));
-  const word = text.slice(colon + 1);
-  return kind === undefined || word === '' ? undefined : { kind, word };
-}
-
-function readSorting(text: string): Sorting | undefined {
-  const isDescending = text.startsWith('-');
-  const key = SORT_KEYS.find((name) => name === (isDescending ? text.slice(1) : text));
-  return key === undefined ? undefined : { key, isDescending };
+/** The view, and what to do when the user chooses another. */
+export interface Choice {
+  readonly view: View;
+  readonly choose: (change: Partial<View>) => void;
 }

@@ -4,14 +4,15 @@ import {
   GROUPED_FROM,
   isGroup,
   linesOf,
+  nextSorting,
   order,
+  type Selection,
   SORT_KEYS,
 } from '../../../../src/status-page/browser/order.ts';
-import type { ServerSelection } from '../../../../src/status-page/browser/view.ts';
 import { shownFleet } from '../../../support/page-data.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from '../../../support/readings.ts';
 
-const ALL: ServerSelection = { search: '', filter: undefined, sorting: undefined };
+const ALL: Selection = { q: '', show: '', sort: '' };
 
 const named = (name: string, cpu_usage_cores: number | undefined, changes: ServerReadingChanges = {}) =>
   streamingReading({ cpu_usage_cores, ...changes, target: { id: name, name, ...changes.target } });
@@ -36,7 +37,7 @@ const servers = [
   }),
 ];
 const fleet = shownFleet(servers);
-const names = (changes: Partial<ServerSelection>) =>
+const names = (changes: Partial<Selection>) =>
   order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 
 describe('the order', () => {
@@ -63,12 +64,23 @@ describe('the order', () => {
     ['node', false, ['lobby-2', 'lobby-10', 'arena', 'Broken']],
     ['uptime', false, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
   ] as const)('is by %s, descending %s', (key, isDescending, expected) => {
-    expect(names({ sorting: { key, isDescending } })).toEqual(expected);
+    expect(names({ sort: isDescending ? `-${key}` : key })).toEqual(expected);
+  });
+
+  it.each([
+    ['', 'cpu', '-cpu'],
+    ['-cpu', 'cpu', 'cpu'],
+    ['cpu', 'cpu', ''],
+    ['cpu', 'name', 'name'],
+    ['name', 'name', '-name'],
+    ['-name', 'name', ''],
+  ] as const)('after %s, choosing %s makes it %s', (now, key, next) => {
+    expect(nextSorting(now, key)).toBe(next);
   });
 
   it('has a comparison for every sort key', () => {
     for (const key of SORT_KEYS) {
-      expect(names({ sorting: { key, isDescending: true } })).toHaveLength(4);
+      expect(names({ sort: `-${key}` })).toHaveLength(4);
     }
   });
 
@@ -87,7 +99,7 @@ describe('the order', () => {
     ['start it', ['arena']],
     ['exit code 137', ['arena']],
     ['nobody', []],
-  ])('contains the matches of %s', (search, expected) => expect(names({ search })).toEqual(expected));
+  ])('contains the matches of %s', (search, expected) => expect(names({ q: search })).toEqual(expected));
 
   it.each([
     ['attention', 'any', ['arena']],
@@ -101,7 +113,7 @@ describe('the order', () => {
     ['panel', 'main', ['arena', 'Broken', 'lobby-10', 'lobby-2']],
     ['panel', 'other', []],
   ] as const)('contains only servers with %s %s', (kind, word, expected) => {
-    expect(names({ filter: { kind, word } })).toEqual(expected);
+    expect(names({ show: `${kind}:${word}` })).toEqual(expected);
   });
 });
 

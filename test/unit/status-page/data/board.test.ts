@@ -78,8 +78,9 @@ describe('the board', () => {
       name: 'delta',
       data: { time: full.time + 1, changes: [['cpu_usage_cores', null, [2]]] },
     });
-    const newcomer = await (await watch())();
-    expect((newcomer?.data as LiveUpdate).changes).toContainEqual(['cpu_usage_cores', null, [2]]);
+    expect(await (await watch())()).toMatchObject({
+      data: { changes: expect.arrayContaining([['cpu_usage_cores', null, [2]]]) },
+    });
   });
 
   it('renders everything once for several viewers', async () => {
