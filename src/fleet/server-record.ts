@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { type Logger, subjectOf } from '../domain/log.ts';
+import type { Logger } from '../domain/log.ts';
 import type {
   BackupsReading,
   CollectionStatus,
@@ -39,7 +39,7 @@ import {
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
 import { isNews, offAt, ServerSamples } from './server-samples.ts';
-import { stopWarning } from './session-log.ts';
+import { logStop } from './session-log.ts';
 
 /** With what records decide the reasons of stops on time, and log them; shared by all servers of a panel. */
 export interface StopContext {
@@ -138,9 +138,11 @@ export class ServerRecord implements ServerReading {
     const lastStop = shownStop(last, clock);
     const isFresh = this.isFresh(now);
     const isBlocked = status.condition === 'blocked';
-    const sample = isFresh ? this.#samples?.newest : undefined;
+    const newest = this.#samples?.newest;
+    const sample = isFresh ? newest : undefined;
     const sampledAt = this.sampledAt;
-    const [cpuLimit, memoryLimit] = [known(this.#cpuLimit), known(this.#memoryLimit)];
+    const cpuLimit = finiteLimit(limits.cpuCores);
+    const memoryLimit = finiteLimit(memoryLimitOf(limits, newest?.memoryLimitBytes));
     // A blocked server has no samples, but the limits that the configuration or the server list gives.
     const given: Limits = isBlocked ? limits : {};
     const history = isFresh ? this.#history : undefined;
@@ -150,8 +152,10 @@ export class ServerRecord implements ServerReading {
     const schedules = isHeld ? undefined : valid(this.schedules, now);
     const query = this.#shownQuery(now);
     const unwanted = this.#history?.unwantedStops(now) ?? NO_UNWANTED_STOPS;
-    const received = known(sample?.networkReceiveBytes);
-    const sent = known(sample?.networkTransmitBytes);
+    const received = sample?.networkReceiveBytes ?? Number.NaN;
+    const sent = sample?.networkTransmitBytes ?? Number.NaN;
+    const rate = (of: 'received' | 'sent', bytes: number) =>
+      known(Math.round(history?.rate(of, bytes, sampledAt ?? Number.NaN) ?? Number.NaN));
     return {
       timestamp_seconds: unixSeconds(now, clock),
       target,
@@ -161,7 +165,7 @@ export class ServerRecord implements ServerReading {
       blocked: isBlocked ? status.blocked : undefined,
       problem: status.problem,
       query_problem: query?.problem,
-      source: this.#source,
+      source: newest?.source,
       sample_age_seconds: sampledAt === undefined ? undefined : Math.round(now - sampledAt) / 1_000,
       memory_usage_bytes: known(sample?.memoryBytes),
       memory_limit_bytes: isFresh ? memoryLimit : finiteLimit(memoryLimitOf(given, undefined)),
@@ -171,10 +175,10 @@ export class ServerRecord implements ServerReading {
       cpu_saturated_share: cpuLimit === undefined ? undefined : history?.cpuSaturatedShare(now),
       disk_usage_bytes: known(sample?.diskBytes),
       disk_limit_bytes: finiteLimit((isFresh ? limits : given).diskBytes),
-      network_receive_bytes_total: received,
-      network_transmit_bytes_total: sent,
-      network_receive_bytes_per_second: this.#rateAt('received', received),
-      network_transmit_bytes_per_second: this.#rateAt('sent', sent),
+      network_receive_bytes_total: known(received),
+      network_transmit_bytes_total: known(sent),
+      network_receive_bytes_per_second: rate('received', received),
+      network_transmit_bytes_per_second: rate('sent', sent),
       disk_read_bytes_total: known(sample?.diskReadBytes),
       disk_written_bytes_total: known(sample?.diskWrittenBytes),
       uptime_milliseconds: known(sample?.uptimeMs),
@@ -229,13 +233,8 @@ export class ServerRecord implements ServerReading {
     return this.#history;
   }
 
-  /** The source of the newest sample. */
-  get #source(): SampleSource | undefined {
-    return this.#samples?.newest.source;
-  }
-
   get #stalenessMs(): number {
-    return this.staleness[this.#source ?? 'socket'];
+    return this.staleness[this.#samples?.newest.source ?? 'socket'];
   }
 
   /** Is the server expected to be running? Undefined while unknown. */
@@ -260,12 +259,6 @@ export class ServerRecord implements ServerReading {
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
   #shownQuery(now: number): QueryReading | undefined {
     return this.runAt(now) === this.#queriedRun ? valid(this.#query, now) : undefined;
-  }
-
-  #rateAt(of: 'received' | 'sent', bytes: number | undefined): number | undefined {
-    const rate =
-      bytes === undefined ? undefined : known(this.#history?.rate(of, bytes, this.sampledAt ?? Number.NaN));
-    return rate === undefined ? undefined : Math.round(rate);
   }
 
   setPolledStaleness(poll: number): void {
@@ -299,7 +292,7 @@ export class ServerRecord implements ServerReading {
     const isNewsOfLast = !this.awaitsWords && isFailedRestart(this.#power, words, now);
     this.#see({ seen: 'words', at: now, words });
     if (isNewsOfLast && last !== undefined) {
-      this.#log({ ...last, isRestartAborted: true });
+      this.#tell({ ...last, isRestartAborted: true });
     }
   }
 
@@ -326,15 +319,6 @@ export class ServerRecord implements ServerReading {
     this.consoleLines += 1;
   }
 
-  get #cpuLimit(): number {
-    return finiteLimit(this.target.limits.cpuCores) ?? Number.NaN;
-  }
-
-  get #memoryLimit(): number {
-    const reported = this.#samples?.newest.memoryLimitBytes;
-    return finiteLimit(memoryLimitOf(this.target.limits, reported)) ?? Number.NaN;
-  }
-
   #accept(next: Sample): void {
     const { target } = this;
     this.#samples ??= new ServerSamples();
@@ -353,11 +337,15 @@ export class ServerRecord implements ServerReading {
     this.#past.sampled(samples.newest, this.state, this.#isDown(at), this.#stalenessMs, players, saturatedMs);
   }
 
+  #tell(stop: DecidedStop): void {
+    if (this.#context !== undefined) logStop(this.#context.log, this, stop);
+  }
+
   #see(observation: Seen): void {
     this.#power = explain([observation], this.#power);
     for (const stop of this.#power.decided) {
       this.#past.stopped(stop);
-      this.#log(stop);
+      this.#tell(stop);
     }
     const dueAt = decisionDueAt(this.#power);
     if (dueAt === this.#stopDueAt) return;
@@ -367,15 +355,6 @@ export class ServerRecord implements ServerReading {
     if (clock === undefined || dueAt === undefined) return;
     // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
     this.#cancelDecision = clock.schedule(dueAt - clock.now(), () => this.decideStop(dueAt));
-  }
-
-  /** Logs a stop that is a problem. */
-  #log(stop: DecidedStop): void {
-    const { target, node } = this;
-    const warning = stopWarning(target.name, stop);
-    if (warning === undefined) return;
-    const { event, message } = warning;
-    this.#context?.log.warn({ ...subjectOf(target, node), event, exitCode: stop.exitCode }, message);
   }
 }
 

@@ -1,6 +1,7 @@
 import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
+import type { ServerReading } from '../domain/reading.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import type { ConditionChange, SessionLog } from '../session/session-ports.ts';
 import type { DecidedStop } from './power.ts';
@@ -75,26 +76,24 @@ function levelOf({ cause }: Problem): SessionLine['level'] {
   return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
 }
 
-/** What to log about a stop; undefined if it needs no attention. */
-export function stopWarning(
-  name: string,
+/** Logs a stop that is a problem. */
+export function logStop(
+  log: Logger,
+  { target, node }: Pick<ServerReading, 'target' | 'node'>,
   stop: DecidedStop,
-): { readonly event: ServerEvent; readonly message: string } | undefined {
+): void {
   const { reason, exitCode, isRestartAborted } = stop;
-  if (reason === 'disk_full')
-    return { event: reason, message: `server ${name} was stopped by its node: disk limit exceeded` };
+  const isCrash = reason === 'crashed' || reason === 'out_of_memory';
   const facts = [
     ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
     ...(reason === 'out_of_memory' ? ['out of memory'] : []),
   ];
   const why = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
-  const isCrash = reason === 'crashed' || reason === 'out_of_memory';
+  const warn = (event: ServerEvent, words: string) =>
+    log.warn({ ...subjectOf(target, node), event, exitCode }, `server ${target.name} ${words}`);
+  if (reason === 'disk_full') warn(reason, 'was stopped by its node: disk limit exceeded');
   // An event of its own: otherwise, a summary would hide it among many crashes.
-  if (isRestartAborted) {
-    const what = isCrash ? 'crashed' : 'stopped by itself';
-    return { event: 'gave_up', message: `server ${name} ${what}${why}; the node gave up restarting it` };
-  }
-  return isCrash
-    ? { event: reason, message: `server ${name} crashed${why}; the node is restarting it` }
-    : undefined;
+  else if (isRestartAborted) {
+    warn('gave_up', `${isCrash ? 'crashed' : 'stopped by itself'}${why}; the node gave up restarting it`);
+  } else if (isCrash) warn(reason, `crashed${why}; the node is restarting it`);
 }
