@@ -44,7 +44,7 @@ export interface QueryTask {
 
 /** What the queries of one run of a server have shown. */
 interface RunHistory {
-  readonly run: number | undefined;
+  readonly run: number;
   /** When the run was first seen. */
   readonly since: number;
   /** Consecutive queries without a response. */
@@ -64,37 +64,25 @@ export class QueryScheduler {
   readonly #seats = new PQueue({ concurrency: QUERY_SEATS });
   /** Silent servers wait here before they wait for a seat. */
   readonly #silent = new PQueue({ concurrency: SILENT_SEATS });
-  readonly #tasks = new Map<QueryTask, AbortController>();
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
   }
 
-  add(task: QueryTask): void {
-    if (this.#tasks.has(task)) return;
-    const controller = new AbortController();
-    this.#tasks.set(task, controller);
-    // Ends when the task is removed.
-    void this.#repeat(task, controller.signal).catch(() => undefined);
-  }
-
-  /** Removes the task; a query under way is withdrawn. */
-  remove(task: QueryTask): void {
-    this.#tasks.get(task)?.abort(new Error('the query was withdrawn'));
-    this.#tasks.delete(task);
-  }
-
-  async #repeat(task: QueryTask, signal: AbortSignal): Promise<never> {
+  /** Queries the server until the signal aborts, which withdraws a query under way; rejects then. */
+  async repeat(task: QueryTask, signal: AbortSignal): Promise<never> {
     const { intervalMs } = task;
-    let history = newHistory(undefined, this.#clock.now());
+    let history: RunHistory | undefined;
     let dueAt = this.#clock.now() + this.#random() * intervalMs;
     for (;;) {
       await sleep(this.#clock, dueAt - this.#clock.now(), signal);
       const run = task.run();
-      if (run !== history.run) history = newHistory(run, this.#clock.now());
-      if (history.rests > 0) history.rests -= 1;
-      else if (run !== undefined) await this.#query(task, history, signal);
+      const isNew = run !== undefined && run !== history?.run;
+      if (isNew) history = { run, since: this.#clock.now(), failures: 0, rests: 0, tookMs: 0 };
+      else if (run === undefined) history = undefined;
+      if (history !== undefined && history.rests > 0) history.rests -= 1;
+      else if (history !== undefined) await this.#query(task, history, signal);
       // A query that waited for long skips intervals; a timer can fire slightly early.
       const passed = Math.floor((this.#clock.now() - dueAt) / intervalMs);
       dueAt += Math.max(1, passed + 1) * intervalMs;
@@ -104,10 +92,10 @@ export class QueryScheduler {
   /** Queries the server, and once more in a seat for silent servers if the response takes unusually long. */
   async #query(task: QueryTask, history: RunHistory, signal: AbortSignal): Promise<void> {
     const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
-    let end: SeatQueryEnd = 'overdue';
-    if (history.failures === 0) end = await this.#inSeat({ task, history, patienceMs, signal });
-    if (end === 'overdue')
-      end = await this.#silent.add(() => this.#inSeat({ task, history, signal }), { signal });
+    const inSeat = (longestMs: number) =>
+      this.#seats.add(() => this.#attempt(task, history, longestMs, signal), { signal });
+    let end = history.failures === 0 ? await inSeat(patienceMs) : 'overdue';
+    if (end === 'overdue') end = await this.#silent.add(() => inSeat(Number.POSITIVE_INFINITY), { signal });
     if (end === 'answered') history.failures = 0;
     if (end !== 'failed') return;
     history.failures += 1;
@@ -116,39 +104,24 @@ export class QueryScheduler {
     history.rests = restsAfter(history.failures, task.intervalMs, longestMs);
   }
 
-  #inSeat(query: SeatQuery): Promise<SeatQueryEnd> {
-    return this.#seats.add(() => this.#attempt(query), { signal: query.signal });
-  }
-
-  async #attempt({ task, history, patienceMs, signal }: SeatQuery): Promise<SeatQueryEnd> {
+  /** Queries the server for so long; `skipped` if it stopped while it waited for a seat. */
+  async #attempt(
+    task: QueryTask,
+    history: RunHistory,
+    longestMs: number,
+    signal: AbortSignal,
+  ): Promise<QueryEnd | 'overdue' | 'skipped'> {
     if (task.run() !== history.run) return 'skipped';
     const clock = this.#clock;
     const startedAt = clock.now();
-    const query = async (scope: AbortSignal): Promise<SeatQueryEnd> => {
+    const late = () => new Error('the query takes too long');
+    return bounded({ clock, signal }, longestMs, late, async (scope) => {
       const end = await task.query(scope, history);
       if (scope.aborted) return 'overdue';
       if (end === 'answered') history.tookMs = clock.now() - startedAt;
       return end;
-    };
-    const late = () => new Error('the query takes too long');
-    return patienceMs === undefined ? query(signal) : bounded({ clock, signal }, patienceMs, late, query);
+    });
   }
-}
-
-/** One query of a server, which waits for a seat. */
-interface SeatQuery {
-  readonly task: QueryTask;
-  readonly history: RunHistory;
-  /** Undefined if the response is awaited as long as the query lasts. */
-  readonly patienceMs?: number;
-  readonly signal: AbortSignal;
-}
-
-/** `skipped` if the server stopped while it waited for a seat. */
-type SeatQueryEnd = QueryEnd | 'overdue' | 'skipped';
-
-function newHistory(run: number | undefined, since: number): RunHistory {
-  return { run, since, failures: 0, rests: 0, tookMs: 0 };
 }
 
 /** How many intervals pass without a query after this many consecutive queries without a response. */
@@ -171,18 +144,12 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly isListingPending: () => boolean;
 }
 
-/** A server that is queried. */
-interface Watched {
-  /** The settings of the queries as one text: the task is kept while it stays the same. */
-  readonly terms: string;
-  readonly task: QueryTask;
-}
-
 /** Queries the servers of a panel that should be queried, while they are running, and stores the responses in their records. */
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
   readonly #scheduler: QueryScheduler;
-  readonly #watched = new Map<ServerRecord, Watched>();
+  /** The queries of each server, which continue while their settings, as one text, stay the same. */
+  readonly #watched = new Map<ServerRecord, { readonly terms: string; readonly scope: AbortController }>();
   /** Servers whose failure was logged and that haven't responded since. */
   readonly #reported = new WeakSet<ServerRecord>();
   /** Servers that have ever responded. */
@@ -224,8 +191,10 @@ export class QueryWatch {
       run: () => this.#runOf(record),
       query: (signal, history) => this.#query(record, settings, history, signal),
     };
-    this.#watched.set(record, { terms, task });
-    this.#scheduler.add(task);
+    const scope = new AbortController();
+    this.#watched.set(record, { terms, scope });
+    // Ends when the server is no longer queried.
+    void this.#scheduler.repeat(task, scope.signal).catch(() => undefined);
   }
 
   #leave(record: ServerRecord): void {
@@ -233,7 +202,7 @@ export class QueryWatch {
     if (watched === undefined) return;
     this.#watched.delete(record);
     record.dropQuery();
-    this.#scheduler.remove(watched.task);
+    watched.scope.abort(new Error('the query was withdrawn'));
   }
 
   #runOf(record: ServerRecord): number | undefined {

@@ -19,6 +19,8 @@ const DEADLINE = 5 * SECOND;
 /** A server in virtual time. */
 class FakeServer implements QueryTask {
   readonly intervalMs: number;
+  /** Aborts when the server is no longer queried. */
+  readonly scope = new AbortController();
   readonly #world: World;
   /** How long a response takes; undefined while the server does not respond. */
   answersAfterMs: number | undefined;
@@ -101,7 +103,7 @@ class World {
   add(count: number, answersAfterMs: number | undefined, intervalMs = INTERVAL): readonly FakeServer[] {
     return Array.from({ length: count }, () => {
       const server = new FakeServer(this, answersAfterMs, intervalMs);
-      this.scheduler.add(server);
+      void this.scheduler.repeat(server, server.scope.signal).catch(() => undefined);
       return server;
     });
   }
@@ -218,7 +220,7 @@ it("a removed server's query is withdrawn, and the server is never queried again
   await world.clock.advance(INTERVAL);
   expect(world.atOnce).toBeLessThanOrEqual(1);
   while (world.atOnce === 0) await world.clock.advance(SECOND);
-  if (server !== undefined) world.scheduler.remove(server);
+  server?.scope.abort();
   await world.clock.advance(0);
   expect(world.atOnce).toBe(0);
   const { length } = server?.asked ?? [];
@@ -304,7 +306,7 @@ it('the scheduler never exceeds its limits, whatever the servers do', async () =
         await world.clock.advance(2 * MINUTE);
         expect(world.mostAtOnce).toBeLessThanOrEqual(QUERY_SEATS);
         expect(world.mostSilentAtOnce).toBeLessThanOrEqual(SILENT_SEATS);
-        for (const one of groups.flat()) world.scheduler.remove(one);
+        for (const one of groups.flat()) one.scope.abort();
         await world.clock.advance(0);
         expect(world.atOnce).toBe(0);
       },
