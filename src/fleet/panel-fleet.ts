@@ -25,7 +25,7 @@ import { isStreamed, type Needs, NeedsWatch, needsOf, pollEveryMs } from './need
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { backupsOfServers, type IntervalSettings, ListReads, schedulesOfServers } from './server-lists.ts';
-import { ServerLog } from './server-log.ts';
+import { serverLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { sessionLog } from './session-log.ts';
 import { SocketLimit } from './socket-limit.ts';
@@ -80,7 +80,7 @@ const LISTED_WITHIN_MS = 3_000;
 /** The servers of one panel, configured and discovered: a session for each, the server list, backups and queries. */
 export class PanelFleet {
   readonly #context: PanelContext;
-  readonly #serverLog: ServerLog;
+  readonly #serverLog: ReturnType<typeof serverLog>;
   readonly #discovery: Discovery;
   readonly #backups: ListReads<BackupsReading>;
   readonly #schedules: ListReads<SchedulesReading>;
@@ -115,7 +115,7 @@ export class PanelFleet {
     this.#settings = settings;
     this.#paced = { at: Number.NEGATIVE_INFINITY, of: settings, intervals: settings };
     this.#context = context;
-    this.#serverLog = new ServerLog(log, clock);
+    this.#serverLog = serverLog(log, clock);
     this.#socketLimit = socketLimit;
     this.#needs = new NeedsWatch({
       ...shared,

@@ -30,58 +30,31 @@ export const FULL_LINES = 5;
 /**
  * The log of a panel's servers. The first few events of a kind are logged in full and the others of that minute as one line with
  * their number, so that thousands of servers, or their outage, don't fill the disk. Kinds are counted separately, so that no
- * event hides another. At level debug every event is logged.
+ * event hides another. At level debug every event is logged. `flush` logs how many events were counted so far.
  */
-export class ServerLog implements Logger {
-  readonly #log: Logger;
-  readonly #clock: Pick<Clock, 'schedule'>;
-  /** By kind of event. */
-  readonly #minutes = new Map<string, Minute>();
+export function serverLog(log: Logger, clock: Pick<Clock, 'schedule'>): Logger & { flush(): void } {
+  const minutes = new Map<string, Minute>();
 
-  constructor(log: Logger, clock: Pick<Clock, 'schedule'>) {
-    this.#log = log;
-    this.#clock = clock;
-  }
-
-  debug(fields: object, message: string): void {
-    this.#log.debug(fields, message);
-  }
-
-  info(fields: object, message: string): void {
-    this.#add('info', fields, message);
-  }
-
-  warn(fields: object, message: string): void {
-    this.#add('warn', fields, message);
-  }
-
-  error(fields: object, message: string): void {
-    this.#add('error', fields, message);
-  }
-
-  /** Logs how many events were counted so far. */
-  flush(): void {
-    for (const kind of this.#minutes.keys()) this.#end(kind);
-  }
-
-  #add(level: EventLevel, fields: object, message: string): void {
-    const isInFull = !isOfServer(fields) || this.#isInFull(level, fields);
-    this.#log[isInFull ? level : 'debug'](fields, message);
+  function end(kind: string): void {
+    const minute = minutes.get(kind);
+    minute?.cancel();
+    minutes.delete(kind);
+    if (minute !== undefined && minute.total > FULL_LINES) writeOthers(log, minute);
   }
 
   /** Counts the event in the minute of its kind, which begins with the first; true if it should be logged in full. */
-  #isInFull(level: EventLevel, fields: ServerEventFields): boolean {
+  function isInFull(level: EventLevel, fields: ServerEventFields): boolean {
     const { panel, event, cause, server, server_id: id, node } = fields;
     const kind = `${level} ${event} ${cause ?? ''}`;
-    const minute = this.#minutes.get(kind) ?? {
+    const minute = minutes.get(kind) ?? {
       level,
       kind: { panel, event, cause },
-      cancel: this.#clock.schedule(MINUTE_MS, () => this.#end(kind)),
+      cancel: clock.schedule(MINUTE_MS, () => end(kind)),
       total: 0,
       servers: new Map(),
       nodes: new Set(),
     };
-    this.#minutes.set(kind, minute);
+    minutes.set(kind, minute);
     minute.total += 1;
     if (minute.total <= FULL_LINES) return true;
     minute.servers.set(id, server);
@@ -89,34 +62,38 @@ export class ServerLog implements Logger {
     return false;
   }
 
-  #end(kind: string): void {
-    const minute = this.#minutes.get(kind);
-    if (minute === undefined) return;
-    minute.cancel();
-    this.#minutes.delete(kind);
-    if (minute.total > FULL_LINES) this.#write(minute);
-  }
+  const at = (level: EventLevel) => (fields: object, message: string) =>
+    log[!isOfServer(fields) || isInFull(level, fields) ? level : 'debug'](fields, message);
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    flush: () => {
+      for (const kind of minutes.keys()) end(kind);
+    },
+  };
+}
 
-  /** Logs the line that stands for the events that weren't logged in full. */
-  #write({ level, kind, total, servers, nodes }: Minute): void {
-    const { one, many, next }: EventWords = SERVER_EVENTS[shownEvent(kind)];
-    const events = total - FULL_LINES;
-    const names = [...servers.values()];
-    const [node, ...otherNodes] = nodes;
-    const what = servers.size === 1 ? one : many;
-    const times = events > servers.size ? `, ${events} times` : '';
-    const ending = next === undefined ? '' : `; ${next}`;
-    this.#log[level](
-      {
-        ...kind,
-        node: otherNodes.length === 0 ? node : undefined,
-        servers: servers.size,
-        events,
-        first: names.slice(0, NAMES_SHOWN),
-      },
-      `${servers.size} more ${what}${times} (${listed(names)})${reasonOf(kind, nodes)}${ending}`,
-    );
-  }
+/** Logs the line that stands for the events that weren't logged in full. */
+function writeOthers(log: Logger, { level, kind, total, servers, nodes }: Minute): void {
+  const { one, many, next }: EventWords = SERVER_EVENTS[shownEvent(kind)];
+  const events = total - FULL_LINES;
+  const names = [...servers.values()];
+  const [node, ...otherNodes] = nodes;
+  const what = servers.size === 1 ? one : many;
+  const times = events > servers.size ? `, ${events} times` : '';
+  const ending = next === undefined ? '' : `; ${next}`;
+  log[level](
+    {
+      ...kind,
+      node: otherNodes.length === 0 ? node : undefined,
+      servers: servers.size,
+      events,
+      first: names.slice(0, NAMES_SHOWN),
+    },
+    `${servers.size} more ${what}${times} (${listed(names)})${reasonOf(kind, nodes)}${ending}`,
+  );
 }
 
 function isOfServer(fields: object): fields is ServerEventFields {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_EVENTS, type ServerEvent } from '../../../src/domain/log.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import { FULL_LINES, ServerLog } from '../../../src/fleet/server-log.ts';
+import { FULL_LINES, serverLog } from '../../../src/fleet/server-log.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -10,12 +10,12 @@ const MINUTE = 60_000;
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-let servers: ServerLog;
+let servers: ReturnType<typeof serverLog>;
 
 beforeEach(() => {
   clock = new ManualClock();
   log = collectingLogger();
-  servers = new ServerLog(log, clock);
+  servers = serverLog(log, clock);
 });
 
 const visibleLines = () => log.lines.filter(({ level }) => level !== 'debug');
@@ -217,7 +217,7 @@ it('no event is lost: each has a line, or is counted in one', async () => {
     fc.asyncProperty(changes, async (all) => {
       clock = new ManualClock();
       log = collectingLogger();
-      servers = new ServerLog(log, clock);
+      servers = serverLog(log, clock);
       for (const { afterMs, ...one } of all) {
         await clock.advance(afterMs);
         change(one);
