@@ -49,78 +49,57 @@ const LOCAL_ADDRESS = {
   detail: expect.stringContaining('a loopback or link-local address') as string,
 };
 
+const NOT_LISTED = 'the host is not in `socket_hosts`';
+const NOT_ALLOWED = 'socket_address_not_allowed';
+
 describe('a rejected address', () => {
-  it.each<[string, string, SocketPolicy, string, CauseCode?]>([
-    ['an empty address', '', PUBLIC, 'expected a wss:// socket address from the panel, got ""'],
-    [
-      'text that is not an address',
-      'node 1',
-      PUBLIC,
-      'expected a wss:// socket address from the panel, got "node 1"',
-    ],
-    ['only a path', path, PUBLIC, `expected a wss:// socket address from the panel, got "${path}"`],
-    [
-      'https',
-      'https://node.example.com/ws',
-      PUBLIC,
-      'socket address "https://node.example.com": expected the scheme wss',
-    ],
-    ['a file', 'file:///etc/passwd', PUBLIC, 'socket address "file://": expected the scheme wss'],
-    [
-      'a fragment',
-      `wss://node.example.com${path}#part`,
-      PUBLIC,
-      'socket address "wss://node.example.com": a fragment is not allowed',
-    ],
-    [
-      'user info',
-      'wss://user:pass@node.example.com/ws',
-      PUBLIC,
-      'socket address "wss://node.example.com": user info is not allowed',
-    ],
-    [
-      'only a user',
-      'wss://user@node.example.com/ws',
-      PUBLIC,
-      'socket address "wss://node.example.com": user info is not allowed',
-    ],
-    [
-      'plain ws',
-      'ws://node.example.com:8080/ws',
-      PUBLIC,
-      'socket address "ws://node.example.com:8080": plain ws is not allowed',
-      'socket_address_insecure',
-    ],
+  it.each(['', 'node 1', path])('%j, which is none', (address) => {
+    const detail = `expected a wss:// socket address from the panel, got ${JSON.stringify(address)}`;
+    expect(socketAddressProblem(address, PUBLIC)).toEqual({ cause: 'socket_address', detail });
+  });
+
+  const listed = { ...PUBLIC, socketHosts: ['node.example.com'] };
+
+  it.each<
+    [what: string, origin: string, rest: string, why: string, cause?: CauseCode, policy?: SocketPolicy]
+  >([
+    ['https', 'https://node.example.com', '/ws', 'expected the scheme wss'],
+    ['a file', 'file://', '/etc/passwd', 'expected the scheme wss'],
+    ['a fragment', 'wss://node.example.com', `${path}#part`, 'a fragment is not allowed'],
+    ['plain ws', 'ws://node.example.com:8080', '/ws', 'plain ws is not allowed', 'socket_address_insecure'],
     [
       'loopback',
-      'wss://127.0.0.1:8080/ws',
-      PUBLIC,
-      'socket address "wss://127.0.0.1:8080": a loopback or link-local address, but the panel is on another machine',
+      'wss://127.0.0.1:8080',
+      '/ws',
+      'a loopback or link-local address, but the panel is on another machine',
       'socket_address_local',
     ],
-    [
-      'a host that is not in socket_hosts',
-      'wss://other.example.com/ws',
-      { ...PUBLIC, socketHosts: ['node.example.com'] },
-      'socket address "wss://other.example.com": the host is not in `socket_hosts`',
-      'socket_address_not_allowed',
-    ],
+    ['a host that is not in socket_hosts', 'wss://other.example.com', '/ws', NOT_LISTED, NOT_ALLOWED, listed],
     [
       'a host that only ends like one in socket_hosts',
-      'wss://evil-node.example.com/ws',
-      { ...PUBLIC, socketHosts: ['node.example.com'] },
-      'socket address "wss://evil-node.example.com": the host is not in `socket_hosts`',
-      'socket_address_not_allowed',
+      'wss://evil-node.example.com',
+      '/ws',
+      NOT_LISTED,
+      NOT_ALLOWED,
+      listed,
     ],
     [
       'any host if socket_hosts is empty',
-      'wss://node.example.com/ws',
+      'wss://node.example.com',
+      '/ws',
+      NOT_LISTED,
+      NOT_ALLOWED,
       { ...PUBLIC, socketHosts: [] },
-      'socket address "wss://node.example.com": the host is not in `socket_hosts`',
-      'socket_address_not_allowed',
     ],
-  ])('%s', (_, address, policy, detail, cause = 'socket_address') => {
-    expect(socketAddressProblem(address, policy)).toEqual({ cause, detail });
+  ])('%s', (_, origin, rest, why, cause = 'socket_address', policy = PUBLIC) => {
+    const detail = `socket address "${origin}": ${why}`;
+    expect(socketAddressProblem(`${origin}${rest}`, policy)).toEqual({ cause, detail });
+  });
+
+  it.each(['user:pass@', 'user@'])('user info, which is not shown: %s', (user) => {
+    const detail = 'socket address "wss://node.example.com": user info is not allowed';
+    const address = `wss://${user}node.example.com/ws`;
+    expect(socketAddressProblem(address, PUBLIC)).toEqual({ cause: 'socket_address', detail });
   });
 
   it.each([
