@@ -142,7 +142,7 @@ const MUTATIONS = [
     SAMPLES,
     'const isHeld = value < this.#highest &&',
     'const isHeld = false &&',
-    'fleet/monotonic-counter',
+    'fleet/server-samples',
   ],
   ['a frozen node has no data', SAMPLES, 'if (this.isFrozen) return false;', ''],
   [
@@ -200,7 +200,7 @@ async function escape([, [path, ownTests], find, replacement, tests = ownTests])
   return isMissed ? `test/unit/${tests} passes without it` : undefined;
 }
 
-for (const part of ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
+for (const part of ['src', 'test', 'bench', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
   cpSync(join(REPOSITORY, part), join(copy, part), { recursive: true });
 for (const part of ['node_modules', 'dist', 'docs', 'deploy'])
   symlinkSync(resolve(REPOSITORY, part), join(copy, part));
