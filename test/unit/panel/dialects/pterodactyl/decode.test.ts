@@ -497,9 +497,19 @@ describe('decodeNodesPage', () => {
   });
 
   it('reads maintenance, and a limit of allocations that is none', () => {
-    const attributes = { name: 'fra-1', maintenance_mode: true, disk: 1, disk_overallocate: -1 };
+    const attributes = {
+      name: 'fra-1',
+      maintenance_mode: true,
+      disk_overallocate: -1,
+      allocated_resources: { disk: 0 },
+    };
     expect(decodeNodesPage({ data: [node(attributes)] }).nodes).toEqual([
-      expect.objectContaining({ maintenance: 1, disk_overallocation_ratio: Number.POSITIVE_INFINITY }),
+      {
+        name: 'fra-1',
+        maintenance: 1,
+        disk_overallocation_ratio: Number.POSITIVE_INFINITY,
+        disk_allocated_bytes: 0,
+      },
     ]);
   });
 

@@ -14,6 +14,7 @@ const refusal = (facts: Partial<PanelRefusal>): PanelRefusal => ({
 describe("another rejection in the panel's own form", () => {
   it.each<[string, Partial<PanelRefusal>, string]>([
     ['an application key, by its prefix', { isApplicationKey: true }, 'application_key'],
+    ['401 from the authentication', { status: 401, code: 'AuthenticationException' }, 'key_refused'],
     ['401 on the server list', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
     ['401 that may be a missing permission', { status: 401, form: 'message' }, 'unauthorized'],
     ['409 with an unknown message', { status: 409, detail: 'no' }, 'maintenance'],
