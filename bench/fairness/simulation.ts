@@ -1,8 +1,8 @@
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
-import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { Gateway, type PanelGateway } from '../../src/panel/gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { busiestMinute } from '../../test/support/busiest-minute.ts';
+import { socketsOpenedBy } from '../../test/support/fleet-bench.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type Fault, ScriptedPanel, type ScriptedServer, type ServerGroup } from './scripted-panel.ts';
 
@@ -131,8 +131,8 @@ export function startWorld(
     panel,
   );
   const fleet = new PanelFleet(
-    SETTINGS,
     {
+      ...SETTINGS,
       servers: panel.servers.map(({ target }) => target),
       ...(listingMinutes !== undefined && { listing: { intervalMs: listingMinutes * MINUTE_MS } }),
       ...(backupMinutes !== undefined && { backups: { intervalMs: backupMinutes * MINUTE_MS } }),
@@ -144,10 +144,7 @@ export function startWorld(
       random,
       gateway,
       telemetry,
-      codec: PTERODACTYL.socket,
-      openSocket: (url, listener) => panel.openSocket(url, listener),
-      addressProblem: () => undefined,
-      isProxied: () => false,
+      sockets: socketsOpenedBy((url, listener) => panel.openSocket(url, listener)),
       isOurs: () => true,
     },
   );

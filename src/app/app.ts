@@ -16,11 +16,10 @@ import { Scraper } from '../metrics/exposition.ts';
 import { SelfMetrics } from '../metrics/self.ts';
 import type { LookUp } from '../names/name-lookups.ts';
 import { systemNames } from '../names/system.ts';
-import type { RateLimit } from '../panel/rate-limit.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { formatIssues } from '../yaml/settings.ts';
-import { type ConfigChanges, PanelSet } from './panel-set.ts';
+import { type ConfigChanges, Supervisor } from './supervisor.ts';
 
 /** What the exporter is built from. */
 export interface AppOptions {
@@ -76,14 +75,13 @@ export function createApp(options: AppOptions): App {
     shard,
     fleet: { panels: () => supervisor.panels(), servers: () => supervisor.servers() },
     externalUrl: options.externalUrl?.href.replace(/\/$/, ''),
-    panelUrl: (panel) => panels.publicUrlOf(panel)?.replace(/\/$/, ''),
+    panelUrl: (panel) => supervisor.publicUrlOf(panel)?.replace(/\/$/, ''),
     descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
   const { queryClient } = options;
   const names = systemNames(options.lookUp);
-  const limits = new Map<string, RateLimit>();
-  const panels = new PanelSet(config, {
+  const supervisor = new Supervisor(config, {
     clock,
     log,
     random,
@@ -91,17 +89,15 @@ export function createApp(options: AppOptions): App {
     shard,
     isOurs: (server) => isInShard(server, shard),
     socketLimit,
-    limits,
     queryClient,
     names,
   });
-  const { supervisor } = panels;
   let { compatibility } = config;
   const reloader = new Reloader({
     log,
     load: options.load,
     apply: async (next) => {
-      const changes = await panels.apply(next);
+      const changes = await supervisor.apply(next);
       ({ compatibility } = next);
       options.reloaded?.(next);
       return changes;
@@ -120,7 +116,7 @@ export function createApp(options: AppOptions): App {
     clock,
     version: VERSION,
     rateLimited,
-    panelUrl: (panel) => panels.publicUrlOf(panel),
+    panelUrl: (panel) => supervisor.publicUrlOf(panel),
   });
   let loaded = false;
   const routes = createRoutes({

@@ -1,5 +1,5 @@
 import { USER_AGENT } from '../build-info.ts';
-import { changedConcerns, type PanelConfig } from '../config/config.ts';
+import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { nodeLookup } from '../names/system.ts';
@@ -13,11 +13,6 @@ const PROXY_PART = 0.8;
 
 /** The part that the lookup of a name may use; shorter, so that the name is identified as the cause. */
 const LOOKUP_PART = 0.7;
-
-/** Do both describe the same panel, so that one can become the other while it runs? */
-export function isSamePanel(before: PanelConfig, after: PanelConfig): boolean {
-  return !changedConcerns(before, after).has('panel');
-}
 
 /** The settings for calls to a panel's API, from its configuration. */
 export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {
@@ -39,14 +34,8 @@ export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName
   };
 }
 
-/** How a panel's sockets are opened, and whether through a proxy. */
-export interface PanelSocketAccess extends SocketAccess {
-  /** Is this address, of the panel or of a socket, reached through a proxy? */
-  readonly isProxied: (url: string) => boolean;
-}
-
 /** How this panel's sockets are opened, from its configuration. */
-export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName): PanelSocketAccess {
+export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName): SocketAccess {
   const policy: SocketPolicy = {
     panelUrl: panel.url,
     allowInsecure: panel.allowInsecure,

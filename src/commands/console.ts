@@ -101,7 +101,7 @@ async function runConsole(server: string, flags: ConsoleFlags) {
   const run = new ConsoleRun(
     { ...flags, interactive },
     {
-      ...socketAccess(panel, clock, systemNames().forPanel()),
+      sockets: socketAccess(panel, clock, systemNames().forPanel()),
       settings: panel,
       target,
       keySource,

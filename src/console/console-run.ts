@@ -31,7 +31,8 @@ export interface ConsolePlan {
 }
 
 /** The server whose console is shown, how to reach it, and where to show it. */
-export interface ConsoleOptions extends SocketAccess, Pick<SessionContext['panel'], 'credentials'> {
+export interface ConsoleOptions extends Pick<SessionContext['panel'], 'credentials'> {
+  readonly sockets: SocketAccess;
   readonly target: ServerTarget;
   /** A description of where the API key came from. */
   readonly keySource: string;
@@ -275,7 +276,8 @@ export class ConsoleRun {
   }
 
   #createSession(): Session {
-    const { target, credentials, openSocket, codec } = this.#options;
+    const { target, credentials, sockets } = this.#options;
+    const { codec } = sockets;
     const ignore = () => undefined;
     const context: SessionContext = {
       ...this.#options,
@@ -288,13 +290,16 @@ export class ConsoleRun {
         socketEnded: ignore,
       },
       surroundings: (_, isRunning) => this.#surroundings(isRunning),
-      openSocket: (url, listener) => (this.#socket = openSocket(url, listener)),
-      codec: {
-        ...codec,
-        handleFrame: (frame, isBinary, handler) => {
-          codec.handleFrame(frame, isBinary, handler);
-          const message = isBinary ? { bad: 'binary' } : codec.decode(frame);
-          if (!('bad' in message)) this.#onMessage(message);
+      sockets: {
+        ...sockets,
+        openSocket: (url, listener) => (this.#socket = sockets.openSocket(url, listener)),
+        codec: {
+          ...codec,
+          handleFrame: (frame, isBinary, handler) => {
+            codec.handleFrame(frame, isBinary, handler);
+            const message = isBinary ? { bad: 'binary' } : codec.decode(frame);
+            if (!('bad' in message)) this.#onMessage(message);
+          },
         },
       },
     };

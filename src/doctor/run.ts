@@ -1,4 +1,4 @@
-import { PanelSet, type RunningPanel } from '../app/panel-set.ts';
+import { type RunningPanel, Supervisor } from '../app/supervisor.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -58,7 +58,7 @@ export async function runDoctor(config: Config, options: RunOptions): Promise<Do
   const names = systemNames();
   const calls = new Map<string, number>();
   const countCall = (panel: string) => void calls.set(panel, (calls.get(panel) ?? 0) + 1);
-  const set = new PanelSet(queriedSoon(config), {
+  const supervisor = new Supervisor(queriedSoon(config), {
     clock,
     log: QUIET_LOG,
     random,
@@ -66,21 +66,20 @@ export async function runDoctor(config: Config, options: RunOptions): Promise<Do
     shard: WHOLE,
     isOurs: isMeant,
     socketLimit: new SocketLimit(options.descriptorLimit),
-    limits: new Map(),
     queryClient: options.queryClient,
     names,
   });
   const startedAt = clock.now();
   try {
-    set.supervisor.start();
-    const seen = await untilDescribable(set.panels, options);
-    const panels = set.panels.map(({ config: { name, url }, fleet }) => {
+    supervisor.start();
+    const seen = await untilDescribable(supervisor.running, options);
+    const panels = supervisor.running.map(({ config: { name, url }, fleet }) => {
       const given = config.panels.find((panel) => panel.name === name);
       return describePanel({ name, url, calls: calls.get(name) ?? 0, ...viewOf(fleet, given, clock, seen) });
     });
     return { panels, stopped: signal.aborted, durationMs: clock.now() - startedAt };
   } finally {
-    await set.supervisor.stop();
+    await supervisor.stop();
   }
 }
 

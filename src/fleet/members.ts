@@ -1,7 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import type { CauseCode } from '../domain/problem.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
+import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import type { Recovery } from '../panel/troubles.ts';
+import { type PollIntervals, polledStalenessMs } from '../session/due.ts';
 import type { Session } from '../session/session.ts';
-import type { SessionContext } from '../session/session-ports.ts';
+import type { SessionRecord, Surroundings } from '../session/session-ports.ts';
+import { isStreamed, pollEveryMs } from './needs.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** One server of a fleet. */
@@ -27,32 +34,70 @@ export interface Regrouping {
 /** Sessions that are notified between two turns of the event loop: less work than a scrape, which should get most of the time. */
 const SLICE = 32;
 
+/** How often the interval of polls follows what the rate carries. */
+const PACED_MS = 1_000;
+
+/** What no session uses. */
+const WITHOUT_SESSIONS: ReadonlySet<Subject> = new Set<Subject>([
+  'path listing',
+  'path backups',
+  'path schedules',
+]);
+
 export interface MembersOptions {
+  readonly clock: Clock;
   readonly random: () => number;
+  readonly gateway: PanelGateway;
   readonly create: (target: ServerTarget) => Member;
-  readonly surroundings: SessionContext['surroundings'];
   /** The list changed: called before sessions of new servers begin and those of removed ones end. */
   readonly changed: () => void;
 }
 
-/** The servers of one panel and their sessions. */
+/** The servers of one panel, their sessions, and what those see. */
 export class Members {
   readonly #options: MembersOptions;
+  readonly #surroundings: PanelSurroundings;
   #members: readonly Member[] = [];
   #records: readonly ServerRecord[] = [];
   readonly #removed = new WeakSet<Session>();
   /** Sessions whose sockets close. */
   readonly #closing = new Set<Promise<void>>();
+  /** The servers for whose sockets there is room; undefined if there is for all. */
+  #withRoom: ReadonlySet<SessionRecord> | undefined;
+  #configured: PollIntervals;
+  #paced: { readonly at: number; readonly intervals: PollIntervals } | undefined;
   #hasBegun = false;
   #isStopped = false;
+  #unsubscribe: readonly (() => void)[] = [];
 
-  constructor(options: MembersOptions) {
+  constructor(intervals: PollIntervals, options: MembersOptions) {
+    const { clock, gateway } = options;
     this.#options = options;
+    this.#configured = intervals;
+    this.#surroundings = new PanelSurroundings({
+      clock,
+      gateway,
+      intervals: () => this.#intervals(),
+      hasRoom: (record) => this.#withRoom?.has(record) ?? true,
+    });
   }
 
   /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
   get records(): readonly ServerRecord[] {
     return this.#records;
+  }
+
+  /** What the session of this server sees. */
+  surroundings(record: SessionRecord, isRunning: boolean): Surroundings {
+    return this.#surroundings.of(record, isRunning);
+  }
+
+  /** Polls as often as this from now on, and samples are stale that late. */
+  configure(intervals: PollIntervals): void {
+    this.#configured = intervals;
+    this.#paced = undefined;
+    for (const record of this.#records) record.staleness = stalenessOf(intervals);
+    this.changed();
   }
 
   /**
@@ -65,6 +110,7 @@ export class Members {
     if (!isRegrouped || this.#isStopped) return changes;
     this.#members = members;
     this.#records = members.map(({ record }) => record);
+    this.#surroundings.keepNodes(this.#records);
     this.#options.changed();
     for (const member of left) {
       this.#removed.add(member.session);
@@ -76,11 +122,36 @@ export class Members {
     return changes;
   }
 
+  /** Follows what the panel's calls show; the sessions wait for `begin`. */
+  start(): void {
+    const { gateway } = this.#options;
+    this.#unsubscribe = [
+      gateway.blamed.add((subject) => this.#judged(subject)),
+      gateway.socketTrials.add((server) => this.changed(({ target }) => target.id === server)),
+      gateway.recoveries.add((recovery) => {
+        this.#surroundings.recoveredFrom(recovery);
+        this.changed((record) => hasNoData(record) || record.status.problem?.cause === recovery.cause);
+      }),
+    ];
+  }
+
   /** Begins the sessions, and those of servers that are added later. */
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     this.#start(this.#members);
+  }
+
+  /** The server list was read completely. */
+  listed(): void {
+    this.#surroundings.listed();
+    this.changed(hasNoData);
+  }
+
+  /** Only so many sockets have room: those of the first servers of the list, so that the same ones keep theirs. */
+  divide(part: number): void {
+    const streamed = this.#records.filter(({ target }) => isStreamed(target));
+    this.#withRoom = streamed.length > part ? new Set(streamed.slice(0, part)) : undefined;
   }
 
   /** What these sessions see changed. */
@@ -89,28 +160,57 @@ export class Members {
   }
 
   /**
-   * Begins again with the servers that were refused, or with all. `closeCircuits` is called while they rest: before, closed circuits would
-   * wake them, and a call that is withdrawn counts as a call for a token; after, they would still be held.
+   * Begins again with the servers that have no data, or with all. `forget` ends what is blamed while they rest: before, that would wake
+   * them, and a call that is withdrawn counts as a call for a token; after, they would still be held.
    */
-  retry(whom: 'refused' | 'all', closeCircuits: () => void): void {
-    const members = this.#hasBegun
-      ? this.#members.filter((member) => whom === 'all' || isRefused(member))
-      : [];
+  retry(isConcerned: (record: ServerRecord) => boolean, forget: () => void): void {
+    const members = this.#hasBegun ? this.#members.filter(({ record }) => isConcerned(record)) : [];
     for (const member of members) this.#end(member);
-    closeCircuits();
+    forget();
     this.#start(members);
   }
 
   /** Resolves when all sockets are closed. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     for (const member of this.#members) this.#end(member);
     await Promise.all(this.#closing);
   }
 
+  /** Something is blamed, or no longer, or for another problem. */
+  #judged(subject: Subject): void {
+    if (WITHOUT_SESSIONS.has(subject)) return;
+    this.#surroundings.judged(subject);
+    const node = nodeOf(subject);
+    this.changed((record) => node === undefined || record.node === node);
+  }
+
+  /** The intervals as configured, or as many polls as the rate carries now. */
+  #intervals(): PollIntervals {
+    const { clock, gateway } = this.#options;
+    const now = clock.now();
+    if (this.#paced !== undefined && now - this.#paced.at < PACED_MS) return this.#paced.intervals;
+    const count = (isMeant: (record: ServerRecord) => boolean) => this.#records.filter(isMeant).length;
+    const { stalenessMs, pollIntervalMs: configuredMs } = this.#configured;
+    const pollIntervalMs = pollEveryMs(configuredMs, {
+      perMinute: gateway.budget().limitPerMinute,
+      // Those that were never polled will be.
+      polled: count(
+        ({ status, target }) =>
+          status.condition === 'polling' || (target.mode === 'poll' && status.condition === 'waiting'),
+      ),
+      streaming: count(({ status }) => status.condition === 'streaming'),
+    });
+    const intervals = { pollIntervalMs, stalenessMs };
+    this.#paced = { at: now, intervals };
+    return intervals;
+  }
+
   /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */
   #start(members: readonly Member[]): void {
-    void this.#show(shuffled(members, this.#options.random));
+    const drawn = members.map((member) => ({ member, at: this.#options.random() }));
+    void this.#show(drawn.sort((one, other) => one.at - other.at).map(({ member }) => member));
   }
 
   /** Shows many sessions what is: ten thousand at a time would delay sockets and scrapes for 300 ms. */
@@ -118,20 +218,26 @@ export class Members {
     for (const [index, { session, record }] of members.entries()) {
       if (index > 0 && index % SLICE === 0) await nextTurn();
       if (this.#isStopped) return;
-      if (!this.#removed.has(session)) session.sees(this.#options.surroundings(record, true));
+      if (!this.#removed.has(session)) session.sees(this.surroundings(record, true));
     }
   }
 
   #end({ session, record }: Member): void {
-    session.sees(this.#options.surroundings(record, false));
+    session.sees(this.surroundings(record, false));
     const { closing } = session;
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
 }
 
-function isRefused({ record: { status } }: Member): boolean {
-  return status.condition === 'blocked' || status.condition === 'failing';
+/** Is the server refused, or can't it be monitored? */
+export function hasNoData({ status: { condition } }: ServerRecord): boolean {
+  return condition === 'blocked' || condition === 'failing';
+}
+
+/** When samples by socket and by poll are stale. */
+export function stalenessOf(intervals: PollIntervals) {
+  return { socket: intervals.stalenessMs, poll: polledStalenessMs(intervals) };
 }
 
 /**
@@ -195,15 +301,89 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The items in random order (Fisher and Yates). */
-function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
-  const order = [...items];
-  for (let last = order.length - 1; last > 0; last -= 1) {
-    const chosen = Math.floor(random() * (last + 1));
-    const [one, other] = [order[last], order[chosen]];
-    if (one === undefined || other === undefined) continue;
-    order[chosen] = one;
-    order[last] = other;
+export interface SurroundingsOptions {
+  readonly clock: Clock;
+  readonly gateway: PanelGateway;
+  readonly intervals: () => PollIntervals;
+  readonly hasRoom: (record: SessionRecord) => boolean;
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
+
+/** What a panel's sessions see: what holds now, and when that changed. */
+export class PanelSurroundings {
+  readonly #options: SurroundingsOptions;
+  /** When each was last blamed or cleared. */
+  readonly #judged = new Map<Subject, number>();
+  /** When a server last worked that had failed for a cause, also by node. */
+  readonly #recovered = new Map<CauseCode, number>();
+  readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
+  #listedAt = NEVER;
+
+  constructor(options: SurroundingsOptions) {
+    this.#options = options;
   }
-  return order;
+
+  /** What the session of this server sees. */
+  of(record: SessionRecord, isRunning: boolean): Surroundings {
+    const { clock, gateway, intervals, hasRoom } = this.#options;
+    const { target, node } = record;
+    const { pollIntervalMs, stalenessMs } = intervals();
+    return {
+      now: clock.now(),
+      isRunning,
+      target,
+      listedAt: this.#listedAt,
+      hasRoom: hasRoom(record),
+      sockets: {
+        heldBy: gateway.socketHold(node),
+        panelJudgedAt: this.#judgedAt('panel', pathOf('websocket'), 'consoles'),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(socketsOf(node)),
+      },
+      polls: {
+        heldBy: gateway.pollHold(node),
+        panelJudgedAt: this.#judgedAt('panel', pathOf('resources')),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(pollsOf(node)),
+      },
+      mayConnect: gateway.mayConnect(target.id, node),
+      trial: gateway.socketTrial(target.id),
+      recovered: this.#recovered,
+      recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,
+      pollIntervalMs,
+      stalenessMs,
+    };
+  }
+
+  /** The server list was read completely. */
+  listed(): void {
+    this.#listedAt = this.#options.clock.now();
+  }
+
+  /** The subject is blamed, or no longer. */
+  judged(subject: Subject): void {
+    this.#judged.set(subject, this.#options.clock.now());
+  }
+
+  /** A server that failed works. */
+  recoveredFrom({ cause, node = '' }: Recovery): void {
+    const now = this.#options.clock.now();
+    this.#recovered.set(cause, now);
+    const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
+    this.#recoveredOnNode.set(node, ofNode.set(cause, now));
+  }
+
+  /** Forgets all nodes but those of these servers. */
+  keepNodes(records: readonly SessionRecord[]): void {
+    const nodes = new Set(records.map(({ node = '' }) => node));
+    for (const node of this.#recoveredOnNode.keys()) if (!nodes.has(node)) this.#recoveredOnNode.delete(node);
+    for (const subject of this.#judged.keys()) {
+      const node = nodeOf(subject);
+      if (node !== undefined && !nodes.has(node)) this.#judged.delete(subject);
+    }
+  }
+
+  #judgedAt(...subjects: readonly Subject[]): number {
+    return Math.max(...subjects.map((subject) => this.#judged.get(subject) ?? NEVER));
+  }
 }

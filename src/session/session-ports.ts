@@ -78,7 +78,8 @@ export interface SessionLog {
 }
 
 /** What all console sockets of a panel share. */
-export interface StreamContext extends SocketAccess {
+export interface StreamContext {
+  readonly sockets: SocketAccess;
   readonly clock: Clock;
   readonly log: SessionLog;
   readonly random: () => number;

@@ -95,26 +95,26 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   refused(refused: RefusedUpgrade): void {
-    const { settings, isProxied, codec } = this.#context;
-    const proxied = isProxied(tokenOf(this.#machine)?.socketUrl ?? '');
-    const way = { upgradeCause: codec.upgradeCause, origin: settings.origin, proxied };
+    const { settings, sockets } = this.#context;
+    const proxied = sockets.isProxied(tokenOf(this.#machine)?.socketUrl ?? '');
+    const way = { upgradeCause: sockets.codec.upgradeCause, origin: settings.origin, proxied };
     this.happened({ type: 'closed', epoch: this.#socketEpoch, failure: upgradeFailure(refused, way) });
   }
 
   // A socket that was given up is detached, and reports no more frames.
   message(frame: Buffer, isBinary: boolean): void {
-    this.#context.codec.handleFrame(frame, isBinary, this);
+    this.#context.sockets.codec.handleFrame(frame, isBinary, this);
   }
 
   closed(closing: SocketClosing): void {
     if (closing.oversize) this.telemetry.badMessage('oversize');
-    const failure = closeFailure(closing, this.#context.codec);
+    const failure = closeFailure(closing, this.#context.sockets.codec);
     this.happened({ type: 'closed', epoch: this.#socketEpoch, failure });
   }
 
   consoleLine(frame: Buffer): void {
     this.#record.consoleLine();
-    const words = this.#context.codec.daemonWords(frame, this.#record.awaitsWords);
+    const words = this.#context.sockets.codec.daemonWords(frame, this.#record.awaitsWords);
     if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
   }
 
@@ -140,7 +140,7 @@ export class Streamer implements SocketListener, FrameHandler {
   jwtError({ words, isFixable: fixable, answersToken }: JwtError): void {
     if (fixable) this.#record.interrupted();
     const token = tokenOf(this.#machine);
-    const failure = () => jwtFailure(words, this.#context.codec, token && claimsOf(token.value));
+    const failure = () => jwtFailure(words, this.#context.sockets.codec, token && claimsOf(token.value));
     this.happened({ type: 'jwtError', epoch: this.#socketEpoch, fixable, answersToken, failure });
   }
 
@@ -232,7 +232,7 @@ export class Streamer implements SocketListener, FrameHandler {
 
   /** Requests credentials, by the time at which they are needed. */
   async #tokenEvent(signal: AbortSignal): Promise<MachineEvent> {
-    const { clock, random, panel, addressProblem } = this.#context;
+    const { clock, random, panel, sockets } = this.#context;
     const { target, sampledAt } = this.#record;
     const machine = this.#machine;
     const isRefresh = machine.name === 'refreshing';
@@ -249,7 +249,7 @@ export class Streamer implements SocketListener, FrameHandler {
       now: clock.now(),
       random: random(),
     });
-    const problem = addressProblem(token.socketUrl);
+    const problem = sockets.addressProblem(token.socketUrl);
     return problem === undefined
       ? { type: 'tokenFetched', token }
       : { type: 'tokenFailed', failure: { reason: 'no_token', problem } };
@@ -260,7 +260,7 @@ export class Streamer implements SocketListener, FrameHandler {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
     // The settings may have changed since the token was fetched.
-    const problem = this.#context.addressProblem(url);
+    const problem = this.#context.sockets.addressProblem(url);
     if (problem !== undefined) {
       this.happened({ type: 'closed', epoch, failure: { reason: 'no_token', problem } });
       return;
@@ -268,7 +268,7 @@ export class Streamer implements SocketListener, FrameHandler {
     this.#noteHost(url);
     this.#socketEpoch = epoch;
     try {
-      this.#socket = this.#context.openSocket(url, this);
+      this.#socket = this.#context.sockets.openSocket(url, this);
     } catch (error) {
       // ws rejects some addresses by throwing; that must not look like a bug in the exporter.
       this.refused({ error: error as Error });

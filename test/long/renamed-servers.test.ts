@@ -2,7 +2,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
-import { Supervisor } from '../../src/fleet/supervisor.ts';
 import { Scraper } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import type { Responses } from '../../src/panel/dialect.ts';
@@ -62,14 +61,14 @@ it('10,000 servers that are replaced by others leave memory and series where the
     { ...apiOptions('https://panel.example.com', { clock }), log, panel: 'main' },
     panel,
   );
-  const fleet = bench.create([], {}, { gateway });
-  fleet.setSelection({
-    servers: [],
-    listing: { type: 'owner', intervalMs: INTERVAL_MS, discover: DISCOVER },
-  });
-  const supervisor = new Supervisor([fleet]);
-  const self = new SelfMetrics({ version: '1', revision: 'a', fleet: supervisor });
-  const scraper = new Scraper({ fleet: supervisor, self, clock });
+  const fleet = bench.create(
+    [],
+    { listing: { type: 'owner', intervalMs: INTERVAL_MS, discover: DISCOVER } },
+    { gateway },
+  );
+  const reading = { panels: () => [fleet.reading()], servers: () => fleet.records };
+  const self = new SelfMetrics({ version: '1', revision: 'a', fleet: reading });
+  const scraper = new Scraper({ fleet: reading, self, clock });
   const series = async () => {
     const text = Buffer.concat((await scraper.scrape('identity')).chunks).toString();
     return text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length;
@@ -85,11 +84,11 @@ it('10,000 servers that are replaced by others leave memory and series where the
   const until = async (renamed: number) => {
     while (panel.renamed < renamed) await clock.advance(INTERVAL_MS);
   };
-  supervisor.start();
+  fleet.start();
   await until(2_000);
   const [seriesBefore, usedBefore] = [await series(), used()];
   await until(10_000);
   expect(await series()).toBeLessThan(seriesBefore * 1.2);
   expect(used() - usedBefore).toBeLessThan(2_000_000);
-  await supervisor.stop();
+  await fleet.stop();
 }, 300_000);

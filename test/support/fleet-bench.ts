@@ -2,7 +2,7 @@ import type { Problem } from '../../src/domain/problem.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import type { PanelTelemetry } from '../../src/domain/telemetry.ts';
-import { type PanelContext, PanelFleet, type PanelSettings } from '../../src/fleet/panel-fleet.ts';
+import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../src/fleet/socket-limit.ts';
 import type { Subject } from '../../src/panel/blame.ts';
 import type {
@@ -16,6 +16,7 @@ import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
 import { Listeners } from '../../src/panel/listeners.ts';
 import type { PanelUse, Recovery, SocketTrial } from '../../src/panel/troubles.ts';
+import type { SocketAccess } from '../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -23,8 +24,9 @@ import { sampleOf } from './samples.ts';
 import { target } from './targets.ts';
 
 /** The default settings of a panel's fleet. */
-export const SETTINGS: PanelSettings = {
+export const SETTINGS: FleetSettings = {
   name: 'main',
+  servers: [],
   origin: 'https://panel.example.com',
   pollIntervalMs: 30_000,
   stalenessMs: 60_000,
@@ -237,12 +239,28 @@ export class FakeSocket {
   }
 }
 
+/** Access to sockets that are opened like this, at any address. */
+export function socketsOpenedBy(open: (url: string, listener: SocketListener) => unknown): SocketAccess {
+  return {
+    codec: PTERODACTYL.socket,
+    // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
+    openSocket: (url, listener) => open(url, listener) as ConsoleSocket,
+    addressProblem: () => undefined,
+    isProxied: () => false,
+  };
+}
+
 /** A fleet with a fake panel and fake sockets, on a clock that stands still. */
 export class FleetBench {
   readonly clock = new ManualClock();
   readonly gateway = new FakeGateway();
   readonly log = collectingLogger();
   readonly sockets: FakeSocket[] = [];
+  readonly access = socketsOpenedBy((url, listener) => {
+    const socket = new FakeSocket(url, listener);
+    this.sockets.push(socket);
+    return socket;
+  });
   random = () => 0.5;
   /** Replacing it limits the sockets of fleets that are created later. */
   socketLimit = new SocketLimit();
@@ -250,30 +268,21 @@ export class FleetBench {
   /** Creates a fleet without starting it. */
   create(
     targets: readonly ServerTarget[],
-    settings: Partial<PanelSettings> = {},
-    context: Partial<Pick<PanelContext, 'gateway'>> = {},
+    settings: Partial<FleetSettings> = {},
+    context: Partial<Pick<FleetContext, 'gateway'>> = {},
   ): PanelFleet {
-    const { clock, log, gateway, sockets } = this;
+    const { clock, log, gateway, access, socketLimit } = this;
     return new PanelFleet(
-      { ...SETTINGS, ...settings },
-      { servers: targets },
+      { ...SETTINGS, ...settings, servers: targets },
       {
         clock,
         log,
         random: () => this.random(),
         gateway,
         telemetry: NO_TELEMETRY,
-        codec: PTERODACTYL.socket,
-        openSocket: (url, listener) => {
-          const socket = new FakeSocket(url, listener);
-          sockets.push(socket);
-          // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
-          return socket as unknown as ConsoleSocket;
-        },
-        addressProblem: () => undefined,
-        isProxied: () => false,
+        sockets: access,
         isOurs: () => true,
-        socketLimit: this.socketLimit,
+        socketLimit,
         ...context,
       },
     );

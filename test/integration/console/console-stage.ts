@@ -90,7 +90,7 @@ async function openConsole(
   const run = new ConsoleRun(
     { interactive: false, ...plan },
     {
-      ...socketAccess(panel, clock, systemNames().forPanel()),
+      sockets: socketAccess(panel, clock, systemNames().forPanel()),
       settings: panel,
       target,
       keySource: 'a test',

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { describeChanges, Reloader } from '../../../src/app/app.ts';
-import type { ConfigChanges } from '../../../src/app/panel-set.ts';
+import type { ConfigChanges } from '../../../src/app/supervisor.ts';
 import type { Config, LoadResult } from '../../../src/config/config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';

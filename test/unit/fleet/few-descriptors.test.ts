@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../../src/fleet/socket-limit.ts';
-import { FleetBench, servers } from '../../support/fleet-bench.ts';
+import { FleetBench, SETTINGS, servers } from '../../support/fleet-bench.ts';
 
 const SERVERS = 20;
 
@@ -51,12 +51,12 @@ describe('a fleet with more servers than the process can open sockets', () => {
     fleet.start();
     await bench.clock.advance(60_000);
     expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
-    fleet.setSelection({ servers: servers(SERVERS, { name: 'renamed' }) });
+    fleet.configure({ ...SETTINGS, servers: servers(SERVERS, { name: 'renamed' }) });
     await bench.clock.advance(60_000);
     expect(bench.sockets).toHaveLength(4);
     const [first, ...others] = servers(SERVERS);
     if (first === undefined) throw new Error('no server');
-    fleet.setSelection({ servers: [{ ...first, mode: 'poll' }, ...others] });
+    fleet.configure({ ...SETTINGS, servers: [{ ...first, mode: 'poll' }, ...others] });
     await bench.clock.advance(60_000);
     expect(new Set(bench.streamed())).toEqual(new Set(['b', 'c', 'd', 'e']));
     expect(bench.sockets).toHaveLength(5);
@@ -65,7 +65,7 @@ describe('a fleet with more servers than the process can open sockets', () => {
   it('gives every server its socket back when servers are removed', async () => {
     fleet.start();
     await bench.clock.advance(60_000);
-    fleet.setSelection({ servers: servers(SERVERS).slice(-4) });
+    fleet.configure({ ...SETTINGS, servers: servers(SERVERS).slice(-4) });
     await bench.clock.advance(60_000);
     expect(new Set(bench.streamed())).toEqual(new Set(['q', 'r', 's', 't']));
     expect(fleet.reading().problems).toEqual([]);

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { PanelError } from '../../../src/panel/errors.ts';
-import { FleetBench, servers } from '../../support/fleet-bench.ts';
+import { FleetBench, SETTINGS, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
 const DOWN = new PanelError({ cause: 'connection', detail: 'no connection' });
@@ -44,7 +44,7 @@ it('a server that left is not reported later', async () => {
   for (const socket of bench.sockets) socket.drops();
   await bench.clock.advance(1_000);
   const before = messages().length;
-  fleet.setSelection({ servers: servers(2).slice(0, 1) });
+  fleet.configure({ ...SETTINGS, servers: servers(2).slice(0, 1) });
   await bench.clock.advance(5 * MINUTE);
   const names = servers(2).map(({ name }) => name);
   const about = (name = '') =>

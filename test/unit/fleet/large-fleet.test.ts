@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
-import { Supervisor } from '../../../src/fleet/supervisor.ts';
 import { eventually } from '../../support/eventually.ts';
-import { FleetBench, named } from '../../support/fleet-bench.ts';
+import { FleetBench, named, SETTINGS } from '../../support/fleet-bench.ts';
 
 const SERVERS = 1_000;
 const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_000 + index)));
@@ -51,46 +50,10 @@ describe('a large fleet', () => {
   it('applies a new list that arrives during the start', async () => {
     const { bench, fleet } = largeFleet();
     fleet.start();
-    fleet.setSelection({ servers: many.slice(0, 500) });
+    fleet.configure({ ...SETTINGS, servers: many.slice(0, 500) });
     const allStream = () => conditions(fleet).every((condition) => condition === 'streaming');
     while (!allStream()) await bench.clock.advance(10);
     expect(bench.streamed()).toHaveLength(500);
     await fleet.stop();
-  });
-});
-
-describe('the fleets of several panels', () => {
-  const benches = () => [new FleetBench(), new FleetBench(), new FleetBench()] as const;
-
-  it('form one list, which is replaced when a fleet or server is added or removed', async () => {
-    const [one, two, three] = benches();
-    const fleets = [one.create([named('a')]), two.create([named('b')]), three.create([named('c')])] as const;
-    const supervisor = new Supervisor([fleets[0], fleets[1]]);
-    supervisor.start();
-    const list = supervisor.servers();
-    expect(supervisor.servers()).toBe(list);
-    fleets[1].setSelection({ servers: [named('b'), named('d')] });
-    const ids = () => supervisor.servers().map(({ target }) => target.id);
-    expect(ids()).toEqual(['a', 'b', 'd']);
-    await supervisor.setFleets([fleets[2], fleets[1]]);
-    expect(ids()).toEqual(['c', 'b', 'd']);
-    expect(list).toHaveLength(2);
-    expect(one.gateway.closed).toBe(true);
-    await three.clock.advance(1_000);
-    expect(three.streamed()).toEqual(['c']);
-    await supervisor.stop();
-    expect(three.gateway.closed).toBe(true);
-  });
-
-  it('are not started if they are added during a stop', async () => {
-    const [one, two] = benches();
-    const supervisor = new Supervisor([one.create([named('a')])]);
-    supervisor.start();
-    const changing = supervisor.setFleets([two.create([named('b')])]);
-    await supervisor.stop();
-    await changing;
-    await two.clock.advance(1_000);
-    expect(two.gateway.calls).toEqual([]);
-    expect(two.clock.pending).toBe(0);
   });
 });

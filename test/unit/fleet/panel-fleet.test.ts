@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import type { PanelFleet, PanelSettings } from '../../../src/fleet/panel-fleet.ts';
+import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
+import { seededRandom } from '../../../src/simulator/random.ts';
 import { FleetBench, named, RESOURCES, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
@@ -25,7 +26,7 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-function start(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}): void {
+function start(targets: readonly ServerTarget[], settings: Partial<FleetSettings> = {}): void {
   fleet = bench.create(targets, settings);
   fleet.start();
 }
@@ -56,12 +57,12 @@ describe('a fleet', () => {
   });
 
   it('starts its servers in random order, so that a crash loop does not always begin with the same ones', async () => {
-    let random = 0;
+    const random = seededRandom(1);
     const orders = new Set<string>();
     for (let restart = 0; restart < 20; restart += 1) {
       bench = new FleetBench();
       ({ clock, gateway, log, sockets } = bench);
-      bench.random = () => (random = (random + 0.618) % 1);
+      bench.random = random;
       start(servers(8));
       await clock.advance(1_000);
       orders.add(gateway.asked('credentials').slice(0, 2).join());

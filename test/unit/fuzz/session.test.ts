@@ -5,16 +5,22 @@ import type { Cancel } from '../../../src/domain/clock.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { sleep } from '../../../src/domain/until-aborted.ts';
+import { PanelSurroundings } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { sessionLog } from '../../../src/fleet/session-log.ts';
-import { PanelSurroundings } from '../../../src/fleet/surroundings.ts';
 import type { ClientMessage } from '../../../src/panel/dialect.ts';
-import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';
 import { Session } from '../../../src/session/session.ts';
-import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
-import { FakeGateway, NO_TELEMETRY, RESOURCES, SETTINGS, STATS } from '../../support/fleet-bench.ts';
+import type { SocketListener } from '../../../src/session/socket.ts';
+import {
+  FakeGateway,
+  NO_TELEMETRY,
+  RESOURCES,
+  SETTINGS,
+  STATS,
+  socketsOpenedBy,
+} from '../../support/fleet-bench.ts';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { EVENTS, frameText } from '../../support/hostile.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -123,15 +129,15 @@ class World {
         telemetry: NO_TELEMETRY,
         settings: SETTINGS,
         surroundings: (...of) => this.#known.of(...of),
-        codec: PTERODACTYL.socket,
-        openSocket: (_, listener) => {
-          if (this.live.size > 0) this.violations.push('a second socket');
-          if (this.node.status === 0) throw new SyntaxError('the URL is invalid');
-          return new NodeSocket(this, listener) as unknown as ConsoleSocket;
+        sockets: {
+          ...socketsOpenedBy((_, listener) => {
+            if (this.live.size > 0) this.violations.push('a second socket');
+            if (this.node.status === 0) throw new SyntaxError('the URL is invalid');
+            return new NodeSocket(this, listener);
+          }),
+          addressProblem: (url) =>
+            url.startsWith('wss:') ? undefined : { cause: 'socket_address', detail: 'expected wss://' },
         },
-        addressProblem: (url) =>
-          url.startsWith('wss:') ? undefined : { cause: 'socket_address', detail: 'expected wss://' },
-        isProxied: () => false,
       },
       this.#record,
     );

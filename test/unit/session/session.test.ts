@@ -1,15 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
+import { PanelSurroundings } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { sessionLog } from '../../../src/fleet/session-log.ts';
-import { PanelSurroundings } from '../../../src/fleet/surroundings.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
-import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
-import type { ConsoleSocket } from '../../../src/session/socket.ts';
-import { FakeGateway, FakeSocket, NO_TELEMETRY, SETTINGS, STATS } from '../../support/fleet-bench.ts';
+import {
+  FakeGateway,
+  FakeSocket,
+  NO_TELEMETRY,
+  SETTINGS,
+  STATS,
+  socketsOpenedBy,
+} from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -68,14 +73,14 @@ async function start(
       telemetry: NO_TELEMETRY,
       settings: SETTINGS,
       surroundings: (...of) => known.of(...of),
-      codec: PTERODACTYL.socket,
-      openSocket: (url, listener) => {
-        const socket = new FakeSocket(url, listener, refusal);
-        sockets.push(socket);
-        return socket as unknown as ConsoleSocket;
+      sockets: {
+        ...socketsOpenedBy((url, listener) => {
+          const socket = new FakeSocket(url, listener, refusal);
+          sockets.push(socket);
+          return socket;
+        }),
+        addressProblem: () => addressProblem,
       },
-      addressProblem: () => addressProblem,
-      isProxied: () => false,
     },
     record,
   );

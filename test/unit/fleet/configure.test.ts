@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import type { PanelFleet, PanelSettings } from '../../../src/fleet/panel-fleet.ts';
+import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import { FleetBench, named, SETTINGS, servers } from '../../support/fleet-bench.ts';
+import {
+  FakeSocket,
+  FleetBench,
+  named,
+  SETTINGS,
+  servers,
+  socketsOpenedBy,
+} from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
 
@@ -20,7 +27,7 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-async function start(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}): Promise<void> {
+async function start(targets: readonly ServerTarget[], settings: Partial<FleetSettings> = {}): Promise<void> {
   fleet = bench.create(targets, settings);
   fleet.start();
   await clock.advance(1_000);
@@ -33,7 +40,7 @@ describe('a new list of servers', () => {
   it('adds servers, and the others keep their records and sockets', async () => {
     await start(servers(2));
     const [a, b] = fleet.records;
-    expect(fleet.setSelection({ servers: [named('a'), named('c'), named('b')] })).toEqual({
+    expect(fleet.configure({ ...SETTINGS, servers: [named('a'), named('c'), named('b')] })).toEqual({
       added: 1,
       removed: 0,
       changed: 0,
@@ -51,7 +58,10 @@ describe('a new list of servers', () => {
 
   it('removes servers: their sockets are closed, and no calls are made for them', async () => {
     await start(servers(3));
-    expect(fleet.setSelection({ servers: [named('b')] })).toMatchObject({ removed: 2, unchanged: 1 });
+    expect(fleet.configure({ ...SETTINGS, servers: [named('b')] })).toMatchObject({
+      removed: 2,
+      unchanged: 1,
+    });
     expect(ids()).toEqual(['b']);
     expect(bench.streamed()).toEqual(['b']);
     const before = gateway.calls.length;
@@ -70,7 +80,7 @@ describe('a new list of servers', () => {
       limits: { memoryBytes: 7 },
       node: 'n1',
     });
-    const changes = fleet.setSelection({ servers: [renamed, named('b')] });
+    const changes = fleet.configure({ ...SETTINGS, servers: [renamed, named('b')] });
     await clock.advance(1_000);
     expect(changes).toEqual({ added: 0, removed: 0, changed: 1, unchanged: 1 });
     expect(fleet.records[0]).toBe(record);
@@ -81,7 +91,9 @@ describe('a new list of servers', () => {
 
   it('counts a server once if it is listed twice', async () => {
     await start(servers(1));
-    expect(fleet.setSelection({ servers: [named('a'), named('a', { name: 'again' })] })).toMatchObject({
+    expect(
+      fleet.configure({ ...SETTINGS, servers: [named('a'), named('a', { name: 'again' })] }),
+    ).toMatchObject({
       added: 0,
       unchanged: 1,
     });
@@ -93,7 +105,7 @@ describe('a new list of servers', () => {
     const { records } = fleet;
     const targets = records.map(({ target }) => target);
     const lines = bench.log.lines.length;
-    expect(fleet.setSelection({ servers: servers(3) })).toMatchObject({ unchanged: 3 });
+    expect(fleet.configure({ ...SETTINGS, servers: servers(3) })).toMatchObject({ unchanged: 3 });
     expect(fleet.records).toBe(records);
     expect(fleet.records.map(({ target }) => target)).toEqual(targets);
     expect(fleet.records.every(({ target }, index) => target === targets[index])).toBe(true);
@@ -103,7 +115,7 @@ describe('a new list of servers', () => {
   it('does not modify a list that was read before', async () => {
     await start(servers(2));
     const { records } = fleet;
-    fleet.setSelection({ servers: servers(1) });
+    fleet.configure({ ...SETTINGS, servers: servers(1) });
     expect(records).toHaveLength(2);
     expect(fleet.records).toHaveLength(1);
   });
@@ -111,28 +123,28 @@ describe('a new list of servers', () => {
   it('can be empty, and can fill an empty fleet', async () => {
     await start([]);
     expect(gateway.calls).toEqual([]);
-    fleet.setSelection({ servers: servers(2) });
+    fleet.configure({ ...SETTINGS, servers: servers(2) });
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
-    fleet.setSelection({ servers: [] });
+    fleet.configure({ ...SETTINGS, servers: [] });
     expect(bench.streamed()).toEqual([]);
     expect(fleet.records).toEqual([]);
   });
 
   it('can change the mode of a server', async () => {
     await start(servers(2));
-    fleet.setSelection({ servers: [named('a', { mode: 'poll' }), named('b', { mode: 'socket' })] });
+    fleet.configure({ ...SETTINGS, servers: [named('a', { mode: 'poll' }), named('b', { mode: 'socket' })] });
     await clock.advance(MINUTE);
     expect(conditions()).toEqual(['polling', 'streaming']);
     expect(bench.streamed()).toEqual(['b']);
-    fleet.setSelection({ servers: servers(2) });
+    fleet.configure({ ...SETTINGS, servers: servers(2) });
     await clock.advance(MINUTE);
     expect(conditions()).toEqual(['streaming', 'streaming']);
   });
 
   it('before the start replaces the initial list', async () => {
     fleet = bench.create(servers(1));
-    fleet.setSelection({ servers: servers(2) });
+    fleet.configure({ ...SETTINGS, servers: servers(2) });
     fleet.start();
     await clock.advance(1_000);
     expect(bench.streamed()).toEqual(['a', 'b']);
@@ -141,7 +153,7 @@ describe('a new list of servers', () => {
   it('after the stop begins nothing', async () => {
     await start(servers(1));
     await fleet.stop();
-    fleet.setSelection({ servers: servers(2) });
+    fleet.configure({ ...SETTINGS, servers: servers(2) });
     await clock.advance(MINUTE);
     expect(bench.streamed()).toEqual([]);
     expect(clock.pending).toBe(0);
@@ -153,7 +165,7 @@ describe('a new list of servers', () => {
     if (first === undefined) throw new Error('expected a socket');
     let close: () => void = () => {};
     first.close = () => new Promise((resolve) => (close = resolve));
-    fleet.setSelection({ servers: servers(2).slice(1) });
+    fleet.configure({ ...SETTINGS, servers: servers(2).slice(1) });
     let stopped = false;
     const stopping = fleet.stop().then(() => (stopped = true));
     await clock.advance(1_000);
@@ -167,7 +179,12 @@ describe('changed settings', () => {
   it('apply to servers that are already monitored', async () => {
     await start([named('a'), named('b', { mode: 'poll' })]);
     await clock.advance(MINUTE);
-    fleet.setSettings({ ...SETTINGS, pollIntervalMs: 5 * MINUTE, stalenessMs: 20 * MINUTE });
+    fleet.configure({
+      ...SETTINGS,
+      servers: fleet.records.map(({ target }) => target),
+      pollIntervalMs: 5 * MINUTE,
+      stalenessMs: 20 * MINUTE,
+    });
     const before = gateway.asked('resources').length;
     await clock.advance(10 * MINUTE);
     expect(gateway.asked('resources').length - before).toBeLessThanOrEqual(3);
@@ -195,10 +212,18 @@ describe('another way to the panel', () => {
   it('to the nodes opens every socket anew, with the token that it had', async () => {
     await start(servers(2));
     gateway.calls.length = 0;
-    fleet.accessChanged('with sockets');
+    const others: FakeSocket[] = [];
+    fleet.accessChanged(
+      socketsOpenedBy((url, listener) => {
+        const socket = new FakeSocket(url, listener);
+        others.push(socket);
+        return socket;
+      }),
+    );
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
-    expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', 'closed', undefined, undefined]);
+    expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', 'closed']);
+    expect(others.map(({ ended }) => ended)).toEqual([undefined, undefined]);
     expect(gateway.calls).toEqual([]);
   });
 
@@ -213,7 +238,7 @@ describe('another way to the panel', () => {
     const failures = () => bench.log.lines.filter(({ level }) => level === 'warn').length;
     const before = failures();
     gateway.calls.length = 0;
-    fleet.accessChanged('with sockets');
+    fleet.accessChanged(bench.access);
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
     expect(gateway.calls).toEqual([]);
@@ -222,11 +247,11 @@ describe('another way to the panel', () => {
 
   it('begins nothing before the start or after the stop', async () => {
     fleet = bench.create(servers(2));
-    fleet.accessChanged('with sockets');
+    fleet.accessChanged(bench.access);
     expect(bench.sockets).toEqual([]);
     fleet.start();
     await fleet.stop();
-    fleet.accessChanged('with sockets');
+    fleet.accessChanged(bench.access);
     await clock.advance(MINUTE);
     expect(bench.streamed()).toEqual([]);
     expect(clock.pending).toBe(0);

@@ -1,0 +1,281 @@
+import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { ServerIdentity } from '../fleet/discovered-targets.ts';
+import type { TargetChanges } from '../fleet/members.ts';
+import { PanelFleet } from '../fleet/panel-fleet.ts';
+import type { QueryAccess } from '../fleet/query-watch.ts';
+import type { Shard } from '../fleet/shard.ts';
+import type { SocketLimit } from '../fleet/socket-limit.ts';
+import type { NameLookups } from '../names/name-lookups.ts';
+import { PanelApi } from '../panel/api.ts';
+import { Gateway } from '../panel/gateway.ts';
+import { RateLimit } from '../panel/rate-limit.ts';
+import { Connections } from '../panel/transport.ts';
+import { findService } from '../query/ask.ts';
+import { type QueryClient, QueryThread } from '../query/thread.ts';
+import { apiAccess, socketAccess } from './panel-access.ts';
+
+/** What all panels share. */
+interface PanelShared {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** Counts what happens in the collection of this panel. */
+  readonly telemetry: (panel: string) => PanelTelemetry;
+  readonly shard: Shard;
+  /** Is the server monitored here, if it is in the configuration or discovered? */
+  readonly isOurs: (server: ServerIdentity) => boolean;
+  readonly socketLimit: SocketLimit;
+  /** Instead of a thread for the queries of each panel. */
+  readonly queryClient?: QueryClient | undefined;
+  readonly names: NameLookups;
+}
+
+/** What a new configuration changed, in numbers. */
+export interface ConfigChanges {
+  /** A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings. */
+  readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
+  readonly servers: TargetChanges;
+}
+
+/** What happens to one panel when the configuration changes. */
+interface PanelTransition {
+  readonly panel: RunningPanel;
+  readonly change: 'added' | 'rebuilt' | 'changed' | 'unchanged';
+  /** Applies the configuration, if it isn't already. */
+  readonly apply: () => TargetChanges;
+}
+
+/** The panels: started and stopped together, read as a whole, and updated to a new configuration. */
+export class Supervisor implements FleetReading {
+  readonly #shared: PanelShared & Pick<QueryAccess, 'isTaken'>;
+  /** By account: entries with the same address and key share one. */
+  readonly #limits = new Map<string, RateLimit>();
+  #panels: readonly RunningPanel[];
+  #isRunning = false;
+  #isStopped = false;
+  /** Removed fleets whose sockets are closing. */
+  readonly #leaving = new Set<Promise<void>>();
+  /** The fleets' records when they were last joined, and the joined list. */
+  #parts: readonly (readonly ServerReading[])[] = [];
+  #servers: readonly ServerReading[] = [];
+
+  constructor(config: Config, shared: PanelShared) {
+    this.#shared = {
+      ...shared,
+      isTaken: (server, port) => this.#panels.some(({ fleet }) => fleet.isTaken(server, port)),
+    };
+    this.#panels = this.#panelsOf(config).map((panel) => this.#create(panel));
+    this.#pinRates();
+  }
+
+  /** The panels, in the configuration's order. */
+  get running(): readonly RunningPanel[] {
+    return this.#panels;
+  }
+
+  panels(): readonly PanelReading[] {
+    return this.#panels.map(({ fleet }) => fleet.reading());
+  }
+
+  servers(): readonly ServerReading[] {
+    const parts = this.#panels.map(({ fleet }) => fleet.records);
+    const isSame = parts.length === this.#parts.length && parts.every((part, i) => part === this.#parts[i]);
+    if (!isSame) {
+      this.#parts = parts;
+      this.#servers = parts.flat();
+    }
+    return this.#servers;
+  }
+
+  /** Where people open a panel; undefined if there is no panel of this name. */
+  publicUrlOf(panel: string): string | undefined {
+    const found = this.#panels.find(({ config }) => config.name === panel);
+    return found && publicUrl(found.config);
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    for (const { fleet } of this.#panels) fleet.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([...this.#panels.map(({ fleet }) => fleet.stop()), ...this.#leaving]);
+  }
+
+  /**
+   * Applies a new configuration and touches only what differs. New panels are started once the removed ones have stopped, so that no
+   * server has two sockets. Resolves then.
+   *
+   * @throws Error if a panel can't be built; then nothing is changed
+   */
+  async apply(config: Config): Promise<ConfigChanges> {
+    const before = this.#panels;
+    const transitions = await this.#prepare(this.#panelsOf(config));
+    const applied = transitions.map(({ apply }) => apply());
+    const panels = transitions.map(({ panel }) => panel);
+    const names = new Set(panels.map(({ config: { name } }) => name));
+    const removed = before.filter((panel) => !names.has(panel.config.name));
+    applied.push(...removed.map((panel) => compareServers(targetsOf(panel), [])));
+    const left = before.filter((panel) => !panels.includes(panel));
+    this.#panels = panels;
+    this.#pinRates();
+    for (const { fleet } of left) {
+      const leaving = fleet.stop();
+      this.#leaving.add(leaving);
+      void leaving.finally(() => this.#leaving.delete(leaving));
+    }
+    await Promise.all(this.#leaving);
+    if (this.#isRunning && !this.#isStopped) this.start();
+    const count = (change: string) => transitions.filter((one) => one.change === change).length;
+    const sum = (key: keyof TargetChanges) => applied.reduce((total, changes) => total + changes[key], 0);
+    return {
+      panels: {
+        added: count('added'),
+        removed: removed.length,
+        rebuilt: count('rebuilt'),
+        changed: count('changed'),
+        unchanged: count('unchanged'),
+      },
+      servers: {
+        added: sum('added'),
+        removed: sum('removed'),
+        changed: sum('changed'),
+        unchanged: sum('unchanged'),
+      },
+    };
+  }
+
+  /** The panels with servers of this shard; a panel that has none here and discovers none is left to other shards. */
+  #panelsOf({ panels }: Config): readonly PanelConfig[] {
+    return panels
+      .map((panel) => ({ ...panel, servers: panel.servers.filter(this.#shared.isOurs) }))
+      .filter((panel) => panel.servers.length > 0 || panel.listing?.discover !== undefined);
+  }
+
+  /** Builds everything new before anything else is touched. */
+  async #prepare(panels: readonly PanelConfig[]): Promise<readonly PanelTransition[]> {
+    const transitions: PanelTransition[] = [];
+    try {
+      for (const panel of panels) transitions.push(this.#prepareOne(panel));
+      return transitions;
+    } catch (error) {
+      const built = transitions.filter(({ change }) => change === 'added' || change === 'rebuilt');
+      await Promise.all(built.map(({ panel }) => panel.fleet.stop()));
+      throw error;
+    }
+  }
+
+  #prepareOne(next: PanelConfig): PanelTransition {
+    const panel = this.#panels.find(({ config }) => config.name === next.name);
+    const changed = panel && changedConcerns(panel.config, next);
+    if (panel === undefined || changed?.has('panel') === true) {
+      const before = panel === undefined ? [] : targetsOf(panel);
+      const change = panel === undefined ? 'added' : 'rebuilt';
+      return { panel: this.#create(next), change, apply: () => compareServers(before, next.servers) };
+    }
+    return { panel, change: changed?.size === 0 ? 'unchanged' : 'changed', apply: panel.prepare(next) };
+  }
+
+  #create(panel: PanelConfig): RunningPanel {
+    const account = JSON.stringify([panel.url, panel.apiKey.reveal()]);
+    const limit = this.#limits.get(account) ?? new RateLimit(this.#shared.clock);
+    this.#limits.set(account, limit);
+    return new RunningPanel(panel, limit, this.#shared);
+  }
+
+  /** Of the rates that several entries pin for one account, the lowest counts. */
+  #pinRates(): void {
+    const { total } = this.#shared.shard;
+    for (const limit of new Set(this.#panels.map((panel) => panel.limit))) {
+      const entries = this.#panels.filter((panel) => panel.limit === limit).map(({ config }) => config);
+      const pinned = entries.flatMap(({ requestsPerMinute = [] }) => requestsPerMinute);
+      limit.pin({
+        pinnedPerMinute: pinned.length === 0 ? undefined : Math.min(...pinned),
+        share: entries.every(({ keyPerShard }) => keyPerShard) ? 1 : 1 / total,
+      });
+    }
+  }
+}
+
+/** One running panel, and the configuration that it currently uses. Nothing is opened before its fleet is started. */
+export class RunningPanel {
+  readonly fleet: PanelFleet;
+  readonly limit: RateLimit;
+  readonly #clock: Clock;
+  readonly #resolve: ReturnType<NameLookups['forPanel']>;
+  readonly #api: PanelApi;
+  #config: PanelConfig;
+
+  /** @throws Error if the environment's proxy is invalid */
+  constructor(config: PanelConfig, limit: RateLimit, shared: PanelShared & Pick<QueryAccess, 'isTaken'>) {
+    const { clock, names, queryClient = new QueryThread(), isTaken } = shared;
+    const telemetry = shared.telemetry(config.name);
+    const resolve = names.forPanel();
+    this.limit = limit;
+    this.#clock = clock;
+    this.#resolve = resolve;
+    this.#config = config;
+    const access = { ...apiAccess(config, clock, resolve), telemetry };
+    const options = { ...access, apiKey: () => this.#config.apiKey.reveal(), log: shared.log, limit };
+    this.#api = new PanelApi(options);
+    this.fleet = new PanelFleet(config, {
+      ...shared,
+      telemetry,
+      gateway: new Gateway(options, this.#api),
+      sockets: socketAccess(config, clock, resolve),
+      openNodes: (key) =>
+        new PanelApi({ ...access, ...apiAccess(this.#config, clock, resolve), apiKey: () => key.reveal() }),
+      queries: { client: queryClient, resolve, findService, isTaken, panelUrl: config.url },
+    });
+  }
+
+  get config(): PanelConfig {
+    return this.#config;
+  }
+
+  /**
+   * Prepares another configuration of the same panel; the returned function applies it, and touches only what differs.
+   *
+   * @throws Error if the environment's proxy is invalid
+   */
+  prepare(next: PanelConfig): () => TargetChanges {
+    const changed = changedConcerns(this.#config, next);
+    const connections = changed.has('calls')
+      ? new Connections(apiAccess(next, this.#clock, this.#resolve))
+      : undefined;
+    const sockets = changed.has('sockets') ? socketAccess(next, this.#clock, this.#resolve) : undefined;
+    return () => {
+      this.#config = next;
+      if (connections !== undefined) this.#api.use(connections);
+      const changes = this.fleet.configure(next);
+      if (changed.has('key')) this.fleet.keyChanged();
+      if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);
+      return changes;
+    };
+  }
+}
+
+/**
+ * Where people open a panel, without a trailing slash. The exporter may use an internal address, but the origin that the panel's
+ * nodes expect is the panel's own.
+ */
+export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
+  return origin + new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/** The servers that are monitored, configured or discovered. */
+const targetsOf = ({ fleet }: RunningPanel) => fleet.records.map(({ target }) => target);
+
+/** Counts the servers of a panel that is added, removed or rebuilt: none of them stays unchanged. */
+function compareServers(before: readonly ServerTarget[], after: readonly ServerTarget[]): TargetChanges {
+  const had = new Set(before.map(identityOf));
+  const has = new Set(after.map(identityOf));
+  const changed = [...has].filter((identity) => had.has(identity)).length;
+  return { added: has.size - changed, removed: had.size - changed, changed, unchanged: 0 };
+}

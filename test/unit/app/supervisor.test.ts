@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { publicUrl, Supervisor } from '../../../src/app/supervisor.ts';
+import { type Config, parseConfig } from '../../../src/config/config.ts';
+import { WHOLE } from '../../../src/fleet/shard.ts';
+import { SocketLimit } from '../../../src/fleet/socket-limit.ts';
+import { systemNames } from '../../../src/names/system.ts';
+import { NO_TELEMETRY } from '../../support/fleet-bench.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+it.each([
+  ['https://panel.example.com', 'https://panel.example.com', 'https://panel.example.com'],
+  ['https://example.com/panel', 'https://example.com', 'https://example.com/panel'],
+  ['http://panel.internal:8080/games', 'https://panel.example.com', 'https://panel.example.com/games'],
+])('users open the panel with url %s and origin %s at %s', (url, origin, expected) => {
+  expect(publicUrl({ url, origin })).toBe(expected);
+});
+
+describe('the panels of a configuration', () => {
+  let clock: ManualClock;
+  let lookedUp: string[];
+  let supervisor: Supervisor;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    lookedUp = [];
+  });
+  afterEach(() => supervisor.stop());
+
+  /** Panels by name, each with the servers of these ids. */
+  async function configOf(panels: Readonly<Record<string, readonly string[]>>): Promise<Config> {
+    const entries = Object.entries(panels).map(([name, ids]) => ({
+      name,
+      url: `https://${name}.example.com`,
+      api_key: `ptlc_${name}`,
+      limits_from_listing: false,
+      servers: ids.map((id) => ({ id })),
+    }));
+    const { config } = await parseConfig(JSON.stringify({ panels: entries }), 'config.yaml', {});
+    if (config === undefined) throw new Error('expected a valid configuration');
+    return config;
+  }
+
+  async function start(panels: Readonly<Record<string, readonly string[]>>): Promise<void> {
+    supervisor = new Supervisor(await configOf(panels), {
+      clock,
+      log: collectingLogger(),
+      random: () => 0.5,
+      telemetry: () => NO_TELEMETRY,
+      shard: WHOLE,
+      isOurs: () => true,
+      socketLimit: new SocketLimit(),
+      queryClient: { query: () => Promise.reject(new Error('no client')) },
+      // No name is found, so nothing is connected.
+      names: systemNames((name) => {
+        lookedUp.push(name);
+        return Promise.reject(new Error('not found'));
+      }),
+    });
+    supervisor.start();
+    await clock.advance(1_000);
+  }
+
+  const ids = () => supervisor.servers().map(({ target }) => target.id);
+
+  it('form one list, which is replaced when a panel or server is added or removed', async () => {
+    await start({ one: ['aaaaaaaa'], two: ['bbbbbbbb'] });
+    const list = supervisor.servers();
+    expect(supervisor.servers()).toBe(list);
+    const grown = await supervisor.apply(
+      await configOf({ one: ['aaaaaaaa'], two: ['bbbbbbbb', 'dddddddd'] }),
+    );
+    expect(grown).toEqual({
+      panels: { added: 0, removed: 0, rebuilt: 0, changed: 0, unchanged: 2 },
+      servers: { added: 1, removed: 0, changed: 0, unchanged: 2 },
+    });
+    expect(ids()).toEqual(['aaaaaaaa', 'bbbbbbbb', 'dddddddd']);
+    const replaced = await supervisor.apply(await configOf({ three: ['cccccccc'], two: ['bbbbbbbb'] }));
+    expect(replaced).toEqual({
+      panels: { added: 1, removed: 1, rebuilt: 0, changed: 0, unchanged: 1 },
+      servers: { added: 1, removed: 2, changed: 0, unchanged: 1 },
+    });
+    expect(ids()).toEqual(['cccccccc', 'bbbbbbbb']);
+    expect(list).toHaveLength(2);
+    await clock.advance(1_000);
+    expect(lookedUp).toContain('three.example.com');
+  });
+
+  it('are not started if they are added during a stop', async () => {
+    await start({ one: ['aaaaaaaa'] });
+    const changing = supervisor.apply(await configOf({ two: ['bbbbbbbb'] }));
+    await supervisor.stop();
+    await changing;
+    await clock.advance(1_000);
+    expect(lookedUp).toContain('one.example.com');
+    expect(lookedUp).not.toContain('two.example.com');
+  });
+});
