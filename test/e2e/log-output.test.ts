@@ -90,7 +90,8 @@ describe('a log into a pipe', () => {
     await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
     const [before = 0] = valuesIn(await scrape(), DROPPED);
     program.kill('SIGHUP');
-    await until(DROPPED, {}, [before + 1]);
+    // Other lines may be lost as well, at any time.
+    await eventually(async () => expect(valuesIn(await scrape(), DROPPED)[0]).toBeGreaterThan(before));
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });
   });

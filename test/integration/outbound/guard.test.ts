@@ -3,11 +3,11 @@ import { type Authority, type Certificate, createAuthority } from '../../support
 import { ensureDebianPackage } from '../../support/debian.ts';
 import { TINYPROXY } from '../../support/forward-proxy.ts';
 import { startNameService } from '../../support/name-service.ts';
-import { expectLine, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
+import { expectLine, SPEED_OF_RESPONSES, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
 
 const hasProxy = await ensureDebianPackage(...TINYPROXY);
 
-const stage = new Stage();
+const stage = new Stage(SPEED_OF_RESPONSES);
 let authority: Authority;
 let certificate: Certificate;
 let trust: string;

@@ -3,11 +3,18 @@ import { type Authority, type Certificate, createAuthority } from '../../support
 import { ensureDebianPackage } from '../../support/debian.ts';
 import { TINYPROXY } from '../../support/forward-proxy.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import { type PanelOnStage, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
+import {
+  type PanelOnStage,
+  SPEED_OF_RESPONSES,
+  Stage,
+  setProxyVariables,
+  streaming,
+  tlsOf,
+} from './stage.ts';
 
 const hasProxy = await ensureDebianPackage(...TINYPROXY);
 
-const stage = new Stage();
+const stage = new Stage(SPEED_OF_RESPONSES);
 let authority: Authority;
 let certificate: Certificate;
 let trust: string;

@@ -12,8 +12,11 @@ import { pageData } from '../../support/page-data.ts';
 
 const SERVERS = [{ name: 'survival' }, { name: 'creative' }];
 
-/** Turns the half minute after which a server is polled into half a second. */
+/** Turns the 15 seconds between two rounds of canaries into a quarter of a second. */
 const SPEED = 60;
+
+/** For panels that respond, through other processes: these have two seconds for the first response, which the program gives ten. */
+export const SPEED_OF_RESPONSES = 5;
 
 /** The panel's limit is too high to wait for, deadlines for real work are long, and a sample that was received stays until it is seen. */
 const SETTINGS = [
@@ -29,6 +32,11 @@ const VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
 /** The parts around one exporter, which are stopped together. */
 export class Stage {
   readonly #stops: (() => Promise<void>)[] = [];
+  readonly #speed: number;
+
+  constructor(speed = SPEED) {
+    this.#speed = speed;
+  }
 
   /** A panel; if `named`, it sends sockets to `node.test` instead of the loopback address. */
   async panel(options: SimulatorOptions = {}, named = true): Promise<PanelOnStage> {
@@ -50,7 +58,7 @@ export class Stage {
     const own = new Set(settings.map(keyOf));
     const others = SETTINGS.filter((line) => !own.has(keyOf(line)));
     const yaml = configFor(panel.simulator, [...others, ...settings]).replace(panel.simulator.url, panel.url);
-    const exporter = await startExporter({ yaml, clock: fastClock(SPEED) });
+    const exporter = await startExporter({ yaml, clock: fastClock(this.#speed) });
     this.later(() => exporter.stop());
     return exporter;
   }

@@ -3,11 +3,19 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import { everythingSaid, expectLine, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
+import {
+  everythingSaid,
+  expectLine,
+  SPEED_OF_RESPONSES,
+  Stage,
+  setProxyVariables,
+  streaming,
+  tlsOf,
+} from './stage.ts';
 
 const HERE = 'IP:127.0.0.1';
 
-const stage = new Stage();
+const stage = new Stage(SPEED_OF_RESPONSES);
 let authority: Authority;
 let stranger: Authority;
 let good: Certificate;

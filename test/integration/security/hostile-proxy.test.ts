@@ -69,7 +69,7 @@ describe('a proxy whose response to CONNECT is too long', () => {
     'because of endless %s causes an error, and is disconnected',
     async (_what, start, more, words) => {
       const hostile = await endless(start, more);
-      const tunnel = open(hostile, 'node.test:443', words === SKIPPED ? 2_000 : undefined);
+      const tunnel = open(hostile, 'node.test:443', words === SKIPPED ? 300 : undefined);
       const error: unknown = await tunnel.catch((caught: unknown) => caught);
       expect(error).toMatchObject({ code: OWN_CODES.proxy });
       expect((error as Error).message).toMatch(words);
