@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { isAllHealthy } from '../../../src/doctor/report.ts';
-import type { Simulator } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { examined, problemsOf, serverNamed, shownOf } from '../../support/doctor.ts';
-import { configFor, fastClock } from '../../support/exporter.ts';
+import { configFor } from '../../support/exporter.ts';
+import { simulated, yamlOf } from '../../support/stage.ts';
 
 // Which cause each fault has is in test/faults/doctor.test.ts.
-
-const closers: (() => Promise<void>)[] = [];
 
 beforeEach(() => {
   for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY']) {
@@ -16,22 +13,13 @@ beforeEach(() => {
   }
 });
 
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const close of closers.splice(0).toReversed()) await close();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 /** A configuration of one server, on a panel at any address. */
-function yamlFor(url: string, settings: readonly string[] = []): string {
-  const lines = ['panels:', '  - name: main', `    url: ${url}`, '    api_key: ptlc_TopSecretKey'];
-  return [...lines, ...settings.map((line) => `    ${line}`), '    servers: [{ id: 1a7ce997 }]'].join('\n');
-}
+const yamlFor = (url: string, settings: readonly string[] = []) =>
+  yamlOf({ url, apiKey: 'ptlc_TopSecretKey' }, [...settings, 'servers: [{ id: 1a7ce997 }]']);
 
-async function simulated(): Promise<Simulator> {
-  const panel = await startSimulator({ servers: [{ name: 'survival' }], clock: fastClock() });
-  closers.push(() => panel.stop());
-  return panel;
-}
+const SERVERS = { servers: [{ name: 'survival' }] };
 
 describe('a problem of a panel', () => {
   it('is a failure if the panel is not reached, and shows no password', async () => {
@@ -45,7 +33,7 @@ describe('a problem of a panel', () => {
   });
 
   it('is a warning if other clients used up the limit, and doctor waits', async () => {
-    const panel = await simulated();
+    const panel = await simulated(SERVERS);
     panel.failRest({ kind: 'refuse', status: 429, headers: { 'retry-after': '600' } });
     const report = await examined({ yaml: configFor(panel) });
     expect(problemsOf(report)).toContainEqual(
@@ -63,7 +51,7 @@ describe('a problem of a panel', () => {
 
 describe('a firewall that blocks one path of a panel', () => {
   it('is a problem of the panel, while the configured servers have data', async () => {
-    const panel = await simulated();
+    const panel = await simulated(SERVERS);
     panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing', shape: 'html' });
     const report = await examined({ yaml: configFor(panel, ['discover: { type: owner }']) });
     expect(problemsOf(report)).toContainEqual(

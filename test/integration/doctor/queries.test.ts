@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { isAllHealthy } from '../../../src/doctor/report.ts';
 import type { QueryClient } from '../../../src/query/thread.ts';
 import type { Answer, Question } from '../../../src/query/ways.ts';
-import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { examined, problemsOf, serverNamed, shownOf } from '../../support/doctor.ts';
-import { fastClock } from '../../support/exporter.ts';
+import { simulated, yamlOf } from '../../support/stage.ts';
 
 const SPEC: ServerSpec = { name: 'survival', allocation: { ip: '203.0.113.7', port: 25_565 } };
 const answeredAt = '203.0.113.7, TCP port 25565 (minecraftvanilla)';
 const TWELVE: Answer = { players: 12, playersMax: 40, answeredAt };
 
-let panel: Simulator | undefined;
 let queried: Question[];
 let outcome: Answer;
 
@@ -28,26 +25,12 @@ beforeEach(() => {
   outcome = TWELVE;
 });
 
-afterEach(async () => {
-  await panel?.stop();
-  panel = undefined;
-});
-
-/** Runs doctor on a panel with one server, which has this query, and these settings of the panel. */
-async function examineServer(query: string, spec: ServerSpec = SPEC, settings: readonly string[] = []) {
-  const clock = fastClock();
-  panel = await startSimulator({ clock, servers: [spec] });
-  const [server] = panel.servers;
-  const yaml = [
-    'panels:',
-    '  - name: main',
-    `    url: ${panel.url}`,
-    `    api_key: ${panel.apiKey}`,
-    ...settings.map((line) => `    ${line}`),
-    '    servers:',
-    `      - { id: "${server?.uuid ?? ''}", name: survival${query} }`,
-  ].join('\n');
-  return examined({ yaml, clock, queryClient });
+/** Runs doctor on a panel with one server, which has this query. */
+async function examineServer(query: string, spec: ServerSpec = SPEC) {
+  const panel = await simulated({ servers: [spec] });
+  const { uuid } = panel.server('survival');
+  const yaml = yamlOf(panel, [`servers: [{ id: ${uuid}, name: survival${query} }]`]);
+  return examined({ yaml, queryClient });
 }
 
 const MINECRAFT = ', query: { type: minecraft }';

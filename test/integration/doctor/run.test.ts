@@ -1,34 +1,23 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isAllHealthy } from '../../../src/doctor/report.ts';
 import { WINDOW_MS } from '../../../src/doctor/run.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { examined, problemsOf, serverNamed, shownOf } from '../../support/doctor.ts';
 import { eventually } from '../../support/eventually.ts';
 import { configFor, fastClock } from '../../support/exporter.ts';
+import { simulated, yamlOf } from '../../support/stage.ts';
 
-const closers: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close();
-});
-
-async function simulated(options: SimulatorOptions): Promise<Simulator> {
-  const panel = await startSimulator({ rateLimitPerMinute: 60_000, clock: fastClock(), ...options });
-  closers.push(() => panel.stop());
-  return panel;
-}
+const generous = (options: SimulatorOptions) => simulated({ rateLimitPerMinute: 60_000, ...options });
 
 const callsTo = (panel: Simulator, endpoint: string) =>
   panel.record.calls.filter((call) => call.endpoint === endpoint);
 
 /** A configuration with these settings and without servers. */
-const discovering = (panel: Simulator, ...settings: readonly string[]) =>
-  configFor(panel, settings).split('\n    servers:')[0] ?? '';
+const discovering = (panel: Simulator, ...settings: readonly string[]) => yamlOf(panel, settings);
 
 describe('a healthy fleet', () => {
   it('costs one call per server, and sends only auth and send stats', async () => {
-    const panel = await simulated({ servers: 20 });
+    const panel = await generous({ servers: 20 });
     const report = await examined({ yaml: configFor(panel) });
     expect(isAllHealthy(report)).toBe(true);
     const [only] = report.panels;
@@ -47,7 +36,7 @@ describe('a healthy fleet', () => {
 
 describe('servers that are not reached', () => {
   it('within a minute are counted as untested', async () => {
-    const panel = await simulated({ servers: 5, rateLimitPerMinute: 60_000 });
+    const panel = await generous({ servers: 5, rateLimitPerMinute: 60_000 });
     const report = await examined({ yaml: configFor(panel, ['requests_per_minute: 3']) });
     const results = report.panels.flatMap(({ servers }) => servers.map(({ result }) => result));
     expect(results.filter((result) => result === 'untested').length).toBeGreaterThanOrEqual(2);
@@ -64,7 +53,7 @@ describe('servers that are not reached', () => {
   it('leave another exporter with the same key the calls that it makes', async () => {
     const clock = fastClock(20);
     const limit = 100;
-    const panel = await simulated({ servers: 60, rateLimitPerMinute: limit, clock });
+    const panel = await generous({ servers: 60, rateLimitPerMinute: limit, clock });
     const headers = { authorization: `Bearer ${panel.apiKey}`, accept: 'application/json' };
     const others = 40;
     for (let call = 0; call < others; call += 1) await fetch(`${panel.url}/api/client?page=1`, { headers });
@@ -77,7 +66,7 @@ describe('servers that are not reached', () => {
 
 describe('a signal', () => {
   it('ends doctor at once with the results so far, and closes its sockets', async () => {
-    const panel = await simulated({ servers: ['one', 'two'].map((name) => ({ name })) });
+    const panel = await generous({ servers: ['one', 'two'].map((name) => ({ name })) });
     panel.failSockets({ kind: 'hang-upgrade', server: 'two' });
     const stop = new AbortController();
     const report = await examined({
@@ -101,7 +90,7 @@ describe('a signal', () => {
 
 describe('a panel with discovery', () => {
   it('is limited to the selected servers and those in the configuration', async () => {
-    const panel = await simulated({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });
+    const panel = await generous({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });
     const own = panel.server('b-1');
     const yaml = `${discovering(panel, 'discover: { type: owner, include: { name: ["a-*"] } }')}
     servers: [{ id: ${own.identifier}, name: mine }]`;
@@ -110,7 +99,7 @@ describe('a panel with discovery', () => {
   });
 
   it('runs only the server with the selected name', async () => {
-    const panel = await simulated({ servers: [{ name: 'one' }, { name: 'two' }] });
+    const panel = await generous({ servers: [{ name: 'one' }, { name: 'two' }] });
     const isMeant = ({ name }: { readonly name: string }) => name === 'two';
     const report = await examined({ yaml: discovering(panel, 'discover: true'), isMeant });
     expect(report.panels[0]?.servers.map(({ name }) => name)).toEqual(['two']);

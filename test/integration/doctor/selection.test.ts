@@ -1,20 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../../src/doctor/report.ts';
 import type { Selection } from '../../../src/doctor/selection.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { examined, problemsOf, shownOf } from '../../support/doctor.ts';
-import { fastClock } from '../../support/exporter.ts';
+import { simulated } from '../../support/stage.ts';
 
 let panel: Simulator;
 
 beforeEach(async () => {
   const names = ['survival-1', 'survival-2', 'survival-test', 'lobby', 'creative'];
-  panel = await startSimulator({ servers: names.map((name) => ({ name })), clock: fastClock() });
+  panel = await simulated({ servers: names.map((name) => ({ name })) });
 });
-
-afterEach(() => panel.stop());
 
 /** Runs doctor on a panel with these settings; games aren't queried. */
 function withDiscover(settings: string): Promise<DoctorReport> {

@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { startExporter } from '../../support/exporter.ts';
+import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 /** Much faster than real time: an hour passes in seconds. */
@@ -13,15 +12,9 @@ const FAILED = '2026-11-21T04:00:00+00:00';
 const FAILED_UNIX = Date.UTC(2026, 10, 21, 4) / 1_000;
 
 let time: TestTime;
-let stops: (() => Promise<void>)[] = [];
 
 beforeEach(() => {
   time = new TestTime(SPEED);
-});
-
-afterEach(async () => {
-  await Promise.all(stops.map((stop) => stop()));
-  stops = [];
 });
 
 const backup = (completed_at: string | null, bytes: number, is_successful = true) => ({
@@ -47,26 +40,10 @@ const SERVERS: NonNullable<SimulatorOptions['servers']> = [
 ];
 
 async function start(settings: readonly string[], options: SimulatorOptions = {}) {
-  const panel = await startSimulator({
-    clock: time.clock(),
-    servers: SERVERS,
-    rateLimitPerMinute: 240,
-    ...options,
-  });
-  stops.push(() => panel.stop());
+  const panel = await simulated({ clock: time.clock(), servers: SERVERS, ...options });
   panel.failRest({ kind: 'refuse', endpoint: 'backups', server: 'private', status: 403 });
-  const exporter = await startExporter({
-    yaml: [
-      'panels:',
-      '  - name: main',
-      `    url: ${panel.url}`,
-      `    api_key: ${panel.apiKey}`,
-      '    discover: { type: owner }',
-      ...settings.map((line) => `    ${line}`),
-    ].join('\n'),
-    clock: time.clock(),
-  });
-  stops.push(() => exporter.stop());
+  const yaml = yamlOf(panel, ['discover: { type: owner }', ...settings]);
+  const exporter = await observed({ yaml, clock: time.clock() });
   return { panel, exporter };
 }
 

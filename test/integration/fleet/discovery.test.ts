@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import type { ExporterUnderTest } from '../../support/exporter.ts';
+import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 const SURVIVAL = 'a1a1a1a1-0000-4000-8000-000000000001';
@@ -12,22 +12,13 @@ const STRANGERS = 'c3c3c3c3-0000-4000-8000-000000000003';
 const SPEED = 200;
 
 let time: TestTime;
-let stops: (() => Promise<void>)[] = [];
 
 beforeEach(() => {
   time = new TestTime(SPEED);
 });
 
-afterEach(async () => {
-  await Promise.all(stops.map((stop) => stop()));
-  stops = [];
-});
-
-async function panelWith(options: SimulatorOptions): Promise<Simulator> {
-  const panel = await startSimulator({ clock: time.clock(), rateLimitPerMinute: 6_000, ...options });
-  stops.push(() => panel.stop());
-  return panel;
-}
+const panelWith = (options: SimulatorOptions) =>
+  simulated({ clock: time.clock(), rateLimitPerMinute: 6_000, ...options });
 
 const SERVERS: NonNullable<SimulatorOptions['servers']> = [
   {
@@ -41,16 +32,8 @@ const SERVERS: NonNullable<SimulatorOptions['servers']> = [
   { name: 'not ours', uuid: STRANGERS, owned: false },
 ];
 
-function yamlOf(panel: Simulator, lines: readonly string[]): string {
-  const settings = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, 'staleness: 10m', ...lines];
-  return ['panels:', '  - name: main', ...settings.map((line) => `    ${line}`)].join('\n');
-}
-
-async function observe(panel: Simulator, lines: readonly string[]) {
-  const exporter = await startExporter({ yaml: yamlOf(panel, lines), clock: time.clock() });
-  stops.push(() => exporter.stop());
-  return exporter;
-}
+const observe = (panel: Simulator, lines: readonly string[]) =>
+  observed({ yaml: yamlOf(panel, ['staleness: 10m', ...lines]), clock: time.clock() });
 
 /** The servers' names according to `gameserver_info`. */
 async function namesOf(exporter: ExporterUnderTest): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import type { ExporterUnderTest } from '../../support/exporter.ts';
+import { observed, simulated, yamlOf } from '../../support/stage.ts';
 
 const MIB = 1_048_576;
 const SERVERS = [
@@ -32,30 +32,17 @@ const NODES = [
 ];
 
 let panel: Simulator;
-let exporter: ExporterUnderTest | undefined;
 
 beforeEach(async () => {
-  panel = await startSimulator({ clock: fastClock(), servers: SERVERS, nodes: NODES });
+  panel = await simulated({ servers: SERVERS, nodes: NODES });
 });
-
-afterEach(async () => {
-  await exporter?.stop();
-  await panel.stop();
-});
-
-const yaml = (nodes = '') => `panels:
-  - name: main
-    url: ${panel.url}
-    api_key: ${panel.apiKey}
-    discover: true
-    ${nodes}
-`;
 
 /** Starts an exporter whose key for the nodes is in a file. */
 async function start(key: string): Promise<ExporterUnderTest> {
-  exporter = await startExporter({ yaml: yaml(), clock: fastClock() });
+  const exporter = await observed({ yaml: yamlOf(panel, ['discover: true']) });
   await writeFile(join(exporter.folder, 'nodes-key'), `${key}\n`, { mode: 0o600 });
-  expect(await exporter.reload(yaml('nodes: { api_key_file: nodes-key }'))).toMatchObject({ ok: true });
+  const yaml = yamlOf(panel, ['discover: true', 'nodes: { api_key_file: nodes-key }']);
+  expect(await exporter.reload(yaml)).toMatchObject({ ok: true });
   return exporter;
 }
 

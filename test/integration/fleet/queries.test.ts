@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { QueryClient } from '../../../src/query/thread.ts';
 import type { Answer, Question } from '../../../src/query/ways.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { QUERY_ROWS } from '../../faults/rows/queries.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { type ExporterUnderTest, fastClock } from '../../support/exporter.ts';
+import { observed, yamlOf as panelYaml, simulated } from '../../support/stage.ts';
 
 const PAPER: ServerSpec = {
   name: 'survival',
@@ -18,8 +18,7 @@ const TWELVE: Answer = { players: 12, playersMax: 40 };
 const SERVER = { server: 'survival' };
 const FAMILIES = /^gameserver_(?:players|players_max|query_\w+)\{/m;
 
-let panel: Simulator | undefined;
-let exporter: ExporterUnderTest | undefined;
+let panel: Simulator;
 let queried: Question[];
 let answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
 
@@ -41,54 +40,29 @@ beforeEach(() => {
   answer = () => Promise.resolve(TWELVE);
 });
 
-afterEach(async () => {
-  await exporter?.stop();
-  await panel?.stop();
-  exporter = undefined;
-  panel = undefined;
-});
-
 /** A configuration of one server, with these further lines of its entry. */
-function yamlOf(
-  { url, apiKey, servers }: Simulator,
-  lines: readonly string[] = [],
-  settings: readonly string[] = [],
-) {
-  return [
-    'panels:',
-    '  - name: main',
-    `    url: ${url}`,
-    `    api_key: ${apiKey}`,
-    ...settings.map((line) => `    ${line}`),
-    '    servers:',
-    ...servers.flatMap(({ uuid, name }) => [
-      `      - id: ${uuid}`,
-      `        name: ${name}`,
-      ...lines.map((line) => `        ${line}`),
+const yamlOf = (simulator: Simulator, lines: readonly string[] = []) =>
+  panelYaml(simulator, [
+    'servers:',
+    ...simulator.servers.flatMap(({ uuid, name }) => [
+      `  - id: ${uuid}`,
+      `    name: ${name}`,
+      ...lines.map((line) => `    ${line}`),
     ]),
-  ].join('\n');
-}
+  ]);
 
 const QUERY = ['query: { type: minecraft }'];
 
 /** A configuration that guesses each server's type from its egg. */
-const discovering = ({ url, apiKey }: Simulator) =>
-  [
-    'panels:',
-    '  - name: main',
-    `    url: ${url}`,
-    `    api_key: ${apiKey}`,
-    '    discover: { query: auto }',
-  ].join('\n');
+const discovering = (simulator: Simulator) => panelYaml(simulator, ['discover: { query: auto }']);
 
 async function observe(
   spec: ServerSpec = PAPER,
   yaml: (panel: Simulator) => string = (simulated) => yamlOf(simulated, QUERY),
 ): Promise<ExporterUnderTest> {
   const clock = fastClock();
-  panel = await startSimulator({ clock, servers: [spec] });
-  exporter = await startExporter({ yaml: yaml(panel), clock, queryClient: client });
-  return exporter;
+  panel = await simulated({ clock, servers: [spec] });
+  return observed({ yaml: yaml(panel), clock, queryClient: client });
 }
 
 async function serverObject({ url }: ExporterUnderTest): Promise<Record<string, unknown>> {
@@ -119,11 +93,11 @@ describe('a server with a query', () => {
   it('is no longer queried once it stops, and its query metrics disappear', async () => {
     const shown = await observe();
     await shown.until('gameserver_players', SERVER, 12);
-    panel?.power('survival', 'stop');
+    panel.power('survival', 'stop');
     await shown.until('gameserver_state', { ...SERVER, state: 'offline' }, 1);
     expect(await shown.scrape()).not.toMatch(FAMILIES);
     queried.length = 0;
-    panel?.power('survival', 'start');
+    panel.power('survival', 'start');
     await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
     await shown.until('gameserver_players', SERVER, 12);
     expect(queried.length).toBeGreaterThanOrEqual(1);
@@ -136,7 +110,6 @@ describe('a server with a query', () => {
     expect(await shown.value('gameserver_collection_up', SERVER)).toBe(1);
     expect(await shown.value('gameserver_query_up', SERVER)).toBeUndefined();
     await shown.stop();
-    exporter = undefined;
   });
 });
 
@@ -187,7 +160,6 @@ describe('a reload', () => {
     await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
     expect(await shown.scrape()).not.toMatch(FAMILIES);
     expect(queried).toEqual([]);
-    if (panel === undefined) return;
     await shown.reload(yamlOf(panel, QUERY));
     await shown.until('gameserver_players', SERVER, 12);
     answer = () => Promise.resolve({ ...TWELVE, players: 13 });

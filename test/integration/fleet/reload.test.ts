@@ -4,12 +4,12 @@ import { type IncomingMessage, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import type { ExporterUnderTest } from '../../support/exporter.ts';
 import { ScrapeWatch } from '../../support/scrape-watch.ts';
+import { observed, panelEntry, yamlOf as panelYaml, simulated } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 const SPEED = 20;
@@ -20,31 +20,24 @@ const NO_GAP_MS = 3_000;
 const NAMES = ['survival', 'lobby', 'creative'] as const;
 const LINE_OF = /^(?!#).*$/gm;
 
-let stops: (() => Promise<unknown>)[];
 let time: TestTime;
 let panel: Simulator;
 let exporter: ExporterUnderTest;
 
 beforeEach(async () => {
-  stops = [];
   time = new TestTime(SPEED);
   panel = await startPanel();
 });
 
-afterEach(async () => {
-  for (const stop of stops.toReversed()) await stop();
-});
-
-async function startPanel(): Promise<Simulator> {
-  const servers = NAMES.map((name) => ({ name, profile: 'steady' as const }));
-  const started = await startSimulator({ servers, clock: time.clock(), statsIntervalMs: 1_000 });
-  stops.push(() => started.stop());
-  return started;
-}
+const startPanel = () =>
+  simulated({
+    servers: NAMES.map((name) => ({ name, profile: 'steady' })),
+    clock: time.clock(),
+    statsIntervalMs: 1_000,
+  });
 
 async function start(yaml: string, enableLifecycle = true): Promise<void> {
-  exporter = await startExporter({ yaml, clock: time.clock(), env: { KEY: panel.apiKey }, enableLifecycle });
-  stops.push(() => exporter.stop());
+  exporter = await observed({ yaml, clock: time.clock(), env: { KEY: panel.apiKey }, enableLifecycle });
 }
 
 interface PanelEntry {
@@ -66,16 +59,12 @@ function entry({
   settings = [],
   servers,
 }: PanelEntry) {
-  const lines = [`name: ${name}`, `url: ${at.url}`, key, ...settings, 'servers:'];
-  return [`  - ${lines.join('\n    ')}`, ...servers.map((line) => `      - ${line}`)].join('\n');
+  const lines = [...settings, 'servers:', ...servers.map((line) => `  - ${line}`)];
+  return panelEntry(at, lines, name).replace(/api_key: .*/, key);
 }
 
 const yamlOf = (...panels: readonly PanelEntry[]) => ['panels:', ...panels.map(entry)].join('\n');
-const discovering = (timeout: string) =>
-  yamlOf({ settings: ['discover: true', `request_timeout: ${timeout}`], servers: [] }).replace(
-    /\n +servers:/,
-    '',
-  );
+const discovering = (timeout: string) => panelYaml(panel, ['discover: true', `request_timeout: ${timeout}`]);
 async function streaming(name: string): Promise<void> {
   await exporter.until('gameserver_collection_streaming', { server: name }, 1);
   await exporter.until('gameserver_collection_up', { server: name }, 1);

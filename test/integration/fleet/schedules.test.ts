@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import type { ExporterUnderTest } from '../../support/exporter.ts';
+import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 /** Much faster than real time: an hour passes in seconds. */
@@ -30,23 +30,13 @@ let time: TestTime;
 
 beforeEach(async () => {
   time = new TestTime(SPEED);
-  panel = await startSimulator({ clock: time.clock(), servers: SERVERS });
+  panel = await simulated({ clock: time.clock(), servers: SERVERS });
   for (const server of ['private', 'hidden'])
     panel.failRest({ kind: 'refuse', endpoint: 'schedules', server, status: 403 });
 });
 
-afterEach(async () => {
-  await exporter.stop();
-  await panel.stop();
-});
-
-async function start(settings: string): Promise<void> {
-  exporter = await startExporter({
-    yaml: `panels:
-  - { name: main, url: '${panel.url}', api_key: '${panel.apiKey}', discover: true${settings} }
-`,
-    clock: time.clock(),
-  });
+async function start(setting: string): Promise<void> {
+  exporter = await observed({ yaml: yamlOf(panel, ['discover: true', setting]), clock: time.clock() });
 }
 
 const value = (name: string, labels: Readonly<Record<string, string>>) =>
@@ -70,7 +60,7 @@ async function untilAsked(name: string): Promise<void> {
 
 describe("servers' schedules", () => {
   it('show when they ran and run next; inactive and empty ones have no next run', async () => {
-    await start(", schedules: { interval: '10m' }");
+    await start("schedules: { interval: '10m' }");
     await eventually(async () =>
       expect(await value('schedule_last_run_timestamp_seconds', SAVE)).toBeGreaterThan(0),
     );
@@ -86,7 +76,7 @@ describe("servers' schedules", () => {
   });
 
   it('are not read of a suspended server, and a missing permission loses only them', async () => {
-    await start(', schedules: true');
+    await start('schedules: true');
     await eventually(async () => expect(await value('schedule_processing', SAVE)).toBe(0));
     for (const name of ['private', 'hidden']) await untilAsked(name);
     const lobby = panel.server('lobby').uuid;

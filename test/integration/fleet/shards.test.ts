@@ -1,16 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { configFor, type ExporterUnderTest } from '../../support/exporter.ts';
+import { observed, simulated } from '../../support/stage.ts';
 
 const TOTAL = 3;
-
-let stops: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(stops.map((stop) => stop()));
-  stops = [];
-});
 
 /** The servers that an exporter reports. */
 async function serversOf(exporter: ExporterUnderTest): Promise<string[]> {
@@ -21,14 +14,10 @@ async function serversOf(exporter: ExporterUnderTest): Promise<string[]> {
 }
 
 it('shards monitor each server exactly once, and divide the limit of their shared key', async () => {
-  const panel = await startSimulator({ servers: 12, clock: fastClock(), rateLimitPerMinute: 240 });
-  stops.push(() => panel.stop());
+  const panel = await simulated({ servers: 12, rateLimitPerMinute: 240 });
   const shards = await Promise.all(
-    [0, 1, 2].map((index) =>
-      startExporter({ yaml: configFor(panel), shard: { index, total: TOTAL }, clock: fastClock() }),
-    ),
+    [0, 1, 2].map((index) => observed({ yaml: configFor(panel), shard: { index, total: TOTAL } })),
   );
-  stops.push(...shards.map((shard) => () => shard.stop()));
   const names = panel.servers.map(({ name }) => name).toSorted();
   await eventually(async () =>
     expect((await Promise.all(shards.map(serversOf))).flat().toSorted()).toEqual(names),
@@ -45,12 +34,10 @@ it('shards monitor each server exactly once, and divide the limit of their share
 });
 
 it("a shard without servers of a panel doesn't report that panel", async () => {
-  const panel = await startSimulator({ servers: 1, clock: fastClock() });
-  stops.push(() => panel.stop());
+  const panel = await simulated({ servers: 1 });
   const shards = await Promise.all(
-    [0, 1, 2].map((index) => startExporter({ yaml: configFor(panel), shard: { index, total: TOTAL } })),
+    [0, 1, 2].map((index) => observed({ yaml: configFor(panel), shard: { index, total: TOTAL } })),
   );
-  stops.push(...shards.map((shard) => () => shard.stop()));
   const values = await Promise.all(shards.map((shard) => shard.value('gameserver_panel_up')));
   expect(values.filter((value) => value !== undefined)).toHaveLength(1);
 });

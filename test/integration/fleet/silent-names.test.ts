@@ -1,18 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { QueryClient } from '../../../src/query/thread.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { fastClock } from '../../support/exporter.ts';
 import { type LookupPool, lookupPool } from '../../support/lookup-pool.ts';
+import { observed, panelEntry, simulated } from '../../support/stage.ts';
 
 /** Slow enough that a busy machine doesn't miss the connect timeout. */
 const SPEED = 20;
-
-const stops: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
 
 interface PanelOnStage {
   readonly name: string;
@@ -28,8 +22,7 @@ async function panelOf(
   lines: PanelOnStage['lines'] = () => [],
 ): Promise<PanelOnStage> {
   const specs = Array.from({ length: servers }, (_, index) => ({ name: `${name}-${index}` }));
-  const simulator = await startSimulator({ clock: fastClock(SPEED), servers: specs });
-  stops.push(() => simulator.stop());
+  const simulator = await simulated({ clock: fastClock(SPEED), servers: specs });
   const { port } = new URL(simulator.url);
   simulator.set({ expectedOrigin: `http://panel.${name}.test:${port}` });
   for (const { uuid } of simulator.servers)
@@ -38,37 +31,33 @@ async function panelOf(
 }
 
 function yamlOf(panels: readonly PanelOnStage[]): string {
-  const entries = panels.flatMap(({ name, simulator, lines }) => [
-    `  - name: ${name}`,
-    `    url: http://panel.${name}.test:${new URL(simulator.url).port}`,
-    `    api_key: ${simulator.apiKey}`,
-    '    allow_insecure: true',
-    '    requests_per_minute: 3000',
-    `    socket_hosts: [node.${name}.test]`,
-    '    servers:',
-    ...simulator.servers.flatMap(({ uuid, name: server }, index) => [
-      `      - id: ${uuid}`,
-      `        name: ${server}`,
-      ...lines(index).map((line) => `        ${line}`),
-    ]),
-  ]);
+  const entries = panels.map(({ name, simulator: { apiKey, servers, url }, lines }) =>
+    panelEntry(
+      { url: `http://panel.${name}.test:${new URL(url).port}`, apiKey },
+      [
+        'allow_insecure: true',
+        'requests_per_minute: 3000',
+        `socket_hosts: [node.${name}.test]`,
+        'servers:',
+        ...servers.flatMap(({ uuid, name: server }, index) => [
+          `  - id: ${uuid}`,
+          `    name: ${server}`,
+          ...lines(index).map((line) => `    ${line}`),
+        ]),
+      ],
+      name,
+    ),
+  );
   return ['panels:', ...entries].join('\n');
 }
 
-async function exporterOf(
-  panels: readonly PanelOnStage[],
-  pool: LookupPool,
-  queryClient?: QueryClient,
-): Promise<ExporterUnderTest> {
-  const exporter = await startExporter({
+const exporterOf = (panels: readonly PanelOnStage[], pool: LookupPool, queryClient?: QueryClient) =>
+  observed({
     yaml: yamlOf(panels),
     clock: fastClock(SPEED),
     lookUp: pool.lookUp,
     ...(queryClient && { queryClient }),
   });
-  stops.push(() => exporter.stop());
-  return exporter;
-}
 
 /** Lines of the exposition with this name and this panel that end with the value. */
 const seriesOf = (text: string, name: string, panel: string, value: string) =>

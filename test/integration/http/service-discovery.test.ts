@@ -1,43 +1,25 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
 import { eventually } from '../../support/eventually.ts';
-import { fastClock, startExporter } from '../../support/exporter.ts';
 import { uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { fleetReading, serverReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
+import { observed, simulated, yamlOf } from '../../support/stage.ts';
 
 interface Group {
   readonly targets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const stops: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
-
-async function panelWith(options: SimulatorOptions): Promise<Simulator> {
-  const panel = await startSimulator({ clock: fastClock(), ...options });
-  stops.push(() => panel.stop());
-  return panel;
-}
-
 /** The address of the target list of an exporter with this configuration. */
 async function discoveryOf(yaml: string): Promise<string> {
-  const exporter = await startExporter({ yaml, clock: fastClock() });
-  stops.push(() => exporter.stop());
-  return `${exporter.url}/api/v1/sd`;
+  return `${(await observed({ yaml })).url}/api/v1/sd`;
 }
 
 /** A configuration for discovered servers. */
-function discovering(panel: Simulator): string {
-  const lines = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, 'discover: { interval: 1m }'];
-  return ['panels:', '  - name: main', ...lines.map((line) => `    ${line}`)].join('\n');
-}
+const discovering = (panel: Simulator) => yamlOf(panel, ['discover: { interval: 1m }']);
 
 async function groupsAt(url: string): Promise<readonly Group[]> {
   const response = await fetch(url);
@@ -59,7 +41,7 @@ const SERVERS = [
 
 describe('the targets for the monitored servers', () => {
   it('follow the server list', async () => {
-    const panel = await panelWith({ servers: SERVERS.slice(0, 1) });
+    const panel = await simulated({ servers: SERVERS.slice(0, 1) });
     const url = await discoveryOf(discovering(panel));
     await untilTargets(url, ['play.example.com:25565']);
     panel.addServer({ name: 'another', allocation: { ip: '203.0.113.9', port: 7 } });
@@ -72,7 +54,7 @@ describe('the targets for the monitored servers', () => {
 
 describe('the response', () => {
   it('is valid JSON for Prometheus, plain and compressed, without the key', async () => {
-    const panel = await panelWith({ servers: SERVERS });
+    const panel = await simulated({ servers: SERVERS });
     const url = await discoveryOf(discovering(panel));
     await eventually(async () => expect(await groupsAt(url)).toHaveLength(2));
     for (const encoding of ['identity', 'gzip']) {
@@ -86,7 +68,7 @@ describe('the response', () => {
   });
 
   it('is 503 until the server list has been read, so that Prometheus keeps its targets', async () => {
-    const panel = await panelWith({ servers: SERVERS });
+    const panel = await simulated({ servers: SERVERS });
     panel.failRest({ kind: 'hang', endpoint: 'listing' });
     const url = await discoveryOf(discovering(panel));
     const response = await fetch(url);

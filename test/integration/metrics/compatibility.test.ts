@@ -1,16 +1,14 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { configFor } from '../../support/exporter.ts';
+import { observed, simulated } from '../../support/stage.ts';
 
 const PREFIX = 'pterodactyl_server_';
 
 let panel: Simulator;
-let exporter: ExporterUnderTest | undefined;
 
 beforeEach(async () => {
-  panel = await startSimulator({
-    clock: fastClock(),
+  panel = await simulated({
     rateLimitPerMinute: 6_000,
     servers: [
       { name: 'survival', limits: { memory: 4_096, swap: -1, disk: 20_480, cpu: 250, io: 300 } },
@@ -19,18 +17,12 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  await exporter?.stop();
-  exporter = undefined;
-  await panel.stop();
-});
-
 test.each([
   ['pterodactyl_exporter', PREFIX],
   ['pelican_exporter', 'pelican_server_'],
 ])("a dashboard of %s finds its metrics, with the panel's own values", async (other, prefix) => {
   const yaml = `${configFor(panel, ['limits_from_listing: true'])}\ncompatibility: ${other}\n`;
-  exporter = await startExporter({ yaml });
+  const exporter = await observed({ yaml });
   const [survival] = panel.servers;
   const labels = { server_name: 'survival', id: survival?.identifier ?? '' };
   await exporter.until(`${prefix}max_memory_mebibyte`, labels, 4_096);
@@ -45,7 +37,7 @@ test.each([
 
 test('a reload adds and removes the compatible names', async () => {
   const yaml = configFor(panel);
-  exporter = await startExporter({ yaml });
+  const exporter = await observed({ yaml });
   await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
   expect(await exporter.scrape()).not.toContain(PREFIX);
   await exporter.reload(`${yaml}\ncompatibility: pterodactyl_exporter\n`);

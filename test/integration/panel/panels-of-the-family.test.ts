@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PanelApi } from '../../../src/panel/api.ts';
 import type { PanelError } from '../../../src/panel/errors.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { apiOptions, collectingTelemetry } from './panel-api.ts';
 import { json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
@@ -13,11 +12,10 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
   const BACKUP = { is_successful: true, completed_at: '2026-01-02T03:04:05+00:00', bytes: 5 };
   let panel: Simulator;
   let api: PanelApi;
-  let exporter: ExporterUnderTest | undefined;
   let telemetry: ReturnType<typeof collectingTelemetry>;
 
   beforeEach(async () => {
-    panel = await startSimulator({
+    panel = await simulated({
       panel: 'hydrodactyl',
       servers: [
         { name: 'on-wings', backups: [BACKUP] },
@@ -29,22 +27,9 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     api = new PanelApi(apiOptions(panel.url, { apiKey: () => panel.apiKey, telemetry }));
   });
 
-  afterEach(async () => {
-    await exporter?.stop();
-    exporter = undefined;
-    await api.close();
-    await panel.stop();
-  });
+  afterEach(() => api.close());
 
   const idOf = (name: string) => panel.server(name).identifier;
-  const yamlOf = (lines: readonly string[]) =>
-    [
-      'panels:',
-      '  - name: main',
-      `    url: ${panel.url}`,
-      `    api_key: ${panel.apiKey}`,
-      ...lines.map((line) => `    ${line}`),
-    ].join('\n');
   const configured = () => [
     'servers:',
     ...panel.servers.map(
@@ -81,7 +66,7 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     ['configured', () => configured().map((line) => line.replace(/, daemon: \w+/, ''))],
     ['configured without the server list', () => ['limits_from_listing: false', ...configured()]],
   ])('has servers that stream and backups that are read if they are %s', async (_how, lines) => {
-    exporter = await startExporter({ yaml: yamlOf([...lines(), 'backups: true']) });
+    const exporter = await observed({ yaml: yamlOf(panel, [...lines(), 'backups: true']) });
     await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 3);
     for (const server of ['on-wings', 'on-elytra']) {
       await exporter.until('gameserver_backups', { server }, 1);

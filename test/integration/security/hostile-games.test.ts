@@ -1,9 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { type ExporterUnderTest, fastClock } from '../../support/exporter.ts';
 import { Answerer, LOOPBACK, MANY_FIELDS, valveInfo } from '../../support/game-answers.ts';
+import { observed, panelEntry, simulated } from '../../support/stage.ts';
 
 const HOSTILE = 8;
 const GOOD = 4;
@@ -11,30 +11,21 @@ const GOOD = 4;
 /** Queries take their time from the system's clock. */
 const clock = fastClock(1);
 
-let stops: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const stop of stops.toReversed()) await stop();
-  stops = [];
-});
-
-async function panelWith(servers: number): Promise<Simulator> {
-  const panel = await startSimulator({ clock, rateLimitPerMinute: 6_000, servers });
-  stops.push(() => panel.stop());
-  return panel;
-}
+const panelWith = (servers: number) => simulated({ clock, rateLimitPerMinute: 6_000, servers });
 
 /** A panel's entry, each of whose servers is queried at this port. */
-const entry = (name: string, { url, apiKey, servers }: Simulator, type: string, port: number) => [
-  `  - name: ${name}`,
-  `    url: ${url}`,
-  `    api_key: ${apiKey}`,
-  '    servers:',
-  ...servers.map(
-    ({ identifier }) =>
-      `      - { id: "${identifier}", query: { type: ${type}, address: "${LOOPBACK}:${port}", interval: 10s } }`,
-  ),
-];
+const entry = (name: string, panel: Simulator, type: string, port: number) =>
+  panelEntry(
+    panel,
+    [
+      'servers:',
+      ...panel.servers.map(
+        ({ identifier }) =>
+          `  - { id: "${identifier}", query: { type: ${type}, address: "${LOOPBACK}:${port}", interval: 10s } }`,
+      ),
+    ],
+    name,
+  );
 
 /** How many servers of a panel responded to their last query, and how many didn't. */
 async function queried(exporter: ExporterUnderTest, panel: string) {
@@ -45,22 +36,17 @@ async function queried(exporter: ExporterUnderTest, panel: string) {
 }
 
 it("a panel's games that keep their decoder busy, all at once, don't disturb queries of another panel's games", async () => {
-  const hostile = await Answerer.udp(({ reply }) => reply(MANY_FIELDS));
-  const good = await Answerer.udp(({ reply }) => reply(valveInfo(3, 10)));
-  stops.push(
-    () => hostile[Symbol.asyncDispose](),
-    () => good[Symbol.asyncDispose](),
-  );
+  await using hostile = await Answerer.udp(({ reply }) => reply(MANY_FIELDS));
+  await using good = await Answerer.udp(({ reply }) => reply(valveInfo(3, 10)));
   const panels = [
-    ...entry('hostile', await panelWith(HOSTILE), 'unrealtournament', hostile.port),
-    ...entry('good', await panelWith(GOOD), 'rust', good.port),
+    entry('hostile', await panelWith(HOSTILE), 'unrealtournament', hostile.port),
+    entry('good', await panelWith(GOOD), 'rust', good.port),
   ];
-  const exporter = await startExporter({
+  const exporter = await observed({
     yaml: ['panels:', ...panels].join('\n'),
     clock,
     queryClient: 'real',
   });
-  stops.push(() => exporter.stop());
   await eventually(async () => {
     expect((await queried(exporter, 'good')).down).toBe(0);
     expect(await queried(exporter, 'hostile')).toEqual({ up: 0, down: HOSTILE });

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { configFor, type ExporterUnderTest } from '../../support/exporter.ts';
+import { observed, simulated } from '../../support/stage.ts';
 
 const SERVERS: readonly ServerSpec[] = [
   { name: 'survival', profile: 'steady' },
@@ -14,24 +14,13 @@ const SURVIVAL = { server: 'survival' };
 
 let panel: Simulator;
 let exporter: ExporterUnderTest;
-let stops: (() => Promise<void>)[];
-
-beforeEach(() => {
-  stops = [];
-});
-
-afterEach(async () => {
-  await Promise.all(stops.map((stop) => stop()));
-});
 
 async function startPanel(options: SimulatorOptions = {}): Promise<void> {
-  panel = await startSimulator({ servers: SERVERS, clock: fastClock(), ...options });
-  stops.push(() => panel.stop());
+  panel = await simulated({ servers: SERVERS, ...options });
 }
 
 async function observe(): Promise<void> {
-  exporter = await startExporter({ yaml: configFor(panel) });
-  stops.push(() => exporter.stop());
+  exporter = await observed({ yaml: configFor(panel) });
 }
 
 const streaming = (labels: typeof SURVIVAL) => exporter.until('gameserver_collection_streaming', labels, 1);

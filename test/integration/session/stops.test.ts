@@ -1,31 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { STOP_REASONS, type StopReason } from '../../../src/domain/reading.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { daemonLine } from '../../../src/simulator/daemon.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { configFor, type ExporterUnderTest } from '../../support/exporter.ts';
+import { observed, simulated } from '../../support/stage.ts';
 
 const SURVIVAL = { server: 'survival' };
 const LOBBY = { server: 'lobby' };
 
 let panel: Simulator;
 let exporter: ExporterUnderTest;
-let stops: (() => Promise<void>)[];
-
-beforeEach(() => {
-  stops = [];
-});
-
-afterEach(async () => {
-  await Promise.all(stops.map((stop) => stop()));
-});
 
 async function start(options: SimulatorOptions = {}): Promise<void> {
   const servers = ['survival', 'lobby'].map((name) => ({ name, profile: 'idle' as const }));
-  panel = await startSimulator({ servers, clock: fastClock(), ...options });
-  stops.push(() => panel.stop());
-  exporter = await startExporter({ yaml: configFor(panel).replaceAll(' }', ', expect: auto }') });
-  stops.push(() => exporter.stop());
+  panel = await simulated({ servers, ...options });
+  exporter = await observed({ yaml: configFor(panel).replaceAll(' }', ', expect: auto }') });
   await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
 }
 
