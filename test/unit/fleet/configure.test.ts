@@ -112,14 +112,6 @@ describe('a new list of servers', () => {
     expect(bench.log.lines).toHaveLength(lines);
   });
 
-  it('does not modify a list that was read before', async () => {
-    await start(servers(2));
-    const { records } = fleet;
-    fleet.configure({ ...SETTINGS, servers: servers(1) });
-    expect(records).toHaveLength(2);
-    expect(fleet.records).toHaveLength(1);
-  });
-
   it('can be empty, and can fill an empty fleet', async () => {
     await start([]);
     expect(gateway.calls).toEqual([]);

@@ -230,33 +230,6 @@ describe("the panel's health", () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('up wakes servers that back off after a failure', async () => {
-    const take = gateway.answerCredentials;
-    gateway.answerCredentials = () =>
-      Promise.reject(new PanelError({ cause: 'connection', detail: 'no response' }));
-    start(servers(1));
-    await clock.advance(10 * MINUTE);
-    expect(conditions()).not.toContain('streaming');
-    gateway.answerCredentials = take;
-    gateway.becomes('up');
-    await clock.advance(MINUTE);
-    expect(conditions()).toEqual(['streaming']);
-  });
-
-  it('up wakes servers that are blocked by a 404, which a wrong address gives for every server', async () => {
-    const take = gateway.answerCredentials;
-    const missing = () => Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
-    gateway.answerCredentials = missing;
-    gateway.answerResources = missing;
-    start(servers(2));
-    await clock.advance(1_000);
-    expect(conditions()).toEqual(times(2, 'blocked'));
-    gateway.answerCredentials = take;
-    gateway.becomes('up');
-    await clock.advance(1_000);
-    expect(conditions()).toEqual(times(2, 'streaming'));
-  });
-
   it('up does not wake a server that is blocked for its own reason', async () => {
     gateway.answerCredentials = () =>
       Promise.reject(new PanelError({ cause: 'suspended', detail: 'This server is suspended.' }));
@@ -267,17 +240,6 @@ describe("the panel's health", () => {
     await clock.advance(50_000);
     expect(gateway.asked('credentials')).toHaveLength(1);
   });
-});
-
-it('a problem of one server does not affect the others', async () => {
-  const take = gateway.answerCredentials;
-  gateway.answerCredentials = (server, signal) => {
-    if (server === 'a') return Promise.reject(new PanelError({ cause: 'suspended', detail: 'suspended' }));
-    return server === 'b' ? NEVER(server, signal) : take(server, signal);
-  };
-  start(servers(4));
-  await clock.advance(1_000);
-  expect(conditions()).toEqual(['blocked', 'waiting', 'streaming', 'streaming']);
 });
 
 describe('stop', () => {
