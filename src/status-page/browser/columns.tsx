@@ -20,7 +20,7 @@ import {
   stateTitle,
 } from '../data/words.ts';
 import type { LiveFleet } from './live-fleet.ts';
-import type { ServerGroup, SortKey } from './order.ts';
+import { type ServerGroup, SORTS, type SortKey } from './order.ts';
 import { ago, time, withCode } from './parts.tsx';
 import { strip } from './strip.tsx';
 
@@ -33,54 +33,39 @@ export interface Column {
   readonly isNeeded?: (server: LiveServer) => boolean;
 }
 
-export const COLUMNS: readonly Column[] = [
+/** A column of the values that the table is sorted by, absent if none is known. */
+function valueColumn(sort: SortKey, cell: Column['cell']): Column {
+  const { title, of } = SORTS[sort];
+  return { name: sort, title, sort, cell, isNeeded: (server) => of(server) !== undefined };
+}
+
+const COLUMNS: readonly Column[] = [
   { name: 'who', title: 'Server', sort: 'name', cell: who },
   { name: 'state', title: 'State', sort: 'state', cell: state },
   { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
   { name: 'trouble', title: 'Problem', cell: trouble, isNeeded: isTroubled },
-  {
-    name: 'cpu',
-    title: 'CPU',
-    sort: 'cpu',
-    cell: (server) => {
-      const isSaturated = server.attention === 'cpu_saturated';
-      const used = running(server)?.cpu_usage_cores;
-      return meter('CPU', used, server.cpu_limit_cores, CORES, isSaturated ? levelOf(server) : undefined);
-    },
-    isNeeded: (server) => server.cpu_usage_cores !== undefined,
-  },
-  {
-    name: 'memory',
-    title: 'Memory',
-    sort: 'memory',
-    cell: (server) => meter('Mem', running(server)?.memory_usage_bytes, server.memory_limit_bytes, SIZE),
-    isNeeded: (server) => server.memory_usage_bytes !== undefined,
-  },
-  {
-    name: 'disk',
-    title: 'Disk',
-    sort: 'disk',
-    cell: (server) => {
-      const { disk_usage_bytes: used = 0, disk_limit_bytes: limit } = server;
-      const isFull = limit !== undefined && used >= SATURATED_FROM * limit;
-      return meter('Disk', server.disk_usage_bytes, limit, SIZE, isFull ? levelOf(server) : undefined);
-    },
-    isNeeded: (server) => server.disk_usage_bytes !== undefined,
-  },
-  {
-    name: 'network',
-    title: 'Network',
-    sort: 'network',
-    cell: network,
-    isNeeded: (server) => server.network_receive_bytes_per_second !== undefined,
-  },
-  {
-    name: 'players',
-    title: 'Players',
-    sort: 'players',
-    cell: playerWords,
-    isNeeded: (server) => server.players !== undefined,
-  },
+  valueColumn('cpu', (server) => {
+    const level = server.attention === 'cpu_saturated' ? levelOf(server) : undefined;
+    return meter(
+      'CPU',
+      cores,
+      whileOn(server, server.cpu_usage_cores),
+      server.cpu_limit_cores,
+      coreLimit,
+      level,
+    );
+  }),
+  valueColumn('memory', (server) => {
+    const used = whileOn(server, server.memory_usage_bytes);
+    return meter('Mem', size, used, server.memory_limit_bytes, sizeLimit);
+  }),
+  valueColumn('disk', (server) => {
+    const { disk_usage_bytes: used, disk_limit_bytes: limit } = server;
+    const isFull = limit !== undefined && (used ?? 0) >= SATURATED_FROM * limit;
+    return meter('Disk', size, used, limit, sizeLimit, isFull ? levelOf(server) : undefined);
+  }),
+  valueColumn('network', network),
+  valueColumn('players', playerWords),
 ];
 
 /** The widths of a column in characters: at least, and at most. */
@@ -122,8 +107,8 @@ export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefi
 }
 
 /** Of a server that is off, only its disk is in use. */
-function running(server: LiveServer): LiveServer | undefined {
-  return isOff(server.state) ? undefined : server;
+function whileOn({ state }: LiveServer, value: number | undefined): number | undefined {
+  return isOff(state) ? undefined : value;
 }
 
 function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
@@ -205,39 +190,28 @@ function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | nu
   );
 }
 
-/** How amounts and limits of a resource are shown. */
-interface Unit {
-  readonly amount: (value: number) => string;
-  readonly limit: (value: number) => string;
-}
-
-const CORES: Unit = { amount: cores, limit: coreLimit };
-const SIZE: Unit = { amount: size, limit: sizeLimit };
-
 /**
  * Usage of a limited resource: the amount, its percentage of the limit, and a bar; hovering shows the limit. `level` is the severity
  * of the server's problem if it is about this resource.
  */
 function meter(
   label: string,
+  amount: (value: number) => string,
   used: number | undefined,
   limit: number | undefined,
-  unit: Unit,
+  limitWords: (value: number) => string,
   level?: 'error' | 'warning',
 ): JSX.Element {
   const percent = share(used, limit);
-  const hasLimit = percent !== undefined && limit !== undefined;
+  const title =
+    percent === undefined || limit === undefined ? undefined : `${percent} % of ${limitWords(limit)}`;
   return (
-    <div
-      class="usage"
-      title={hasLimit ? `${percent} % of ${unit.limit(limit)}` : undefined}
-      data-level={level}
-    >
+    <div class="usage" title={title} data-level={level}>
       <span class="main" data-label={label}>
-        {used === undefined ? NOTHING : unit.amount(used)}
+        {used === undefined ? NOTHING : amount(used)}
       </span>
-      {hasLimit && <span class="sub">{percent} %</span>}
-      {hasLimit && bar(percent, level)}
+      {percent !== undefined && <span class="sub">{percent} %</span>}
+      {percent !== undefined && bar(percent, level)}
     </div>
   );
 }

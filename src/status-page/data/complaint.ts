@@ -12,7 +12,7 @@ import {
   SATURATED_FROM,
   TROUBLES,
 } from '../../domain/troubles.ts';
-import { ATTENTION, type Attention } from './attention.ts';
+import { ATTENTION, type Attention, groupOf } from './attention.ts';
 import { STOP_TITLES, sentence, stopWords } from './words.ts';
 
 /** What is wrong with a server, a node or a panel: the only form in which the page and `/api/v1` show it. */
@@ -99,17 +99,9 @@ function detailBeside(server: Snapshot, attention: Attention): string {
 }
 
 function sinceOf(server: Snapshot, attention: Attention | undefined): number | undefined {
-  switch (attention) {
-    case 'crashed':
-    case 'gave_up':
-    case 'off':
-    case 'crash_loop':
-      return server.last_stop?.timestamp_seconds;
-    case 'no_data':
-      return server.last_sample_timestamp_seconds;
-    default:
-      return undefined;
-  }
+  if (attention === 'no_data') return server.last_sample_timestamp_seconds;
+  const isStop = attention === 'crash_loop' || (attention !== undefined && groupOf(attention) === 'down');
+  return isStop ? server.last_stop?.timestamp_seconds : undefined;
 }
 
 /**
