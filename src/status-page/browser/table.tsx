@@ -182,27 +182,21 @@ interface RowProps {
   readonly isActive: boolean;
 }
 
-/** Rows within this distance of the viewport are drawn, so that scrolling shows no blanks. */
-const MARGIN = '600px';
-
 /** A line of the table; only lines near the viewport are drawn, and updated. */
 class Row extends Component<RowProps, { readonly isNear?: boolean; readonly isDrawn?: boolean }> {
   #row: Element | null = null;
-  readonly #observer = new IntersectionObserver(
-    (entries) => {
-      const isNear = entries.at(-1)?.isIntersecting === true;
-      if (isNear) this.setState({ isNear, isDrawn: true });
-      else if (this.state.isNear === true) this.setState({ isNear });
-    },
-    { rootMargin: MARGIN },
-  );
 
   override componentDidMount(): void {
-    if (this.#row !== null) this.#observer.observe(this.#row);
+    if (this.#row === null) return;
+    NEARNESS.set(this.#row, (isNear) => {
+      if (isNear) this.setState({ isNear, isDrawn: true });
+      else if (this.state.isNear === true) this.setState({ isNear });
+    });
+    observer.observe(this.#row);
   }
 
   override componentWillUnmount(): void {
-    this.#observer.disconnect();
+    if (this.#row !== null) observer.unobserve(this.#row);
   }
 
   override shouldComponentUpdate(next: RowProps, { isNear }: Row['state']): boolean {
@@ -239,3 +233,14 @@ class Row extends Component<RowProps, { readonly isNear?: boolean; readonly isDr
     );
   }
 }
+
+/** Rows within this distance of the viewport are drawn, so that scrolling shows no blanks. */
+const MARGIN = '600px';
+
+const NEARNESS = new WeakMap<Element, (isNear: boolean) => void>();
+const observer = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) NEARNESS.get(target)?.(isIntersecting);
+  },
+  { rootMargin: MARGIN },
+);

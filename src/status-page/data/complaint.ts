@@ -26,7 +26,7 @@ export interface Complaint {
   /** What happened, such as the method, address and status of a response; may be empty. */
   readonly detail: string;
   /** When it began, in Unix seconds; undefined if unknown. Without data, that is the time of the last sample. */
-  readonly since: number | undefined;
+  readonly since?: number | undefined;
 }
 
 /** A server's problem: why it can't be monitored, else why its game can't be queried. */

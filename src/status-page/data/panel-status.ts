@@ -1,4 +1,3 @@
-import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES, shortTitle } from '../../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../domain/problem.ts';
 import type {
@@ -72,10 +71,12 @@ export function listingStatus(
   return discovery.isPending && !hasProblem ? 'pending' : 'failed';
 }
 
-/** What is wrong with one panel or node; those with the same `what` and `title` are told together. */
+/** What is wrong with one panel or node; the same about several is told together. */
 interface SingleComplaint extends Complaint {
-  readonly what: 'panel' | 'node' | 'problem';
   readonly name: string;
+  /** What has this name, and whether it is down. */
+  readonly subject: 'Panel' | 'Node';
+  readonly isDown: boolean;
 }
 
 function singleComplaints(
@@ -86,42 +87,35 @@ function singleComplaints(
 ): readonly SingleComplaint[] {
   const { name, up, problems, nodes } = panelViewOf(panel, now);
   const down = nodes.filter((node) => !node.up);
-  const [first, ...others] = problems;
-  const single = (
-    what: SingleComplaint['what'],
-    subject: string,
-    problem: Problem | undefined,
-    severity: Severity,
-  ) => ({
-    what,
-    name: subject,
-    severity,
-    title: titleOf(what, problem),
-    action: problem === undefined ? '' : CAUSES[problem.cause].remedy,
-    detail: problem?.detail ?? '',
-    since: undefined,
-  });
   // A panel or node that is down has a complaint of its own.
-  const silent = up && down.length === 0 ? notStreaming(servers, panel.name) : undefined;
+  const silent = up && down.length === 0 ? notStreaming(servers, name) : [];
+  const others = [...(up ? problems : problems.slice(1)).map(complaintAbout), ...silent];
+  const ofPanel = { name, subject: 'Panel' } as const;
   return [
-    ...(up ? [] : [single('panel', name, first, 'error')]),
-    ...(up ? problems : others).map((problem) =>
-      single('problem', name, problem, CAUSES[problem.cause].severity),
-    ),
-    ...(silent === undefined ? [] : [{ what: 'problem', name, ...silent } as const]),
-    ...down.map((node) =>
-      single('node', isOnly ? node.name : `${node.name} (${name})`, node.problem, 'error'),
-    ),
+    ...(up ? [] : [{ ...downComplaint(problems[0]), ...ofPanel, isDown: true }]),
+    ...others.map((complaint) => ({ ...complaint, ...ofPanel, isDown: false })),
+    ...down.map(({ name: node, problem }) => ({
+      ...downComplaint(problem),
+      name: isOnly ? node : `${node} (${name})`,
+      subject: 'Node' as const,
+      isDown: true,
+    })),
   ];
 }
 
-function titleOf(what: SingleComplaint['what'], problem: Problem | undefined): string {
-  if (problem === undefined) return '';
-  return what === 'problem' ? CAUSES[problem.cause].title : shortTitle(problem.cause);
+function complaintAbout({ cause, detail }: Problem): Complaint {
+  const { severity, title, remedy } = CAUSES[cause];
+  return { severity, title, action: remedy, detail };
 }
 
-/** The complaint about a panel of whose servers most don't stream although they should, with their most frequent cause. */
-function notStreaming(servers: readonly ServerReading[], panel: string): Complaint | undefined {
+function downComplaint(problem: Problem | undefined): Complaint {
+  const severity = 'error';
+  if (problem === undefined) return { severity, title: '', action: '', detail: '' };
+  return { ...complaintAbout(problem), severity, title: shortTitle(problem.cause) };
+}
+
+/** The complaint, if any, about a panel of whose servers most don't stream although they should, with their most frequent cause. */
+function notStreaming(servers: readonly ServerReading[], panel: string): readonly Complaint[] {
   const required = servers.filter(
     ({ target, status }) =>
       target.panel === panel && target.mode !== 'poll' && !isFact(status.problem?.cause),
@@ -133,40 +127,35 @@ function notStreaming(servers: readonly ServerReading[], panel: string): Complai
   const byCause = new Map<CauseCode, number>();
   for (const cause of affected) byCause.set(cause, (byCause.get(cause) ?? 0) + 1);
   const [cause] = [...byCause].sort(([, one], [, other]) => other - one)[0] ?? [];
-  if (cause === undefined || affected.length * 2 <= required.length) return undefined;
-  const { title, remedy } = CAUSES[cause];
-  return {
-    severity: 'warning',
-    title: `${affected.length} of ${required.length} servers not streaming: ${title}`,
-    action: remedy,
-    detail: '',
-    since: undefined,
-  };
+  if (cause === undefined || affected.length * 2 <= required.length) return [];
+  const complaint = complaintAbout({ cause, detail: '' });
+  const title = `${affected.length} of ${required.length} servers not streaming: ${complaint.title}`;
+  return [{ ...complaint, severity: 'warning', title }];
 }
 
 /** Complaints about the same are one; the most serious come first. */
 function together(singles: readonly SingleComplaint[]): readonly Complaint[] {
-  const groups = new Map<string, SingleComplaint[]>();
+  const groups = new Map<string, [SingleComplaint, ...SingleComplaint[]]>();
   for (const single of singles) {
-    const key = `${single.what} ${single.title}`;
-    groups.set(key, [...(groups.get(key) ?? []), single]);
+    const key = `${single.subject} ${single.isDown} ${single.title}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [single]);
+    else group.push(single);
   }
-  const complaints = [...groups.values()].flatMap((group): Complaint[] => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const { severity, action, detail } = first;
-    const title = titleTogether(first, group);
-    return [{ severity, title, action, detail: group.length === 1 ? detail : '', since: undefined }];
+  const complaints = [...groups.values()].map((group): Complaint => {
+    const [{ subject, isDown, severity, title, action, detail }] = group;
+    const isOne = group.length === 1;
+    const things = `${subject}${isOne ? '' : 's'} ${listed(group.map(({ name }) => name))}`;
+    const state = isDown ? `${things} ${isOne ? 'is' : 'are'} down` : things;
+    return {
+      severity,
+      title: title === '' ? state : `${state}: ${title}`,
+      action,
+      detail: isOne ? detail : '',
+    };
   });
-  const isError = ({ severity }: Complaint) => severity === 'error';
-  return [...complaints.filter(isError), ...complaints.filter((complaint) => !isError(complaint))];
-}
-
-function titleTogether({ what, title }: SingleComplaint, group: readonly SingleComplaint[]): string {
-  const isOne = group.length === 1;
-  const things = `${what === 'node' ? 'Node' : 'Panel'}${isOne ? '' : 's'} ${listed(group.map(({ name }) => name))}`;
-  const state = what === 'problem' ? '' : ` ${isOne ? 'is' : 'are'} down`;
-  return `${things}${state}${title === '' ? '' : `: ${title}`}`;
+  const rank = ({ severity }: Complaint) => (severity === 'error' ? 0 : 1);
+  return complaints.sort((one, other) => rank(one) - rank(other));
 }
 
 const MAX_NAMES = 3;
