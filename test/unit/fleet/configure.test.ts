@@ -70,6 +70,15 @@ describe('a new list of servers', () => {
     expect(gateway.use?.asked.websocket.size).toBe(1);
   });
 
+  it('can add lists of servers that are read, and leave them out again', async () => {
+    await start(servers(2));
+    const asked = (more: object) => {
+      fleet.setSelection({ servers: servers(2), ...more });
+      return gateway.use?.asked.backups.size;
+    };
+    expect([asked({ backups: { intervalMs: MINUTE } }), asked({})]).toEqual([2, 0]);
+  });
+
   it('changes the description of a server without interrupting it', async () => {
     await start(servers(2));
     const [record] = fleet.records;

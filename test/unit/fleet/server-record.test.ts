@@ -676,6 +676,17 @@ describe('the time of the last stop', () => {
   });
 });
 
+it.each([
+  ['was running when a sample showed it off', 3_600, 0],
+  ['began after a sample showed it off', 5, 1],
+])('a run that %s is counted accordingly: uptime %i s, starts %i', (_title, uptime, starts) => {
+  frame(OFF);
+  frame(OFF);
+  record.interrupted();
+  frame(running(uptime, 0), 10 * SECOND);
+  expect(record.starts).toBe(starts);
+});
+
 describe('CPU time', () => {
   const using = (uptime: number, cpuCores: number) => running(uptime, 0, { cpuCores });
   beforeEach(() => record.interrupted());

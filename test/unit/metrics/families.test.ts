@@ -207,6 +207,17 @@ test('a streaming server is not blocked, whatever the server list shows', () => 
   expect(series(streams).filter((line) => line.startsWith('blocked'))).toEqual([]);
 });
 
+test('schedules of a server that the panel holds are not shown', () => {
+  const schedules = { schedules: [{ id: '1', name: 'a', processing: 0 }], staleAt: Number.POSITIVE_INFINITY };
+  const shown = (target: Partial<ServerTarget>) => {
+    const record = observedRecord({ target });
+    record.schedules = schedules;
+    return seriesOf(record).filter((line) => line.startsWith('schedule_'));
+  };
+  expect(shown({})).toEqual(['schedule_processing{schedule="a",schedule_id="1"} 0']);
+  expect(shown({ blocked: 'suspended' })).toEqual([]);
+});
+
 test('a problem of the panel or key does not block a server', () => {
   const status = {
     condition: 'failing',
