@@ -73,7 +73,7 @@ describe('a new list of servers', () => {
   it('can add lists of servers that are read, and leave them out again', async () => {
     await start(servers(2));
     const asked = (more: object) => {
-      fleet.setSelection({ servers: servers(2), ...more });
+      fleet.configure({ ...SETTINGS, servers: servers(2), ...more });
       return gateway.use?.asked.backups.size;
     };
     expect([asked({ backups: { intervalMs: MINUTE } }), asked({})]).toEqual([2, 0]);
