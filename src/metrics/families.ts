@@ -57,13 +57,14 @@ function familiesOf<Subject, Name extends string>(
     subject: Subject,
   ) => readonly (readonly [labelValues: readonly string[], values: Partial<Record<NoInfer<Name>, number>>])[],
 ): readonly Family<Subject>[] {
-  return (Object.keys(fields) as Name[]).map((field) => ({
+  const familyOf = (field: Name): Family<Subject> => ({
     ...headOf(`${SERVER_PREFIX}${prefix}${field}`, fields[field], labels),
     read: (subject) =>
       thingsOf(subject).flatMap(([values, { [field]: value }]) =>
         value === undefined ? [] : [[values, value] as const],
       ),
-  }));
+  });
+  return (Object.keys(fields) as Name[]).map(familyOf);
 }
 
 /** The families with labels of their own, by the number whose family they precede. */
