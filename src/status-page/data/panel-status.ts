@@ -72,7 +72,8 @@ export function listingStatus(
 }
 
 /** What is wrong with one panel or node; the same about several is told together. */
-interface SingleComplaint extends Complaint {
+interface SingleComplaint {
+  readonly complaint: Complaint;
   readonly name: string;
   /** What has this name, and whether it is down. */
   readonly subject: 'Panel' | 'Node';
@@ -90,16 +91,14 @@ function singleComplaints(
   // A panel or node that is down has a complaint of its own.
   const silent = up && down.length === 0 ? notStreaming(servers, name) : [];
   const others = [...(up ? problems : problems.slice(1)).map(complaintAbout), ...silent];
-  const ofPanel = { name, subject: 'Panel' } as const;
+  const subject = 'Panel';
   return [
-    ...(up ? [] : [{ ...downComplaint(problems[0]), ...ofPanel, isDown: true }]),
-    ...others.map((complaint) => ({ ...complaint, ...ofPanel, isDown: false })),
-    ...down.map(({ name: node, problem }) => ({
-      ...downComplaint(problem),
-      name: isOnly ? node : `${node} (${name})`,
-      subject: 'Node' as const,
-      isDown: true,
-    })),
+    ...(up ? [] : [{ complaint: downComplaint(problems[0]), name, subject, isDown: true } as const]),
+    ...others.map((complaint) => ({ complaint, name, subject, isDown: false }) as const),
+    ...down.map(({ name: node, problem }): SingleComplaint => {
+      const fullName = isOnly ? node : `${node} (${name})`;
+      return { complaint: downComplaint(problem), name: fullName, subject: 'Node', isDown: true };
+    }),
   ];
 }
 
@@ -137,13 +136,14 @@ function notStreaming(servers: readonly ServerReading[], panel: string): readonl
 function together(singles: readonly SingleComplaint[]): readonly Complaint[] {
   const groups = new Map<string, [SingleComplaint, ...SingleComplaint[]]>();
   for (const single of singles) {
-    const key = `${single.subject} ${single.isDown} ${single.title}`;
+    const key = `${single.subject} ${single.isDown} ${single.complaint.title}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [single]);
     else group.push(single);
   }
   const complaints = [...groups.values()].map((group): Complaint => {
-    const [{ subject, isDown, severity, title, action, detail }] = group;
+    const [{ subject, isDown, complaint }] = group;
+    const { severity, title, action, detail } = complaint;
     const isOne = group.length === 1;
     const things = `${subject}${isOne ? '' : 's'} ${listed(group.map(({ name }) => name))}`;
     const state = isDown ? `${things} ${isOne ? 'is' : 'are'} down` : things;
