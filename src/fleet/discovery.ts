@@ -18,13 +18,13 @@ import {
   hasDoubts,
   isUnnamed,
   type ListingState,
+  listedPorts,
   mergeProblems,
   mergeTargets,
   NEVER_READ,
   type ServerIdentity,
   unlistedIn,
 } from './discovered-targets.ts';
-import { listedPorts } from './listed-ports.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from './listing.ts';
 import { problemLog } from './problem-log.ts';
 

@@ -37,13 +37,6 @@ const SLICE = 32;
 /** How often the interval of polls follows what the rate carries. */
 const PACED_MS = 1_000;
 
-/** What no session uses. */
-const WITHOUT_SESSIONS: ReadonlySet<Subject> = new Set<Subject>([
-  'path listing',
-  'path backups',
-  'path schedules',
-]);
-
 export interface MembersOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -180,7 +173,6 @@ export class Members {
 
   /** Something is blamed, or no longer, or for another problem. */
   #judged(subject: Subject): void {
-    if (WITHOUT_SESSIONS.has(subject)) return;
     this.#surroundings.judged(subject);
     const node = nodeOf(subject);
     this.changed((record) => node === undefined || record.node === node);
