@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
@@ -62,20 +64,18 @@ it('SIGHUP applies another configuration, and servers that stay keep their socke
   await until('gameserver_collection_up', {}, [1]);
 });
 
-it('SIGHUP with an invalid configuration changes nothing, and the next valid one is applied', async () => {
-  const { file, program, until } = await serve();
-  await writeFile(file, yamlOf(['lobby']).replace('url:', 'ulr:'));
-  program.kill('SIGHUP');
-  await program.printed(/config\.yaml:4:5: panels\[0\]\.ulr: unknown key, did you mean url\?/);
-  await until(SUCCESSFUL, {}, [0]);
-  await until('gameserver_collection_up', {}, [1]);
-  await until('gameserver_collection_up', { server: 'survival' }, [1]);
-  await writeFile(file, yamlOf(['survival', 'lobby']));
-  program.kill('SIGHUP');
-  await until(SUCCESSFUL, {}, [1]);
-  await until('gameserver_collection_up', { server: 'lobby' }, [1]);
-  expect(opened('survival')).toBe(1);
-  expect(program.stderr).not.toContain(panel.apiKey);
+it('POST /-/reload accepts the host of --web.external-url', async () => {
+  const { url } = await serve([
+    '--web.enable-lifecycle',
+    '--web.external-url=https://metrics.example.com/game',
+  ]);
+  const statusFor = async (host: string) => {
+    const sent = request(`${url}/-/reload`, { method: 'POST', headers: { Host: host } }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return answer.resume().statusCode;
+  };
+  expect(await statusFor('metrics.example.com')).toBe(200);
+  expect(await statusFor('evil.example')).toBe(403);
 });
 
 it('SIGTERM right after SIGHUP stops the program cleanly', async () => {
