@@ -15,8 +15,6 @@ interface BoardOptions extends PanelFacts {
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly version: string;
-  /** The maximum number of concurrent viewers; defaults to 50. */
-  readonly maxViewers?: number;
 }
 
 /** The data behind the status page. While there are viewers, it looks at the fleet once a second and sends them what changed. */
@@ -35,7 +33,7 @@ export class StatusBoard {
   constructor(options: BoardOptions) {
     this.#options = options;
     this.#views = new SharedBodies(options.clock, VIEWS);
-    this.#viewers = new Viewers(() => this.#full(), options.maxViewers);
+    this.#viewers = new Viewers(() => this.#full());
   }
 
   /** Stops watching the fleet, and ends every viewer's stream. */

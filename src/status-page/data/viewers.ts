@@ -1,7 +1,7 @@
 import type { RenderedBody } from '../../metrics/rendered-body.ts';
 
 /** The default maximum of concurrent viewers; above it, a new viewer replaces an existing one. */
-export const MAX_VIEWERS = 50;
+const MAX_VIEWERS = 50;
 
 /** A viewer of the page. */
 export interface Watcher {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CHART_SERIES, type ServerReading } from '../../../../src/domain/reading.ts';
 import type { RenderedBody } from '../../../../src/metrics/rendered-body.ts';
 import { StatusBoard } from '../../../../src/status-page/data/board.ts';
@@ -37,7 +37,6 @@ beforeEach(() => {
     clock,
     version: '1.2.3',
     rateLimited: () => 7,
-    maxViewers: 2,
   });
 });
 
@@ -156,15 +155,6 @@ describe('the board', () => {
     await clock.advance(2);
     await Promise.all([loop(), loop(), loop(), loop(), loop()]);
     expect(asked).toBe(2);
-  });
-
-  it('limits the number of viewers, and a new one replaces the oldest', async () => {
-    const cut = vi.fn<() => void>();
-    expect(board.watch({ ...WATCHER, cut })).toBeDefined();
-    expect(board.watch(WATCHER)).toBeDefined();
-    expect(cut).not.toHaveBeenCalled();
-    expect(board.watch(WATCHER)).toBeDefined();
-    expect(cut).toHaveBeenCalledTimes(1);
   });
 
   it('leaves no timers and no streams when it stops', async () => {

@@ -77,34 +77,6 @@ describe('the data of a server', () => {
     };
     expect([aged(0.5), aged(2.9), aged(3), aged(100)]).toEqual([0, 0, 3, 100]);
   });
-
-  it('includes its last stop, its complaint and its backups', () => {
-    const { server } = seen(
-      streamingReading({
-        state: 'offline',
-        automatic_restart_aborted: 1,
-        last_stop: { timestamp_seconds: 1_700_000_970, reason: 'crashed', exit_code: 139 },
-        backups: 3,
-        backup_last_success_timestamp_seconds: 1_700_000_000,
-        backup_last_failure_timestamp_seconds: 1_700_000_060,
-        backup_last_size_bytes: 5 * 2 ** 30,
-      }),
-    );
-    expect(server.attention).toBe('gave_up');
-    expect(server.complaint).toEqual({
-      title: 'restart aborted, exit 139',
-      action: 'Check its console for the cause. Then start it.',
-      severity: 'error',
-      detail: '',
-      since: 1_700_000_970,
-    });
-    expect(server).toMatchObject({
-      backups: 3,
-      backup_last_success_timestamp_seconds: 1_700_000_000,
-      backup_last_failure_timestamp_seconds: 1_700_000_060,
-      backup_last_size_bytes: 5 * 2 ** 30,
-    });
-  });
 });
 
 const TARGETS = Array.from({ length: 12 }, (_, at) => streamingSnapshot({ target: { id: `${at}` } }).target);
