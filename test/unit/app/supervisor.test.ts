@@ -86,6 +86,22 @@ describe('the panels of a configuration', () => {
     expect(lookedUp).toContain('three.example.com');
   });
 
+  it('start only once those that were removed have stopped, so that no server has two sockets', async () => {
+    await start({ one: ['aaaaaaaa'] });
+    const fleet = supervisor.running[0]?.fleet;
+    if (fleet === undefined) throw new Error('expected a panel');
+    const stop = fleet.stop.bind(fleet);
+    let end: () => void = () => undefined;
+    fleet.stop = () => new Promise<void>((resolve) => (end = resolve)).then(stop);
+    const changing = supervisor.apply(await configOf({ two: ['aaaaaaaa'] }));
+    await clock.advance(1_000);
+    expect(lookedUp).not.toContain('two.example.com');
+    end();
+    await changing;
+    await clock.advance(1_000);
+    expect(lookedUp).toContain('two.example.com');
+  });
+
   it('are not started if they are added during a stop', async () => {
     await start({ one: ['aaaaaaaa'] });
     const changing = supervisor.apply(await configOf({ two: ['bbbbbbbb'] }));
