@@ -1,11 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { render } from '../../../dashboards/board.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { readYaml } from '../../support/deploy-files.ts';
 import {
   dashboardFiles,
   dashboardIn,
@@ -104,7 +103,8 @@ test('every metric used by a variable exists', () => {
 
 test('every family is used by a dashboard or a rule', () => {
   const shown = FILES.flatMap((file) => queriesOf(dashboardIn(file))).flatMap(({ expr }) => namesIn(expr));
-  const used = new Set([...shown, ...ruleExpressions().flatMap(namesIn)]);
+  const rules = ['rules', 'simple'].map((name) => readYaml(`deploy/prometheus/${name}/gameserver.yml`));
+  const used = new Set([...shown, ...namesIn(JSON.stringify(rules))]);
   const missing = OWN.filter(({ names }) => !names.some((name) => used.has(name)));
   expect(missing.map(({ names: [name] }) => name)).toEqual([]);
 });
@@ -178,29 +178,6 @@ function expectFilled(panels: readonly GrafanaPanel[], top: number): void {
   const bottom = Math.max(top, ...panels.map(({ gridPos: { y, h } }) => y + h));
   expect(cells.length, 'cells that are taken').toBe((bottom - top) * 24);
   expect(panels.every(({ gridPos: { x, w } }) => x >= 0 && x + w <= 24)).toBe(true);
-}
-
-interface RuleTexts {
-  readonly expr?: string;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-interface RuleFile {
-  readonly groups?: readonly { readonly rules?: readonly RuleTexts[] }[];
-}
-
-/** The expressions of the alert and recording rules, and the texts of alerts, which query metrics. */
-function ruleExpressions(): readonly string[] {
-  const folder = fileURLToPath(new URL('deploy/prometheus/', ROOT));
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.ya?ml$/.test(path))
-    .map((path) => parse(readFileSync(`${folder}${path}`, 'utf8')) as RuleFile)
-    .flatMap(({ groups = [] }) =>
-      groups.flatMap(({ rules = [] }) =>
-        rules.map(({ expr = '', annotations = {} }) => [expr, ...Object.values(annotations)].join('\n')),
-      ),
-    );
 }
 
 function cellsOf({ x, y, w, h }: GridPos): readonly string[] {

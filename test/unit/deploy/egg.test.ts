@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { serveCommand } from '../../../src/commands/serve.ts';
-import { parseConfig } from '../../../src/config/config.ts';
 import { readText } from '../../support/deploy-files.ts';
 
 /** Names that the panels reserve (`EggVariable::RESERVED_ENV_NAMES` of Pterodactyl and of Pelican). */
@@ -62,7 +61,6 @@ const eggSchema = z.strictObject({
 
 const egg = eggSchema.parse(JSON.parse(readText('deploy/pterodactyl/egg-gameserver-exporter.json')));
 const variables = new Map(egg.variables.map((variable) => [variable.env_variable, variable]));
-const { script } = egg.scripts.installation;
 
 describe('the egg', () => {
   it('has unreserved variables whose defaults pass their rules', () => {
@@ -91,14 +89,5 @@ describe('the egg', () => {
     expect(sizes).toEqual(['16', '16', '16']);
     // Images that split the command at spaces don't recognize assignments.
     expect(egg.startup).toMatch(/^env UV_THREADPOOL_SIZE=\d+ node /);
-  });
-
-  it('writes a valid configuration', async () => {
-    const [, yaml = ''] = /<<'CONFIG'\n([^]*?)\nCONFIG\n/.exec(script) ?? [];
-    const environment = { PANEL_URL: 'https://panel.example.com', PANEL_API_KEY: 'ptlc_key' };
-    const { issues, config } = await parseConfig(yaml, 'config.yaml', environment);
-    expect(issues).toEqual([]);
-    expect(config?.panels).toHaveLength(1);
-    for (const name of Object.keys(environment)) expect(variables.has(name), name).toBe(true);
   });
 });
