@@ -160,13 +160,6 @@ describe('the rate limit', () => {
     expect(listener).toHaveBeenCalled();
   });
 
-  it('includes what the account had used before', async () => {
-    answer = healthy({ 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '40' });
-    await connect('a');
-    // The canary is one of the 60.
-    expect(gateway.budget().usedLastMinute).toBe(61);
-  });
-
   it("is learned from the panel's own errors as well", async () => {
     answer = json(404, envelope('Not found.'), { 'X-RateLimit-Limit': '120' });
     await expect(poll('a')).rejects.toThrow('404');
