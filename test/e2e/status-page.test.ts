@@ -243,6 +243,8 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.getByRole('button', { name: 'Theme: light' }).click();
     expect(await ground(page)).toBe(dark);
     await expect.poll(line).toBe('rgb(110, 160, 255)');
+    const legend = page.locator('.uplot .u-series', { hasText: 'used' }).locator('.u-value').first();
+    expect(await legend.textContent()).toMatch(/^\d/);
   });
 
   it('fits a phone: nothing is wider than the screen, and a list changes the order', async () => {

@@ -108,7 +108,10 @@ class Chart extends Component<ChartProps & { readonly spec: ChartSpec }> {
   readonly #sizes = new ResizeObserver(() => this.#fit());
 
   override componentDidMount(): void {
-    void loadLibrary().then((library) => this.#draw(library));
+    // In two steps, because a new chart sets its legend when the first one is done.
+    void loadLibrary()
+      .then((library) => this.#draw(library))
+      .then(() => this.#show());
   }
 
   override componentDidUpdate({ history }: ChartProps): void {
@@ -140,7 +143,6 @@ class Chart extends Component<ChartProps & { readonly spec: ChartSpec }> {
     if (this.#box?.isConnected !== true) return;
     this.#plot = plotIn(this.#box, this.props.spec, library);
     this.#sizes.observe(this.#box);
-    this.#show();
   }
 
   #show(): void {
