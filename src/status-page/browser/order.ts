@@ -137,7 +137,7 @@ export function linesOf(
   servers: readonly LiveServer[],
   isOpen: (group: ServerGroup) => boolean,
 ): readonly Line[] {
-  const groups = new Map<string, LiveServer[]>();
+  const groups = new Map<string, [LiveServer, ...LiveServer[]]>();
   for (const server of servers.filter(hasProblem)) {
     const key = causeKey(server);
     const group = groups.get(key);
@@ -146,10 +146,10 @@ export function linesOf(
   }
   return servers.flatMap((server): readonly Line[] => {
     const key = causeKey(server);
-    const [first, ...others] = groups.get(key) ?? [];
-    if (first === undefined || others.length + 1 < GROUPED_FROM || !hasProblem(server)) return [server];
-    if (server !== first) return [];
-    const group = { key, servers: [first, ...others] } as const;
+    const same = hasProblem(server) ? groups.get(key) : undefined;
+    if (same === undefined || same.length < GROUPED_FROM) return [server];
+    if (server !== same[0]) return [];
+    const group = { key, servers: same };
     return isOpen(group) ? [group, ...group.servers] : [group];
   });
 }
