@@ -63,7 +63,7 @@ const MUTATIONS = [
     'problem === undefined ? 1e15 : at',
   ],
   ['trials are 15, 30 and 60 s apart', BLAME, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
-  ['consoles are tried every five minutes', BLAME, '[300_000]', '[30_000]', 'fleet/faults'],
+  ['consoles are tried every five minutes', BLAME, '[300_000]', '[30_000]'],
   ['every second trial has new credentials', BLAME, 'trouble.trials % 2 === 1', 'trouble.trials < 0'],
   ['what a larger trouble explained says nothing', BLAME, '&& found.at <= until ?', '&& found.at < 0 ?'],
   ['a 429 says nothing', SIGNS, "  'rate_limited',\n", ''],

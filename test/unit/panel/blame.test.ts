@@ -280,6 +280,12 @@ describe('a trouble', () => {
     ]);
   });
 
+  it('of the consoles is tried every five minutes', () => {
+    const tried = withTrial(blamed(PROVEN, 'consoles'), 'consoles', 'a1', NOW);
+    const state = afterTrial(tried, 'consoles', { cause: 'no_console_permission', detail: '' }, NOW + 1);
+    expect(state.troubles.get('consoles')?.trialAt).toBe(NOW + 300_000);
+  });
+
   it('isn’t blamed by a trial that showed nothing', () => {
     const state = afterTrial(withTrial(suspected, subject, 'a4', NOW), subject, undefined, NOW + 1);
     expect(state.troubles.get(subject)).toMatchObject({ blamedAt: undefined, trial: undefined });
