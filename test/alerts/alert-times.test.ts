@@ -47,6 +47,8 @@ interface AlertNotice {
   readonly name: string;
   readonly panel: string;
   readonly subject: string;
+  /** The number of servers from which on a group is reported again. */
+  readonly atLeast: string;
 }
 
 interface Round {
@@ -110,7 +112,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       expect(names).toContain('crash firing GameserverManyCrashed');
       expect(sentWithin('storm', 10).length).toBeLessThanOrEqual(5);
       expect(sentWithin('storm', HOUR).length).toBeLessThanOrEqual(5);
-      const perAlert = new Set(storm.map(({ name, subject, status }) => `${name} ${subject} ${status}`));
+      const perAlert = new Set(storm.map(({ name, atLeast, status }) => `${name} ${atLeast} ${status}`));
       expect(storm).toHaveLength(perAlert.size);
     });
 
@@ -283,6 +285,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       name: labels['alertname'] ?? '',
       panel: labels['panel'] ?? '',
       subject: labels['server'] ?? labels['node'] ?? '',
+      atLeast: labels['at_least'] ?? '',
     }));
   }
 });
