@@ -278,9 +278,8 @@ function rejectRenewal(state: RefreshingState, failure: Failure, context: Machin
 /** A failed refresh doesn't affect the socket while its token is valid. */
 function keepStreaming(state: RefreshingState, failure: Failure, context: MachineContext): MachineState {
   const count = (state.failedRefreshes?.count ?? 0) + 1;
-  const retryMs = retryDelay(count, failure, context);
-  const failedRefreshes = { count, at: context.now };
-  return { ...streamingWith(state, failure, context.now + retryMs), failedRefreshes };
+  const retryAt = context.now + retryDelay(count, failure, context);
+  return { ...streamingWith(state, failure, retryAt), failedRefreshes: { count, at: context.now } };
 }
 
 /** What remains of a socket whose token wasn't renewed, until that is tried again. */

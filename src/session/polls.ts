@@ -143,8 +143,10 @@ export class Poller {
     const controller = new AbortController();
     const startedAt = clock.now();
     const isFirst = sampledAt === undefined && this.#state.startedAt === NEVER_POLLED.startedAt;
+    // Of servers that are due together, the one whose last poll was earlier goes first.
+    const neededAt = Math.max(startedAt, this.#state.endedAt + plan.pollIntervalMs);
     const ask = {
-      deadline: neededBy(startedAt, isFirst, plan.pollIntervalMs),
+      deadline: neededBy(neededAt, isFirst, plan.pollIntervalMs),
       isRetry: () => isPollRetry(this.#stateNow),
     };
     this.#inFlight = controller;

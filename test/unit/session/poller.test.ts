@@ -129,6 +129,23 @@ describe('a poller', () => {
     expect(polls()).toBe(1);
   });
 
+  it('are needed earlier the longer ago the last one ended', async () => {
+    const answerAfter = async (waitMs: number) => {
+      poller.follow(on());
+      await clock.advance(waitMs);
+      answers.at(-1)?.(RESOURCES);
+      await clock.advance(0);
+    };
+    await answerAfter(0);
+    await clock.advance(INTERVAL);
+    await answerAfter(25_000);
+    await clock.advance(5_000);
+    await answerAfter(0);
+    const [, second = 0, third] = panel.asks.map(({ deadline }) => deadline);
+    // Asked 30 s later, but the last one ended only 5 s before.
+    expect(third).toBe(second + 25_000 + INTERVAL);
+  });
+
   it('never runs two polls at once', async () => {
     for (let turn = 0; turn < 9; turn += 1) {
       poller.follow(on());
