@@ -123,7 +123,9 @@ it.each(LARGE_SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
     const said = JSON.stringify(outcome);
     expect(missed(scenario, outcome), said).toEqual([]);
     expect(outcome.allSampledAfterS, said).toBeLessThan(Number.POSITIVE_INFINITY);
-    if (outcome.backupsKnown !== undefined) expect(outcome.backupsKnown, said).toBe(1);
+    // The backups of a server that is refused or suspended can't be read.
+    const works = scenario.groups.every(({ trouble }) => trouble === 'none');
+    if (works && outcome.backupsKnown !== undefined) expect(outcome.backupsKnown, said).toBe(1);
   },
   TIMEOUT_MS,
 );
