@@ -191,10 +191,11 @@ function isFetching(state: MachineState): state is StateNamed<'fetchingToken' | 
   return state.name === 'fetchingToken' || (state.name === 'refreshing' && state.next === undefined);
 }
 
-/** Will the token under way probably not be granted either? */
+/** Will the token under way probably not be granted either? Failures before a socket streamed say nothing about its renewals. */
 export function isTokenRetry(state: MachineState): boolean {
   if (!isFetching(state) || state.wokenAt !== undefined) return false;
-  return lastingRefusal(state.problem) !== undefined || state.failures >= FAILURES_TO_RETRY;
+  if (lastingRefusal(state.problem) !== undefined) return true;
+  return !isLive(state) && state.failures >= FAILURES_TO_RETRY;
 }
 
 /** Did the last attempt fail, for a reason that isn't over as far as is known? */

@@ -285,8 +285,7 @@ export class Streamer implements SocketListener, FrameHandler {
 }
 
 /** A token is refreshed at a random point between these parts of its life: early enough to retry, late enough to cost few calls. */
-const REFRESH_FROM = 0.75;
-const REFRESH_TO = 0.9;
+const REFRESH = { from: 0.75, to: 0.9 };
 
 /** The first token of a socket is refreshed from here on, so that a fleet that started together spreads at once. */
 const FIRST_REFRESH_FROM = 0.1;
@@ -299,8 +298,8 @@ export function toToken(
   { token, socketUrl, lifetimeMs }: Credentials,
   { isRefresh, now, random }: Readonly<Record<'now' | 'random', number>> & { readonly isRefresh: boolean },
 ): Token {
-  const from = isRefresh ? REFRESH_FROM : FIRST_REFRESH_FROM;
-  const dueAt = now + lifetimeMs * (from + (REFRESH_TO - from) * random);
+  const from = isRefresh ? REFRESH.from : FIRST_REFRESH_FROM;
+  const dueAt = now + lifetimeMs * (from + (REFRESH.to - from) * random);
   const stepMs = lifetimeMs / REFRESH_STEPS;
   const refreshAt = Math.floor(dueAt / stepMs) * stepMs;
   return { value: token, socketUrl, refreshAt, expiresAt: now + lifetimeMs };

@@ -388,6 +388,13 @@ describe('a call for credentials', () => {
     expect(isTokenRetry({ ...STATES.fetchingToken, ...changes })).toBe(isRetry);
   });
 
+  it.each<[string, Partial<AttemptState>, boolean]>([
+    ['after failures from before the socket', { failures: 5 }, false],
+    ['after a lasting refusal', { failures: 0, problem: SUSPENDED }, true],
+  ])('that renews another is a retry: %s', (_what, changes, isRetry) => {
+    expect(isTokenRetry({ ...STATES['refreshing, fetching'], ...changes })).toBe(isRetry);
+  });
+
   it('that replaces a reused token is no retry: a rejected old token means nothing for it', () => {
     const before = { ...STATES['authenticating, old token'], failures: 5 };
     expect(isTokenRetry(after(before, EVENTS['jwtError fixable']).state)).toBe(false);
