@@ -5,7 +5,7 @@ import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts
 import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Recovery } from '../panel/troubles.ts';
-import { type PollIntervals, polledStalenessMs } from '../session/due.ts';
+import { NEVER, type PollIntervals, polledStalenessMs } from '../session/due.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionRecord, Surroundings } from '../session/session-ports.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';
@@ -300,7 +300,6 @@ export interface SurroundingsOptions {
   readonly hasRoom: (record: SessionRecord) => boolean;
 }
 
-const NEVER = Number.NEGATIVE_INFINITY;
 const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
 
 /** What a panel's sessions see: what holds now, and when that changed. */
