@@ -3,8 +3,13 @@ import type { CauseCode } from '../domain/problem.ts';
 /** How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it. */
 export type Severity = 'fact' | 'warning' | 'error';
 
+/** What a cause concerns: one server, every server of a node, the whole panel, its API key, or the exporter. */
+export type Scope = 'server' | 'node' | 'panel' | 'key' | 'exporter';
+
 /** What is known about a cause, independent of where it occurs. */
-export interface CauseFacts {
+export interface Cause {
+  readonly code: CauseCode;
+  readonly scope: Scope;
   /** A few words for a heading or a table cell. */
   readonly title: string;
   /** What it usually means, in one sentence or two. */
@@ -16,7 +21,7 @@ export interface CauseFacts {
   readonly lasting: boolean;
 }
 
-type Kind = Pick<CauseFacts, 'severity' | 'lasting'>;
+type Kind = Pick<Cause, 'severity' | 'lasting'>;
 
 /** A state in which the panel blocks a server: it is normal, and ends without the exporter's help. */
 export const STATE: Kind = { severity: 'fact', lasting: true };
@@ -38,14 +43,15 @@ export const NTP = 'Enable time synchronization (NTP)';
 
 type Texts = readonly [title: string, meaning: string, remedy: string];
 
-/** The facts of causes of one kind. */
-export function causes<Code extends CauseCode>(
+/** Causes of one scope and kind. */
+export function causes<Code extends string>(
+  scope: Scope,
   kind: Kind,
   texts: Readonly<Record<Code, Texts>>,
-): Record<Code, CauseFacts> {
+): Readonly<Record<Code, Cause>> {
   const rows = Object.entries<Texts>(texts).map(([code, [title, meaning, remedy]]) => [
     code,
-    { ...kind, title, meaning, remedy },
+    { code, scope, ...kind, title, meaning, remedy },
   ]);
-  return Object.fromEntries(rows) as Record<Code, CauseFacts>;
+  return Object.fromEntries(rows) as Record<Code, Cause>;
 }

@@ -1,18 +1,12 @@
-import { CAUSES_BY_SCOPE, type CauseCode, type Problem, type Scope } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import { withAdvice } from '../domain/sentences.ts';
 import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
-import type { CauseFacts } from './cause-table.ts';
 import { NODE_CAUSES } from './node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
 import { EXPORTER_CAUSES, SERVER_CAUSES } from './server-causes.ts';
 
-/** A cause with its code and scope. */
-export interface Cause extends CauseFacts {
-  readonly code: CauseCode;
-  readonly scope: Scope;
-}
-
-const FACTS: Readonly<Record<CauseCode, CauseFacts>> = {
+/** Every cause by its code, in the order of the scopes. */
+export const CAUSES = {
   ...SERVER_CAUSES,
   ...NODE_CAUSES,
   ...PANEL_CAUSES,
@@ -20,12 +14,9 @@ const FACTS: Readonly<Record<CauseCode, CauseFacts>> = {
   ...EXPORTER_CAUSES,
 };
 
-/** Every cause by its code, in the order of the scopes. */
-export const CAUSES: Readonly<Record<CauseCode, Cause>> = Object.fromEntries(
-  Object.entries(CAUSES_BY_SCOPE).flatMap(([scope, codes]) =>
-    codes.map((code) => [code, { code, scope: scope as Scope, ...FACTS[code] }]),
-  ),
-) as Record<CauseCode, Cause>;
+declare module '../domain/problem.ts' {
+  interface CauseCodes extends Record<keyof typeof CAUSES, never> {}
+}
 
 /** The cause's title where the server, node or panel is already named: `unreachable` for `node unreachable`. */
 export function shortTitle(code: CauseCode): string {

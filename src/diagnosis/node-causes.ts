@@ -4,7 +4,7 @@ const CERTIFICATE = "Fix the node's certificate";
 
 /** Causes that concern a node, its daemon, or the connection to it. */
 export const NODE_CAUSES = {
-  ...causes(WRONG, {
+  ...causes('node', WRONG, {
     socket_address: [
       'invalid socket address',
       "The panel returned an unusable address for the console socket on the server's node.",
@@ -46,7 +46,7 @@ export const NODE_CAUSES = {
       "Check the node's configuration in the panel. Then check the daemon's log on the node.",
     ],
   }),
-  ...causes(DOWN, {
+  ...causes('node', DOWN, {
     upgrade_redirected: [
       'socket upgrade redirected',
       'The address leads to a proxy in front of the node, which redirects.',
@@ -143,7 +143,7 @@ export const NODE_CAUSES = {
       "Check the daemon's log on the node.",
     ],
   }),
-  ...causes(PASSING, {
+  ...causes('node', PASSING, {
     closed: [
       'socket closed',
       'The daemon was restarted, or a proxy in front of it closes sockets.',

@@ -5,7 +5,7 @@ const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROX
 
 /** Causes that concern a panel as a whole, or something in front of it. */
 export const PANEL_CAUSES = {
-  ...causes(DOWN, {
+  ...causes('panel', DOWN, {
     dns: [
       'panel name not resolved',
       "The host in `url` is misspelled, or this machine's DNS server doesn't know it.",
@@ -127,7 +127,7 @@ export const PANEL_CAUSES = {
       'List the servers under `servers` instead of using `discover`. Alternatively, use the key of an account that may list its servers.',
     ],
   }),
-  ...causes(PASSING, {
+  ...causes('panel', PASSING, {
     rate_limited: [
       'rate limit exceeded',
       'The limit applies to the account: browser tabs and other programs that use the same account share it.',
@@ -163,7 +163,7 @@ export const PANEL_CAUSES = {
 
 /** Causes that concern the API key and its account. */
 export const KEY_CAUSES = {
-  ...causes(WRONG, {
+  ...causes('key', WRONG, {
     key_refused: [
       'API key rejected',
       'The key is wrong or was deleted.',

@@ -6,7 +6,7 @@ const GRANT =
 
 /** Causes that concern one server. */
 export const SERVER_CAUSES = {
-  ...causes(STATE, {
+  ...causes('server', STATE, {
     suspended: [
       'server suspended',
       'The server is suspended in the panel.',
@@ -25,7 +25,7 @@ export const SERVER_CAUSES = {
       `${WAIT} If no maintenance is planned, check the node in the panel's admin area.`,
     ],
   }),
-  ...causes(WRONG, {
+  ...causes('server', WRONG, {
     not_found: [
       'server not found',
       "The id is wrong, the server was deleted, or the key's account has no access to it.",
@@ -49,7 +49,7 @@ export const SERVER_CAUSES = {
       "Check the account's permissions on the server. Then check the daemon's log on the node.",
     ],
   }),
-  ...causes(PASSING, {
+  ...causes('server', PASSING, {
     console_limit: [
       'console token limit reached',
       'The panel issues at most five console tokens per server per minute, shared with everyone who has the console open.',
@@ -111,7 +111,7 @@ export const SERVER_CAUSES = {
       "Correct the server's default allocation or `query.address`. If the game really is at that address, add the host to `query_hosts`.",
     ],
   }),
-  ...causes(QUIET, {
+  ...causes('server', QUIET, {
     query_never_answered: [
       'never answered a query',
       "The query type follows from the server's egg, and the game hasn't responded since the exporter started: it may not support queries, or they are disabled.",
@@ -122,14 +122,14 @@ export const SERVER_CAUSES = {
 
 /** Causes that concern the exporter or its machine. */
 export const EXPORTER_CAUSES = {
-  ...causes(DOWN, {
+  ...causes('exporter', DOWN, {
     descriptors: [
       'out of file descriptors',
       'The limit on open files is too low: each console socket takes a file descriptor, and some are reserved for scrapes and API calls.',
       'Raise the limit on open files (`ulimit -n`, or `LimitNOFILE=` in a unit).',
     ],
   }),
-  ...causes(PASSING, {
+  ...causes('exporter', PASSING, {
     unexpected: [
       'unexpected error',
       'This is most likely a bug in the exporter.',

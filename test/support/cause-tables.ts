@@ -1,5 +1,5 @@
-import { CAUSES, type Cause } from '../../src/diagnosis/causes.ts';
-import type { Scope } from '../../src/domain/problem.ts';
+import type { Cause, Scope } from '../../src/diagnosis/cause-table.ts';
+import { CAUSES } from '../../src/diagnosis/causes.ts';
 
 const ALL = Object.values(CAUSES);
 

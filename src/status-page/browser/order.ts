@@ -1,4 +1,3 @@
-import { CAUSES_BY_SCOPE, type CauseCode } from '../../domain/problem.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
 import { ATTENTION_CODES, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
@@ -154,11 +153,9 @@ export function linesOf(
   });
 }
 
-const NODE_CAUSES: ReadonlySet<CauseCode> = new Set(CAUSES_BY_SCOPE.node);
-
 /** The same for servers with the same cause. A node that is down shows in several ways, and is another cause than another node. */
-function causeKey({ attention, complaint, cause, panel, node }: LiveServer): string {
-  const isOfNode = cause !== undefined && NODE_CAUSES.has(cause);
+function causeKey({ attention, complaint, scope, panel, node }: LiveServer): string {
+  const isOfNode = scope === 'node';
   const what = isOfNode && attention === 'no_data' ? attention : complaint?.title;
   return [panel, isOfNode ? node : undefined, complaint?.severity, what].join('\n');
 }

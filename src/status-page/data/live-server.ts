@@ -1,3 +1,4 @@
+import { CAUSES } from '../../diagnosis/causes.ts';
 import { FIELD_ENTRIES, type FIELDS } from '../../domain/fields.ts';
 import type { ServerReading, Snapshot } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
@@ -34,6 +35,11 @@ export function sharedFieldsOf(server: Snapshot): Readonly<Record<string, unknow
 
 /** What only the page shows. */
 const PAGE_FIELDS = {
+  /** What its cause concerns. */
+  scope: (server) => {
+    const problem = problemOf(server);
+    return problem && CAUSES[problem.cause].scope;
+  },
   /** Its players are on other servers. */
   proxy: ({ target }) => target.isProxy,
   /** In the last hour. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import {
   type Blamed,
   type CallEnd,
@@ -7,7 +8,7 @@ import {
   type Signs,
   signsOf,
 } from '../../../src/diagnosis/outcome.ts';
-import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
 
 const end = (endpoint: ApiEndpoint, cause?: CauseCode, more: Partial<CallEnd> = {}): CallEnd => ({
@@ -82,9 +83,9 @@ describe('what an outcome shows', () => {
     expect(signsOf(call)).toEqual(signs);
   });
 
-  const CAUSES = [undefined, ...Object.values(CAUSES_BY_SCOPE).flat()];
+  const causes = [undefined, ...Object.values(CAUSES).map(({ code }) => code)];
   const all = API_ENDPOINTS.flatMap((endpoint) =>
-    CAUSES.flatMap((cause) =>
+    causes.flatMap((cause) =>
       [true, false].map((fromPanel) => ({
         endpoint,
         signs: signsOf({ endpoint, cause, fromPanel, isProven: true }),
