@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Effect, Fault, ServerGroup } from '../../bench/fairness/scripted-panel.ts';
 import { startWorld, type World } from '../../bench/fairness/simulation.ts';
 import { PATHS, type Path } from '../../src/panel/blame.ts';
-import { type Look, watchWorld } from './world-watch.ts';
+import { type Look, type Seen, watchWorld } from './world-watch.ts';
 
 /** A healthy server's newest sample is never older, if the calls fit. */
 const STALENESS_S = 60;
@@ -189,7 +189,7 @@ export function playing({ faults, reload, limit, seed }: Story): World {
 }
 
 /** Plays a story, and holds what is to be seen against what really happened. */
-export async function expectTruth(story: Story): Promise<void> {
+export async function expectTruth(story: Story): Promise<Seen> {
   const { faults, limit } = story;
   const world = playing(story);
   const { backS, streamsS } = boundsOf(story);
@@ -215,6 +215,7 @@ export async function expectTruth(story: Story): Promise<void> {
   const { blamed, blocked } = seen.at(end);
   const { streaming } = seen.at(overS + streamsS);
   expect({ blamed, blocked, streaming }).toEqual({ blamed: [], blocked: [], streaming: SOCKETS });
+  return seen;
 }
 
 function reloadOf({ fleet }: World, what: 'key' | 'access'): void {

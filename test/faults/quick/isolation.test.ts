@@ -148,23 +148,6 @@ describe('servers that work stay fresh', () => {
     },
   );
 
-  it.each([0, 2])('while calls for backups are limited, from minute %i', async (fromMinute) => {
-    const faults = [fault('throttled', { on: 'backups', fromMinute })];
-    const seen = await play({ ...LISTED, groups: nodesOf(3, 10, 'poll'), faults, backupMinutes: 10 }, 9);
-    expect(oldestS(seen, places(0, 30), 5)).toBeLessThanOrEqual(STALENESS_S);
-    expect(seen.wasUp).toBe(true);
-  });
-
-  it.each([0, 2])('by polls while calls for tokens are limited, from minute %i', async (fromMinute) => {
-    const faults = [fault('throttled', { on: 'websocket', fromMinute, toMinute: 20 })];
-    // By then, the tokens of the first minutes have ended.
-    const seen = await play({ ...LISTED, groups: nodesOf(2, 6, 'auto'), faults }, 15, [
-      dropsAt(fromMinute, ['n0', 'n1']),
-    ]);
-    expect(oldestS(seen, places(0, 12), 45)).toBeLessThanOrEqual(STALENESS_S);
-    expect(seen.wasUp).toBe(true);
-  });
-
   it('whose calls are more than the rate, spread over the minute', async () => {
     const seen = await play({ ...LISTED, limit: 150, groups: nodesOf(4, 50, 'poll') }, 9);
     const { fleet, clock } = seen.world;
@@ -191,45 +174,6 @@ describe('servers that work stay fresh', () => {
 });
 
 describe('the cause is known', () => {
-  it.each([0, 2])('of tokens that are cut while the list is limited, from minute %i', async (fromMinute) => {
-    const faults = [
-      fault('cut', { on: 'websocket', fromMinute }),
-      fault('throttled', { on: 'listing', fromMinute }),
-    ];
-    const seen = await play({ ...LISTED, groups: nodesOf(2, 6, 'auto'), faults }, 9, [
-      dropsAt(fromMinute, ['n0', 'n1']),
-    ]);
-    expect(oldestS(seen, places(0, 12), BACK_S)).toBeLessThanOrEqual(STALENESS_S);
-    expect(seen.wasDown).toBe(false);
-    expect(seen.at(480)).toMatchObject({ up: true, nodes: {} });
-    expect(seen.at(480).causes).toContain('connection_cut');
-    expect(seen.at(480).blamed).toContain('path websocket');
-    expect(seen.warnings.filter((line) => line.includes('own account'))).toEqual([]);
-  });
-
-  it.each([
-    ['mute', 0],
-    ['mute', 2],
-    ['garbage', 0],
-    ['garbage', 2],
-    ['closing', 0],
-    ['closing', 2],
-  ] as const)(
-    'within 75 s of a node that accepts sockets and tokens, but sends no stats (%s, from minute %i)',
-    async (effect, fromMinute) => {
-      const faults = [fault(effect, { on: 'socket', node: 'n0', fromMinute })];
-      const seen = await play({ ...LISTED, groups: nodesOf(2, 5, 'auto'), faults }, 9, [
-        dropsAt(fromMinute, ['n0']),
-      ]);
-      for (const look of seen.looks(fromMinute * 60 + BACK_S)) {
-        expect(Object.keys(look.nodes)).toEqual(['n0']);
-        expect(look.streaming).toBe(5);
-      }
-      expect(oldestS(seen, places(0, 10), BACK_S)).toBeLessThanOrEqual(STALENESS_S);
-      expect(blamedBesides(seen, ['node n0'])).toEqual([]);
-    },
-  );
-
   it.each([0, 2])(
     'of a node that refuses upgrades with 403, and no server is blocked (from minute %i)',
     async (fromMinute) => {
@@ -287,14 +231,6 @@ describe('the cause is known', () => {
     ]);
     for (const look of seen.looks(3 * 60))
       expect(look).toMatchObject({ up: false, causes: ['connection_cut'], blamed: ['panel'] });
-  });
-
-  it('of the path of schedules', async () => {
-    const faults = [fault('cut', { on: 'schedules', fromMinute: 2 })];
-    const seen = await play({ ...LISTED, groups: nodesOf(2, 5, 'auto'), faults, scheduleMinutes: 2 }, 9);
-    expect(seen.at(480)).toMatchObject({ up: true, causes: ['connection_cut'], blamed: ['path schedules'] });
-    expect(oldestS(seen, places(0, 10), 5)).toBeLessThanOrEqual(STALENESS_S);
-    expect(seen.wasUp).toBe(true);
   });
 
   it.each([1, undefined])(
@@ -381,19 +317,6 @@ describe('within 75 s after its end, nothing is left', () => {
     ]);
     expect(read.filter((backups) => backups === undefined)).toEqual([]);
     expect(seen.allWellAfterS(100)).toBeLessThanOrEqual(BACK_S);
-  });
-
-  it('of a cut panel, although its path of tokens stays cut', async () => {
-    const faults = [
-      fault('cut', { fromMinute: 1, toMinute: 3 }),
-      fault('cut', { on: 'websocket', fromMinute: 1 }),
-    ];
-    const groups = [...nodesOf(2, 4, 'auto'), group(4, 'poll')];
-    const seen = await play({ ...LISTED, groups, faults }, 9, [dropsAt(1, ['n0', 'n1'])]);
-    expect(seen.at(179).up).toBe(false);
-    for (const { up, fresh } of seen.looks(180 + BACK_S))
-      expect({ up, fresh }).toEqual({ up: true, fresh: 12 });
-    expect(seen.at(480).blamed).toEqual(['path websocket']);
   });
 
   it('of a node’s old address, and its sockets don’t go there again', async () => {
