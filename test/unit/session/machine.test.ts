@@ -1,14 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { backoffMs } from '../../../src/session/due.ts';
-import {
-  closeFailure,
-  daemonFailure,
-  type Failure,
-  jwtFailure,
-  lastingRefusal,
-} from '../../../src/session/failure.ts';
+import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
 import { type MachineContext, step } from '../../../src/session/machine.ts';
 import {
   type AttemptState,
@@ -289,39 +282,6 @@ function delayOf(state: MachineState): number {
 }
 
 describe('in each state', () => {
-  it.each(PAIRS)('a way out remains, and a request for stats: %s · %s', (stateKey, eventKey) => {
-    const state = step(STATES[stateKey], EVENTS[eventKey], CONTEXT);
-    const timers = timersOf(state, 0).map(({ type }) => type);
-    // A half-open socket may never report an end, so a socket alone does not guarantee progress.
-    expect(timers.length > 0 || ['idle', 'fetchingToken'].includes(state.name)).toBe(true);
-    expect(timers.includes('silence') || !['opening', 'streaming', 'refreshing'].includes(state.name)).toBe(
-      true,
-    );
-  });
-
-  it.each(keys(STATES))('an event of an older socket changes nothing: %s', (stateKey) => {
-    const before = STATES[stateKey];
-    const changing = Object.values(EVENTS).filter(
-      (event) => 'epoch' in event && step(before, { ...event, epoch: 6 }, CONTEXT) !== before,
-    );
-    expect(changing).toEqual([]);
-  });
-
-  it.each(keys(STATES))('a server that receives nothing any more reconnects: %s', (stateKey) => {
-    let state: MachineState = STATES[stateKey];
-    for (let turn = 0; turn < 20 && state.epoch === 7; turn += 1) {
-      const [first] = timersOf(state, NOW).toSorted((a, b) => a.at - b.at);
-      // A retry is up to the session, and a call to the panel ends at some point.
-      const isResting = ['idle', 'backingOff', 'blocked'].includes(state.name);
-      const event = isResting || first === undefined ? EVENTS.try : { type: first.type };
-      state = step(state, state.name === 'fetchingToken' ? EVENTS.tokenFetched : event, {
-        ...CONTEXT,
-        now: Math.max(NOW, first?.at ?? NOW),
-      });
-    }
-    expect(state.epoch).toBeGreaterThan(7);
-  });
-
   it.each(keys(STATES))("a node's error is read only if something follows from it: %s", (stateKey) => {
     for (const event of [EVENTS['jwtError fixable'], EVENTS['jwtError incurable'], EVENTS.daemonError]) {
       const failure = vi.fn<() => Failure>(event.failure);
@@ -330,18 +290,6 @@ describe('in each state', () => {
     }
   });
 });
-
-it.each(Object.values(CAUSES))(
-  'a server whose token is refused with $code is blocked if that lasts',
-  (cause) => {
-    const failure: Failure = { reason: 'no_token', problem: { cause: cause.code, detail: 'why' } };
-    const { name } = step(STATES.fetchingToken, { type: 'tokenFailed', failure }, CONTEXT);
-    expect(name).toBe(cause.lasting ? 'blocked' : 'backingOff');
-    // A problem of the node, the panel or its key blocks no server.
-    if (lastingRefusal(failure.problem)?.reason !== undefined)
-      expect(['server', 'node']).toContain(cause.scope);
-  },
-);
 
 describe('consecutive failures', () => {
   it('are counted, and raise the limit of the back-off', () => {
