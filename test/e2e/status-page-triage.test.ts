@@ -106,7 +106,7 @@ const row = (name: string) =>
   page.locator('tr.server').filter({ has: page.locator(`.name:text-is("${name}")`) });
 /** A count: one of those that are always shown, or one of the details. */
 const tile = (kind: string, word: string, where = '.counts') =>
-  page.locator(`${where} .tile[data-kind="${kind}"][data-word="${word}"]`);
+  page.locator(`${where} .tile[data-show="${kind}:${word}"]`);
 const openDetails = () => page.getByRole('button', { name: 'Details' }).click();
 const query = () => new URL(page.url()).search;
 const untilUrgent = async () => {

@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await expect
       .poll(() => page.locator('.changes .badge').allTextContents())
       .toEqual(expect.arrayContaining(['offline']));
-    expect(await page.locator('.tile[data-word=offline] b').textContent()).toBe('2');
+    expect(await page.locator('.tile[data-show="state:offline"] b').textContent()).toBe('2');
     panel.power('survival', 'start');
     await expect.poll(() => page.locator('.changes .badge').first().textContent()).toBe('running');
     expect(troubles).toEqual([]);
@@ -210,7 +210,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await names(page)).toHaveLength(13);
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => names(page)).toHaveLength(2);
-    await page.locator('.tile[data-word=no_data]').first().click();
+    await page.locator('.tile[data-show="attention:no_data"]').first().click();
     await expect.poll(() => names(page)).toHaveLength(11);
     expect(await page.locator('.well').isVisible()).toBe(false);
     await panel.startListening();
@@ -237,8 +237,10 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.reload();
     expect(await ground(page)).toBe(light);
     await row(page, 'survival').click();
-    const used = page.locator('.uplot .u-series', { hasText: 'used' }).locator('.u-marker').first();
-    const line = () => used.evaluate((marker) => marker.style.borderColor);
+    const marker = '.uplot .u-series:nth-child(2) .u-marker';
+    await page.locator(marker).first().waitFor();
+    const line = () =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('${marker}')).borderColor`);
     await expect.poll(line).toBe('rgb(37, 99, 235)');
     await page.getByRole('button', { name: 'Theme: light' }).click();
     expect(await ground(page)).toBe(dark);

@@ -20,10 +20,16 @@ function loadLibrary(): Promise<Plot> {
   return library;
 }
 
+interface ChartLine {
+  readonly label: string;
+  readonly color: string;
+  readonly dash?: number[];
+}
+
 /** One chart: its lines, and how to format its numbers. */
 interface ChartSpec {
   readonly title: string;
-  readonly lines: readonly { readonly label: string; readonly color: string; readonly series: ChartSeries }[];
+  readonly lines: readonly (ChartLine & { readonly series: ChartSeries })[];
   /** The limit of the first line, shown as a dashed one. */
   readonly limit?: 'cpu_limit_cores' | 'memory_limit_bytes';
   readonly format: (value: number) => string;
@@ -92,13 +98,11 @@ function timesOf({ end_timestamp_seconds: end, step_seconds: step }: HistoryView
 interface ChartProps {
   readonly history: HistoryView | undefined;
   readonly server: LiveServer;
-  /** The chart is drawn again when the colors change. */
-  readonly theme: string;
 }
 
 /** The large charts of a server. */
 export function charts(props: ChartProps): JSX.Element {
-  const drawn = CHARTS.map((spec) => <Chart key={`${spec.title} ${props.theme}`} spec={spec} {...props} />);
+  const drawn = CHARTS.map((spec) => <Chart key={spec.title} spec={spec} {...props} />);
   return <div class="charts">{drawn}</div>;
 }
 
@@ -114,8 +118,9 @@ class Chart extends Component<ChartProps & { readonly spec: ChartSpec }> {
       .then(() => this.#show());
   }
 
-  override componentDidUpdate({ history }: ChartProps): void {
-    if (history !== this.props.history) this.#show();
+  // Even with the same history: the colors may be others.
+  override componentDidUpdate(): void {
+    this.#show();
   }
 
   override componentWillUnmount(): void {
@@ -165,36 +170,25 @@ function clockTime(seconds: number): string {
   return clock.format(seconds * 1_000);
 }
 
-/** The color that a variable of the theme has in an element; the variable itself holds a light and a dark one. */
-function colorIn(element: HTMLElement, name: string): string {
-  element.style.color = `var(${name})`;
-  const { color } = getComputedStyle(element);
-  element.style.color = '';
-  return color;
-}
-
 function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
-  const color = (name: string) => colorIn(box, name);
+  // A canvas has no variables, and these hold a light and a dark color.
+  const color = (name: string) => () => {
+    box.style.outlineColor = `var(${name})`;
+    return getComputedStyle(box).outlineColor;
+  };
   const axis: uPlot.Axis = {
     stroke: color('--muted'),
     grid: { stroke: color('--line'), width: 1 },
     ticks: { show: false },
     font: '12px system-ui, sans-serif',
   };
-  const line = (label: string, name: string, style: uPlot.Series): uPlot.Series => ({
-    label,
-    stroke: color(name),
-    points: { show: false },
-    value: (_, value: number | null) => (value === null ? '–' : spec.format(value)),
-    ...style,
-  });
-  const lines = spec.lines.map(({ label, color: name }) => line(label, name, { width: 1.75 }));
-  const limits = spec.limit === undefined ? [] : [line('limit', '--limit', { width: 1, dash: [5, 4] })];
+  const limits = spec.limit === undefined ? [] : [{ label: 'limit', color: '--limit', dash: [5, 4] }];
+  const lines: readonly ChartLine[] = [...spec.lines, ...limits];
   const options: uPlot.Options = {
     width: Math.max(200, box.clientWidth),
     height: HEIGHT,
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-    legend: { live: true },
+    legend: { markers: { stroke: (_, at) => `var(${lines[at - 1]?.color})` } },
     // The last label of the time axis extends beyond the last point.
     padding: [8, 32, 0, 0],
     scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
@@ -207,7 +201,19 @@ function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
         incrs: spec.increments,
       },
     ],
-    series: [{ label: 'time' }, ...lines, ...limits],
+    series: [
+      { label: 'time' },
+      ...lines.map(
+        ({ label, color: name, dash }): uPlot.Series => ({
+          label,
+          stroke: color(name),
+          width: dash === undefined ? 1.75 : 1,
+          dash,
+          points: { show: false },
+          value: (_, value: number | null) => (value === null ? '–' : spec.format(value)),
+        }),
+      ),
+    ],
   };
-  return new Library(options, [[], ...[...lines, ...limits].map(() => [])], box);
+  return new Library(options, [[], ...lines.map(() => [])], box);
 }

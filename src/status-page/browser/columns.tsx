@@ -4,7 +4,6 @@ import { SATURATED_FROM } from '../../domain/troubles.ts';
 import { ATTENTION, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import {
-  briefly,
   conditionTitle,
   coreLimit,
   cores,
@@ -20,9 +19,9 @@ import {
   stateTitle,
 } from '../data/words.ts';
 import type { LiveFleet } from './live-fleet.ts';
-import { type ServerGroup, SORTS, type SortKey } from './order.ts';
-import { ago, time, withCode } from './parts.tsx';
+import { ago, bar, time, withCode } from './parts.tsx';
 import { strip } from './strip.tsx';
+import { type ServerGroup, SORTS, type SortKey } from './view.ts';
 
 /** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
 export interface Column {
@@ -68,16 +67,8 @@ const COLUMNS: readonly Column[] = [
   valueColumn('players', playerWords),
 ];
 
-/** The widths of a column in characters: at least, and at most. */
-const NAME_WIDTH = [10, 26] as const;
-const TROUBLE_WIDTH = [16, 46] as const;
-
-/** The widths of the characters of names, titles and small texts, relative to that of a digit. */
-const [NAME, TITLE, SMALL] = [1.12, 0.95, 0.75];
-
-/** `12 min ago` or `no data for 12 min`, beside a problem's title. */
-const AGO_WIDTH = 11 * SMALL;
-const NO_DATA_WIDTH = 19 * SMALL;
+/** The widths of a character of a name and of small texts, relative to that of a digit. */
+const [NAME, SMALL] = [1.12, 0.75];
 
 /** The columns that the fleet needs, and custom properties with the widths of those that are as wide as their text. */
 export function columnsOf({ servers }: LiveFleet): {
@@ -88,16 +79,14 @@ export function columnsOf({ servers }: LiveFleet): {
   const names = servers.map(({ server, egg = '' }) => Math.max(server.length * NAME, egg.length * SMALL));
   const troubles = servers.filter(isTroubled).map(({ complaint, attention }) => {
     const { title = '', action = '' } = complaint ?? {};
-    const since = attention === 'no_data' ? NO_DATA_WIDTH : AGO_WIDTH;
-    return Math.max(title.length * TITLE + since, (briefly(action).length * SMALL) / 2);
+    const since = attention === 'no_data' ? 'no data for 12 min' : '12 min ago';
+    // What to do has two lines.
+    return Math.max(title.length + (since.length + 1) * SMALL, (action.length * SMALL) / 2);
   });
-  return {
-    columns,
-    widths: { '--name': characters(names, NAME_WIDTH), '--trouble': characters(troubles, TROUBLE_WIDTH) },
-  };
+  return { columns, widths: { '--name': widest(names, 10, 26), '--trouble': widest(troubles, 16, 46) } };
 }
 
-function characters(lengths: readonly number[], [least, most]: readonly [number, number]): string {
+function widest(lengths: readonly number[], least: number, most: number): string {
   const longest = lengths.reduce((one, other) => Math.max(one, other), least);
   return `${Math.ceil(Math.min(longest, most))}ch`;
 }
@@ -131,7 +120,10 @@ function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
 }
 
 /** Where a server is, as far as servers differ in it. */
-function placeOf({ panels, hasNodes }: LiveFleet, { panel, node, egg }: Partial<LiveServer>): string {
+function placeOf(
+  { status: { panels }, hasNodes }: LiveFleet,
+  { panel, node, egg }: Partial<LiveServer>,
+): string {
   const words = [panels.length > 1 ? panel : '', hasNodes ? node : '', egg];
   return words.filter((word) => word !== undefined && word !== '').join(' · ');
 }
@@ -185,7 +177,9 @@ function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | nu
             )
           : time(since, sinceWords || ago(since, now), 'sub since')}
       </span>
-      <span class="words">{withCode(briefly(action))}</span>
+      <span class="words" title={action}>
+        {withCode(action)}
+      </span>
     </>
   );
 }
@@ -213,15 +207,6 @@ function meter(
       {percent !== undefined && <span class="sub">{percent} %</span>}
       {percent !== undefined && bar(percent, level)}
     </div>
-  );
-}
-
-/** A bar that is filled to this percentage. */
-export function bar(percent: number, level: 'error' | 'warning' | undefined): JSX.Element {
-  return (
-    <span class="bar" aria-hidden="true">
-      <span class="fill" data-level={level} style={{ width: `${Math.min(100, percent).toFixed(0)}%` }} />
-    </span>
   );
 }
 

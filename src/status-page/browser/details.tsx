@@ -20,8 +20,6 @@ import { ago, notice, time, timeOfDay } from './parts.tsx';
 interface DetailsProps {
   readonly fleet: LiveFleet;
   readonly server: LiveServer;
-  /** The charts are drawn again when the colors change. */
-  readonly theme: string;
 }
 
 interface DetailsState {
@@ -53,13 +51,13 @@ export class Details extends Component<DetailsProps, DetailsState> {
     else this.setState({ history });
   }
 
-  override render({ fleet, server, theme }: DetailsProps, { history }: DetailsState): JSX.Element {
+  override render({ fleet, server }: DetailsProps, { history }: DetailsState): JSX.Element {
     const { complaint } = server;
-    const url = fleet.panels.find(({ name }) => name === server.panel)?.url;
+    const url = fleet.status.panels.find(({ name }) => name === server.panel)?.url;
     return (
       <div class="detail">
         {complaint !== undefined && notice(complaint)}
-        {charts({ history, server, theme })}
+        {charts({ history, server })}
         <div class="side">
           <div class="who">
             <h3>Server</h3>

@@ -1,7 +1,7 @@
-import type { Complaint } from '../data/complaint.ts';
+import { groupOf } from '../data/attention.ts';
 import type { LiveField, LiveServer } from '../data/live-server.ts';
 import type { LiveUpdate } from '../data/live-update.ts';
-import type { PanelStatus } from '../data/panel-status.ts';
+import type { PanelsStatus } from '../data/panel-status.ts';
 
 /** The fleet as the stream describes it. */
 export class LiveFleet {
@@ -9,9 +9,9 @@ export class LiveFleet {
   readonly servers: readonly LiveServer[];
   /** The exporter's clock, in Unix seconds. */
   time = 0;
-  panels: readonly PanelStatus[] = [];
-  /** What is wrong with panels and nodes. */
-  complaints: readonly Complaint[] = [];
+  status: PanelsStatus = { panels: [], complaints: [], emptyBecause: '' };
+  /** The number of servers with each trait. */
+  counts: ReadonlyMap<string, number> = new Map();
 
   /** Creates the fleet from the event `full`. */
   constructor(full: LiveUpdate) {
@@ -19,16 +19,18 @@ export class LiveFleet {
     this.apply(full);
   }
 
-  apply({ time, panels, complaints, changes }: LiveUpdate): void {
+  apply({ time, status = this.status, changes }: LiveUpdate): void {
     this.time = time;
-    this.panels = panels ?? this.panels;
-    this.complaints = complaints ?? this.complaints;
+    this.status = status;
     for (const [field, places, values] of changes) {
       for (const [index, place] of (places ?? [...values.keys()]).entries()) {
         const server: { -readonly [Name in LiveField]?: unknown } | undefined = this.servers[place];
         if (server !== undefined) server[field] = values[index] ?? undefined;
       }
     }
+    const counts = new Map<string, number>();
+    for (const trait of this.servers.flatMap(traitsOf)) counts.set(trait, (counts.get(trait) ?? 0) + 1);
+    this.counts = counts;
   }
 
   /** Whether the servers are on several nodes. */
@@ -45,6 +47,13 @@ export class LiveFleet {
 /** The server's key in the exporter. */
 export function keyOf({ panel, server_id: id }: LiveServer): string {
   return `${panel}/${id}`;
+}
+
+/** What servers are counted and selected by: a kind and a value, such as `state:running`. */
+export function traitsOf({ attention, state, condition, panel }: LiveServer): readonly string[] {
+  const problems = attention === undefined ? [] : ['any', attention, groupOf(attention)];
+  const of = new Set(problems.map((word) => `attention:${word}`));
+  return [`state:${state}`, `condition:${condition}`, `panel:${panel}`, ...of];
 }
 
 /** The user's labels as one text. */

@@ -1,14 +1,11 @@
 import { type JSX, render } from 'preact';
 import type { LiveServer } from '../data/live-server.ts';
 import type { LiveUpdate } from '../data/live-update.ts';
-import { noServersText } from '../data/words.ts';
 import { keyOf, LiveFleet } from './live-fleet.ts';
-import { isGroup, type Line, linesOf, order } from './order.ts';
-import { notices, panels } from './panels.tsx';
-import { counts, summary, titleOf } from './summary.tsx';
+import { details, notices, summary, titleOf } from './overview.tsx';
 import { moveFocus, sortList, Table } from './table.tsx';
 import { nextTheme, storedTheme, useTheme } from './theme.ts';
-import { readView, type View, writeView } from './view.ts';
+import { isGroup, type Line, linesOf, order, readView, type View, writeView } from './view.ts';
 
 /** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */
 const SETTLED_SECONDS = 5;
@@ -22,8 +19,6 @@ export class Page {
   #view: View = readView(location.search);
   #link: 'live' | 'lost' | undefined;
   #theme = storedTheme();
-  /** Changes with the system's colors. */
-  readonly #system = matchMedia('(prefers-color-scheme: dark)');
   #showsDetails = false;
   /** The keys of the groups of servers that the user opened. */
   readonly #opened = new Set<string>();
@@ -32,7 +27,7 @@ export class Page {
 
   constructor() {
     useTheme(this.#theme);
-    this.#system.addEventListener('change', () => this.#draw());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw());
     document.addEventListener('keydown', (event) => this.#onKey(event));
     window.addEventListener('popstate', () => {
       this.#view = readView(location.search);
@@ -174,8 +169,7 @@ export class Page {
           </div>
           <div class="more" id="more" hidden={!this.#showsDetails}>
             <h2 class="unseen">Details</h2>
-            {counts(fleet, choice)}
-            {panels(fleet, choice)}
+            {details(fleet, choice)}
           </div>
         </div>
         <h2 class="unseen">Servers</h2>
@@ -184,13 +178,12 @@ export class Page {
             fleet={fleet}
             lines={this.#lines()}
             isOpen={this.#isOpen}
-            theme={`${this.#theme} ${this.#system.matches}`}
             onToggle={this.#onToggle}
             {...choice}
           />
         ) : (
           <div class="none">
-            <p>{nothingWords(fleet)}</p>
+            <p>{hasServers ? 'No server matches.' : fleet.status.emptyBecause}</p>
             {hasServers && (
               <button type="button" class="clear" onClick={() => this.#choose({ q: '', show: '' })}>
                 Show all servers
@@ -269,11 +262,6 @@ export class Page {
       moveFocus('Home');
     }
   }
-}
-
-/** Why there are no servers to show. */
-function nothingWords({ servers, panels }: LiveFleet): string {
-  return servers.length > 0 ? 'No server matches.' : noServersText(panels.map(({ listing }) => listing));
 }
 
 /** Another version's page may use another protocol, so the page is reloaded, once. */

@@ -2,28 +2,17 @@ import { Component, type JSX } from 'preact';
 import { type Column, columnsOf, groupCells, levelOf } from './columns.tsx';
 import { Details } from './details.tsx';
 import { keyOf, type LiveFleet } from './live-fleet.ts';
-import { isGroup, type Line, nextSorting, SORT_KEYS, SORTS, sortingOf } from './order.ts';
-import type { Choice } from './view.ts';
+import { type Choice, isGroup, type Line, SORT_KEYS, SORTS, sortingOf, waysOf } from './view.ts';
 
-function wayOf(sort: string): 'ascending' | 'descending' {
-  return sortingOf(sort).isDescending ? 'descending' : 'ascending';
+function directionOf(sort: string): 'ascending' | 'descending' {
+  return sort.startsWith('-') ? 'descending' : 'ascending';
 }
 
 /** A list of all orders, which also works where the table has no head: on a phone. */
 export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
   const { key: chosen, isDescending } = sortingOf(sort);
-  const reverse = chosen !== undefined && (
-    <button
-      type="button"
-      class="turn"
-      aria-label={`Sorted ${wayOf(sort)}; reverse the order`}
-      onClick={() => choose({ sort: isDescending ? chosen : `-${chosen}` })}
-    >
-      {isDescending ? '↓' : '↑'}
-    </button>
-  );
   const options = SORT_KEYS.map((key) => (
-    <option key={key} value={key}>
+    <option key={key} value={waysOf(key)[0]}>
       Sort: {key === 'cpu' ? SORTS[key].title : SORTS[key].title.toLowerCase()}
     </option>
   ));
@@ -32,16 +21,22 @@ export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
       <select
         class="sort"
         aria-label="Sort"
-        value={chosen ?? ''}
-        onChange={({ currentTarget: { value } }) => {
-          const key = sortingOf(value).key;
-          choose({ sort: key === undefined ? '' : nextSorting('', key) });
-        }}
+        value={chosen === undefined ? '' : waysOf(chosen)[0]}
+        onChange={({ currentTarget: { value } }) => choose({ sort: value })}
       >
         <option value="">Sort: problems first</option>
         {options}
       </select>
-      {reverse}
+      {chosen !== undefined && (
+        <button
+          type="button"
+          class="turn"
+          aria-label={`Sorted ${directionOf(sort)}; reverse the order`}
+          onClick={() => choose({ sort: isDescending ? chosen : `-${chosen}` })}
+        >
+          {isDescending ? '↓' : '↑'}
+        </button>
+      )}
     </>
   );
 }
@@ -51,7 +46,6 @@ interface TableProps extends Choice {
   readonly lines: readonly Line[];
   /** Whether the row of a server is open, or a group's servers are shown. */
   readonly isOpen: (line: Line) => boolean;
-  readonly theme: string;
   /** Called with the line that the user opens or closes. */
   readonly onToggle: (line: Line) => void;
 }
@@ -66,7 +60,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
     }
   }
 
-  override render({ fleet, lines, isOpen, theme, ...choice }: TableProps): JSX.Element {
+  override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
     const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
     const { columns, widths } = columnsOf(fleet);
     const shape = columns.map(({ name }) => name).join(' ');
@@ -74,13 +68,19 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
       const key = lineKey(line);
       const isExpanded = isOpen(line);
       const row = (
-        <Row key={key} {...{ fleet, line, columns, shape, isExpanded }} isActive={line === activeLine} />
+        <Row
+          key={key}
+          {...{ fleet, line, columns, shape, isExpanded }}
+          isActive={line === activeLine}
+          onToggle={() => onToggle(line)}
+          onFocus={() => this.setState({ active: key })}
+        />
       );
       if (isGroup(line) || !isExpanded) return [row];
       const details = (
         <tr key={`${key} details`} class="details" role="row" aria-level={2}>
           <td role="gridcell">
-            <Details fleet={fleet} server={line} theme={theme} />
+            <Details fleet={fleet} server={line} />
           </td>
         </tr>
       );
@@ -92,55 +92,31 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
         <thead role="rowgroup">
           <tr role="row">{columns.map((column) => heading(column, choice))}</tr>
         </thead>
-        <tbody role="rowgroup" onClick={this.#onClick} onKeyDown={this.#onKey} onFocusIn={this.#onFocus}>
-          {rows}
-        </tbody>
+        <tbody role="rowgroup">{rows}</tbody>
       </table>
     );
   }
-
-  #lineAt(target: EventTarget | null): Line | undefined {
-    const row = target instanceof Element ? target.closest<HTMLElement>('tr.server') : null;
-    return this.props.lines.find((line) => lineKey(line) === row?.dataset['key']);
-  }
-
-  readonly #onClick = ({ target }: MouseEvent): void => {
-    const line = this.#lineAt(target);
-    if (line !== undefined && String(getSelection()) === '') this.props.onToggle(line);
-  };
-
-  readonly #onFocus = ({ target }: FocusEvent): void => {
-    const line = this.#lineAt(target);
-    if (line !== undefined) this.setState({ active: lineKey(line) });
-  };
-
-  readonly #onKey = (event: KeyboardEvent): void => {
-    const line = this.#lineAt(event.target);
-    if (line === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const isExpanded = this.props.isOpen(line);
-    const keys = ['Enter', ' ', ...(isExpanded ? ['ArrowLeft', 'Escape'] : ['ArrowRight'])];
-    if (keys.includes(event.key)) this.props.onToggle(line);
-    else if (!moveFocus(event.key)) return;
-    event.preventDefault();
-  };
 }
 
+/** The head of a column. Choosing it sorts by it: first in the usual direction, then in the other, then not at all. */
 function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.Element {
-  const isSorted = sort !== undefined && sortingOf(view.sort).key === sort;
-  const button = sort !== undefined && (
-    <button type="button" onClick={() => choose({ sort: nextSorting(view.sort, sort) })}>
-      {title}
-    </button>
-  );
+  const ways: readonly string[] = sort === undefined ? [] : waysOf(sort);
+  const at = ways.indexOf(view.sort);
   return (
     <th
       key={name}
       class={name}
       role="columnheader"
       scope="col"
-      aria-sort={isSorted ? wayOf(view.sort) : undefined}
+      aria-sort={at < 0 ? undefined : directionOf(view.sort)}
     >
-      {button || title}
+      {sort === undefined ? (
+        title
+      ) : (
+        <button type="button" onClick={() => choose({ sort: ways[at + 1] ?? '' })}>
+          {title}
+        </button>
+      )}
     </th>
   );
 }
@@ -180,32 +156,24 @@ interface RowProps {
   readonly isExpanded: boolean;
   /** Whether the Tab key reaches it. */
   readonly isActive: boolean;
+  readonly onToggle: () => void;
+  readonly onFocus: () => void;
 }
 
+/** Whether the browser tells which rows it skips. */
+const SKIPS_ROWS = 'ContentVisibilityAutoStateChangeEvent' in globalThis;
+
 /** A line of the table; only lines near the viewport are drawn, and updated. */
-class Row extends Component<RowProps, { readonly isNear?: boolean; readonly isDrawn?: boolean }> {
-  #row: Element | null = null;
-
-  override componentDidMount(): void {
-    if (this.#row === null) return;
-    NEARNESS.set(this.#row, (isNear) => {
-      if (isNear) this.setState({ isNear, isDrawn: true });
-      else if (this.state.isNear === true) this.setState({ isNear });
-    });
-    observer.observe(this.#row);
-  }
-
-  override componentWillUnmount(): void {
-    if (this.#row !== null) observer.unobserve(this.#row);
-  }
+class Row extends Component<RowProps, { readonly isNear: boolean; readonly isDrawn: boolean }> {
+  // Older browsers don't tell which rows they skip, and draw all.
+  override state = { isNear: !SKIPS_ROWS, isDrawn: !SKIPS_ROWS };
 
   override shouldComponentUpdate(next: RowProps, { isNear }: Row['state']): boolean {
     const { shape, isExpanded, isActive } = this.props;
-    const isOther = next.shape !== shape || next.isExpanded !== isExpanded || next.isActive !== isActive;
-    return isNear === true || isOther;
+    return isNear || next.shape !== shape || next.isExpanded !== isExpanded || next.isActive !== isActive;
   }
 
-  override render({ fleet, line, columns, isExpanded, isActive }: RowProps): JSX.Element {
+  override render({ fleet, line, columns, isExpanded, isActive, onFocus }: RowProps): JSX.Element {
     const server = isGroup(line) ? line.servers[0] : line;
     const cells = isGroup(line) && groupCells(line, fleet);
     // Roles are set explicitly, because the browser doesn't treat grids as tables.
@@ -216,31 +184,32 @@ class Row extends Component<RowProps, { readonly isNear?: boolean; readonly isDr
     ));
     return (
       <tr
-        ref={(row) => {
-          this.#row = row ?? this.#row;
-        }}
+        {...{ oncontentvisibilityautostatechange: this.#onSkip }}
         class={cells === false ? 'server' : 'server group'}
         role="row"
         tabIndex={isActive ? 0 : -1}
         aria-level={1}
         aria-expanded={isExpanded}
-        data-key={lineKey(line)}
         data-level={levelOf(server)}
         data-attention={server.attention}
+        onClick={() => String(getSelection()) === '' && this.props.onToggle()}
+        onFocus={onFocus}
+        onKeyDown={this.#onKey}
       >
-        {(this.state.isDrawn === true || isActive) && drawn}
+        {(this.state.isDrawn || isActive) && drawn}
       </tr>
     );
   }
+
+  readonly #onSkip = ({ skipped }: Event & { readonly skipped: boolean }): void => {
+    this.setState(({ isDrawn }) => ({ isNear: !skipped, isDrawn: isDrawn || !skipped }));
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const toggling = ['Enter', ' ', ...(this.props.isExpanded ? ['ArrowLeft', 'Escape'] : ['ArrowRight'])];
+    if (toggling.includes(event.key)) this.props.onToggle();
+    else if (!moveFocus(event.key)) return;
+    event.preventDefault();
+  };
 }
-
-/** Rows within this distance of the viewport are drawn, so that scrolling shows no blanks. */
-const MARGIN = '600px';
-
-const NEARNESS = new WeakMap<Element, (isNear: boolean) => void>();
-const observer = new IntersectionObserver(
-  (entries) => {
-    for (const { target, isIntersecting } of entries) NEARNESS.get(target)?.(isIntersecting);
-  },
-  { rootMargin: MARGIN },
-);

@@ -4,15 +4,15 @@ import {
   GROUPED_FROM,
   isGroup,
   linesOf,
-  nextSorting,
   order,
-  type Selection,
   SORT_KEYS,
-} from '../../../../src/status-page/browser/order.ts';
+  type View,
+  waysOf,
+} from '../../../../src/status-page/browser/view.ts';
 import { shownFleet } from '../../../support/page-data.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from '../../../support/readings.ts';
 
-const ALL: Selection = { q: '', show: '', sort: '' };
+const ALL: Omit<View, 'open'> = { q: '', show: '', sort: '' };
 
 const named = (name: string, cpu_usage_cores: number | undefined, changes: ServerReadingChanges = {}) =>
   streamingReading({ cpu_usage_cores, ...changes, target: { id: name, name, ...changes.target } });
@@ -37,8 +37,7 @@ const servers = [
   }),
 ];
 const fleet = shownFleet(servers);
-const names = (changes: Partial<Selection>) =>
-  order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
+const names = (changes: Partial<View>) => order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 
 describe('the order', () => {
   it('begins with servers that have problems, those that are counted first, followed by the order of the configuration', () => {
@@ -67,15 +66,12 @@ describe('the order', () => {
     expect(names({ sort: isDescending ? `-${key}` : key })).toEqual(expected);
   });
 
-  it.each([
-    ['', 'cpu', '-cpu'],
-    ['-cpu', 'cpu', 'cpu'],
-    ['cpu', 'cpu', ''],
-    ['cpu', 'name', 'name'],
-    ['name', 'name', '-name'],
-    ['-name', 'name', ''],
-  ] as const)('after %s, choosing %s makes it %s', (now, key, next) => {
-    expect(nextSorting(now, key)).toBe(next);
+  it('begins with the highest numbers, and otherwise with the first', () => {
+    expect([waysOf('cpu'), waysOf('uptime'), waysOf('name')]).toEqual([
+      ['-cpu', 'cpu'],
+      ['-uptime', 'uptime'],
+      ['name', '-name'],
+    ]);
   });
 
   it('has a comparison for every sort key', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SORT_KEYS } from '../../../../src/status-page/browser/order.ts';
-import { readView, type View, writeView } from '../../../../src/status-page/browser/view.ts';
+import { readView, SORT_KEYS, type View, writeView } from '../../../../src/status-page/browser/view.ts';
 
 const NONE: View = { q: '', show: '', sort: '', open: '' };
 

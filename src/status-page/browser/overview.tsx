@@ -1,0 +1,155 @@
+import type { JSX } from 'preact';
+import { CONDITIONS } from '../../domain/reading.ts';
+import { SERVER_STATES } from '../../domain/server.ts';
+import { ATTENTION, ATTENTION_CODES } from '../data/attention.ts';
+import type { PanelStatus } from '../data/panel-status.ts';
+import { conditionTitle, stateTitle, things } from '../data/words.ts';
+import { hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
+import { bar, notice } from './parts.tsx';
+import type { Choice } from './view.ts';
+
+/** A trait of servers, and its name. */
+type Titled = readonly [trait: string, title: string];
+
+/** Buttons with counts of servers, each of which filters the table; 0 is shown only while the table is filtered by it. */
+function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose }: Choice): JSX.Element[] {
+  const shown = titles.filter(([trait]) => counts.has(trait) || view.show === trait);
+  return shown.map(([trait, title]) => (
+    <button
+      key={trait}
+      type="button"
+      class="tile"
+      aria-pressed={view.show === trait}
+      data-show={trait}
+      onClick={() => choose({ show: view.show === trait ? '' : trait })}
+    >
+      <b>{counts.get(trait) ?? 0}</b>
+      <span>{title}</span>
+    </button>
+  ));
+}
+
+/** How many servers there are, run, are down or have warnings, and how many people play. */
+export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
+  const { servers, counts, status } = fleet;
+  const titles: readonly Titled[] = [
+    ['state:running', 'running'],
+    ['attention:down', 'down'],
+    ['attention:no_data', 'no data'],
+    ['attention:warning', things(counts.get('attention:warning'), 'warning')],
+  ];
+  const playing = playersOf(servers);
+  const isWell = servers.length > 0 && status.complaints.length === 0 && !servers.some(hasProblem);
+  return (
+    <section class="summary" aria-label="Summary">
+      <button
+        type="button"
+        class="total"
+        aria-pressed={choice.view.show === ''}
+        onClick={() => choice.choose({ show: '' })}
+      >
+        <strong>{servers.length}</strong>
+        <span>{things(servers.length, 'server')}</span>
+      </button>
+      {tiles(titles, fleet, choice)}
+      {playing !== undefined && (
+        <p class="playing">
+          <b>{playing}</b> {things(playing, 'player')}
+        </p>
+      )}
+      {isWell && <p class="well">No problems</p>}
+    </section>
+  );
+}
+
+/** The document's title: how many servers run, and before it how many have problems. */
+export function titleOf({ servers, counts }: LiveFleet): string {
+  const problems = counts.get('attention:any');
+  const title = `${counts.get('state:running') ?? 0}/${servers.length} running · Game servers`;
+  return problems === undefined ? title : `(${problems}) ${title}`;
+}
+
+/** All counts of servers, in named groups, and everything about each panel. */
+export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
+  const { counts, status } = fleet;
+  const reasons = ATTENTION_CODES.map((code) => [`attention:${code}`, ATTENTION[code].title] as const);
+  const groups: readonly (readonly [title: string, titles: readonly Titled[]])[] = [
+    ['Problems', [['attention:any', things(counts.get('attention:any'), 'problem')], ...reasons]],
+    ['States', SERVER_STATES.map((state) => [`state:${state}`, stateTitle(state)])],
+    ['Monitoring', CONDITIONS.map((word) => [`condition:${word}`, conditionTitle(word)])],
+  ];
+  return (
+    <>
+      <div class="counts">
+        {groups.map(([title, titles]) => {
+          const shown = tiles(titles, fleet, choice);
+          return (
+            shown.length > 0 && (
+              <section key={title} class="tiles" aria-label={title}>
+                <h3>{title}</h3>
+                {shown}
+              </section>
+            )
+          );
+        })}
+      </div>
+      <div class="grid">
+        {status.panels.map((panel) => (
+          <article key={panel.name} class="panel">
+            <div class="head">
+              <h3>
+                Panel <bdi>{panel.name}</bdi>
+              </h3>
+              {tiles([[traitOf(panel), things(counts.get(traitOf(panel)), 'server')]], fleet, choice)}
+            </div>
+            {panel.complaints.map(notice)}
+            {budget(panel)}
+            <p class="sub">{panel.needs}</p>
+          </article>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function traitOf({ name }: PanelStatus): string {
+  return `panel:${name}`;
+}
+
+/** How much of a panel's rate limit is used, and what it rejected. */
+function budget(panel: PanelStatus): JSX.Element {
+  const { usedLastMinute: used, limitPerMinute: limit, queueLength, paused } = panel.budget;
+  const percent = limit > 0 ? (used / limit) * 100 : 0;
+  const facts = [
+    ['API calls in the last minute', `${used} of ${limit}`, false],
+    ['queued', queueLength, false],
+    ['rate-limited (429)', panel.rateLimited, panel.rateLimited > 0],
+    ...(paused ? [['paused', 'rate limit exceeded', true]] : []),
+  ] as const;
+  const list = facts.map(([term, text, isBad]) => (
+    <div key={term}>
+      <dt>{term}</dt>
+      <dd data-bad={isBad ? '' : undefined}>{text}</dd>
+    </div>
+  ));
+  return (
+    <>
+      {bar(percent, percent >= 95 ? 'warning' : undefined)}
+      <dl>{list}</dl>
+    </>
+  );
+}
+
+/** Notices above the table; the details have all. */
+const MAX_NOTICES = 3;
+
+/** What is wrong with panels and nodes. */
+export function notices({ status: { complaints } }: LiveFleet): JSX.Element {
+  const more = complaints.length - MAX_NOTICES;
+  return (
+    <div class="notices" role="status">
+      {complaints.slice(0, MAX_NOTICES).map(notice)}
+      {more > 0 && <p class="sub">{more} more: see the details.</p>}
+    </div>
+  );
+}
