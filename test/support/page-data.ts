@@ -32,7 +32,7 @@ export async function pageFleet(url: string): Promise<LiveFleet> {
 
 /** A picture of these servers, whose panels have no problems. */
 export function pictureOf(servers: readonly ServerReading[], now = READ_AT): Picture {
-  const walk = takePicture(servers, { panels: [], complaints: [] }, now, new ManualClock());
+  const walk = takePicture(servers, { panels: [], complaints: [], emptyBecause: '' }, now, new ManualClock());
   for (;;) {
     const { done, value } = walk.next();
     if (done === true) return value;

@@ -3,12 +3,11 @@ import {
   type ChartSeries,
   type FleetReading,
   type RecentHistory,
-  type ServerReading,
   STEP_SECONDS,
   type StopCounts,
 } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
-import { arrayText, blocksOf } from './json-text.ts';
+import { arrayText, inBlocks } from './json-text.ts';
 
 /** The last five minutes of one server, as returned by `api/v1/history`. */
 export interface HistoryView extends RecentHistory {
@@ -26,16 +25,12 @@ export function* historyText(
   wanted: readonly ChartSeries[],
 ): Generator<string, void, void> {
   const now = clock.now();
-  const found = new Map<string, ServerReading | undefined>(keys.map((key) => [keyOf(key), undefined]));
-  for (const block of blocksOf(fleet.servers())) {
-    for (const server of block) {
-      const { panel, id } = server.target;
-      const key = keyOf(`${panel}/${id}`);
-      if (found.has(key)) found.set(key, server);
-    }
-    yield '';
-  }
-  const servers = keys.flatMap((key) => found.get(keyOf(key)) ?? []);
+  const keyed = yield* inBlocks(fleet.servers(), (server) => {
+    const { panel, id } = server.target;
+    return [keyOf(`${panel}/${id}`), server] as const;
+  });
+  const byKey = new Map(keyed);
+  const servers = keys.flatMap((key) => byKey.get(keyOf(key)) ?? []);
   yield '{"servers":';
   yield* arrayText(servers, (server): HistoryView => {
     const { series, ...history } = server.history(now, clock);

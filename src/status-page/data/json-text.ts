@@ -2,8 +2,21 @@
 const BLOCK_ITEMS = 16;
 
 /** The items in blocks, each a bounded piece of work. */
-export function* blocksOf<Item>(items: readonly Item[]): Generator<readonly Item[], void, void> {
+function* blocksOf<Item>(items: readonly Item[]): Generator<readonly Item[], void, void> {
   for (let at = 0; at < items.length; at += BLOCK_ITEMS) yield items.slice(at, at + BLOCK_ITEMS);
+}
+
+/** What these items give, a few of them between two blocks of text; the blocks are empty. */
+export function* inBlocks<Item, Result>(
+  items: readonly Item[],
+  resultOf: (item: Item) => Result,
+): Generator<'', readonly Result[], void> {
+  const results: Result[] = [];
+  for (const block of blocksOf(items)) {
+    for (const item of block) results.push(resultOf(item));
+    yield '';
+  }
+  return results;
 }
 
 /** The values of these items as a JSON array, in blocks of text; undefined becomes null. */
@@ -14,17 +27,6 @@ export function* arrayText<Item>(
   let before = '[';
   for (const block of blocksOf(items)) {
     yield before + JSON.stringify(Array.from(block, valueOf)).slice(1, -1);
-    before = ',';
-  }
-  yield before === '[' ? '[]' : ']';
-}
-
-/** A JSON array whose items are given as blocks of text. */
-export function* joined(items: readonly Iterable<string>[]): Generator<string, void, void> {
-  let before = '[';
-  for (const item of items) {
-    yield before;
-    yield* item;
     before = ',';
   }
   yield before === '[' ? '[]' : ']';

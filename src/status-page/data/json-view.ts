@@ -19,7 +19,7 @@ import {
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
 import { attentionOf, complaintOf, problemOf, remedyOf } from './complaint.ts';
-import { arrayText, blocksOf } from './json-text.ts';
+import { arrayText, inBlocks } from './json-text.ts';
 import { sharedFieldsOf } from './live-server.ts';
 
 /** The data that the JSON view is made from. */
@@ -37,11 +37,7 @@ interface JsonSource {
 export function* jsonView(source: JsonSource): Generator<string, void, void> {
   const { fleet, clock, version } = source;
   const now = clock.now();
-  const snapshots: Snapshot[] = [];
-  for (const block of blocksOf(fleet.servers())) {
-    snapshots.push(...block.map((server) => server.snapshot(now, clock)));
-    yield '';
-  }
+  const snapshots = yield* inBlocks(fleet.servers(), (server) => server.snapshot(now, clock));
   const head = {
     version,
     timestamp_seconds: seconds(clock.toUnixMs(now)),

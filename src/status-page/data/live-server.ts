@@ -46,6 +46,7 @@ const PAGE_FIELDS = {
   last_crash: recentCrash,
   /** Its states in the last two hours, in the form of `stripText`. */
   strip: (_, reading, now) => reading.strip(now),
+  last_sample_timestamp_seconds: sampledAt,
 } satisfies Readonly<Record<string, (server: Snapshot, reading: ServerReading, now: number) => unknown>>;
 
 /** The numbers that the page has a name for. */
@@ -66,29 +67,20 @@ export type LiveField = keyof LiveServer;
 /** How a field follows from the snapshot of a server at an instant. */
 type ReadField = (server: Snapshot, reading: ServerReading, now: number) => LiveServer[LiveField];
 
-const NUMBERS: readonly (readonly [name: string, read: ReadField])[] = FIELD_ENTRIES.flatMap(
-  ([name, { title, round = same }]) => {
-    if (title === undefined) return [];
-    const read: ReadField = (server) => {
-      const value = server[name];
-      return value === undefined ? undefined : round(value);
-    };
-    return [[name, name === 'last_sample_timestamp_seconds' ? sampledAt : read]];
-  },
-);
+const NUMBERS = FIELD_ENTRIES.flatMap(([name, { title, round = Number }]) => {
+  const read: ReadField = ({ [name]: value }) => value && round(value);
+  return title === undefined ? [] : [[name, read] as const];
+});
 
 /** Every field: its name, and how it is read. */
-export const LIVE_FIELDS = [
-  ...Object.entries<ReadField>({ ...SHARED_FIELDS, ...PAGE_FIELDS }),
-  ...NUMBERS,
-] as readonly (readonly [name: LiveField, read: ReadField])[];
+export const LIVE_FIELDS = Object.entries<ReadField>({
+  ...SHARED_FIELDS,
+  ...Object.fromEntries(NUMBERS),
+  ...PAGE_FIELDS,
+}) as readonly (readonly [name: LiveField, read: ReadField])[];
 
 /** 0 while samples keep coming, so that a streaming server causes no changes here. */
 function sampledAt(server: Snapshot): number | undefined {
   const { last_sample_timestamp_seconds: at, sample_age_seconds: age } = server;
   return age !== undefined && age < LIVE_SECONDS ? 0 : at && Math.floor(at);
-}
-
-function same(value: number): number {
-  return value;
 }

@@ -1,5 +1,5 @@
 import type { ServerReading, WallClock } from '../../domain/reading.ts';
-import { arrayText, blocksOf, joined } from './json-text.ts';
+import { arrayText, inBlocks } from './json-text.ts';
 import { LIVE_FIELDS, type LiveField, type LiveServer } from './live-server.ts';
 import type { PanelsStatus } from './panel-status.ts';
 
@@ -16,10 +16,12 @@ export interface Picture {
 }
 
 /** What changed in the page's data: from nothing in the event `full`, since the update before in the event `delta`. */
-export interface LiveUpdate extends Partial<PanelsStatus> {
+export interface LiveUpdate {
   /** The exporter's. */
   readonly version: string;
   readonly time: number;
+  /** Absent if it is the same. */
+  readonly status?: PanelsStatus;
   /** The number of servers. */
   readonly size: number;
   /** The fields that changed: the places of the servers, null for all of them, and their new values; null if unknown. */
@@ -37,15 +39,11 @@ export function* takePicture(
   now: number,
   clock: WallClock,
 ): Generator<'', Picture, void> {
-  const values: (readonly Value[])[] = [];
   // One server at a time, so that a snapshot is garbage before the next one is made.
-  for (const block of blocksOf(servers)) {
-    for (const server of block) {
-      const snapshot = server.snapshot(now, clock);
-      values.push(LIVE_FIELDS.map(([, read]) => read(snapshot, server, now)));
-    }
-    yield '';
-  }
+  const values = yield* inBlocks(servers, (server) => {
+    const snapshot = server.snapshot(now, clock);
+    return LIVE_FIELDS.map(([, read]) => read(snapshot, server, now));
+  });
   return { time: Math.round(clock.toUnixMs(now) / 1_000), status, servers, values };
 }
 
@@ -55,39 +53,31 @@ export function* updateText(
   before: Picture | undefined,
   after: Picture,
 ): Generator<string, void, void> {
-  const changed = LIVE_FIELDS.map((): number[] => []);
-  const places = [...after.values.keys()];
-  for (const block of blocksOf(places)) {
-    for (const place of block)
-      noteChanges(changed, place, before?.values[place] ?? [], after.values[place] ?? []);
-    yield '';
-  }
   const { time, status, values } = after;
-  const isChanged = JSON.stringify(before?.status) !== JSON.stringify(status);
-  const head = { version, time, size: places.length, ...(isChanged && status) };
-  const changes = LIVE_FIELDS.flatMap(([name], field): Iterable<string>[] => {
-    const some = changed[field] ?? [];
-    if (some.length === 0) return [];
-    const isMost = some.length * 2 > places.length;
-    const valuesText = arrayText(isMost ? places : some, (place) => values[place]?.[field]);
-    return [
-      joined([[JSON.stringify(name)], isMost ? ['null'] : arrayText(some, (place) => place), valuesText]),
-    ];
+  const changed = LIVE_FIELDS.map((): number[] => []);
+  const places = [...values.keys()];
+  yield* inBlocks(places, (place) => {
+    const [one = [], other = []] = [values[place], before?.values[place]];
+    for (let field = 0; field < one.length; field += 1) {
+      if (!isSame(one[field], other[field])) changed[field]?.push(place);
+    }
   });
-  yield `${JSON.stringify(head).slice(0, -1)},"changes":`;
-  yield* joined(changes);
-  yield '}';
-}
-
-function noteChanges(
-  changed: readonly number[][],
-  place: number,
-  before: readonly Value[],
-  after: readonly Value[],
-): void {
-  for (let field = 0; field < after.length; field += 1) {
-    if (!isSame(after[field], before[field])) changed[field]?.push(place);
+  const isChanged = JSON.stringify(before?.status) !== JSON.stringify(status);
+  const head = { version, time, size: places.length, ...(isChanged && { status }) };
+  yield `${JSON.stringify(head).slice(0, -1)},"changes":[`;
+  let separator = '';
+  for (const [field, [name]] of LIVE_FIELDS.entries()) {
+    const some = changed[field] ?? [];
+    if (some.length === 0) continue;
+    const isMost = some.length * 2 > places.length;
+    yield `${separator}["${name}",`;
+    yield* isMost ? ['null'] : arrayText(some, (place) => place);
+    yield ',';
+    yield* arrayText(isMost ? places : some, (place) => values[place]?.[field]);
+    yield ']';
+    separator = ',';
   }
+  yield ']}';
 }
 
 function isSame(one: Value, other: Value): boolean {

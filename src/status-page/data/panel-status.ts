@@ -2,7 +2,6 @@ import { CAUSES, shortTitle } from '../../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../domain/problem.ts';
 import type {
   BudgetReading,
-  DiscoveryReading,
   FleetReading,
   NeedsReading,
   PanelReading,
@@ -10,9 +9,7 @@ import type {
 } from '../../domain/reading.ts';
 import { panelViewOf } from '../../metrics/families.ts';
 import { type Complaint, isFact } from './complaint.ts';
-
-/** How far a panel's server list was read: `failed` if it couldn't be, `read` once it was. */
-export type ListingStatus = 'off' | 'pending' | 'failed' | 'read';
+import { counted } from './words.ts';
 
 /** One panel as the page shows it. */
 export interface PanelStatus {
@@ -21,13 +18,11 @@ export interface PanelStatus {
   readonly url: string | undefined;
   /** What is wrong with the panel, its API key, the connection to it, and its nodes; a panel that is up may have some, too. */
   readonly complaints: readonly Complaint[];
-  /** How far the panel's server list was read; `off` if it isn't used. */
-  readonly listing: ListingStatus;
   readonly budget: Pick<BudgetReading, 'limitPerMinute' | 'usedLastMinute' | 'queueLength' | 'paused'>;
   /** Calls that the panel rejected with 429 since the exporter started. */
   readonly rateLimited: number;
-  /** An infinite number of sockets becomes null in JSON. */
-  readonly needs: NeedsReading;
+  /** What the configuration requires of it, and how much of that is allowed if that is less. */
+  readonly needs: string;
 }
 
 /** The panels at one instant, and what is wrong with them together. */
@@ -35,6 +30,8 @@ export interface PanelsStatus {
   readonly panels: readonly PanelStatus[];
   /** The most serious first; panels or nodes that have the same problem share one. */
   readonly complaints: readonly Complaint[];
+  /** Why there are no servers, in case there are none. */
+  readonly emptyBecause: string;
 }
 
 /** What else is known about a panel: the number of its 429 responses, and the address at which people open it. */
@@ -45,30 +42,43 @@ export interface PanelFacts {
 
 export function panelsStatus(fleet: FleetReading, now: number, facts: PanelFacts): PanelsStatus {
   const readings = fleet.panels();
-  const found = readings.map((panel) => singleComplaints(panel, fleet.servers(), now, readings.length === 1));
-  const panels = readings.map(({ name, budget, needs, discovery, problems }, place): PanelStatus => {
-    const { limitPerMinute, usedLastMinute, queueLength, paused } = budget;
+  const found = readings.map((panel) => singlesOf(panel, fleet.servers(), now, readings.length === 1));
+  const panels = readings.map(({ name, budget, needs }, place): PanelStatus => {
+    const { usedLastMinute, queueLength, paused } = budget;
+    const limitPerMinute = Math.round(budget.limitPerMinute);
     return {
       name,
       url: facts.panelUrl?.(name),
       complaints: together(found[place] ?? []),
-      listing: listingStatus(discovery, problems.length > 0),
-      budget: { limitPerMinute: Math.round(limitPerMinute), usedLastMinute, queueLength, paused },
+      budget: { limitPerMinute, usedLastMinute, queueLength, paused },
       rateLimited: facts.rateLimited(name),
-      needs: { ...needs, requiredCallsPerMinute: Math.ceil(needs.requiredCallsPerMinute) },
+      needs: needsText(needs, limitPerMinute),
     };
   });
-  return { panels, complaints: together(found.flat()) };
+  return { panels, complaints: together(found.flat()), emptyBecause: emptyBecause(readings) };
 }
 
-/** How far the server list of a panel was read; a panel with a problem doesn't respond, so its list isn't awaited. */
-export function listingStatus(
-  discovery: Pick<DiscoveryReading, 'isPending' | 'succeededUnixMs'> | undefined,
-  hasProblem: boolean,
-): ListingStatus {
-  if (discovery === undefined) return 'off';
-  if (discovery.succeededUnixMs !== undefined) return 'read';
-  return discovery.isPending && !hasProblem ? 'pending' : 'failed';
+function emptyBecause(panels: readonly PanelReading[]): string {
+  const listed = panels.filter(({ discovery }) => discovery !== undefined);
+  const unread = listed.filter(({ discovery }) => discovery?.succeededUnixMs === undefined);
+  // A panel with a problem doesn't respond, so its list isn't awaited.
+  if (unread.some(({ discovery, problems }) => discovery?.isPending !== true || problems.length > 0)) {
+    return 'No servers known yet: a server list could not be read. See the problem above, or the log.';
+  }
+  if (unread.length > 0) return 'No servers known yet: waiting for the server list.';
+  return listed.length > 0
+    ? 'No servers to monitor. Check which servers the account of the API key can access, and the rules of discover.'
+    : 'No servers to monitor. List them under servers, or set discover: true.';
+}
+
+function needsText(needs: NeedsReading, limitPerMinute: number): string {
+  const { requiredSockets: sockets, allowedSockets, polls } = needs;
+  const calls = Math.ceil(needs.requiredCallsPerMinute);
+  const required = [
+    `${counted(calls, 'API call')} per minute${calls > limitPerMinute ? `, ${limitPerMinute} allowed` : ''}`,
+    ...(sockets > allowedSockets ? [`${counted(sockets, 'console socket')}, ${allowedSockets} allowed`] : []),
+  ];
+  return `${counted(sockets, 'server')} to stream, ${polls} to poll: needs ${required.join('; needs ')}.`;
 }
 
 /** What is wrong with one panel or node; the same about several is told together. */
@@ -80,7 +90,7 @@ interface SingleComplaint {
   readonly isDown: boolean;
 }
 
-function singleComplaints(
+function singlesOf(
   panel: PanelReading,
   servers: readonly ServerReading[],
   now: number,
@@ -88,13 +98,13 @@ function singleComplaints(
 ): readonly SingleComplaint[] {
   const { name, up, problems, nodes } = panelViewOf(panel, now);
   const down = nodes.filter((node) => !node.up);
-  // A panel or node that is down has a complaint of its own.
-  const silent = up && down.length === 0 ? notStreaming(servers, name) : [];
-  const others = [...(up ? problems : problems.slice(1)).map(complaintAbout), ...silent];
-  const subject = 'Panel';
+  const ofPanel = (complaint: Complaint, isDown = false) =>
+    ({ complaint, name, subject: 'Panel', isDown }) as const;
   return [
-    ...(up ? [] : [{ complaint: downComplaint(problems[0]), name, subject, isDown: true } as const]),
-    ...others.map((complaint) => ({ complaint, name, subject, isDown: false }) as const),
+    ...(up ? [] : [ofPanel(downComplaint(problems[0]), true)]),
+    ...(up ? problems : problems.slice(1)).map((problem) => ofPanel(complaintAbout(problem))),
+    // A panel or node that is down has a complaint of its own.
+    ...(up && down.length === 0 ? notStreaming(servers, name) : []).map((complaint) => ofPanel(complaint)),
     ...down.map(({ name: node, problem }): SingleComplaint => {
       const fullName = isOnly ? node : `${node} (${name})`;
       return { complaint: downComplaint(problem), name: fullName, subject: 'Node', isDown: true };

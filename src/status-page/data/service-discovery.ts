@@ -2,7 +2,7 @@ import { parseEndpoint } from '../../domain/endpoint.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 import { isManyAddress, isMetadataAddress } from '../../domain/special-addresses.ts';
-import { arrayText, blocksOf } from './json-text.ts';
+import { arrayText, inBlocks } from './json-text.ts';
 
 /** Targets that share labels, in the format of Prometheus' HTTP service discovery. */
 interface TargetGroup {
@@ -17,12 +17,8 @@ export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean
 
 /** The servers with known addresses as a list of targets, in the order of the fleet; in blocks of text. */
 export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<string, void, void> {
-  const groups: TargetGroup[] = [];
-  for (const block of blocksOf(fleet.servers())) {
-    groups.push(...block.flatMap((server) => groupOf(server) ?? []));
-    yield '';
-  }
-  yield* arrayText(groups, (group) => group);
+  const groups = yield* inBlocks(fleet.servers(), groupOf);
+  yield* arrayText(groups.filter(Boolean), (group) => group);
   yield '\n';
 }
 

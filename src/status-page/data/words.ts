@@ -1,40 +1,35 @@
 import type { ShownStop, StopReason } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
 import { TROUBLES } from '../../domain/troubles.ts';
-import type { ListingStatus, PanelStatus } from './panel-status.ts';
 
 /** The placeholder for unknown values. */
 export const NOTHING = '–';
 
-const SIZES = ['MiB', 'GiB', 'TiB', 'PiB'] as const;
-
 /** Memory or disk, from bytes. */
 export function size(bytes: number): string {
-  const [amount, unit] = scaled(bytes / MIB, SIZES);
-  return `${unit === SIZES[0] ? amount.toFixed(0) : digits(amount)} ${unit}`;
+  return inUnits(bytes / MIB, ['MiB', 'GiB', 'TiB', 'PiB'], 3);
 }
 
 /** A limit of memory or disk, from bytes; most are whole numbers. */
 export function sizeLimit(bytes: number): string {
-  return size(bytes).replace(/\.(\d*?)0+ /, (_, digits: string) => (digits === '' ? ' ' : `.${digits} `));
+  const [amount, unit] = size(bytes).split(' ');
+  return `${Number(amount)} ${unit}`;
 }
-
-const RATES = ['B/s', 'KiB/s', 'MiB/s', 'GiB/s'] as const;
 
 /** A network rate, from bytes per second. */
 export function rate(value: number): string {
-  const [amount, unit] = scaled(value, RATES);
-  return `${amount >= 10 || unit === RATES[0] ? amount.toFixed(0) : amount.toFixed(1)} ${unit}`;
+  return inUnits(value, ['B/s', 'KiB/s', 'MiB/s', 'GiB/s'], 2);
 }
 
-/** An amount in the unit that gives it at most three digits. */
-function scaled(value: number, units: readonly string[]): readonly [amount: number, unit: string] {
+/** An amount with this many digits, in the unit that gives it at most three before the point; whole in the smallest unit. */
+function inUnits(value: number, units: readonly string[], digits: number): string {
   let [amount, step] = [value, 0];
   while (amount >= 1_000 && step < units.length - 1) {
     amount /= 1_024;
     step += 1;
   }
-  return [amount, units[step] ?? ''];
+  const decimals = step === 0 ? 0 : digits - Math.trunc(amount).toString().length;
+  return `${amount.toFixed(Math.max(0, decimals))} ${units[step]}`;
 }
 
 /** CPU usage. */
@@ -58,11 +53,6 @@ export function span(seconds: number): string {
 /** Usage as a percentage of a limit; undefined if there is no limit. */
 export function share(used: number | undefined, limit: number | undefined): number | undefined {
   return used === undefined || limit === undefined ? undefined : Math.round((used / limit) * 100);
-}
-
-// Up to three significant digits.
-function digits(amount: number): string {
-  return amount >= 100 ? amount.toFixed(0) : amount.toFixed(amount >= 10 ? 1 : 2);
 }
 
 /** The display name of a state. */
@@ -95,47 +85,12 @@ export function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** The number of characters that fit into two lines of a table cell. */
-const LONGEST_ACTION = 90;
-
-/** As much of an action as fits into a table cell; the open row shows the rest. */
-export function briefly(action: string): string {
-  if (action.replaceAll('`', '').length <= LONGEST_ACTION) return action;
-  const clause = `${action.split(/[.:;] /, 1).join('')}.`;
-  if (clause.length <= LONGEST_ACTION) return clause;
-  const end = Math.max(
-    ...[', or ', ', and ', ', '].map((joint) => clause.lastIndexOf(joint, LONGEST_ACTION - 1)),
-  );
-  return end < 0 ? clause : `${clause.slice(0, end)}.`;
+/** `server` if there is one, otherwise `servers`. */
+export function things(amount: number | undefined, thing: string): string {
+  return amount === 1 ? thing : `${thing}s`;
 }
 
 /** `1 server`, `2 servers`. */
 export function counted(amount: number, thing: string): string {
-  return `${amount} ${thing}${amount === 1 ? '' : 's'}`;
-}
-
-/** Why there are no servers, by the server lists of the panels. */
-export function noServersText(listings: readonly ListingStatus[]): string {
-  if (listings.includes('failed')) {
-    return 'No servers known yet: a server list could not be read. See the problem above, or the log.';
-  }
-  if (listings.includes('pending')) return 'No servers known yet: waiting for the server list.';
-  if (listings.includes('read')) {
-    return 'No servers to monitor. Check which servers the account of the API key can access, and the rules of discover.';
-  }
-  return 'No servers to monitor. List them under servers, or set discover: true.';
-}
-
-/** What the configuration requires of a panel, and how much of it is allowed if that is less. */
-export function needsText({
-  budget: { limitPerMinute },
-  needs: required,
-}: Pick<PanelStatus, 'budget' | 'needs'>): string {
-  const { requiredCallsPerMinute: calls, requiredSockets: sockets, polls } = required;
-  const allowedSockets = required.allowedSockets ?? sockets;
-  const needs = [
-    `${counted(calls, 'API call')} per minute${calls > limitPerMinute ? `, ${limitPerMinute} allowed` : ''}`,
-    ...(sockets > allowedSockets ? [`${counted(sockets, 'console socket')}, ${allowedSockets} allowed`] : []),
-  ];
-  return `${counted(sockets, 'server')} to stream, ${polls} to poll: needs ${needs.join('; needs ')}.`;
+  return `${amount} ${things(amount, thing)}`;
 }

@@ -67,8 +67,7 @@ describe('the board', () => {
     expect(full.changes).toContainEqual(['server', null, ['survival']]);
     expect(full.changes).toContainEqual(['cpu_usage_cores', null, [1]]);
     expect(full).toMatchObject({
-      panels: [{ name: 'main', budget: { queueLength: 3 }, rateLimited: 7 }],
-      complaints: [],
+      status: { panels: [{ name: 'main', budget: { queueLength: 3 }, rateLimited: 7 }], complaints: [] },
     });
     cpuCores = 2;
     const second = next();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
-import { listingStatus, panelsStatus } from '../../../../src/status-page/data/panel-status.ts';
+import { panelsStatus } from '../../../../src/status-page/data/panel-status.ts';
 import {
   fleetReading,
   type PanelReadingChanges,
@@ -104,33 +104,63 @@ describe('a panel of whose servers most do not stream', () => {
   });
 });
 
-it('a panel has its budget, what it requires, and its address', () => {
-  const budget = { queueLength: 3 };
-  const needs = { requiredCallsPerMinute: 240.1, requiredSockets: 90, polls: 10 };
-  expect(statusOf([{ budget, needs }]).panels).toMatchObject([
+it('a panel has its budget and its address', () => {
+  expect(statusOf([{ budget: { queueLength: 3, limitPerMinute: 191.6 } }]).panels).toMatchObject([
     {
       name: 'main',
       url: 'https://main.example.com',
-      budget: { queueLength: 3, paused: false },
+      budget: { queueLength: 3, paused: false, limitPerMinute: 192 },
       rateLimited: 7,
-      needs: { requiredCallsPerMinute: 241, requiredSockets: 90, polls: 10 },
     },
   ]);
 });
 
-describe('how far a server list was read', () => {
-  const pending = { isPending: true, succeededUnixMs: undefined };
-  const over = { isPending: false, succeededUnixMs: undefined };
-  const read = { isPending: false, succeededUnixMs: 1 };
+describe('what a panel requires', () => {
+  const needs = {
+    requiredCallsPerMinute: 23.1,
+    requiredSockets: 90,
+    allowedSockets: Number.POSITIVE_INFINITY,
+    polls: 10,
+  };
 
   it.each([
-    ['without discovery', undefined, false, 'off'],
-    ['before the first response', pending, false, 'pending'],
-    ['while the panel has a problem', pending, true, 'failed'],
-    ['after the wait for the server list', over, false, 'failed'],
-    ['once it was read', read, false, 'read'],
-    ['once it was read, if the panel went down', read, true, 'read'],
-  ] as const)('depends on the server list: %s', (_when, discovery, hasProblem, expected) => {
-    expect(listingStatus(discovery, hasProblem)).toBe(expected);
+    [{}, '90 servers to stream, 10 to poll: needs 24 API calls per minute.'],
+    [
+      { requiredCallsPerMinute: 1, requiredSockets: 1, polls: 0 },
+      '1 server to stream, 0 to poll: needs 1 API call per minute.',
+    ],
+    [
+      { requiredCallsPerMinute: 193, allowedSockets: 60 },
+      '90 servers to stream, 10 to poll: needs 193 API calls per minute, 192 allowed; needs 90 console sockets, 60 allowed.',
+    ],
+    [
+      { requiredCallsPerMinute: 192, allowedSockets: 90 },
+      '90 servers to stream, 10 to poll: needs 192 API calls per minute.',
+    ],
+  ])('with %j, is shown with what is allowed only if that is less', (changes, expected) => {
+    const panel = { budget: { limitPerMinute: 192 }, needs: { ...needs, ...changes } };
+    expect(statusOf([panel]).panels[0]?.needs).toBe(expected);
+  });
+});
+
+describe('a page without servers', () => {
+  const listed = (isPending: boolean, succeededUnixMs?: number) => ({
+    discovery: { isPending, succeededUnixMs, servers: 0, leftOut: 0, ambiguous: 0, failures: 0 },
+  });
+  const [pending, over, read] = [listed(true), listed(false), listed(false, 1)];
+  const OFF = /^No servers to monitor\. List them under servers, or set discover: true\.$/;
+  const READ = /rules of discover/;
+  const PENDING = /waiting for the server list/;
+  const FAILED = /could not be read/;
+
+  it.each<[string, readonly PanelReadingChanges[], RegExp]>([
+    ['without server lists', [{}], OFF],
+    ['before the first response', [read, pending], PENDING],
+    ['while the panel has a problem', [{ ...pending, problems: [UNREACHABLE] }], FAILED],
+    ['after the wait for the server list', [{}, read, pending, over], FAILED],
+    ['once a list was read', [{}, read], READ],
+    ['once a list was read, if the panel went down', [{ ...read, problems: [UNREACHABLE] }], READ],
+  ])('shows what to do: %s', (_when, panels, expected) => {
+    expect(statusOf(panels).emptyBecause).toMatch(expected);
   });
 });

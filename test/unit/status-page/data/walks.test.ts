@@ -30,7 +30,7 @@ function countedFleet(): { fleet: FleetReading; read: { count: number } } {
 }
 
 const pictureOf = (fleet: FleetReading) =>
-  takePicture(fleet.servers(), { panels: [], complaints: [] }, clock.now(), clock);
+  takePicture(fleet.servers(), { panels: [], complaints: [], emptyBecause: '' }, clock.now(), clock);
 
 function* updateOf(fleet: FleetReading): Generator<string, void, void> {
   yield* updateText('1.2.3', undefined, yield* pictureOf(fleet));

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  briefly,
   coreLimit,
   cores,
-  needsText,
-  noServersText,
   rate,
   share,
   size,
@@ -58,60 +55,5 @@ describe('formatted numbers', () => {
       share(undefined, 4),
       share(1, undefined),
     ]).toEqual(['1.53 cores', '1 core', '1.5 cores', 25, undefined, undefined]);
-  });
-});
-
-describe('an action in a cell', () => {
-  const MORE = 'and this is so much more that the whole of it takes more place than a cell has for it.';
-
-  it.each([
-    ['Short remedies stay; all of them.', 'Short remedies stay; all of them.'],
-    [`Do this. Then that, ${MORE}`, 'Do this.'],
-    [`Set origin to this: that, ${MORE}`, 'Set origin to this.'],
-    [`Do this; or that, ${MORE}`, 'Do this.'],
-    [`Do this one thing here, or that, ${MORE}`, 'Do this one thing here, or that.'],
-  ])('is shortened from %j', (remedy, expected) => expect(briefly(remedy)).toBe(expected));
-});
-
-describe('the text of a page without servers', () => {
-  it.each([
-    [['off'], /set discover: true/],
-    [['off', 'read'], /rules of discover/],
-    [['read', 'pending'], /waiting for the server list/],
-    [['off', 'read', 'pending', 'failed'], /could not be read/],
-  ] as const)('for %j shows what to do: %s', (listings, expected) => {
-    expect(noServersText(listings)).toMatch(expected);
-    // Discovery is suggested only if it is off.
-    expect(noServersText(listings).includes('set discover')).toBe(listings.every((one) => one === 'off'));
-  });
-});
-
-describe('what a panel requires', () => {
-  const budget = { limitPerMinute: 192, usedLastMinute: 0, queueLength: 0, paused: false };
-  const needs = {
-    requiredCallsPerMinute: 24,
-    requiredSockets: 90,
-    allowedSockets: Number.POSITIVE_INFINITY,
-    polls: 10,
-  };
-
-  it.each([
-    [{}, '90 servers to stream, 10 to poll: needs 24 API calls per minute.'],
-    [
-      { requiredCallsPerMinute: 1, requiredSockets: 1, polls: 0 },
-      '1 server to stream, 0 to poll: needs 1 API call per minute.',
-    ],
-    [
-      { requiredCallsPerMinute: 193, allowedSockets: 60 },
-      '90 servers to stream, 10 to poll: needs 193 API calls per minute, 192 allowed; needs 90 console sockets, 60 allowed.',
-    ],
-    [
-      { requiredCallsPerMinute: 192, allowedSockets: 90 },
-      '90 servers to stream, 10 to poll: needs 192 API calls per minute.',
-    ],
-  ])('with %j, is shown with what is allowed only if that is less', (changes, expected) => {
-    // As the page receives it.
-    const panel = JSON.parse(JSON.stringify({ budget, needs: { ...needs, ...changes } })) as never;
-    expect(needsText(panel)).toBe(expected);
   });
 });
