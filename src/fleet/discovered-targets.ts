@@ -201,17 +201,19 @@ export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
 /** A listed server as it is monitored: what the configuration or the rules determine takes precedence over the server list. */
 function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
   const { identifier: _identifier, name: _name, daemon, ...facts } = server;
-  const { memoryBytes: listed, ...limits } = facts.limits;
+  const { memoryBytes: listed, diskBytes, cpuCores, swapBytes, ioWeight } = facts.limits;
   // The node grants somewhat more memory than the panel lists, so its own figure takes precedence over a number, but not over "unlimited".
   const isNumber = typeof listed === 'number';
   return {
     ...own,
     ...facts,
+    // Every sample reads them: V8 would give each object that is made of the rest of another a shape of its own.
     limits: {
-      ...limits,
       memoryBytes: own.limits.memoryBytes ?? (isNumber ? undefined : listed),
-      diskBytes: own.limits.diskBytes ?? limits.diskBytes,
-      cpuCores: own.limits.cpuCores ?? limits.cpuCores,
+      diskBytes: own.limits.diskBytes ?? diskBytes,
+      cpuCores: own.limits.cpuCores ?? cpuCores,
+      swapBytes,
+      ioWeight,
       listedMemoryBytes: isNumber ? listed : undefined,
     },
     daemon: daemon ?? own.daemon,

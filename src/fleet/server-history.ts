@@ -53,7 +53,7 @@ class Rings {
     this.#values[this.#placeOf(server, ring, step)] = value;
   }
 
-  /** Writes the steps after the last one, up to another; there is no last one if it is NaN. */
+  /** Writes the steps after the last one, up to another; there is no last one if it is negative. */
   extend(server: number, ring: number, last: number, to: number, valueAt: (step: number) => number): void {
     for (let step = Math.max(last + 1, to - this.#steps + 1); step <= to; step += 1) {
       this.write(server, ring, step, valueAt(step));
@@ -76,6 +76,9 @@ class Chunk {
 }
 
 let newest = new Chunk();
+
+/** Before the first sample. */
+const NO_STEP = -1;
 
 /** The network counters of a sample at an instant; NaN if unknown. */
 const NO_MARK = { at: Number.NaN, received: Number.NaN, sent: Number.NaN };
@@ -110,9 +113,9 @@ export class ServerHistory {
   readonly #place: number;
   /** Has the game ever responded? */
   #hasPlayers = false;
-  /** The newest step of five seconds, and of two minutes. */
-  #step = Number.NaN;
-  #stripStep = Number.NaN;
+  /** The newest step of five seconds, and of two minutes; whole numbers, which V8 reads an array by faster. */
+  #step = NO_STEP;
+  #stripStep = NO_STEP;
   /** The state in the strip, and the second up to which time was counted. */
   #shown = 0;
   #countedTo = Number.NaN;
@@ -231,7 +234,7 @@ export class ServerHistory {
 
   /** The states of the last two hours, in the form of `stripText`; empty before the first. */
   strip(now: number): string {
-    if (Number.isNaN(this.#stripStep)) return '';
+    if (this.#stripStep === NO_STEP) return '';
     const end = Math.floor(now / STRIP_STEP_MS);
     const worst: number[] = [];
     const seconds = STRIP_STATES.map(() => 0);
