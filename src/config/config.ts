@@ -6,7 +6,7 @@ import { Secret } from '../domain/secret.ts';
 import { type Environment, valueAt, YamlDocument } from '../yaml/document.ts';
 import { API_KEY_FILE, loadSettings, type SecretFile, secretFiles } from '../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../yaml/settings.ts';
-import { configSchema } from './schema.ts';
+import { configRules, configSchema } from './schema.ts';
 
 /** The whole configuration: valid, complete, and with all files read. */
 export type Config = z.output<typeof configSchema>;
@@ -23,7 +23,8 @@ export type LoadResult =
 export async function parseConfig(text: string, file: string, env: Environment) {
   const document = new YamlDocument(text, env);
   const { tree } = document;
-  const { settings: config, issues } = await checkSettings({ file, document, tree, schema: configSchema });
+  const checked = { file, document, tree, schema: configSchema, rules: configRules };
+  const { settings: config, issues } = await checkSettings(checked);
   for (const [index, panel] of config?.panels.entries() ?? []) {
     const keyFile = valueAt(tree, ['panels', index, 'api_key_file']);
     const key = panel.apiKey.reveal();

@@ -5,10 +5,9 @@ import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Secret } from '../domain/secret.ts';
 import { DAEMONS, identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
-import { isTreeMap, type KeyPath, type Tree } from '../yaml/document.ts';
+import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../yaml/document.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/files.ts';
 import {
-  ALWAYS,
   byDefault,
   count,
   duration,
@@ -23,7 +22,7 @@ import {
   settings,
   withExamples,
 } from '../yaml/settings.ts';
-import { discover, name, perServer, server } from './server-schema.ts';
+import { discover, name, perServer, readAddress, server } from './server-schema.ts';
 import {
   COMPATIBILITIES,
   isClearText,
@@ -102,7 +101,7 @@ const TLS_SHAPE = {
   ),
 };
 
-const tlsConfig = settings('a map of TLS settings', TLS_SHAPE, checkTls).transform(
+const tlsConfig = settings('a map of TLS settings', TLS_SHAPE).transform(
   ({ caFile: ca, certFile: cert, keyFile: key, ...rest }) => ({
     ca,
     cert,
@@ -227,7 +226,7 @@ const PANEL_SHAPE = {
     .describe('The servers to monitor. May be omitted with `discover`.'),
 };
 
-const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE, checkPanel).transform(
+const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE).transform(
   ({ apiKey = '', apiKeyFile = apiKey, tlsConfig, discover: list, limitsFromListing, daemon, ...panel }) => ({
     ...panel,
     apiKey: new Secret(apiKeyFile),
@@ -279,9 +278,7 @@ const config = section('a map with panels', {
     "Also serve the metrics under the names of another exporter, so that its dashboards keep working. Default: only this exporter's own names.",
   ),
   log: log.prefault({}).describe('Logging.'),
-})
-  .superRefine(checkPanels, ALWAYS)
-  .meta({ title: 'gameserver-exporter configuration' });
+}).meta({ title: 'gameserver-exporter configuration' });
 
 /**
  * The configuration file: types, defaults and descriptions. Its input is a tree of texts, its output the configuration, with the
@@ -294,106 +291,89 @@ export const configSchema = z.preprocess((tree, context) => {
   return tree;
 }, config);
 
-type Context = Pick<z.RefinementCtx, 'addIssue'>;
+const BOTH_KEYS = 'expected either `api_key` or `api_key_file`, got both';
+const NO_KEY = 'is missing; set `api_key`, or `api_key_file` to the file that contains the key';
+const CLEAR_TEXT =
+  'expected https, because http sends the API key in clear text (`allow_insecure: true` permits it)';
+const NO_SERVER = 'expected at least one server, or discover: true to take them from the panel';
+const NO_PORT =
+  'expected the address to query, with its port, because the server list is not read (`limits_from_listing: false`)';
 
-/** Reports a client certificate without its key, or the reverse. */
-export function checkTls(tls: object, context: Context): void {
-  const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
-  if (given in tls === other in tls) return;
-  context.addIssue(problemOf(`expected ${other} as well: a client certificate needs both`, 'key', [given]));
+type TreeMap = Readonly<Record<string, Tree>>;
+
+/** Problems between settings. */
+export function configRules(tree: Tree): readonly SettingProblem[] {
+  const panels = mapsIn(valueAt(tree, ['panels']));
+  const names = panels.map(({ name }, index) => ({ text: name, path: ['panels', index, 'name'] }));
+  return [...sameNames(names), ...panels.flatMap((panel, index) => panelRules(panel, ['panels', index]))];
 }
 
-/** The settings of a panel that rules concern; each may be missing or invalid. */
-interface Panel {
-  readonly name?: string;
-  readonly url?: string;
-  readonly allow_insecure?: boolean;
-  readonly discover?: unknown;
-  readonly limits_from_listing?: boolean;
-  readonly servers?: Servers;
-}
-
-type Servers = readonly Partial<Pick<ServerTarget, 'id' | 'name' | 'query'>>[];
-
-/** Reports problems between the settings of a panel. */
-export function checkPanel(panel: Panel, context: Context): void {
+function panelRules(panel: TreeMap, at: KeyPath): readonly SettingProblem[] {
+  const { url, discover = 'false', servers = [] } = panel;
+  const ruled: SettingProblem[] = [];
+  const add = (path: KeyPath, message: string, of: 'key' | 'value' = 'value') =>
+    ruled.push({ path: [...at, ...path], message, at: of });
   const isInline = 'api_key' in panel;
-  if (isInline === 'api_key_file' in panel) {
-    const message = isInline
-      ? 'expected either `api_key` or `api_key_file`, got both'
-      : 'is missing; set `api_key`, or `api_key_file` to the file that contains the key';
-    context.addIssue(problemOf(message, 'key', [isInline ? 'api_key_file' : 'api_key']));
-  }
-  if (panel.url !== undefined && isClearText(panel.url) && panel.allow_insecure !== true) {
-    const message =
-      'expected https, because http sends the API key in clear text (`allow_insecure: true` permits it)';
-    context.addIssue(problemOf(message, 'value', ['url']));
-  }
-  if (panel.discover !== undefined) return;
-  if (panel.servers?.length === 0) {
-    const message = 'expected at least one server, or discover: true to take them from the panel';
-    context.addIssue(problemOf(message, 'value', ['servers']));
-  }
+  if (isInline === 'api_key_file' in panel)
+    add([isInline ? 'api_key_file' : 'api_key'], isInline ? BOTH_KEYS : NO_KEY, 'key');
+  if (typeof url === 'string' && isClearText(url) && panel['allow_insecure'] !== 'true')
+    add(['url'], CLEAR_TEXT);
+  const tls = isTreeMap(panel['tls_config']) ? panel['tls_config'] : {};
+  const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
+  if (given in tls !== other in tls)
+    add(['tls_config', given], `expected ${other} as well: a client certificate needs both`, 'key');
+  if (discover === 'false' && Array.isArray(servers) && servers.length === 0) add(['servers'], NO_SERVER);
   // Without the server list, only the file can specify where a game is queried.
-  const queried = panel.limits_from_listing === false ? itemsIn(panel.servers) : [];
-  for (const [index, { query }] of queried.entries()) {
-    if (query === undefined || /:\d+$/.test(query.address ?? '')) continue;
-    const message =
-      'expected the address to query, with its port, because the server list is not read (`limits_from_listing: false`)';
-    context.addIssue(problemOf(message, 'value', ['servers', index, 'query', 'address']));
+  const isUnlisted = discover === 'false' && panel['limits_from_listing'] === 'false';
+  for (const [index, { query }] of mapsIn(servers).entries()) {
+    if (!isUnlisted || !isTreeMap(query)) continue;
+    const { address = '' } = query;
+    if (typeof address !== 'string' || !/:\d+$/.test(readAddress(address) ?? ''))
+      add(['servers', index, 'query', 'address'], NO_PORT);
   }
+  return [...ruled, ...serverRules(mapsIn(servers), [...at, 'servers'])];
 }
 
-/** Reports panels with the same name, and servers that a panel lists twice. */
-export function checkPanels(config: { readonly panels?: readonly Panel[] }, context: Context): void {
-  const panels = itemsIn(config.panels);
-  for (const [index, before] of repeatedIn(panels.map(({ name }) => name))) {
-    const message = sameName(['panels', before, 'name']);
-    context.addIssue(problemOf(message, 'value', ['panels', index, 'name']));
-  }
-  for (const [index, { servers }] of panels.entries())
-    checkServers(itemsIn(servers), ['panels', index, 'servers'], context);
-}
-
-function checkServers(servers: Servers, path: KeyPath, context: Context): void {
-  const identities = servers.map(({ id }) => id && identityOf({ id }));
+/** Servers that a panel lists twice, or two with the same name. */
+function serverRules(servers: readonly TreeMap[], at: KeyPath): readonly SettingProblem[] {
+  const ids = servers.map(({ id }) => (typeof id === 'string' ? id : undefined));
+  const identities = ids.map((id) => id && identityOf({ id }));
   const repeated = repeatedIn(identities);
-  for (const [index, before] of repeated) {
-    const place = z.core.toDotPath([...path, before, 'id']);
-    const [id = '', other = ''] = [servers[index]?.id, servers[before]?.id];
-    const message = isSameServer({ id }, { id: other })
+  const twice = repeated.map(([index, before]): SettingProblem => {
+    const place = z.core.toDotPath([...at, before, 'id']);
+    const message = isSameServer({ id: ids[index] ?? '' }, { id: ids[before] ?? '' })
       ? `expected each server once (already listed at ${place})`
       : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`;
-    context.addIssue(problemOf(message, 'value', [...path, index, 'id']));
-  }
-  // The identity is also the default of a server's name.
-  const names = servers.map(({ name }, index) => name ?? identities[index]);
-  const namedAt = (index: number) => [...path, index, names[index] === identities[index] ? 'id' : 'name'];
-  for (const [index, before] of repeatedIn(names)) {
-    const setting = namedAt(index);
-    // A server that is listed twice also has its default name twice: that is one mistake, not two.
-    if (setting.at(-1) === 'name' || !repeated.has(index))
-      context.addIssue(problemOf(sameName(namedAt(before)), 'value', setting));
-  }
+    return { path: [...at, index, 'id'], message, at: 'value' };
+  });
+  // The identity is also the default of a server's name. A server that is listed twice is one mistake, not two.
+  const isListed = new Set(repeated.map(([index]) => index));
+  const names = servers.map(({ name }, index) => {
+    const isDefault = name === undefined || name === identities[index];
+    const text = isDefault && isListed.has(index) ? undefined : (name ?? identities[index]);
+    return { text, path: [...at, index, isDefault ? 'id' : 'name'] };
+  });
+  return [...twice, ...sameNames(names)];
 }
 
-function sameName(before: KeyPath): string {
-  return `expected a unique name (already used by ${z.core.toDotPath(before)})`;
+function sameNames(names: readonly { readonly text: Tree; readonly path: KeyPath }[]) {
+  return repeatedIn(names.map(({ text }) => text)).map(([index, before]): SettingProblem => {
+    const place = z.core.toDotPath(names[before]?.path ?? []);
+    const message = `expected a unique name (already used by ${place})`;
+    return { path: names[index]?.path ?? [], message, at: 'value' };
+  });
 }
 
-/** What is in a list; nothing, if the setting is something else. */
-function itemsIn<Item extends object>(list: readonly Item[] | undefined): readonly Partial<Item>[] {
-  return Array.isArray(list) ? list.map((item: Item | null) => item ?? {}) : [];
+/** What is in a list, with empty maps for anything but maps; nothing, if the setting is something else. */
+function mapsIn(list: Tree): readonly TreeMap[] {
+  return Array.isArray(list) ? list.map((item: Tree) => (isTreeMap(item) ? item : {})) : [];
 }
 
-/** The positions of keys that occurred before, and where each occurred first. */
-function repeatedIn(keys: readonly (string | undefined)[]): ReadonlyMap<number, number> {
-  const first = new Map<string, number>();
-  const repeated = new Map<number, number>();
-  for (const [index, key] of keys.entries()) {
-    const before = key === undefined ? undefined : first.get(key);
-    if (before !== undefined) repeated.set(index, before);
-    else if (key !== undefined) first.set(key, index);
-  }
-  return repeated;
+/** The positions of texts that occurred before, and where each occurred first. */
+function repeatedIn(texts: readonly Tree[]): readonly (readonly [index: number, before: number])[] {
+  const first = new Map(texts.map((text, index) => [text, index] as const).toReversed());
+  return texts.flatMap((text, index) => {
+    const before = typeof text === 'string' ? first.get(text) : index;
+    return before === undefined || before === index ? [] : [[index, before] as const];
+  });
 }

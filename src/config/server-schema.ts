@@ -38,7 +38,7 @@ const queryType = (expected: string, ...others: readonly string[]) =>
   );
 
 /** The address in canonical form; undefined if it isn't a host with or without a port. */
-function readAddress(text: string): string | undefined {
+export function readAddress(text: string): string | undefined {
   const endpoint = parseEndpoint(isIPv6(text) ? `[${text}]` : text);
   const host = endpoint === undefined ? undefined : parseHost(endpoint.host);
   return host === undefined ? undefined : formatEndpoint({ ...endpoint, host: unbracketed(host) });

@@ -51,13 +51,13 @@ interface SettingsFile<Settings> {
   /** The document's tree, or what it stands for. */
   readonly tree: Tree;
   readonly schema: z.ZodType<Settings>;
-  /** Problems between settings. The tree may be one that the schema rejects. */
-  readonly rules?: (tree: Tree) => readonly SettingProblem[];
+  /** Problems between settings, of which some may be wrong themselves: what is said of those doesn't count. */
+  readonly rules: (tree: Tree) => readonly SettingProblem[];
 }
 
 /** The settings, or everything that is wrong with them, and a function that gives other problems their place in the file. */
 export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
-  const { file, document, tree, schema, rules = () => [] } = checked;
+  const { file, document, tree, schema, rules } = checked;
   // Only for files with problems, because it takes time.
   let root: SchemaNode | undefined;
   const knownAt: KnownAt = (path) => {
@@ -85,19 +85,22 @@ export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
   const unknown = unknownKeys(first.error, tree, knownAt);
   // Misspelled keys are corrected by now, so that nothing that follows from them is reported.
   const { data, error } = unknown.length === 0 ? first : await schema.safeParseAsync(tree);
-  const others = [...problemsIn(error), ...rules(tree)].filter(({ path }) => valueAt(tree, path) !== BROKEN);
-  // What is within a value of the wrong kind doesn't matter.
-  const isWithin = ({ path }: SettingProblem) =>
-    others.some(
-      (other) => other.path.length < path.length && other.path.every((step, index) => step === path[index]),
-    );
-  const problems = [...document.problems.filter((problem) => !isWithin(problem)), ...unknown, ...others];
+  const wrong = problemsIn(error);
+  const ruled = rules(tree).filter(({ path }) => !wrong.some((around) => leadsTo(around.path, path)));
+  const others = [...wrong, ...ruled].filter(({ path }) => valueAt(tree, path) !== BROKEN);
+  const inText = document.problems.filter(({ path }) => !others.some((around) => leadsTo(around.path, path)));
+  const problems = [...inText, ...unknown, ...others];
   const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
   const more = problems.length > MAX_PROBLEMS ? [{ path: [], message, at: 'key' } as const] : [];
   const issues = [...more, ...problems.slice(0, MAX_PROBLEMS)]
     .map(toIssue)
     .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
   return { settings: issues.length === 0 ? data : undefined, issues, toIssue };
+}
+
+/** Is the other value the one at this path, or within it? If a value is wrong, what is within it doesn't matter. */
+function leadsTo(path: KeyPath, other: KeyPath): boolean {
+  return path.every((step, index) => step === other[index]);
 }
 
 /** What the schema contains at a path; undefined if that is up to the user. */
@@ -191,8 +194,8 @@ export function quote(value: Tree): string {
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A problem as a schema reports it. */
-export function problemOf(message: string, at: SettingProblem['at'] = 'value', path: KeyPath = []) {
-  return { code: 'custom' as const, message, path: [...path], params: { at } };
+export function problemOf(message: string, at: SettingProblem['at'] = 'value') {
+  return { code: 'custom' as const, message, params: { at } };
 }
 
 interface ScalarOptions<T> {
@@ -273,30 +276,15 @@ export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
   return z.strictObject(shape, { error: `expected ${expected}` });
 }
 
-/** Rules also apply if some settings are invalid, so that all problems are reported at once. Those settings are then missing. */
-export const ALWAYS = { when: ({ value }: { readonly value: unknown }) => isTreeMap(value) };
-
-/**
- * A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in the file. The rule sees the names
- * in the file.
- */
-export function settings<T extends z.ZodRawShape>(
-  expected: string,
-  shape: T,
-  rule: ObjectRule = () => undefined,
-) {
+/** A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in the file. */
+export function settings<T extends z.ZodRawShape>(expected: string, shape: T) {
   const names = new Map(Object.keys(shape).map((name) => [keyOf(name), name]));
   const types = Object.fromEntries(Object.entries(shape).map(([name, type]) => [keyOf(name), type]));
-  return section(expected, types)
-    .superRefine((values, context) => rule(values as never, context), ALWAYS)
-    .transform((values) => {
-      const renamed = Object.entries(values).map(([key, value]) => [names.get(key), value]);
-      return Object.fromEntries(renamed) as { [Name in keyof T]: z.output<T[Name]> };
-    });
+  return section(expected, types).transform((values) => {
+    const renamed = Object.entries(values).map(([key, value]) => [names.get(key), value]);
+    return Object.fromEntries(renamed) as { [Name in keyof T]: z.output<T[Name]> };
+  });
 }
-
-/** Adds problems between settings, of which some may be missing or invalid. */
-type ObjectRule = (values: never, context: Pick<z.RefinementCtx, 'addIssue'>) => void;
 
 function keyOf(name: string): string {
   const plain = name.replace(/(?:Ms|Bytes)$/, '');
@@ -353,28 +341,23 @@ export function duration(atLeast = '1ms', because?: string) {
 // Binary units only: GB means 10⁹ to some and 2³⁰ to others, and a limit that is 7 % off misleads.
 const UNITS: readonly string[] = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 export const SIZE_PATTERN = `^(\\d+(?:\\.\\d+)?) ?(${UNITS.join('|')})$`;
-const COUNT_PATTERN = '^\\d+(?:\\.\\d+)?$';
+const COUNT_PATTERN = '^(\\d+(?:\\.\\d+)?)$';
 
 /** Bytes above 0, or `unlimited`. */
-export function sizeLimit() {
-  const read = (text: string) => {
-    const [, count = '', unit = ''] = new RegExp(SIZE_PATTERN).exec(text) ?? [];
-    return Math.round(Number(count) * 1_024 ** UNITS.indexOf(unit));
-  };
-  return limit('a size such as 4GiB or 512MiB', read, { type: 'string', pattern: SIZE_PATTERN });
-}
+export const sizeLimit = () => limit('a size such as 4GiB or 512MiB', SIZE_PATTERN);
 
 /** A number above 0, or `unlimited`. */
-export function countLimit() {
-  const read = (text: string) => (new RegExp(COUNT_PATTERN).test(text) ? Number(text) : 0);
-  const text = { type: 'string', pattern: COUNT_PATTERN };
-  return limit('a number of cores such as 1.5', read, { type: 'number', exclusiveMinimum: 0 }, text);
-}
+export const countLimit = () =>
+  limit('a number of cores such as 1.5', COUNT_PATTERN, { type: 'number', exclusiveMinimum: 0 });
 
-function limit(expected: string, amountOf: (text: string) => number, ...json: readonly JsonSchema[]) {
+function limit(expected: string, pattern: string, ...json: readonly JsonSchema[]) {
   const read = (text: string): Limit | undefined => {
-    const amount = text === 'unlimited' ? text : amountOf(text);
-    return amount === 'unlimited' || (amount > 0 && amount <= Number.MAX_SAFE_INTEGER) ? amount : undefined;
+    if (text === 'unlimited') return text;
+    const [, count, unit] = new RegExp(pattern).exec(text) ?? [];
+    const amount =
+      unit === undefined ? Number(count) : Math.round(Number(count) * 1_024 ** UNITS.indexOf(unit));
+    return amount > 0 && amount <= Number.MAX_SAFE_INTEGER ? amount : undefined;
   };
-  return scalar(`${expected}, or unlimited`, { read, json: orVariable(...json, { const: 'unlimited' }) });
+  const written = orVariable(...json, { type: 'string', pattern }, { const: 'unlimited' });
+  return scalar(`${expected}, or unlimited`, { read, json: written });
 }
