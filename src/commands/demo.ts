@@ -6,13 +6,8 @@ import { MAX_PORT } from '../domain/endpoint.ts';
 import { ListenError } from '../http/listen-address.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';
-import {
-  CommandFailure,
-  type LogFlags,
-  logFormatOption,
-  logLevelOption,
-  wholeNumber,
-} from './command-line.ts';
+import { CommandFailure, wholeNumber } from './command-line.ts';
+import { type LogFlags, logFormatOption, logLevelOption } from './serve-flags.ts';
 import { runUntilSignal } from './service.ts';
 import { portProblem, simulatorConfig, startSimulatedPanel } from './simulate.ts';
 

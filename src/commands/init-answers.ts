@@ -1,4 +1,4 @@
-import { isClearText, panelUrlProblem } from '../config/values.ts';
+import { isClearText, panelUrlProblem } from '../config/schema.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { Printout } from '../doctor/paint.ts';
 import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';

@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { type PanelConfig, parseConfig } from '../config/config.ts';
-import { isClearText } from '../config/values.ts';
+import { isClearText } from '../config/schema.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { Printout } from '../doctor/paint.ts';

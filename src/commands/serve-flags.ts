@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { Config } from '../config/config.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../config/schema.ts';
 import { SystemClock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { type Shard, WHOLE } from '../fleet/shard.ts';
@@ -113,4 +115,24 @@ function ordinalOf(name: string): number | undefined {
 
 function wholeNumberIn(text: string): number | undefined {
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The flags of every command that logs; without a flag, the configuration decides. */
+export interface LogFlags {
+  readonly 'log.level'?: Config['log']['level'];
+  readonly 'log.format'?: Config['log']['format'];
+}
+
+export function logLevelOption(otherwise = 'from the configuration, or else info'): Option {
+  return new Option('--log.level <level>', `minimum level of log lines (default: ${otherwise})`).choices(
+    LOG_LEVELS,
+  );
+}
+
+export function logFormatOption(
+  otherwise = 'from the configuration, or else pretty in a terminal, json otherwise',
+): Option {
+  return new Option('--log.format <format>', `format of log lines (default: ${otherwise})`).choices(
+    LOG_FORMATS,
+  );
 }

@@ -8,11 +8,14 @@ import { loadConfig, loadInThread } from '../config/config.ts';
 import type { Shard } from '../fleet/shard.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { formatIssues } from '../yaml/settings.ts';
-import { CommandFailure, type LogFlags, logFormatOption, logLevelOption } from './command-line.ts';
+import { CommandFailure } from './command-line.ts';
 import {
   externalUrlOption,
+  type LogFlags,
   listenAddressOption,
   loadWebFlags,
+  logFormatOption,
+  logLevelOption,
   parseShard,
   type WebFlags,
   watchWebConfig,

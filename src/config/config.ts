@@ -1,12 +1,22 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { BUILT } from '../build-info.ts';
 import { Secret } from '../domain/secret.ts';
-import { type Environment, valueAt, YamlDocument } from '../yaml/document.ts';
+import { identityOf, isSameServer } from '../domain/server.ts';
+import {
+  type Environment,
+  isTreeMap,
+  type KeyPath,
+  type SettingProblem,
+  type Tree,
+  valueAt,
+  YamlDocument,
+} from '../yaml/document.ts';
 import { API_KEY_FILE, loadSettings, type SecretFile, secretFiles } from '../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../yaml/settings.ts';
-import { configRules, configSchema } from './schema.ts';
+import { configSchema, isClearText } from './schema.ts';
+import { readAddress } from './server-schema.ts';
 
 /** The whole configuration: valid, complete, and with all files read. */
 export type Config = z.output<typeof configSchema>;
@@ -32,6 +42,93 @@ export async function parseConfig(text: string, file: string, env: Environment) 
     else if (document.sourceOf(key) === key) panel.apiKeySource = 'inline';
   }
   return { document, config, issues };
+}
+
+const BOTH_KEYS = 'expected either `api_key` or `api_key_file`, got both';
+const NO_KEY = 'is missing; set `api_key`, or `api_key_file` to the file that contains the key';
+const CLEAR_TEXT =
+  'expected https, because http sends the API key in clear text (`allow_insecure: true` permits it)';
+const NO_SERVER = 'expected at least one server, or discover: true to take them from the panel';
+const NO_PORT =
+  'expected the address to query, with its port, because the server list is not read (`limits_from_listing: false`)';
+
+type TreeMap = Readonly<Record<string, Tree>>;
+
+/** Problems between settings. */
+function configRules(tree: Tree): readonly SettingProblem[] {
+  const panels = mapsIn(valueAt(tree, ['panels']));
+  const names = panels.map(({ name }, index) => ({ text: name, path: ['panels', index, 'name'] }));
+  return [...sameNames(names), ...panels.flatMap((panel, index) => panelRules(panel, ['panels', index]))];
+}
+
+function panelRules(panel: TreeMap, at: KeyPath): readonly SettingProblem[] {
+  const { url, discover = 'false', servers = [] } = panel;
+  const ruled: SettingProblem[] = [];
+  const add = (path: KeyPath, message: string, of: 'key' | 'value' = 'value') =>
+    ruled.push({ path: [...at, ...path], message, at: of });
+  const isInline = 'api_key' in panel;
+  if (isInline === 'api_key_file' in panel)
+    add([isInline ? 'api_key_file' : 'api_key'], isInline ? BOTH_KEYS : NO_KEY, 'key');
+  if (typeof url === 'string' && isClearText(url) && panel['allow_insecure'] !== 'true')
+    add(['url'], CLEAR_TEXT);
+  const tls = isTreeMap(panel['tls_config']) ? panel['tls_config'] : {};
+  const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
+  if (given in tls !== other in tls)
+    add(['tls_config', given], `expected ${other} as well: a client certificate needs both`, 'key');
+  if (discover === 'false' && Array.isArray(servers) && servers.length === 0) add(['servers'], NO_SERVER);
+  // Without the server list, only the file can specify where a game is queried.
+  const isUnlisted = discover === 'false' && panel['limits_from_listing'] === 'false';
+  for (const [index, { query }] of mapsIn(servers).entries()) {
+    if (!isUnlisted || !isTreeMap(query)) continue;
+    const { address = '' } = query;
+    if (typeof address !== 'string' || !/:\d+$/.test(readAddress(address) ?? ''))
+      add(['servers', index, 'query', 'address'], NO_PORT);
+  }
+  return [...ruled, ...serverRules(mapsIn(servers), [...at, 'servers'])];
+}
+
+/** Servers that a panel lists twice, or two with the same name. */
+function serverRules(servers: readonly TreeMap[], at: KeyPath): readonly SettingProblem[] {
+  const ids = servers.map(({ id }) => (typeof id === 'string' ? id : undefined));
+  const identities = ids.map((id) => id && identityOf({ id }));
+  const repeated = repeatedIn(identities);
+  const twice = repeated.map(([index, before]): SettingProblem => {
+    const place = z.core.toDotPath([...at, before, 'id']);
+    const message = isSameServer({ id: ids[index] ?? '' }, { id: ids[before] ?? '' })
+      ? `expected each server once (already listed at ${place})`
+      : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`;
+    return { path: [...at, index, 'id'], message, at: 'value' };
+  });
+  // The identity is also the default of a server's name. A server that is listed twice is one mistake, not two.
+  const isListed = new Set(repeated.map(([index]) => index));
+  const names = servers.map(({ name }, index) => {
+    const isDefault = name === undefined || name === identities[index];
+    const text = isDefault && isListed.has(index) ? undefined : (name ?? identities[index]);
+    return { text, path: [...at, index, isDefault ? 'id' : 'name'] };
+  });
+  return [...twice, ...sameNames(names)];
+}
+
+function sameNames(names: readonly { readonly text: Tree; readonly path: KeyPath }[]) {
+  return repeatedIn(names.map(({ text }) => text)).map(([index, before]): SettingProblem => {
+    const place = z.core.toDotPath(names[before]?.path ?? []);
+    const message = `expected a unique name (already used by ${place})`;
+    return { path: names[index]?.path ?? [], message, at: 'value' };
+  });
+}
+
+/** What is in a list, with empty maps for anything but maps; nothing, if the setting is something else. */
+function mapsIn(list: Tree): readonly TreeMap[] {
+  return Array.isArray(list) ? list.map((item: Tree) => (isTreeMap(item) ? item : {})) : [];
+}
+
+/** The positions of texts that occurred before, and where each occurred first. */
+function repeatedIn(texts: readonly Tree[]): readonly (readonly [index: number, before: number])[] {
+  const first = new Map(texts.map((text, index) => [text, index] as const).toReversed());
+  return texts.flatMap((text, index) => {
+    const before = typeof text === 'string' ? first.get(text) : index;
+    return before === undefined || before === index ? [] : [[index, before] as const];
+  });
 }
 
 /**

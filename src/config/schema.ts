@@ -4,8 +4,8 @@ import { apiKeyOfFile, apiKeyProblem, isApiKey, keyTextProblem } from '../domain
 import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Secret } from '../domain/secret.ts';
-import { DAEMONS, identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
-import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../yaml/document.ts';
+import { DAEMONS, type ServerTarget } from '../domain/server.ts';
+import { isTreeMap, type Tree } from '../yaml/document.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/files.ts';
 import {
   byDefault,
@@ -22,18 +22,60 @@ import {
   settings,
   withExamples,
 } from '../yaml/settings.ts';
-import { discover, name, perServer, readAddress, server } from './server-schema.ts';
-import {
-  COMPATIBILITIES,
-  isClearText,
-  LOG_FORMATS,
-  LOG_LEVELS,
-  normalizePanelUrl,
-  panelUrlProblem,
-  parseHost,
-  parseOrigin,
-  parseProxyUrl,
-} from './values.ts';
+import { discover, name, parseHost, perServer, SERVER_ID, server } from './server-schema.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** `auto` means pretty in a terminal and JSON elsewhere. */
+export const LOG_FORMATS = ['json', 'pretty', 'auto'] as const;
+
+/** Other exporters whose metric names can be served in addition to the exporter's own. */
+const COMPATIBILITIES = ['pterodactyl_exporter', 'pelican_exporter'] as const;
+
+/** This machine, as `URL.hostname` writes it. */
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
+/** Paths of a panel's API and its own pages (routes/base.php of Pterodactyl), as copied from documentation or the address bar. */
+const INNER_PATH = new RegExp(
+  String.raw`/api(?:/client)?$|(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/${SERVER_ID}(?:/.*)?$`,
+);
+
+/** Would requests to this panel cross a network in clear text? False if the text isn't a panel's address. */
+export function isClearText(text: string): boolean {
+  if (panelUrlProblem(text) !== undefined) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'http:' && !LOOPBACK.test(hostname);
+}
+
+function parseHttpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return /^https?:\/\//i.test(text) && url?.hostname !== '' ? url : undefined;
+}
+
+/** What is wrong with a panel's base address, as the expectation that it doesn't meet; undefined if nothing is. */
+export function panelUrlProblem(text: string): string | undefined {
+  const url = parseHttpUrl(text);
+  if (url === undefined) return 'expected the base URL of the panel, such as https://panel.example.com';
+  if (url.username !== '' || url.password !== '') return 'expected a URL without a username and password';
+  if (/[?#]/.test(text)) return 'expected a URL without a query or fragment';
+  const [inner] = INNER_PATH.exec(normalizePanelUrl(text).slice(url.origin.length)) ?? [];
+  return inner && `expected the base URL of the panel, without ${inner}`;
+}
+
+/** The address in canonical form, without a trailing slash; a path is kept. */
+export function normalizePanelUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** The text if it can be sent as `Origin`. It is not normalized, because panels compare it character by character. */
+function parseOrigin(text: string): string | undefined {
+  return /^https?:\/\/[^/?#@\s]+$/.test(text) && URL.canParse(text) ? text : undefined;
+}
+
+/** The text if it is a proxy's address. */
+function parseProxyUrl(text: string): string | undefined {
+  return parseHttpUrl(text)?.pathname === '/' && !/[?#]/.test(text) ? text : undefined;
+}
 
 const hosts = (example: string) =>
   list(
@@ -290,90 +332,3 @@ export const configSchema = z.preprocess((tree, context) => {
   if (problem !== undefined) context.addIssue(problemOf(problem, 'key'));
   return tree;
 }, config);
-
-const BOTH_KEYS = 'expected either `api_key` or `api_key_file`, got both';
-const NO_KEY = 'is missing; set `api_key`, or `api_key_file` to the file that contains the key';
-const CLEAR_TEXT =
-  'expected https, because http sends the API key in clear text (`allow_insecure: true` permits it)';
-const NO_SERVER = 'expected at least one server, or discover: true to take them from the panel';
-const NO_PORT =
-  'expected the address to query, with its port, because the server list is not read (`limits_from_listing: false`)';
-
-type TreeMap = Readonly<Record<string, Tree>>;
-
-/** Problems between settings. */
-export function configRules(tree: Tree): readonly SettingProblem[] {
-  const panels = mapsIn(valueAt(tree, ['panels']));
-  const names = panels.map(({ name }, index) => ({ text: name, path: ['panels', index, 'name'] }));
-  return [...sameNames(names), ...panels.flatMap((panel, index) => panelRules(panel, ['panels', index]))];
-}
-
-function panelRules(panel: TreeMap, at: KeyPath): readonly SettingProblem[] {
-  const { url, discover = 'false', servers = [] } = panel;
-  const ruled: SettingProblem[] = [];
-  const add = (path: KeyPath, message: string, of: 'key' | 'value' = 'value') =>
-    ruled.push({ path: [...at, ...path], message, at: of });
-  const isInline = 'api_key' in panel;
-  if (isInline === 'api_key_file' in panel)
-    add([isInline ? 'api_key_file' : 'api_key'], isInline ? BOTH_KEYS : NO_KEY, 'key');
-  if (typeof url === 'string' && isClearText(url) && panel['allow_insecure'] !== 'true')
-    add(['url'], CLEAR_TEXT);
-  const tls = isTreeMap(panel['tls_config']) ? panel['tls_config'] : {};
-  const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
-  if (given in tls !== other in tls)
-    add(['tls_config', given], `expected ${other} as well: a client certificate needs both`, 'key');
-  if (discover === 'false' && Array.isArray(servers) && servers.length === 0) add(['servers'], NO_SERVER);
-  // Without the server list, only the file can specify where a game is queried.
-  const isUnlisted = discover === 'false' && panel['limits_from_listing'] === 'false';
-  for (const [index, { query }] of mapsIn(servers).entries()) {
-    if (!isUnlisted || !isTreeMap(query)) continue;
-    const { address = '' } = query;
-    if (typeof address !== 'string' || !/:\d+$/.test(readAddress(address) ?? ''))
-      add(['servers', index, 'query', 'address'], NO_PORT);
-  }
-  return [...ruled, ...serverRules(mapsIn(servers), [...at, 'servers'])];
-}
-
-/** Servers that a panel lists twice, or two with the same name. */
-function serverRules(servers: readonly TreeMap[], at: KeyPath): readonly SettingProblem[] {
-  const ids = servers.map(({ id }) => (typeof id === 'string' ? id : undefined));
-  const identities = ids.map((id) => id && identityOf({ id }));
-  const repeated = repeatedIn(identities);
-  const twice = repeated.map(([index, before]): SettingProblem => {
-    const place = z.core.toDotPath([...at, before, 'id']);
-    const message = isSameServer({ id: ids[index] ?? '' }, { id: ids[before] ?? '' })
-      ? `expected each server once (already listed at ${place})`
-      : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`;
-    return { path: [...at, index, 'id'], message, at: 'value' };
-  });
-  // The identity is also the default of a server's name. A server that is listed twice is one mistake, not two.
-  const isListed = new Set(repeated.map(([index]) => index));
-  const names = servers.map(({ name }, index) => {
-    const isDefault = name === undefined || name === identities[index];
-    const text = isDefault && isListed.has(index) ? undefined : (name ?? identities[index]);
-    return { text, path: [...at, index, isDefault ? 'id' : 'name'] };
-  });
-  return [...twice, ...sameNames(names)];
-}
-
-function sameNames(names: readonly { readonly text: Tree; readonly path: KeyPath }[]) {
-  return repeatedIn(names.map(({ text }) => text)).map(([index, before]): SettingProblem => {
-    const place = z.core.toDotPath(names[before]?.path ?? []);
-    const message = `expected a unique name (already used by ${place})`;
-    return { path: names[index]?.path ?? [], message, at: 'value' };
-  });
-}
-
-/** What is in a list, with empty maps for anything but maps; nothing, if the setting is something else. */
-function mapsIn(list: Tree): readonly TreeMap[] {
-  return Array.isArray(list) ? list.map((item: Tree) => (isTreeMap(item) ? item : {})) : [];
-}
-
-/** The positions of texts that occurred before, and where each occurred first. */
-function repeatedIn(texts: readonly Tree[]): readonly (readonly [index: number, before: number])[] {
-  const first = new Map(texts.map((text, index) => [text, index] as const).toReversed());
-  return texts.flatMap((text, index) => {
-    const before = typeof text === 'string' ? first.get(text) : index;
-    return before === undefined || before === index ? [] : [[index, before] as const];
-  });
-}

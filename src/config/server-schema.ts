@@ -21,7 +21,39 @@ import {
   sizeLimit,
   withExamples,
 } from '../yaml/settings.ts';
-import { parseHost, SERVER_ID, TAKEN_LABELS } from './values.ts';
+
+/** A full UUID or the 8-character short identifier, which is the beginning of a UUID. */
+export const SERVER_ID = '[0-9a-fA-F]{8}(?:(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?';
+
+/** Labels that the exporter sets itself, and those set by Prometheus and the shipped rules. */
+export const TAKEN_LABELS: readonly string[] = [
+  'panel',
+  'panel_url',
+  'server',
+  'server_id',
+  'state',
+  'reason',
+  'node',
+  'egg',
+  'uuid',
+  'proxy',
+  'schedule',
+  'schedule_id',
+  'job',
+  'instance',
+  'pod',
+  'le',
+  'alertname',
+  'alertstate',
+  'severity',
+];
+
+/** The host as `URL.hostname` writes it; undefined if the text is anything but a host name or an IP address. */
+export function parseHost(text: string): string | undefined {
+  const host = text.includes(':') && !text.startsWith('[') ? `[${text}]` : text;
+  if (!/^(?:[\w.-]+|\[[0-9a-fA-F:.]+\])$/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
+  return new URL(`http://${host}`).hostname;
+}
 
 /** A query type, or another word. */
 const queryType = (expected: string, ...others: readonly string[]) =>

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { SERVER_ID } from '../../src/config/values.ts';
+import { SERVER_ID } from '../../src/config/server-schema.ts';
 import { DURATION_PATTERN } from '../../src/domain/durations.ts';
 import { SIZE_PATTERN } from '../../src/yaml/settings.ts';
 import { configJsonSchema } from './config-schema.ts';

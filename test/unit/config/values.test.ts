@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isClearText, normalizePanelUrl, panelUrlProblem, parseHost } from '../../../src/config/values.ts';
+import { isClearText, normalizePanelUrl, panelUrlProblem } from '../../../src/config/schema.ts';
+import { parseHost } from '../../../src/config/server-schema.ts';
 
 describe('addresses', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TAKEN_LABELS } from '../../../src/config/values.ts';
+import { TAKEN_LABELS } from '../../../src/config/server-schema.ts';
 import { type CollectionStatus, type ServerReading, STOP_REASONS } from '../../../src/domain/reading.ts';
 import { BLOCKED_REASONS, SERVER_STATES, type ServerTarget } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
