@@ -11,7 +11,6 @@ import {
   type SettingProblem,
   type Tree,
   valueAt,
-  YamlDocument,
 } from '../yaml/document.ts';
 import { API_KEY_FILE, loadSettings, type SecretFile, secretFiles } from '../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../yaml/settings.ts';
@@ -31,12 +30,10 @@ export type LoadResult =
 
 /** Reads a configuration's text, without the files that it refers to; `file` is its name in the issues. */
 export async function parseConfig(text: string, file: string, env: Environment) {
-  const document = new YamlDocument(text, env);
-  const { tree } = document;
-  const checked = { file, document, tree, schema: configSchema, rules: configRules };
-  const { settings: config, issues } = await checkSettings(checked);
+  const parsed = await checkSettings(text, env, { file, schema: configSchema, rules: configRules });
+  const { document, settings: config, issues } = parsed;
   for (const [index, panel] of config?.panels.entries() ?? []) {
-    const keyFile = valueAt(tree, ['panels', index, 'api_key_file']);
+    const keyFile = valueAt(document.tree, ['panels', index, 'api_key_file']);
     const key = panel.apiKey.reveal();
     if (typeof keyFile === 'string') panel.apiKeySource = `file ${keyFile}`;
     else if (document.sourceOf(key) === key) panel.apiKeySource = 'inline';
@@ -58,7 +55,8 @@ type TreeMap = Readonly<Record<string, Tree>>;
 function configRules(tree: Tree): readonly SettingProblem[] {
   const panels = mapsIn(valueAt(tree, ['panels']));
   const names = panels.map(({ name }, index) => ({ text: name, path: ['panels', index, 'name'] }));
-  return [...sameNames(names), ...panels.flatMap((panel, index) => panelRules(panel, ['panels', index]))];
+  const ofPanels = panels.flatMap((panel, index) => panelRules(panel, ['panels', index]));
+  return [...repeated(names, nameTaken), ...ofPanels];
 }
 
 function panelRules(panel: TreeMap, at: KeyPath): readonly SettingProblem[] {
@@ -89,46 +87,50 @@ function panelRules(panel: TreeMap, at: KeyPath): readonly SettingProblem[] {
 
 /** Servers that a panel lists twice, or two with the same name. */
 function serverRules(servers: readonly TreeMap[], at: KeyPath): readonly SettingProblem[] {
-  const ids = servers.map(({ id }) => (typeof id === 'string' ? id : undefined));
-  const identities = ids.map((id) => id && identityOf({ id }));
-  const repeated = repeatedIn(identities);
-  const twice = repeated.map(([index, before]): SettingProblem => {
-    const place = z.core.toDotPath([...at, before, 'id']);
-    const message = isSameServer({ id: ids[index] ?? '' }, { id: ids[before] ?? '' })
+  const ids = servers.map(({ id }, index) => {
+    const own = typeof id === 'string' ? { id } : undefined;
+    return { own, text: own && identityOf(own), path: [...at, index, 'id'] };
+  });
+  const twice = repeated(ids, (place, { own }, before) =>
+    own !== undefined && before.own !== undefined && isSameServer(own, before.own)
       ? `expected each server once (already listed at ${place})`
-      : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`;
-    return { path: [...at, index, 'id'], message, at: 'value' };
+      : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`,
+  );
+  // The identity is also the default of a server's name.
+  const names = ids.map(({ text: identity, path }, index) => {
+    const { name: text = identity } = servers[index] ?? {};
+    return { text, path: text === identity ? path : [...at, index, 'name'] };
   });
-  // The identity is also the default of a server's name. A server that is listed twice is one mistake, not two.
-  const isListed = new Set(repeated.map(([index]) => index));
-  const names = servers.map(({ name }, index) => {
-    const isDefault = name === undefined || name === identities[index];
-    const text = isDefault && isListed.has(index) ? undefined : (name ?? identities[index]);
-    return { text, path: [...at, index, isDefault ? 'id' : 'name'] };
-  });
-  return [...twice, ...sameNames(names)];
+  return [...twice, ...repeated(names, nameTaken)];
 }
 
-function sameNames(names: readonly { readonly text: Tree; readonly path: KeyPath }[]) {
-  return repeatedIn(names.map(({ text }) => text)).map(([index, before]): SettingProblem => {
-    const place = z.core.toDotPath(names[before]?.path ?? []);
-    const message = `expected a unique name (already used by ${place})`;
-    return { path: names[index]?.path ?? [], message, at: 'value' };
+function nameTaken(place: string): string {
+  return `expected a unique name (already used by ${place})`;
+}
+
+/** A text of the file, and where it is. */
+interface Placed {
+  readonly text: Tree;
+  readonly path: KeyPath;
+}
+
+/** The problems of texts that occurred before; the message gets the place of the first. */
+function repeated<T extends Placed>(
+  all: readonly T[],
+  messageOf: (place: string, one: T, before: T) => string,
+) {
+  const texts = all.filter(({ text }) => typeof text === 'string');
+  const first = new Map(texts.map((one) => [one.text, one] as const).toReversed());
+  return texts.flatMap((one): readonly SettingProblem[] => {
+    const before = first.get(one.text) ?? one;
+    const message = messageOf(z.core.toDotPath(before.path), one, before);
+    return before === one ? [] : [{ path: one.path, message, at: 'value' }];
   });
 }
 
 /** What is in a list, with empty maps for anything but maps; nothing, if the setting is something else. */
 function mapsIn(list: Tree): readonly TreeMap[] {
   return Array.isArray(list) ? list.map((item: Tree) => (isTreeMap(item) ? item : {})) : [];
-}
-
-/** The positions of texts that occurred before, and where each occurred first. */
-function repeatedIn(texts: readonly Tree[]): readonly (readonly [index: number, before: number])[] {
-  const first = new Map(texts.map((text, index) => [text, index] as const).toReversed());
-  return texts.flatMap((text, index) => {
-    const before = typeof text === 'string' ? first.get(text) : index;
-    return before === undefined || before === index ? [] : [[index, before] as const];
-  });
 }
 
 /**
@@ -166,11 +168,10 @@ export async function loadInThread(file: string, env: Environment): Promise<Load
     execArgv: [],
     env: {},
   });
-  // An error in the thread rejects this directly; a thread that ends silently does so through its exit.
-  const ended = new AbortController();
-  worker.once('exit', () => ended.abort());
+  // An error in the thread rejects both; a thread that ends silently only exits.
+  const exited = once(worker, 'exit').then(([code]) => Promise.reject(new Error(`exit code ${code}`)));
   try {
-    const [disclosed] = (await once(worker, 'message', { signal: ended.signal })) as [string];
+    const [disclosed] = (await Promise.race([once(worker, 'message'), exited])) as [string];
     return JSON.parse(disclosed, (_, value: unknown) => secretIn(value) ?? value) as LoadResult;
   } catch (cause) {
     throw new Error('the thread that parses the configuration exited before it was done', { cause });

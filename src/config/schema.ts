@@ -183,10 +183,7 @@ const PANEL_SHAPE = {
     read: normalizePanelUrl,
   }).describe('The base URL of the panel, as opened in a browser.'),
   origin: optional(
-    scalar('an origin without a trailing slash', {
-      example: 'https://panel.example.com',
-      read: parseOrigin,
-    }),
+    scalar('an origin without a trailing slash', { example: 'https://panel.example.com', read: parseOrigin }),
   ).describe(
     "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of `url`.",
   ),

@@ -172,9 +172,9 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
     'Whether alerts fire when the server is off. running: always. any: never. auto: once it has been seen running, until somebody stops it.',
   ),
   mode: mode(),
-  query: optional(query, {
-    type: 'minecraft',
-  }).describe('Query the game for its [players](players.md). Default: not queried.'),
+  query: optional(query, { type: 'minecraft' }).describe(
+    'Query the game for its [players](players.md). Default: not queried.',
+  ),
   daemon: optional(oneOf(DAEMONS), 'wings').describe('As `daemon` of the panel, for this server.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel.'),
 }).transform((entry) => ({ ...entry, uuid: fullIdOf(entry), name: entry.name ?? identityOf(entry) }));

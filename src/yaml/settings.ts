@@ -5,12 +5,13 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Limit } from '../domain/server.ts';
 import {
   BROKEN,
+  type Environment,
   isTreeMap,
   type KeyPath,
   type SettingProblem,
   type Tree,
   valueAt,
-  type YamlDocument,
+  YamlDocument,
 } from './document.ts';
 import { type FileKind, readings } from './files.ts';
 
@@ -44,20 +45,22 @@ export interface SchemaNode {
 /** At most this many problems of a file are reported: each is searched for in the file, and people read only the first ones. */
 const MAX_PROBLEMS = 100;
 
-/** A file as text and as a tree, and what is expected of it. */
-interface SettingsFile<Settings> {
+/** What is expected of a file's text. */
+interface Expected<Settings> {
+  /** Its name in the issues. */
   readonly file: string;
-  readonly document: YamlDocument;
-  /** The document's tree, or what it stands for. */
-  readonly tree: Tree;
   readonly schema: z.ZodType<Settings>;
+  /** What the document's tree stands for, if not itself. */
+  readonly treeOf?: (tree: Tree) => Tree;
   /** Problems between settings, of which some may be wrong themselves: what is said of those doesn't count. */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
 }
 
 /** The settings, or everything that is wrong with them, and a function that gives other problems their place in the file. */
-export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
-  const { file, document, tree, schema, rules } = checked;
+export async function checkSettings<T>(text: string, env: Environment, expected: Expected<T>) {
+  const { file, schema, rules, treeOf = (whole) => whole } = expected;
+  const document = new YamlDocument(text, env);
+  const tree = document.tree === undefined ? undefined : treeOf(document.tree);
   // Only for files with problems, because it takes time.
   let root: SchemaNode | undefined;
   const knownAt: KnownAt = (path) => {
@@ -80,14 +83,14 @@ export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
       message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
     };
   };
-  if (tree === undefined) return { settings: undefined, issues: document.problems.map(toIssue), toIssue };
-  const first = await schema.safeParseAsync(tree);
-  const unknown = unknownKeys(first.error, tree, knownAt);
-  // Misspelled keys are corrected by now, so that nothing that follows from them is reported.
-  const { data, error } = unknown.length === 0 ? first : await schema.safeParseAsync(tree);
-  const wrong = problemsIn(error);
-  const ruled = rules(tree).filter(({ path }) => !wrong.some((around) => leadsTo(around.path, path)));
-  const others = [...wrong, ...ruled].filter(({ path }) => valueAt(tree, path) !== BROKEN);
+  const parsed = tree === undefined ? undefined : await schema.safeParseAsync(tree);
+  // Misspelled keys are corrected by this, so that nothing that follows from them is reported.
+  const unknown = unknownKeys(parsed?.error, tree, knownAt);
+  const others: SettingProblem[] = [];
+  for (const problem of [...problemsIn(parsed?.error), ...rules(tree)]) {
+    const isNew = others.length <= MAX_PROBLEMS && !others.some(({ path }) => leadsTo(path, problem.path));
+    if (isNew && valueAt(tree, problem.path) !== BROKEN) others.push(problem);
+  }
   const inText = document.problems.filter(({ path }) => !others.some((around) => leadsTo(around.path, path)));
   const problems = [...inText, ...unknown, ...others];
   const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
@@ -95,10 +98,10 @@ export async function checkSettings<Settings>(checked: SettingsFile<Settings>) {
   const issues = [...more, ...problems.slice(0, MAX_PROBLEMS)]
     .map(toIssue)
     .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
-  return { settings: issues.length === 0 ? data : undefined, issues, toIssue };
+  return { document, settings: issues.length === 0 ? parsed?.data : undefined, issues, toIssue };
 }
 
-/** Is the other value the one at this path, or within it? If a value is wrong, what is within it doesn't matter. */
+/** Is the other value the one at this path, or within it? One problem of a value is enough, and hides what is within it. */
 function leadsTo(path: KeyPath, other: KeyPath): boolean {
   return path.every((step, index) => step === other[index]);
 }

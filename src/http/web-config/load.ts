@@ -1,7 +1,7 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
-import { type Environment, YamlDocument } from '../../yaml/document.ts';
+import type { Environment } from '../../yaml/document.ts';
 import { loadSettings, type SecretFile, secretFiles } from '../../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../../yaml/settings.ts';
 import type { WebSettings } from '../web-settings.ts';
@@ -47,10 +47,12 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
 
 /** Parses the text of a web configuration, without the files that it refers to; `file` is its name in the issues. */
 export async function parseWebConfig(text: string, file: string, env: Environment) {
-  const document = new YamlDocument(text, env);
-  const tree = document.tree === undefined ? undefined : withoutBlanks(document.tree ?? {});
-  const checked = { file, document, tree, schema: webConfigSchema, rules: checkWebRules };
-  const { settings, issues, toIssue } = await checkSettings(checked);
+  const { document, settings, issues, toIssue } = await checkSettings(text, env, {
+    file,
+    schema: webConfigSchema,
+    treeOf: (tree) => withoutBlanks(tree ?? {}),
+    rules: checkWebRules,
+  });
   const warnings = settings === undefined ? [] : warningsOf(settings);
   return { document, settings, issues, warnings: warnings.map(toIssue) };
 }
