@@ -49,87 +49,58 @@ const NO_SERVER = 'expected at least one server, or discover: true to take them 
 const NO_PORT =
   'expected the address to query, with its port, because the server list is not read (`limits_from_listing: false`)';
 
-type TreeMap = Readonly<Record<string, Tree>>;
-
 /** Problems between settings. */
 function configRules(tree: Tree): readonly SettingProblem[] {
-  const panels = mapsIn(valueAt(tree, ['panels']));
-  const names = panels.map(({ name }, index) => ({ text: name, path: ['panels', index, 'name'] }));
-  const ofPanels = panels.flatMap((panel, index) => panelRules(panel, ['panels', index]));
-  return [...repeated(names, nameTaken), ...ofPanels];
-}
-
-function panelRules(panel: TreeMap, at: KeyPath): readonly SettingProblem[] {
-  const { url, discover = 'false', servers = [] } = panel;
-  const ruled: SettingProblem[] = [];
-  const add = (path: KeyPath, message: string, of: 'key' | 'value' = 'value') =>
-    ruled.push({ path: [...at, ...path], message, at: of });
-  const isInline = 'api_key' in panel;
-  if (isInline === 'api_key_file' in panel)
-    add([isInline ? 'api_key_file' : 'api_key'], isInline ? BOTH_KEYS : NO_KEY, 'key');
-  if (typeof url === 'string' && isClearText(url) && panel['allow_insecure'] !== 'true')
-    add(['url'], CLEAR_TEXT);
-  const tls = isTreeMap(panel['tls_config']) ? panel['tls_config'] : {};
-  const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
-  if (given in tls !== other in tls)
-    add(['tls_config', given], `expected ${other} as well: a client certificate needs both`, 'key');
-  if (discover === 'false' && Array.isArray(servers) && servers.length === 0) add(['servers'], NO_SERVER);
-  // Without the server list, only the file can specify where a game is queried.
-  const isUnlisted = discover === 'false' && panel['limits_from_listing'] === 'false';
-  for (const [index, { query }] of mapsIn(servers).entries()) {
-    if (!isUnlisted || !isTreeMap(query)) continue;
-    const { address = '' } = query;
-    if (typeof address !== 'string' || !/:\d+$/.test(readAddress(address) ?? ''))
-      add(['servers', index, 'query', 'address'], NO_PORT);
+  const problems: SettingProblem[] = [];
+  const add = (path: KeyPath, message: string, at: 'key' | 'value' = 'value') =>
+    problems.push({ path, message, at });
+  /** Adds a problem if the text occurred before. */
+  const unique = (places: Map<Tree, KeyPath>, text: Tree, path: KeyPath, messageOf = nameTaken) => {
+    const before = places.get(text);
+    if (before !== undefined) add(path, messageOf(z.core.toDotPath(before), valueAt(tree, before)));
+    else if (typeof text === 'string') places.set(text, path);
+  };
+  const panelNames = new Map<Tree, KeyPath>();
+  for (const [panelIndex, panel] of mapsIn(tree, 'panels').entries()) {
+    const at = (...path: KeyPath) => ['panels', panelIndex, ...path];
+    const { name: panelName, url, allow_insecure: insecure, discover = 'false', servers = [] } = panel;
+    unique(panelNames, panelName, at('name'));
+    const isInline = 'api_key' in panel;
+    if (isInline === 'api_key_file' in panel)
+      add(at(isInline ? 'api_key_file' : 'api_key'), isInline ? BOTH_KEYS : NO_KEY, 'key');
+    if (typeof url === 'string' && isClearText(url) && insecure !== 'true') add(at('url'), CLEAR_TEXT);
+    const tls = isTreeMap(panel['tls_config']) ? panel['tls_config'] : {};
+    const [given, other] = 'cert_file' in tls ? ['cert_file', 'key_file'] : ['key_file', 'cert_file'];
+    if (given in tls !== other in tls)
+      add(at('tls_config', given), `expected ${other} as well: a client certificate needs both`, 'key');
+    if (discover === 'false' && Array.isArray(servers) && servers.length === 0) add(at('servers'), NO_SERVER);
+    // Without the server list, only the file can specify where a game is queried.
+    const isUnlisted = discover === 'false' && panel['limits_from_listing'] === 'false';
+    const [ids, names] = [new Map<Tree, KeyPath>(), new Map<Tree, KeyPath>()];
+    for (const [index, { id, name, query }] of mapsIn(panel, 'servers').entries()) {
+      const identity = typeof id === 'string' ? identityOf({ id }) : undefined;
+      unique(ids, identity, at('servers', index, 'id'), (place, before) =>
+        isSameServer({ id: String(id) }, { id: String(before) })
+          ? `expected each server once (already listed at ${place})`
+          : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`,
+      );
+      // The identity is also the default of a server's name.
+      const isDefault = name === undefined || name === identity;
+      unique(names, isDefault ? identity : name, at('servers', index, isDefault ? 'id' : 'name'));
+      if (!isUnlisted || !isTreeMap(query)) continue;
+      const { address } = query;
+      if (typeof address !== 'string' || !/:\d+$/.test(readAddress(address) ?? ''))
+        add(at('servers', index, 'query', 'address'), NO_PORT);
+    }
   }
-  return [...ruled, ...serverRules(mapsIn(servers), [...at, 'servers'])];
+  return problems;
 }
 
-/** Servers that a panel lists twice, or two with the same name. */
-function serverRules(servers: readonly TreeMap[], at: KeyPath): readonly SettingProblem[] {
-  const ids = servers.map(({ id }, index) => {
-    const own = typeof id === 'string' ? { id } : undefined;
-    return { own, text: own && identityOf(own), path: [...at, index, 'id'] };
-  });
-  const twice = repeated(ids, (place, { own }, before) =>
-    own !== undefined && before.own !== undefined && isSameServer(own, before.own)
-      ? `expected each server once (already listed at ${place})`
-      : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`,
-  );
-  // The identity is also the default of a server's name.
-  const names = ids.map(({ text: identity, path }, index) => {
-    const { name: text = identity } = servers[index] ?? {};
-    return { text, path: text === identity ? path : [...at, index, 'name'] };
-  });
-  return [...twice, ...repeated(names, nameTaken)];
-}
+const nameTaken = (place: string, _before: Tree) => `expected a unique name (already used by ${place})`;
 
-function nameTaken(place: string): string {
-  return `expected a unique name (already used by ${place})`;
-}
-
-/** A text of the file, and where it is. */
-interface Placed {
-  readonly text: Tree;
-  readonly path: KeyPath;
-}
-
-/** The problems of texts that occurred before; the message gets the place of the first. */
-function repeated<T extends Placed>(
-  all: readonly T[],
-  messageOf: (place: string, one: T, before: T) => string,
-) {
-  const texts = all.filter(({ text }) => typeof text === 'string');
-  const first = new Map(texts.map((one) => [one.text, one] as const).toReversed());
-  return texts.flatMap((one): readonly SettingProblem[] => {
-    const before = first.get(one.text) ?? one;
-    const message = messageOf(z.core.toDotPath(before.path), one, before);
-    return before === one ? [] : [{ path: one.path, message, at: 'value' }];
-  });
-}
-
-/** What is in a list, with empty maps for anything but maps; nothing, if the setting is something else. */
-function mapsIn(list: Tree): readonly TreeMap[] {
+/** The items of a list in a map, with empty maps for anything but maps; nothing, if there is no list. */
+function mapsIn(map: Tree, key: string): readonly Readonly<Record<string, Tree>>[] {
+  const list = valueAt(map, [key]);
   return Array.isArray(list) ? list.map((item: Tree) => (isTreeMap(item) ? item : {})) : [];
 }
 

@@ -171,7 +171,7 @@ export class YamlDocument {
     const tree: Record<string, Tree> = {};
     const problemOf = (key: unknown, name: string) => {
       if (!isScalar(key)) return 'expected a plain key, not an alias, a list or a map';
-      if (key.value === '__proto__') return 'is not an allowed key';
+      if (key.value === '__proto__') return '__proto__ is not an allowed key';
       return Object.hasOwn(tree, name) ? 'is a duplicate key; keep only one' : undefined;
     };
     for (const { key, value } of items) {

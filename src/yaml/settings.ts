@@ -63,12 +63,10 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
   const tree = document.tree === undefined ? undefined : treeOf(document.tree);
   // Only for files with problems, because it takes time.
   let root: SchemaNode | undefined;
-  const knownAt: KnownAt = (path) => {
-    root ??= z.toJSONSchema(schema, { io: 'input' }) as SchemaNode;
-    return path.reduce<SchemaNode | undefined>(
-      (node, step) => (typeof step === 'number' ? node?.items : node?.properties?.[step]),
-      root,
-    );
+  const keysAt: KeysAt = (path) => {
+    let node: SchemaNode | undefined = (root ??= z.toJSONSchema(schema, { io: 'input' }) as SchemaNode);
+    for (const step of path) node = typeof step === 'number' ? node?.items : node?.properties?.[step];
+    return Object.keys(node?.properties ?? {});
   };
   /** The problem with its position, and with the value unless that is hidden. */
   const toIssue = ({ path, message, at }: SettingProblem): ConfigIssue => {
@@ -79,13 +77,13 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
     return {
       file,
       ...(typeof at === 'object' ? at : document.placeOf(path, at === 'key' ? 'key' : 'value')),
-      path: z.core.toDotPath(shownPart(path, knownAt)),
+      path: z.core.toDotPath(shownPart(path, keysAt)),
       message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
     };
   };
   const parsed = tree === undefined ? undefined : await schema.safeParseAsync(tree);
   // Misspelled keys are corrected by this, so that nothing that follows from them is reported.
-  const unknown = unknownKeys(parsed?.error, tree, knownAt);
+  const unknown = unknownKeys(parsed?.error, tree, keysAt);
   const others: SettingProblem[] = [];
   for (const problem of [...problemsIn(parsed?.error), ...rules(tree)]) {
     const isNew = others.length <= MAX_PROBLEMS && !others.some(({ path }) => leadsTo(path, problem.path));
@@ -106,16 +104,16 @@ function leadsTo(path: KeyPath, other: KeyPath): boolean {
   return path.every((step, index) => step === other[index]);
 }
 
-/** What the schema contains at a path; undefined if that is up to the user. */
-type KnownAt = (path: KeyPath) => SchemaNode | undefined;
+/** The keys that the schema knows at a path; none if they are up to the user. */
+type KeysAt = (path: KeyPath) => readonly string[];
 
 /** The problems of unknown keys. A key that was probably meant gets a broken value, unless it has another one. */
-function unknownKeys(error: z.ZodError | undefined, tree: Tree, knownAt: KnownAt): readonly SettingProblem[] {
+function unknownKeys(error: z.ZodError | undefined, tree: Tree, keysAt: KeysAt): readonly SettingProblem[] {
   const found = (error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ around: pathOf(issue), key })) : [],
   );
   return found.slice(0, MAX_PROBLEMS + 1).map(({ around, key }) => {
-    const known = Object.keys(knownAt(around)?.properties ?? {});
+    const known = keysAt(around);
     const similar = mostSimilar(key, known);
     const map = valueAt(tree, around);
     if (similar !== undefined && isTreeMap(map)) map[similar] ??= BROKEN;
@@ -146,14 +144,13 @@ const OWN_KEY = /^[a-z_]{1,24}$/;
  * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is the user's own, and may be a
  * secret with wrong indentation: line and column still locate it.
  */
-function shownPart(path: KeyPath, knownAt: KnownAt): KeyPath {
-  const unknown = path.findIndex(
-    (step, index) => typeof step === 'string' && knownAt(path.slice(0, index + 1)) === undefined,
-  );
+function shownPart(path: KeyPath, keysAt: KeysAt): KeyPath {
+  const isUnknown = (step: string | number, index: number) =>
+    typeof step === 'string' && !keysAt(path.slice(0, index)).includes(step);
+  const unknown = path.findIndex(isUnknown);
   if (unknown === -1) return path;
   const [known, key] = [path.slice(0, unknown), String(path[unknown])];
-  const keys = Object.keys(knownAt(known)?.properties ?? {});
-  return OWN_KEY.test(key) && mostSimilar(key, keys) !== undefined ? [...known, key] : known;
+  return OWN_KEY.test(key) && mostSimilar(key, keysAt(known)) !== undefined ? [...known, key] : known;
 }
 
 /** With at most this many edits between them, one word was probably meant to be the other. */

@@ -28,7 +28,7 @@ describe('variables', () => {
 
 test('__proto__ is rejected as a key, even if it is also a known secret', () => {
   const messages = () => new YamlDocument('a: { __proto__: 1 }', {}).problems;
-  const refused = [{ message: 'is not an allowed key' }];
+  const refused = [{ message: '__proto__ is not an allowed key' }];
   expect(messages()).toMatchObject(refused);
   KNOWN_SECRETS.add('__proto__');
   expect(messages()).toMatchObject(refused);
