@@ -22,8 +22,6 @@ export interface SimulatorOptions extends Partial<SimulatorSettings> {
   readonly host?: string;
   /** The panel's port, which its first node shares. Default 0: any free port. */
   readonly port?: number;
-  /** The second node's port; moved servers are on that node. Default 0. */
-  readonly secondNodePort?: number;
   /** The control endpoint's port, always on loopback. Default 0. */
   readonly controlPort?: number;
   /** The number of servers, or their specs. Default `DEMO_SERVERS`. */

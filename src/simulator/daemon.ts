@@ -43,6 +43,9 @@ export function daemonLine(text: string, node: Pick<SimulatorSettings, 'daemon' 
   return line(`[${node.appName === '' ? appName : node.appName} Daemon]:`, text);
 }
 
+/** After a second crash within this time, the daemon doesn't restart a server. */
+const CRASH_TIMEOUT_S = 60;
+
 /**
  * The daemon's reaction to a process that ended by itself, as in server/crash.go of Wings: `sinceRestartMs` is the time since the
  * last crash after which it restarted the server.
@@ -50,21 +53,20 @@ export function daemonLine(text: string, node: Pick<SimulatorSettings, 'daemon' 
 export function crashReport(
   { code, outOfMemory = false }: ExitState,
   sinceRestartMs: number | undefined,
-  node: Pick<SimulatorSettings, 'daemon' | 'crashDetection' | 'crashTimeoutSeconds'>,
+  node: Pick<SimulatorSettings, 'daemon' | 'crashDetection'>,
 ): CrashReport {
   if (!node.crashDetection) {
     const text = 'Aborting automatic restart, crash detection is disabled for this instance.';
     const { namesDisabledDetection } = DAEMONS[node.daemon];
     return { sentences: namesDisabledDetection ? [text] : [], restarts: false };
   }
-  const timeout = node.crashTimeoutSeconds;
-  const restarts = sinceRestartMs === undefined || sinceRestartMs >= timeout * 1_000;
+  const restarts = sinceRestartMs === undefined || sinceRestartMs >= CRASH_TIMEOUT_S * 1_000;
   const report = [
     '---------- Detected server process in a crashed state! ----------',
     `Exit code: ${code}`,
     `Out of memory: ${outOfMemory}`,
   ];
   if (restarts) return { sentences: report, restarts };
-  const text = `Aborting automatic restart, last crash occurred less than ${timeout} seconds ago.`;
+  const text = `Aborting automatic restart, last crash occurred less than ${CRASH_TIMEOUT_S} seconds ago.`;
   return { sentences: [...report, text], restarts };
 }

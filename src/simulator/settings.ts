@@ -55,8 +55,6 @@ export const settingsSchema = z.strictObject({
   appName: z.string(),
   /** Whether the daemon restarts a server whose process ended by itself. */
   crashDetection: z.boolean(),
-  /** After a second crash within this time, the daemon doesn't restart a server; 0 makes it always restart. */
-  crashTimeoutSeconds: count,
   /** The nodes in the application API's list. */
   nodes: z.array(nodeSpecSchema),
 });
@@ -93,7 +91,6 @@ export const DEFAULT_SETTINGS: SimulatorSettings = {
   daemon: 'pterodactyl',
   appName: '',
   crashDetection: true,
-  crashTimeoutSeconds: 60,
   nodes: ['node-1', 'node-2'].map((name) => ({
     name,
     memory: 65_536,

@@ -134,7 +134,7 @@ class SimulatedPanel implements Simulator {
     this.#options = options;
     this.#clock = options.clock ?? new SystemClock();
     this.#panel = new Listener({ host, port: options.port ?? 0 }, options.tls);
-    this.#secondNode = new Listener({ host, port: options.secondNodePort ?? 0 }, options.tls);
+    this.#secondNode = new Listener({ host, port: 0 }, options.tls);
     this.#control = new Listener({ host: LOOPBACK, port: options.controlPort ?? 0 });
     this.#world = new World({
       clock: this.#clock,

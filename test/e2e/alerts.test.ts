@@ -124,44 +124,8 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     }
   });
 
-  it('a restart of the exporter sends no alert, and its end sends one', async () => {
-    const before = alertmanager.notifications.length;
-    const port = Number(new URL(exporter.url).port);
-    await exporter.stop();
-    exporter = await startObserving(port);
-    await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, NAMES.length);
-    await untilNewer('up{job="gameserver"} == 1');
-    // The rules keep what the last scrape showed while the exporter is away.
-    await untilNewer('panel:gameserver_not_streaming:last_ratio == 0');
-    await eventually(async () => {
-      const running = await prometheus.query('gameserver_state{state="running"} == 1');
-      expect(running).toHaveLength(NAMES.length - 1);
-      expect(await prometheus.query('ALERTS')).toEqual([]);
-    });
-    expect(alertmanager.notifications.slice(before)).toEqual([]);
-    await exporter.stop();
-    await eventually(() => expect(fires()).toEqual(['GameserverExporterDown']));
-    exporter = await startObserving(port);
-    await eventually(() => expect(fires()).toEqual([]));
-    const sent = alertmanager.notifications.slice(before).flatMap(({ alerts }) => alerts);
-    const changes = sent.map((alert) => `${titleOf(alert)} ${alert.status}`);
-    // What takes long is sent again.
-    expect(changes.filter((change, index) => change !== changes[index - 1])).toEqual([
-      'GameserverExporterDown firing',
-      'GameserverExporterDown resolved',
-    ]);
-  });
-
   function startObserving(port = 0): Promise<ExporterUnderTest> {
     return startExporter({ yaml: configuration(panel), clock: time.clock(), port });
-  }
-
-  /** Waits until Prometheus has scraped or computed these series after the call. */
-  async function untilNewer(series: string): Promise<void> {
-    const since = Date.now() / 1_000;
-    await eventually(async () => {
-      expect(await prometheus.query(`timestamp(${series}) > ${since}`)).not.toEqual([]);
-    });
   }
 
   const alerts = () => alertmanager.notifications.flatMap((notification) => notification.alerts);

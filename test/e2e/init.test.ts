@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
@@ -192,23 +189,6 @@ Wrote config.yaml and panel-key (readable only by you)
     );
     expect(stderr).toMatch(/error: nothing was written\n$/);
     expect(stderr).not.toContain('TopSecret');
-    expect(await written()).toEqual([]);
-  });
-
-  it("writes nothing for a Calagopus panel, and reports that it isn't supported", async () => {
-    const calagopus = createServer((_request, response) => {
-      response.writeHead(404, { 'content-type': 'application/json' }).end('{"errors":["route not found"]}');
-    });
-    calagopus.listen(0, '127.0.0.1');
-    await once(calagopus, 'listening');
-    onTestFinished(() => void calagopus.close());
-    const { port } = calagopus.address() as AddressInfo;
-    await writeFile(join(folder, 'given'), `c7sp_${'a'.repeat(43)}`);
-    const url = `http://127.0.0.1:${port}`;
-    const { code, stderr } = await outcome(['init', '--url', url, '--key-file', 'given']);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/Calagopus has another API and isn't\s+supported/);
-    expect(stderr).not.toContain('c7sp_a');
     expect(await written()).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -95,46 +95,4 @@ describe('a log into a pipe', () => {
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });
   });
-
-  it('whose reader pauses keeps its lines until they are read, and stops nothing', async () => {
-    const { file, pipe } = await fileAndPipe();
-    const reader = await fullPipe(pipe);
-    const { program, until } = await serveInto({ file, stdout: '/dev/null', stderr: pipe });
-    await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
-    await readUntil(reader, 'serving metrics');
-    await until(DROPPED, {}, [0]);
-    program.kill('SIGTERM');
-    expect(await program.ended).toEqual({ code: 0, signal: null });
-    await reader.close();
-  });
 });
-
-/** Opens a named pipe at both ends, and fills it. */
-async function fullPipe(path: string): Promise<FileHandle> {
-  const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
-  // A write of up to a page that doesn't fit as a whole fails.
-  for (const size of [4_096, 1]) {
-    while (await accepts(pipe, '.'.repeat(size)));
-  }
-  return pipe;
-}
-
-async function accepts(pipe: FileHandle, text: string): Promise<boolean> {
-  try {
-    await pipe.write(text);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
-    throw error;
-  }
-}
-
-/** Reads until this text has arrived. */
-async function readUntil(pipe: FileHandle, text: string): Promise<void> {
-  let read = '';
-  await eventually(async () => {
-    const { bytesRead, buffer } = await pipe.read().catch(() => ({ bytesRead: 0, buffer: Buffer.alloc(0) }));
-    read += buffer.toString('utf8', 0, bytesRead);
-    expect(read).toContain(text);
-  });
-}

@@ -4,22 +4,48 @@ import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
-import { endPrograms, type ServedProgram, serveProgram, valuesIn } from '../support/program.ts';
+import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 import { SELF_FAMILIES } from '../support/self-families.ts';
-import {
-  CONSOLE_LINES,
-  configuration,
-  type Expected,
-  expectedOfPanels,
-  expectedSeries,
-  LAST_USAGE,
-  LOBBY_USAGE,
-  labelsOf,
-  PEAK_USAGE,
-  SERVERS,
-  VALHEIM_USAGE,
-} from './expected-series.ts';
+
+/** What survival reports through its socket. */
+const STREAMED = {
+  memoryBytes: 1_073_741_824,
+  memoryLimitBytes: 4_509_715_660,
+  cpuAbsolute: 153.25,
+  diskBytes: 123_456_789,
+  rxBytes: 601_000,
+  txBytes: 902_000,
+  readBytes: 11,
+  writtenBytes: 22,
+};
+
+/** What valheim reports when it is polled. */
+const POLLED = {
+  memoryBytes: 3_221_225_472,
+  memoryLimitBytes: 4_294_967_296,
+  cpuAbsolute: 50,
+  diskBytes: 2_048,
+  rxBytes: 4_321,
+  txBytes: 8_765,
+};
+
+/** The value of each family that follows from what the server reports; undefined if it has no such series. */
+const EXPECTED: readonly (readonly [name: string, survival: number, valheim: number | undefined])[] = [
+  ['gameserver_memory_usage_bytes', STREAMED.memoryBytes, POLLED.memoryBytes],
+  // A poll doesn't contain the limit.
+  ['gameserver_memory_limit_bytes', STREAMED.memoryLimitBytes, undefined],
+  ['gameserver_cpu_usage_cores', 1.5325, 0.5],
+  ['gameserver_disk_usage_bytes', STREAMED.diskBytes, POLLED.diskBytes],
+  ['gameserver_network_receive_bytes_total', STREAMED.rxBytes, POLLED.rxBytes],
+  ['gameserver_network_transmit_bytes_total', STREAMED.txBytes, POLLED.txBytes],
+  ['gameserver_disk_read_bytes_total', STREAMED.readBytes, undefined],
+  ['gameserver_disk_written_bytes_total', STREAMED.writtenBytes, undefined],
+  ['gameserver_cpu_usage_peak_cores', 1.5325, undefined],
+  ['gameserver_memory_usage_peak_bytes', STREAMED.memoryBytes, undefined],
+  ['gameserver_collection_up', 1, 1],
+  ['gameserver_collection_streaming', 1, 0],
+];
 
 const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
 
@@ -30,16 +56,22 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   const stops: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    panel = await startSimulator({ servers: SERVERS, startMs: 500, stopMs: 500, reviveMs: 3_600_000 });
+    panel = await startSimulator({
+      servers: [
+        { name: 'survival', profile: 'steady' },
+        { name: 'valheim', profile: 'steady' },
+        { name: 'season', profile: 'suspended' },
+      ],
+    });
     stops.unshift(() => panel.stop());
-    panel.pin('survival', PEAK_USAGE);
-    panel.pin('lobby', LOBBY_USAGE);
-    panel.pin('valheim', VALHEIM_USAGE);
+    panel.pin('survival', STREAMED);
+    panel.pin('valheim', POLLED);
     exporter = await serveProgram({ yaml: configuration(panel) });
     stops.unshift(endPrograms);
     prometheus = await startPrometheus(new URL(exporter.url).host);
     stops.unshift(() => prometheus.stop());
-    await causeEvents(panel, exporter);
+    for (const server of ['survival', 'valheim'])
+      await exporter.until('gameserver_collection_up', { server }, [1]);
   });
 
   afterAll(async () => {
@@ -54,27 +86,24 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     });
   });
 
-  it('receives every family in the metric table', () => {
-    const named = [...Object.keys(expectedSeries(panel)), ...Object.keys(expectedOfPanels(panel))];
-    const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name);
-    expect(named.toSorted()).toEqual(families.toSorted());
-  });
-
-  it.each(SERVER_FAMILIES.map(({ name }) => name))('has the expected series of %s', (name) =>
+  it.each(EXPECTED)('has the reported values of %s', (name, survival, valheim) =>
     eventually(async () => {
-      const rows = (expectedSeries(panel)[name] ?? []).map(
-        ([server, value, labels]) => [{ ...labelsOf(panel, server), ...labels }, value] as const,
-      );
-      expect(await series(name, rows)).toEqual(asShown(rows));
+      expect(await valuesOf(`${name}{server="survival"}`)).toEqual([survival]);
+      expect(await valuesOf(`${name}{server="valheim"}`)).toEqual(valheim === undefined ? [] : [valheim]);
     }),
   );
 
-  it.each(PANEL_FAMILIES.map(({ name }) => name))('has the expected series of %s', (name) =>
+  it('has labels as they are configured', () =>
     eventually(async () => {
-      const rows = expectedOfPanels(panel)[name] ?? [];
-      expect(await series(name, rows)).toEqual(asShown(rows));
-    }),
-  );
+      const [found] = await prometheus.query('gameserver_collection_up{server="survival"}');
+      const { __name__: _name, instance: _instance, job: _job, ...labels } = found?.labels ?? {};
+      expect(labels).toEqual({
+        panel: 'main',
+        server: 'survival',
+        server_id: panel.server('survival').identifier,
+        ...SURVIVAL_LABELS,
+      });
+    }));
 
   it('has no other series about servers or panels', async () => {
     const known = [...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name);
@@ -104,45 +133,21 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
 
   const valuesOf = async (expression: string) =>
     (await prometheus.query(expression)).map(({ value }) => value);
-
-  /** A family's series in Prometheus; a value within its expected range is replaced by that range. */
-  async function series(name: string, rows: readonly (readonly [Labels, Expected])[]): Promise<Shown> {
-    const expected = new Map(rows.map(([labels, value]) => [keyOf(labels), value]));
-    const found = await prometheus.query(name);
-    return Object.fromEntries(
-      found.map(({ labels: { __name__: _name, instance: _instance, job: _job, ...labels }, value }) => {
-        const wanted = expected.get(keyOf(labels));
-        const fits = typeof wanted === 'object' && value >= wanted.from && value <= wanted.to;
-        return [keyOf(labels), fits ? wanted : value];
-      }),
-    );
-  }
 });
 
-type Labels = Readonly<Record<string, string>>;
-type Shown = Readonly<Record<string, Expected>>;
+const SURVIVAL_LABELS = { game: 'minecraft', region: 'eu "west" \\ 1' };
 
-function asShown(rows: readonly (readonly [Labels, Expected])[]): Shown {
-  return Object.fromEntries(rows.map(([labels, value]) => [keyOf(labels), value]));
-}
-
-function keyOf(labels: Labels): string {
-  return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Temporary peaks, console lines, a restart and a crash: each once, and seen by the exporter. */
-async function causeEvents(panel: Simulator, exporter: ServedProgram): Promise<void> {
-  await exporter.until('gameserver_cpu_usage_cores', { server: 'survival' }, [PEAK_USAGE.cpuAbsolute / 100]);
-  await eventually(async () => {
-    const peaks = valuesIn(await exporter.scrape(), 'gameserver_cpu_usage_peak_cores');
-    expect(peaks, 'of survival, lobby, skyblock, modded and arena').toHaveLength(5);
-  });
-  panel.pin('survival', LAST_USAGE);
-  for (let line = 0; line < CONSOLE_LINES; line += 1) {
-    panel.sockets({ kind: 'send', server: 'survival', event: 'console output', args: [`line ${line}`] });
-  }
-  panel.crash('modded', { code: 1 });
-  panel.power('skyblock', 'restart');
-  await exporter.until('gameserver_stops_total', { server: 'modded', reason: 'crashed' }, [1]);
-  await exporter.until('gameserver_starts_total', { server: 'skyblock' }, [1]);
+function configuration(panel: Simulator): string {
+  const id = (name: string) => panel.server(name).uuid;
+  return [
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    '    limits_from_listing: false',
+    '    servers:',
+    `      - { id: ${id('survival')}, name: survival, labels: ${JSON.stringify(SURVIVAL_LABELS)} }`,
+    `      - { id: ${id('valheim')}, name: valheim, mode: poll }`,
+    `      - { id: ${id('season')}, name: season, expect: any }`,
+  ].join('\n');
 }

@@ -6,7 +6,6 @@ import {
   type GameServer,
   type StartGameServer,
   startDdnet,
-  startMinecraft,
   startMumble,
   startOpenttd,
   startTeeworlds,
@@ -20,7 +19,6 @@ const SERVERS: Readonly<Record<string, StartGameServer | undefined>> = {
   'ddnet-server': startDdnet,
   openttd: startOpenttd,
   'mumble-server': startMumble,
-  'minecraft-protocol': startMinecraft,
 };
 
 const NAMES = Object.keys(SERVERS);

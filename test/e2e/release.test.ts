@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFile, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readManifest, repositoryPath } from '../support/deploy-files.ts';
-import { hasKustomize, renderKustomization } from '../support/kustomize.ts';
 import { npmEnvironment } from '../support/npm-package.ts';
 
 const run = promisify(execFile);
@@ -18,8 +17,6 @@ const PACKAGE = `gameserver-exporter-${version}.tgz`;
 const IMAGE = 'ghcr.io/some-host/exporter';
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
 const LINKS = `https://github.com/Some-Host/exporter/blob/v${version}`;
-
-const canRender = await hasKustomize();
 
 interface NamedManifest {
   readonly homepage: string;
@@ -105,16 +102,6 @@ describe('a release made in a repository', () => {
       expect(text).not.toMatch(/git clone|npm run package|docker build|<!-- (?:checkout|release)/);
   });
 
-  it('has a package with the documentation that its README and messages refer to', async () => {
-    const { stdout: readme } = await at('tar', ['-xzOf', join(release, PACKAGE), 'package/README.md']);
-    const linked = [...readme.matchAll(/\]\((docs\/[^)#]+)/g)].map(([, path = '']) => path);
-    const { stdout: names } = await at('tar', ['-tzf', join(release, PACKAGE)]);
-    const packed = new Set(names.split('\n'));
-    const required = [...linked, 'docs/configuration.md', 'docs/migration.md', 'docs/query-types.md'];
-    expect(required.filter((path) => !packed.has(`package/${path}`))).toEqual([]);
-    expect(linked.length).toBeGreaterThan(10);
-  });
-
   it('has a package that npm would publish unchanged', async () => {
     const { stderr } = await at(
       'npm',
@@ -153,24 +140,6 @@ describe('a release made in a repository', () => {
       expect(links.length, name).toBeGreaterThan(1);
     }
   });
-
-  it.skipIf(!canRender).each(['one', 'many'])(
-    'has Kubernetes manifests that render with them: %s',
-    async (overlay) => {
-      const deploy = await unpackDeploy(`rendered-${overlay}`);
-      const folder = join(deploy, 'deploy/kubernetes/overlays', overlay);
-      await appendFile(join(folder, 'kustomization.yaml'), '\ncomponents: [../../components/alerts]\n');
-      const manifests = await renderKustomization(folder);
-      expect(manifests.find(({ kind }) => kind === 'StatefulSet')).toHaveProperty(
-        'spec.template.spec.containers.0.image',
-        `${IMAGE}:${version}`,
-      );
-      expect(manifests.find(({ kind }) => kind === 'PrometheusRule')).toHaveProperty(
-        'spec.groups.0.rules.0.labels',
-        { runbooks: LINKS, grafana: '' },
-      );
-    },
-  );
 
   it('has an egg that installs its package only, verified by the hash that npm will list', async () => {
     const file = join(await unpackDeploy('egg'), 'deploy/pterodactyl/egg-gameserver-exporter.json');

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SERVER_STATES } from '../../src/domain/server.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { basic, get, statusOf } from '../integration/http/secure-client.ts';
+import { basic, get } from '../integration/http/secure-client.ts';
 import { type Authority, type Certificate, createAuthority } from '../support/certificates.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
@@ -21,7 +21,6 @@ const PASSWORD = 'TopSecretOfAlice';
 
 let authority: Authority;
 let server: Certificate;
-let renewed: Certificate;
 let client: Certificate;
 let ca: string;
 let panel: Simulator;
@@ -32,7 +31,6 @@ beforeAll(async () => {
   authority = await createAuthority();
   ca = await readFile(authority.file, 'utf8');
   server = await authority.issue('IP:127.0.0.1,IP:::1');
-  renewed = await authority.issue('IP:127.0.0.1');
   client = await authority.issue('DNS:prometheus.example.com');
   panel = await startSimulator({ servers: [{ name: 'survival' }] });
   folder = await mkdtemp(join(tmpdir(), 'secure-web-'));
@@ -125,18 +123,6 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     });
     const found = await good.prometheus.query('gameserver_state{server="survival"}');
     expect(found).toHaveLength(SERVER_STATES.length);
-  });
-
-  it('keeps scraping while certificate and password are replaced', async () => {
-    await writeWebConfig();
-    const { process, url } = await serve('--web.config.file', web);
-    const { state } = await scrapes([...TLS(['cert', 'key']), ...PASSWORDS()], url);
-    await eventually(async () => expect(await state()).toEqual({ health: 'up', error: '' }));
-    await write({ 'server.crt': renewed.cert, 'server.key': renewed.key });
-    await process.printed(/web configuration reloaded/);
-    const own = { ca, cert: client.cert, key: client.key, headers: basic('alice', PASSWORD) };
-    expect(await statusOf(`${url}/metrics`, own)).toBe(200);
-    await eventually(async () => expect(await state()).toEqual({ health: 'up', error: '' }));
   });
 });
 

@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { CauseCode } from '../../src/domain/problem.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
 import { SLOW_RETRY_MS } from '../../src/session/due.ts';
@@ -143,11 +143,12 @@ export async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
       expect(scraped.value('gameserver_exporter_reconnects_total', labels)).toBeGreaterThanOrEqual(1);
     }
   }, SHOWS_WITHIN_MS);
-  if (row.page !== undefined) {
-    const { page } = row;
-    const read = () => pageData(exporter.url);
-    await vi.waitFor(async () => expect(await read()).toMatch(page), { timeout: 5_000, interval: 20 });
-  }
+  const shown = await exporter.eventually(async () => {
+    const page = await pageData(exporter.url);
+    if (row.page !== undefined) expect(page).toMatch(row.page);
+    return page;
+  });
+  expect(shown + (await exporter.scrape())).not.toMatch(SECRET);
   if (row.log !== undefined) {
     const texts = exporter.lines.map((line) => JSON.stringify([line.message, line.fields]));
     expect(texts.join('\n')).toMatch(row.log);

@@ -8,7 +8,6 @@ import { connect as connectTls } from 'node:tls';
 import { ensureDebianPackage } from './debian.ts';
 import { freePort } from './free-port.ts';
 import { LOOPBACK, text, uint8, uint16, uint16BE, uint32, uint32BE } from './game-answers.ts';
-import { installMinecraftProtocol } from './minecraft-package.ts';
 import { launch } from './process.ts';
 
 /** Joins a server; the returned function leaves it. */
@@ -246,49 +245,3 @@ function hasMessage(bytes: Buffer, type: number): boolean {
     if (bytes.readUInt16BE(at) === type) return true;
   return false;
 }
-
-const minecraft = await installMinecraftProtocol();
-
-/** The server of npm's minecraft-protocol, with its own clients. */
-export const startMinecraft: StartGameServer | undefined =
-  minecraft &&
-  (async (seats) => {
-    const version = '1.16.5';
-    const server = minecraft.createServer({
-      'online-mode': false,
-      host: LOOPBACK,
-      port: 0,
-      version,
-      maxPlayers: seats,
-    });
-    await once(server, 'listening');
-    const { port } = server.socketServer.address();
-    let joined = 0;
-    return {
-      type: 'minecraft',
-      port,
-      seats,
-      join: async () => {
-        joined += 1;
-        const entered = once(server, 'playerJoin');
-        const client = minecraft.createClient({
-          host: LOOPBACK,
-          port,
-          username: `user${joined}`,
-          version,
-          auth: 'offline',
-        });
-        await entered;
-        return async () => {
-          const left = once(client, 'end');
-          client.end('leaving');
-          await left;
-        };
-      },
-      stop: async () => {
-        const closed = once(server, 'close');
-        server.close();
-        await closed;
-      },
-    };
-  });

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { isAllHealthy } from '../../../src/doctor/report.ts';
-import { examined, problemsOf, serverNamed, shownOf } from '../../support/doctor.ts';
-import { configFor } from '../../support/exporter.ts';
-import { simulated, yamlOf } from '../../support/stage.ts';
+import { examined, problemsOf, shownOf } from '../../support/doctor.ts';
+import { yamlOf } from '../../support/stage.ts';
 
 // Which cause each fault has is in test/faults/doctor.test.ts.
 
@@ -19,8 +18,6 @@ afterEach(() => vi.unstubAllEnvs());
 const yamlFor = (url: string, settings: readonly string[] = []) =>
   yamlOf({ url, apiKey: 'ptlc_TopSecretKey' }, [...settings, 'servers: [{ id: 1a7ce997 }]']);
 
-const SERVERS = { servers: [{ name: 'survival' }] };
-
 describe('a problem of a panel', () => {
   it('is a failure if the panel is not reached, and shows no password', async () => {
     const settings = ['proxy_url: http://me:TopSecretPassword@127.0.0.1:1'];
@@ -32,31 +29,10 @@ describe('a problem of a panel', () => {
     expect(shownOf(report)).not.toMatch(/ptl[ac]_(?!…)|eyJ|TopSecret/);
   });
 
-  it('is a warning if other clients used up the limit, and doctor waits', async () => {
-    const panel = await simulated(SERVERS);
-    panel.failRest({ kind: 'refuse', status: 429, headers: { 'retry-after': '600' } });
-    const report = await examined({ yaml: configFor(panel) });
-    expect(problemsOf(report)).toContainEqual(
-      expect.objectContaining({ cause: 'rate_limited', result: 'warning' }),
-    );
-  });
-
   it("fails like serve if the environment's proxy isn't a valid address", async () => {
     vi.stubEnv('HTTPS_PROXY', 'http://me:TopSecretPassword@');
     const running = examined({ yaml: yamlFor('https://panel.example.com') });
     await expect(running).rejects.toThrow(/HTTPS_PROXY is not a proxy's address/);
     await expect(running).rejects.not.toThrow('TopSecret');
-  });
-});
-
-describe('a firewall that blocks one path of a panel', () => {
-  it('is a problem of the panel, while the configured servers have data', async () => {
-    const panel = await simulated(SERVERS);
-    panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing', shape: 'html' });
-    const report = await examined({ yaml: configFor(panel, ['discover: { type: owner }']) });
-    expect(problemsOf(report)).toContainEqual(
-      expect.objectContaining({ cause: 'challenge_page', servers: [] }),
-    );
-    expect(serverNamed(report, 'survival')).toMatchObject({ result: 'ok', condition: 'streaming' });
   });
 });

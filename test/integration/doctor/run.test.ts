@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isAllHealthy } from '../../../src/doctor/report.ts';
 import { WINDOW_MS } from '../../../src/doctor/run.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
-import { examined, problemsOf, serverNamed, shownOf } from '../../support/doctor.ts';
-import { eventually } from '../../support/eventually.ts';
+import { examined, shownOf } from '../../support/doctor.ts';
 import { configFor, fastClock } from '../../support/exporter.ts';
 import { simulated, yamlOf } from '../../support/stage.ts';
 
@@ -61,30 +60,6 @@ describe('servers that are not reached', () => {
     expect(main?.calls).toBeGreaterThan(limit * 0.8 - others - 5);
     expect(main?.calls).toBeLessThanOrEqual(limit * 0.8 - others + 1);
     expect(main?.servers.filter(({ result }) => result === 'untested').length).toBeGreaterThan(15);
-  });
-});
-
-describe('a signal', () => {
-  it('ends doctor at once with the results so far, and closes its sockets', async () => {
-    const panel = await generous({ servers: ['one', 'two'].map((name) => ({ name })) });
-    panel.failSockets({ kind: 'hang-upgrade', server: 'two' });
-    const stop = new AbortController();
-    const report = await examined({
-      yaml: configFor(panel, ['connect_timeout: 10m']),
-      signal: stop.signal,
-      onProgress: (withData) => {
-        if (withData === 1) stop.abort();
-      },
-    });
-    expect(report.stopped).toBe(true);
-    expect(isAllHealthy(report)).toBe(false);
-    expect(serverNamed(report, 'one')).toMatchObject({ result: 'ok' });
-    expect(serverNamed(report, 'two')).toMatchObject({ result: 'untested' });
-    expect(problemsOf(report)).toEqual([]);
-    expect(shownOf(report)).toContain('interrupted');
-    await eventually(() => {
-      for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid)).toMatchObject({ open: 0 });
-    });
   });
 });
 

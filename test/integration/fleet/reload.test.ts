@@ -121,17 +121,6 @@ describe('a reload', () => {
     expect(await exporter.value('gameserver_exporter_servers', { condition: 'streaming' })).toBe(2);
   });
 
-  it('of the same configuration changes nothing', async () => {
-    const yaml = yamlOf({ servers: [server('survival'), server('lobby')] });
-    await start(yaml);
-    await Promise.all([streaming('survival'), streaming('lobby')]);
-    await unnoticedBy(['survival', 'lobby'], async () => {
-      expect(await exporter.reload(yaml)).toMatchObject({
-        summary: expect.stringContaining('nothing changed') as string,
-      });
-    });
-  });
-
   it('of an invalid configuration changes nothing, shows why, and is reported as failed until one succeeds', async () => {
     const yaml = yamlOf({ servers: [server('survival')] });
     await start(yaml);
@@ -176,36 +165,6 @@ describe('a reload', () => {
     expect(opened('survival')).toBe(1);
     expect(opened('lobby')).toBe(1);
     expect(JSON.stringify(exporter.lines)).not.toContain(next);
-  });
-
-  it('takes effect at once if it replaces a rejected key', async () => {
-    const errors = () => exporter.lines.filter(({ level }) => level === 'error');
-    await start(
-      yamlOf({
-        key: 'api_key: ptlc_a0key0that0the0panel0refuses0all0of0the0time0',
-        servers: [server('survival')],
-      }),
-    );
-    await eventually(() => expect(errors()).toMatchObject([{ fields: { cause: 'key_refused' } }]));
-    expect(await exporter.value('gameserver_panel_up', { panel: 'main' })).toBe(0);
-    const clock = time.clock();
-    const reloadedAt = clock.now();
-    expect(await exporter.reload(yamlOf({ servers: [server('survival')] }))).toMatchObject({ ok: true });
-    await streaming('survival');
-    // It doesn't wait the minute until the next probe, or for a slow retry.
-    expect(clock.now() - reloadedAt).toBeLessThan(50_000);
-  });
-
-  it('fails if the key file is missing, and keeps the previous key', async () => {
-    await start(yamlOf({ servers: [server('survival')] }));
-    await streaming('survival');
-    const outcome = await exporter.reload(yamlOf({ key: 'api_key_file: gone', servers: [server('lobby')] }));
-    expect(outcome).toEqual({
-      ok: false,
-      problems: expect.stringContaining('no such file') as string,
-    });
-    expect(await exporter.value('gameserver_collection_streaming', { server: 'survival' })).toBe(1);
-    expect(await seriesOf('server="lobby"')).toEqual([]);
   });
 
   it('adds and removes panels and their own metrics', async () => {
@@ -287,15 +246,6 @@ describe('a reload', () => {
       expect(await exporter.reload(discovering('24s'))).toMatchObject({ ok: true });
       await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     });
-  });
-
-  it('during another reload runs after it', async () => {
-    await start(yamlOf({ servers: [server('survival')] }));
-    await exporter.write(yamlOf({ servers: [server('survival'), server('lobby')] }));
-    const outcomes = await Promise.all([exporter.reload(), exporter.reload(), exporter.reload()]);
-    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true]);
-    await streaming('lobby');
-    expect(opened('lobby')).toBe(1);
   });
 });
 

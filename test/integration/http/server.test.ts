@@ -3,11 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Clock, SystemClock } from '../../../src/domain/clock.ts';
-import type { FleetReading } from '../../../src/domain/reading.ts';
 import { type ListenAddress } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer } from '../../../src/http/server.ts';
-import { Scraper } from '../../../src/metrics/exposition.ts';
 import type { RenderedBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -159,31 +157,6 @@ describe('/metrics', () => {
     expect(headers['content-type']).not.toContain('0.0.4');
     expect(at.logger.lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
   });
-
-  test('renders once for concurrent scrapes of each encoding', async () => {
-    const inner = fleetReading([streamingReading()]);
-    const servers = vi.fn<FleetReading['servers']>(() => inner.servers());
-    const fleet = { ...inner, servers };
-    const { promise: gate, resolve: release } = deferred<void>();
-    const scraper = new Scraper({
-      fleet,
-      self: { metrics: () => gate.then(() => '# self\n') },
-      clock: new ManualClock(),
-    });
-    const at = await serve({ scrape: (encoding) => scraper.scrape(encoding) }, fleet);
-    const scrapes = Array.from({ length: 10 }, (_, index) =>
-      ask(at, '/metrics', { headers: { 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' } }),
-    );
-    await eventually(() => expect(at.fetched).toHaveBeenCalledTimes(10));
-    release();
-    const answers = await Promise.all(scrapes);
-    const texts = answers.map(({ headers, body }) =>
-      (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString(),
-    );
-    expect(new Set(texts).size).toBe(1);
-    expect(texts[0]).toContain('gameserver_panel_up{panel="main"} 1');
-    expect(servers).toHaveBeenCalledTimes(2);
-  });
 });
 
 test('/-/healthy is 200 even before the exporter is ready', async () => {
@@ -209,17 +182,6 @@ test('the status page runs only its own scripts and loads nothing from elsewhere
       "require-trusted-types-for 'script'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
   expect(body.toString()).toContain('<script type="module" src="assets/page.js">');
-});
-
-test.each(['/', '/metrics', '/nowhere'])('%s has security headers', async (path) => {
-  const { headers } = await ask(await serve(), path);
-  expect(headers).toMatchObject({
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-store',
-  });
-  expect(headers['x-powered-by']).toBeUndefined();
 });
 
 test.each(['/nowhere', '/metrics/', '/metrics/../etc/passwd'])(

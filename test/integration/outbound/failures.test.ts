@@ -61,20 +61,9 @@ const user = { name: 'me', password: PASSWORD };
 
 const PROXY_TROUBLES: readonly ProxyTrouble[] = [
   {
-    what: 'is down',
-    arrange: async () => `http://me:${PASSWORD}@127.0.0.1:1`,
-    words:
-      /the proxy http:\/\/127\.0\.0\.1:1 can't be used: connection to 127\.0\.0\.1:1 refused \(ECONNREFUSED\): check `SETTING` and/,
-  },
-  {
     what: "has a name that can't be resolved",
     arrange: async () => `http://me:${PASSWORD}@proxy.invalid:3128`,
     words: /the proxy http:\/\/proxy\.invalid:3128 can't be used: .*\w+ proxy\.invalid: check `SETTING` and/,
-  },
-  {
-    what: 'requires a user name and password',
-    arrange: async () => (await stage.proxy({ user })).url,
-    words: /the proxy \S+ rejected \S+ \(407\): set its username and password in `SETTING`/,
   },
   {
     what: 'rejects the user name and password',
@@ -121,39 +110,6 @@ describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange
   });
 });
 
-/** What may be wrong with a certificate behind a proxy, and its message. */
-const CERTIFICATE_TROUBLES = [
-  {
-    what: 'comes from an unknown CA',
-    issue: () => unknown.issue(NAMES),
-    panel: /TLS with panel\.test:\d+ failed: .*\(UNABLE_TO_\w+\).*Set `tls_config\.ca_file`/,
-    node: /"cause":"node_tls_unknown_ca".*Set `tls_config\.ca_file`/,
-  },
-];
-
-describe.skipIf(!hasProxy).each(CERTIFICATE_TROUBLES)('a certificate that $what', (trouble) => {
-  it("is reported as the panel's problem and not the proxy's", async () => {
-    const panel = await stage.panel(tlsOf(await trouble.issue()));
-    const proxy = await stage.proxy();
-    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
-    expect(await expectLine(exporter, trouble.panel)).not.toContain('the proxy');
-    expect(panel.calls()).toBe(0);
-  });
-
-  it.each(['node.test', '127.0.0.1'])(
-    "is reported as the node's problem and not the proxy's, for %s",
-    async (host) => {
-      const node = await stage.panel(tlsOf(await trouble.issue()));
-      const panel = await stage.panel({}, false);
-      panel.sendSocketsTo(host, node.port, 'wss');
-      const proxy = await stage.proxy();
-      const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
-      expect(await expectLine(exporter, trouble.node)).not.toContain('the proxy');
-      expect(node.simulator.record.sockets(node.simulator.server('survival').uuid).opened).toBe(0);
-    },
-  );
-});
-
 describe('a proxy that accepts a tunnel and never responds', () => {
   it('is named if it is between the exporter and the nodes, and no connections pile up', async () => {
     const panel = await stage.panel(tlsOf(good), false);
@@ -178,16 +134,5 @@ describe('a proxy that accepts a tunnel and never responds', () => {
     await exporter.eventually(() => expect(proxy.open.size).toBe(2));
     await exporter.stop();
     await eventually(() => expect(proxy.open.size).toBe(0));
-  });
-
-  it('is named if it is between the exporter and the panel, after the connect timeout', async () => {
-    const panel = await stage.panel(tlsOf(good));
-    const proxy = await plainPort();
-    const settings = [trust, `proxy_url: ${proxy.url}`, 'connect_timeout: 1s'];
-    const exporter = await stage.exporter(panel, settings);
-    await expectLine(
-      exporter,
-      /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check `proxy_url`/,
-    );
   });
 });

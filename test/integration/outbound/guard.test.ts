@@ -3,7 +3,7 @@ import { type Authority, type Certificate, createAuthority } from '../../support
 import { ensureDebianPackage } from '../../support/debian.ts';
 import { TINYPROXY } from '../../support/forward-proxy.ts';
 import { startNameService } from '../../support/name-service.ts';
-import { expectLine, SPEED_OF_RESPONSES, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
+import { expectLine, SPEED_OF_RESPONSES, Stage, setProxyVariables, tlsOf } from './stage.ts';
 
 const hasProxy = await ensureDebianPackage(...TINYPROXY);
 
@@ -37,22 +37,6 @@ describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
       expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
     },
   );
-
-  it("can't make the exporter connect to a host that socket_hosts doesn't list", async () => {
-    const panel = await stage.panel(tlsOf(certificate));
-    const proxy = await stage.proxy();
-    const settings = [trust, `proxy_url: ${proxy.url}`, 'socket_hosts: [other.test]'];
-    const exporter = await stage.exporter(panel, settings);
-    await expectLine(exporter, /the host is not in `socket_hosts`/);
-    expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
-  });
-
-  it('can make the exporter connect to the hosts that socket_hosts lists', async () => {
-    const panel = await stage.panel(tlsOf(certificate));
-    const proxy = await stage.proxy();
-    const settings = [trust, `proxy_url: ${proxy.url}`, 'socket_hosts: [node.test]'];
-    await streaming(await stage.exporter(panel, settings));
-  });
 
   it("can't bypass the proxy, by NO_PROXY, with a name that resolves to this machine", async () => {
     const names = startNameService();

@@ -149,24 +149,6 @@ describe('calls that wait', () => {
   });
 });
 
-describe('the rate limit', () => {
-  it('is the one that the panel reports, less what is left to people', async () => {
-    answer = healthy({ 'X-RateLimit-Limit': '240' });
-    const listener = vi.fn<() => void>();
-    gateway.changes.add(listener);
-    expect(gateway.budget()).toMatchObject({ limitPerMinute: 48 });
-    await connect('a');
-    expect(gateway.budget()).toMatchObject({ limitPerMinute: 192, knownLimitPerMinute: 240 });
-    expect(listener).toHaveBeenCalled();
-  });
-
-  it("is learned from the panel's own errors as well", async () => {
-    answer = json(404, envelope('Not found.'), { 'X-RateLimit-Limit': '120' });
-    await expect(poll('a')).rejects.toThrow('404');
-    expect(gateway.budget().knownLimitPerMinute).toBe(120);
-  });
-});
-
 describe('a 429', () => {
   const throttled = json(429, envelope('Too Many Attempts.'), {
     'X-RateLimit-Limit': '240',

@@ -6,7 +6,7 @@ import { ECHOES } from '../../support/echoes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { pageData } from '../../support/page-data.ts';
-import { envelope, json, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
+import { envelope, json, page, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
 import { frame } from './hostile-panel.ts';
 
 /** 49 characters without a prefix, and a token. */
@@ -31,6 +31,7 @@ function credentials(index: number, echoed: string, host: string) {
   if (REDIRECTED.has(index)) return json(302, {}, { location: `http://127.0.0.1:9/${encodeURI(echoed)}` });
   const answers = [
     json(403, envelope(`the key ${echoed} is not valid`)),
+    page(502, `Authorization: Bearer ${echoed}`),
     json(200, { data: named }),
     json(200, { data: token }),
     json(200, { data: token }),

@@ -1,18 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { pageData, pageFleet } from '../../support/page-data.ts';
 import { envelope, json } from '../panel/scripted-server.ts';
-import {
-  behave,
-  frame,
-  type HostilePanel,
-  type HostileServer,
-  KEY,
-  startHostilePanel,
-} from './hostile-panel.ts';
+import { behave, frame, type HostilePanel, type HostileServer, startHostilePanel } from './hostile-panel.ts';
 
 /** Harms a terminal, a log line, a page, and text that is read from right to left. */
 const EVIL =
@@ -52,11 +45,6 @@ const SERVERS: readonly HostileServer[] = [
     credentials: text(502, `<html><title>${EVIL}</title>`, { 'content-type': 'text/html' }),
     resources: text(200, EVIL),
   },
-  {
-    name: 'evil key echo',
-    credentials: json(403, envelope(`${EVIL} ${KEY}`)),
-    resources: json(403, envelope(KEY)),
-  },
   { name: 'ten megabytes of words', credentials: json(500, envelope('a'.repeat(10_000_000))) },
   // Bodies that are not what they seem.
   { name: 'prototype', credentials: text(200, PROTOTYPE), resources: text(200, PROTOTYPE) },
@@ -81,7 +69,6 @@ const SERVERS: readonly HostileServer[] = [
     ),
   },
   { name: 'hints without end', credentials: (response) => hintWithoutEnd(response) },
-  { name: 'a token too long', credentials: (response, request) => longToken(response, request) },
   { name: 'a cookie', credentials: json(500, envelope('later'), { 'set-cookie': 'a=b; Path=/' }) },
   // A malicious node.
   { name: 'evil close', node: (socket) => socket.close(4000, EVIL.slice(0, 40)) },
@@ -132,12 +119,6 @@ const SERVERS: readonly HostileServer[] = [
 
 let panel: HostilePanel;
 let exporter: ExporterUnderTest;
-
-/** A token that doesn't fit into a frame. */
-function longToken(response: ServerResponse, { url, headers: { host } }: IncomingMessage): void {
-  const socket = `ws://${host}${url}`;
-  response.end(JSON.stringify({ data: { token: '"'.repeat(5_000), socket } }));
-}
 
 const HINT = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 
@@ -265,14 +246,6 @@ describe('a hostile panel and its node', () => {
     expect((await expectRow('ten megabytes of words', 'aaa')).length).toBeLessThan(1_000);
   });
 
-  it("can't reveal the key or a token in the log, metrics or page", async () => {
-    const texts = exporter.lines.flatMap(({ fields, message }) => [message, ...textsIn(fields)]);
-    const json = await (await fetch(`${exporter.url}/api/v1/servers`)).text();
-    const shown = [...texts, await exporter.scrape(), await page(), json].join('\n');
-    expect(shown).not.toContain(KEY);
-    expect(shown).not.toContain('eyJ');
-  });
-
   it("can't change an object of the program", async () => {
     expect(callsFor('prototype')).toBeGreaterThan(0);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -304,10 +277,6 @@ describe('a hostile panel and its node', () => {
       expect(headers.cookie).toBeUndefined();
       expect(headers.authorization).toBeUndefined();
     }
-  });
-
-  it('cause a clear error with a token that is too long', async () => {
-    await expectRow('a token too long', 'expected a token of at most 4000 bytes, got 10002');
   });
 });
 

@@ -77,16 +77,6 @@ describe('a proxy whose response to CONNECT is too long', () => {
     },
   );
 
-  it('between the exporter and the panel is named in the error, and costs one call', async () => {
-    const panel = await stage.panel(tlsOf(certificate));
-    const hostile = await endless();
-    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${hostile.url}`]);
-    const line = await expectLine(exporter, wordsFor('proxy_url'));
-    expect(line).toContain('"cause":"proxy"');
-    await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
-    await expectAllCut(hostile);
-  });
-
   it.each([
     ['headers', OK, 'X-A: b\r\n'],
     ['empty lines', '', '\r\n'],

@@ -56,6 +56,8 @@ describe('a page of another site, in the browser of a user who can reach the exp
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-powered-by')).toBeNull();
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(headers.get('set-cookie')).toBeNull();
   });

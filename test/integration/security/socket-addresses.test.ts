@@ -2,12 +2,10 @@ import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { CauseCode } from '../../../src/domain/problem.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
-import { pageData } from '../../support/page-data.ts';
 import { selfSigned } from '../panel/certificate.ts';
-import { type HostilePanel, KEY, startHostilePanel } from './hostile-panel.ts';
+import { type HostilePanel, startHostilePanel } from './hostile-panel.ts';
 
 let canary: Server;
 let port: number;
@@ -15,27 +13,17 @@ let reached = 0;
 let panel: HostilePanel;
 let exporter: ExporterUnderTest;
 
-/** Where a panel on another machine sends a server's socket, and the resulting error. */
+/** Where a panel on another machine sends a server's socket, and the resulting cause. */
 const ADDRESSES = [
-  ['plain ws', 'ws://203.0.113.7:PORT/ws', 'plain ws is not allowed'],
-  ['loopback', 'wss://127.0.0.1:PORT/ws', 'a loopback or link-local address'],
-  ["AWS' metadata service in IPv6", 'wss://[fd00:ec2::254]/latest/meta-data', 'a cloud metadata address'],
-  ['a name that resolves to a metadata service', 'wss://metadata.test/ws', 'resolves to fd00:ec2::254'],
-  ['a name that resolves to loopback', 'wss://node.test:PORT/ws', 'resolves to 127.0.0.1'],
-  ['https', 'https://127.0.0.1:PORT/ws', 'expected the scheme wss'],
-  ['a local socket', 'ws+unix:///var/run/docker.sock:/containers/json', 'expected the scheme wss'],
-  ['line breaks', 'not\r\nan address', 'expected a wss:// socket address'],
+  ['plain ws', 'ws://203.0.113.7:PORT/ws', 'socket_address_insecure'],
+  ['loopback', 'wss://127.0.0.1:PORT/ws', 'socket_address_local'],
+  ["AWS' metadata service in IPv6", 'wss://[fd00:ec2::254]/latest/meta-data', 'socket_address_local'],
+  ['a name that resolves to a metadata service', 'wss://metadata.test/ws', 'socket_address_local'],
+  ['a name that resolves to loopback', 'wss://node.test:PORT/ws', 'socket_address_local'],
+  ['https', 'https://127.0.0.1:PORT/ws', 'socket_address'],
+  ['a local socket', 'ws+unix:///var/run/docker.sock:/containers/json', 'socket_address'],
+  ['line breaks', 'not\r\nan address', 'socket_address'],
 ] as const;
-
-const CAUSE_BY_WORDS: Readonly<Record<(typeof ADDRESSES)[number][2], CauseCode>> = {
-  'plain ws is not allowed': 'socket_address_insecure',
-  'a loopback or link-local address': 'socket_address_local',
-  'a cloud metadata address': 'socket_address_local',
-  'resolves to fd00:ec2::254': 'socket_address_local',
-  'resolves to 127.0.0.1': 'socket_address_local',
-  'expected the scheme wss': 'socket_address',
-  'expected a wss:// socket address': 'socket_address',
-};
 
 beforeAll(async () => {
   canary = createServer((socket) => {
@@ -77,29 +65,17 @@ function resolveNamesHere(): void {
 describe('a socket address from a panel on another machine', () => {
   it.each(ADDRESSES)(
     'that is %s is refused with a clear error, without a connection',
-    async (name, _address, words) => {
+    async (name, _address, cause) => {
       await eventually(async () => {
         const page = await fetch(`${exporter.url}/api/v1/servers`);
         const { servers } = (await page.json()) as {
-          servers: { server: string; cause?: string; trouble?: string }[];
+          servers: { server: string; cause?: string }[];
         };
         const row = servers.find(({ server }) => server === name);
-        expect(row?.trouble).toContain(words);
-        expect(row?.cause).toBe(CAUSE_BY_WORDS[words]);
+        expect(row?.cause).toBe(cause);
       });
       expect(reached).toBe(0);
       expect(panel.upgrades).toEqual([]);
     },
   );
-
-  it('costs the server only its socket: it is polled', async () => {
-    await exporter.until('gameserver_collection_up', { server: 'loopback' }, 1);
-    expect(reached).toBe(0);
-  });
-
-  it("can't reveal the key, which is sent only to the panel", async () => {
-    expect(panel.calls.length).toBeGreaterThan(ADDRESSES.length);
-    const said = `${JSON.stringify(exporter.lines)}${await exporter.scrape()}${await pageData(exporter.url)}`;
-    expect(said).not.toContain(KEY);
-  });
 });

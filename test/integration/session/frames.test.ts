@@ -58,21 +58,6 @@ describe('an invalid or unknown frame', () => {
     expect(await exporter.scrape()).not.toMatch(/^gameserver_.*NaN/im);
   });
 
-  it('is counted and survived if it is binary', async () => {
-    await streamingOnce();
-    panel.sockets({ kind: 'binary', server: 'survival', base64: 'AAEC' });
-    await vi.waitFor(async () => expect(await bad('binary')).toBe(1), { timeout: 5_000 });
-    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
-  });
-
-  it('with an unknown event is counted as other', async () => {
-    await streamingOnce();
-    panel.sockets({ kind: 'send', server: 'survival', event: 'feature match', args: ['eula'] });
-    panel.sockets({ kind: 'send', server: 'survival', event: 'something new' });
-    await exporter.until('gameserver_exporter_messages_total', { event: 'other' }, 1);
-    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
-  });
-
   it("in a flood of console lines is counted, never parsed, and doesn't disturb the samples", async () => {
     await streamingOnce();
     const line = JSON.stringify({ event: 'console output', args: ['\u001b[31m[12:00:00] flood'.repeat(5)] });

@@ -189,13 +189,6 @@ describe('the upgrade', () => {
     const head = (length: number | 'endless') =>
       `HTTP/1.1 404 Not Found\r\n${length === 'endless' ? '' : `Content-Length: ${length}\r\n`}Connection: close\r\n\r\n`;
 
-    it("is refused with the text of a daemon that doesn't know the server", async () => {
-      const port = await startNode((_request, socket) => socket.end(head(UNKNOWN.length) + UNKNOWN));
-      connect(`ws://127.0.0.1:${port}/ws`);
-      expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404, body: UNKNOWN });
-      expect(clock.pending).toBe(0);
-    });
-
     it('is reassembled if it arrives in pieces', async () => {
       const pieces = [head(UNKNOWN.length), UNKNOWN.slice(0, 30), UNKNOWN.slice(30)];
       const port = await startNode((_request, socket) => {

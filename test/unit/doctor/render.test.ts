@@ -10,7 +10,9 @@ import type { CauseCode } from '../../../src/domain/problem.ts';
 import { doctorReport, panelReport, problem, serverReport } from './reports.ts';
 
 const plain = new Printout(false);
-const ALL_WELL = doctorReport(panelReport({ servers: [serverReport('survival'), serverReport('creative')] }));
+const ALL_WELL = doctorReport(
+  panelReport({ servers: [{ ...serverReport('survival'), players: 12 }, serverReport('creative')] }),
+);
 const TROUBLED = doctorReport(
   panelReport({
     servers: [serverReport('survival'), serverReport('creative', 'origin')],
@@ -34,7 +36,7 @@ panel main: https://panel.example.com
                     192; 1.6 needed
   servers  ok       2 of 2 without problems
 
-  survival  ok       streaming, running
+  survival  ok       streaming, running, 12 players
   creative  ok       streaming, running
 
 No problems: 1 panel, 2 servers (7 calls in 3 s).
