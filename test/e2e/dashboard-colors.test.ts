@@ -137,18 +137,6 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
         }
       });
     });
-
-    it.each(HEALTHY)('%s: "%s" is %s', async (file, title, ...expected) => {
-      await eventually(async () => {
-        const colors = await colorsIn(panelNamed(file, title), chosen('healthy'));
-        expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
-      });
-    });
-
-    it('there are no problems', async () => {
-      const query = queryNamed('fleet.json', 'Problems');
-      expect(await askFor(prometheus.url, query, chosen('healthy'), settled())).toEqual([]);
-    });
   });
 
   describe('for an exporter that died', () => {
@@ -317,20 +305,6 @@ const MAY_BE_GRAY = new Set([
   'Data',
   'Disk full in',
 ]);
-
-const HEALTHY = [
-  ['fleet.json', 'Exporters', `1 ${GOOD}`, `0 ${GOOD}`],
-  ['fleet.json', 'Panels down', `0 ${GOOD}`],
-  ['fleet.json', 'Crashes', `0 ${GOOD}`],
-  ['fleet.json', 'Servers', `2 ${PLAIN}`, `4 ${PLAIN}`],
-  ['fleet.json', 'Down', `0 ${GOOD}`],
-  ['fleet.json', 'No data', `0 ${GOOD}`],
-  ['fleet.json', 'Off', `1 ${INFORMATION}`, `1 ${INFORMATION}`],
-  ['exporter.json', 'Fresh data', `1 ${GOOD}`],
-  ['exporter.json', 'HTTP 429', `0 ${GOOD}`],
-  ['exporter.json', 'Shards down', `0 ${GOOD}`],
-  ['exporter.json', 'Bad configs', `0 ${GOOD}`],
-] as const;
 
 const IN_TROUBLE = [
   ['fleet.json', 'Exporters', `1 ${GOOD}`, `0 ${GOOD}`],

@@ -168,20 +168,6 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
     });
   });
 
-  it('the panel in trouble and the first problem of each server are named', async () => {
-    const query = queriesOf(dashboardIn('fleet.json')).find(({ expr }) => expr.includes('"problem"'));
-    if (query === undefined) throw new Error('expected a query of problems');
-    const main = { ...OWN, panel: ['main', 'other'] };
-    await eventually(async () => {
-      const found = await ask(query, main, settled());
-      const problems = found.map(
-        ({ metric }) =>
-          `${metric['server'] ?? metric['panel']}: ${metric['problem']}, urgency ${metric['urgency']}`,
-      );
-      expect(problems.toSorted()).toEqual(PROBLEMS.toSorted());
-    });
-  });
-
   function ask(query: DashboardQuery, chosen: Choices, at: number) {
     return askFor(prometheus.url, query, chosen, at);
   }
@@ -224,12 +210,6 @@ const FIGURES = [
   ['exporter.json', 'Shards down / A', 0],
   ['exporter.json', 'Bad configs / A', 0],
 ] as const;
-
-const PROBLEMS = [
-  'other: key_refused, urgency 1',
-  'modded: down, urgency 1',
-  'survival: backup_failed, urgency 2',
-];
 
 const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere', 'lobby', 'maze'].toSorted();
 

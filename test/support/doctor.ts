@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { Printout } from '../../src/doctor/paint.ts';
 import { renderReport, reportDocument } from '../../src/doctor/render.ts';
-import type { DoctorReport, FoundProblem, ServerReport } from '../../src/doctor/report.ts';
+import type { DoctorReport, FoundProblem } from '../../src/doctor/report.ts';
 import { type RunOptions, runDoctor } from '../../src/doctor/run.ts';
 import { formatIssues } from '../../src/yaml/settings.ts';
 import { fastClock } from './exporter.ts';
@@ -50,9 +50,4 @@ export function problemsOf({ panels }: DoctorReport): readonly FoundProblem[] {
 /** The report as text and as JSON. */
 export function shownOf(report: DoctorReport): string {
   return `${renderReport(report, new Printout(false))}${JSON.stringify(reportDocument(report))}`;
-}
-
-/** The report on the server with this name. */
-export function serverNamed({ panels }: DoctorReport, name: string): ServerReport | undefined {
-  return panels.flatMap(({ servers }) => servers).find((server) => server.name === name);
 }

@@ -122,7 +122,7 @@ describe.skipIf(!hasPromtool)('the table of problems', () => {
     const file = join(folder, 'attention.yml');
     const tests = {
       rule_files: [repositoryPath('deploy/prometheus/rules/gameserver.yml')],
-      evaluation_interval: '30s',
+      evaluation_interval: '1m',
       // Otherwise in random order, although the second group reads the first.
       group_eval_order: ['gameserver', 'gameserver-problems'],
       tests: [

@@ -80,21 +80,4 @@ describe('discovery', () => {
     expect(await exporter.scrape()).not.toContain('server="lobby"');
     expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
   });
-
-  it('starts, changes and ends with a reload, and keeps the sockets of servers that stay', async () => {
-    const panel = await panelWith({ servers: SERVERS, admin: true });
-    const servers = ['limits_from_listing: false', 'servers:', `  - { id: ${SURVIVAL}, name: survival }`];
-    const exporter = await observe(panel, servers);
-    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
-    await exporter.reload(yamlOf(panel, ['discover: { type: admin-all }', ...servers]));
-    await untilNames(exporter, ['lobby', 'not ours', 'survival']);
-    await exporter.reload(
-      yamlOf(panel, ['discover: { type: admin-all, exclude: { name: [not*] } }', ...servers]),
-    );
-    expect(await namesOf(exporter)).toEqual(['lobby', 'survival']);
-    await exporter.reload(yamlOf(panel, servers));
-    expect(await namesOf(exporter)).toEqual(['survival']);
-    expect(await exporter.value('gameserver_exporter_discovered_servers')).toBeUndefined();
-    expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
-  });
 });

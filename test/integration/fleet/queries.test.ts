@@ -16,7 +16,6 @@ const PAPER: ServerSpec = {
 };
 const TWELVE: Answer = { players: 12, playersMax: 40 };
 const SERVER = { server: 'survival' };
-const FAMILIES = /^gameserver_(?:players|players_max|query_\w+)\{/m;
 
 let panel: Simulator;
 let queried: Question[];
@@ -90,19 +89,6 @@ describe('a server with a query', () => {
     expect(portsOf(queried[0])).toEqual([25_565, 25_564]);
   });
 
-  it('is no longer queried once it stops, and its query metrics disappear', async () => {
-    const shown = await observe();
-    await shown.until('gameserver_players', SERVER, 12);
-    panel.power('survival', 'stop');
-    await shown.until('gameserver_state', { ...SERVER, state: 'offline' }, 1);
-    expect(await shown.scrape()).not.toMatch(FAMILIES);
-    queried.length = 0;
-    panel.power('survival', 'start');
-    await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
-    await shown.until('gameserver_players', SERVER, 12);
-    expect(queried.length).toBeGreaterThanOrEqual(1);
-  });
-
   it('delays no scrape and no stop while a query hangs', async () => {
     answer = () => new Promise(() => undefined);
     const shown = await observe();
@@ -152,26 +138,4 @@ describe("a server that can't be queried", () => {
       expect(again).toHaveLength(expected.length);
     },
   );
-});
-
-describe('a reload', () => {
-  it('starts and ends queries', async () => {
-    const shown = await observe(PAPER, yamlOf);
-    await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
-    expect(await shown.scrape()).not.toMatch(FAMILIES);
-    expect(queried).toEqual([]);
-    await shown.reload(yamlOf(panel, QUERY));
-    await shown.until('gameserver_players', SERVER, 12);
-    answer = () => Promise.resolve({ ...TWELVE, players: 13 });
-    await shown.reload(
-      yamlOf(panel, ['query: { type: valheim, address: "203.0.113.9:2457", interval: 10s }']),
-    );
-    expect(await shown.value('gameserver_players', SERVER)).not.toBe(12);
-    await shown.until('gameserver_players', SERVER, 13);
-    expect(firstOf(queried.at(-1))).toMatchObject({ protocol: 'valve', ip: '203.0.113.9' });
-    expect(portsOf(queried.at(-1))).toEqual([2_457]);
-    await shown.reload(yamlOf(panel));
-    expect(await shown.scrape()).not.toMatch(FAMILIES);
-    expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
-  });
 });

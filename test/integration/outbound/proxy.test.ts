@@ -61,13 +61,6 @@ describe.skipIf(!hasProxy)('proxy_url', () => {
     expect(warnings.filter(({ message }) => message.includes('ServerName'))).toEqual([]);
   });
 
-  it('may use TLS with any certificate if verification is off', async () => {
-    const panel = await stage.panel(tlsOf(certificate));
-    const proxy = await stage.proxy({ certificate: await authority.issue('DNS:elsewhere.test', 'expired') });
-    const lax = 'tls_config: { insecure_skip_verify: true }';
-    await streaming(await stage.exporter(panel, [lax, `proxy_url: ${proxy.url}`]));
-  });
-
   it('receives plain calls in absolute form, and tunnels for plain sockets', async () => {
     const panel = await stage.panel();
     const proxy = await stage.proxy();

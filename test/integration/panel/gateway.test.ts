@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Gateway, type PanelGateway } from '../../../src/panel/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
@@ -64,13 +65,10 @@ afterEach(async () => {
 
 /** Waits until the check holds, without advancing the clock. */
 const until = (check: () => void) =>
-  vi.waitFor(
-    async () => {
-      await clock.advance(0);
-      check();
-    },
-    { timeout: 5_000, interval: 2 },
-  );
+  eventually(async () => {
+    await clock.advance(0);
+    check();
+  });
 
 const paths = () => panel.requests.map(({ url }) => url?.replace('/api/client/servers/', ''));
 const asked = (path: string) => paths().filter((one) => one === path).length;

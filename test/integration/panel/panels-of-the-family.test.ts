@@ -45,16 +45,6 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     expect((error as PanelError).message).toMatch(/: the path needs the daemon, see the setting `daemon`$/);
   });
 
-  it('identifies it in the server list', async () => {
-    const { servers } = (await api.get('listing', { page: 1, perPage: 100 }, never())).value;
-    expect(servers).toHaveLength(3);
-    for (const { uuid, identifier, daemon } of servers) {
-      await api.get('websocket', { id: uuid, daemon }, never());
-      await api.get('backups', { id: identifier, page: 1, daemon }, never());
-    }
-    expect(telemetry.calls.filter((call) => !call.endsWith(' 200'))).toEqual([]);
-  });
-
   it('still has no server that it does not know', async () => {
     const error = api.get('websocket', { id: 'deadbeef', daemon: 'wings' }, never());
     await expect(error).rejects.toMatchObject({ problem: { cause: 'not_found' } });

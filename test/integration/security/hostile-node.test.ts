@@ -243,11 +243,4 @@ describe('a machine in the middle between the exporter and the node', () => {
     await eventually(() => expect(kindsOf(events)).toEqual(['refused']));
     expect(upgrades).toEqual([]);
   });
-
-  it('is only accepted if the configuration turns off verification', async () => {
-    const certificate = await selfSigned('IP:127.0.0.1');
-    const port = await startNode(sending(), certificate);
-    const events = connect(`wss://127.0.0.1:${port}/ws`, { tls: socketTls({ ca: certificate.cert }) });
-    await eventually(() => expect(kindsOf(events)).toEqual(['opened']));
-  });
 });

@@ -14,6 +14,7 @@ import {
   socketTls,
 } from '../../../src/session/socket.ts';
 import { guardedNames } from '../../../src/session/socket-address.ts';
+import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -126,7 +127,6 @@ function connect(address: string, options: Partial<SocketOptions> = {}): Console
   return socket;
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
 const types = () => reported.map((event) => event.type);
 
 async function open(
@@ -135,7 +135,7 @@ async function open(
 ): Promise<[ConsoleSocket, WebSocket]> {
   const port = await startNode(upgrade);
   const socket = connect(`ws://127.0.0.1:${port}/api/servers/1a7ce997/ws`, options);
-  await until(() => expect(types()).toContain('opened'));
+  await eventually(() => expect(types()).toContain('opened'));
   const [ws] = accepted;
   if (ws === undefined) throw new Error('expected the node to hold a socket');
   return [socket, ws];
@@ -159,7 +159,7 @@ async function settled(): Promise<void> {
 
 /** The only reported event. */
 async function onlyReport(): Promise<Reported> {
-  await until(() => expect(reported.length).toBeGreaterThan(0));
+  await eventually(() => expect(reported.length).toBeGreaterThan(0));
   await settled();
   expect(reported).toHaveLength(1);
   return reported[0] as Reported;
@@ -216,7 +216,7 @@ describe('the upgrade', () => {
       connect(`ws://127.0.0.1:${port}/ws`);
       expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404, body: 'x'.repeat(512) });
       expect(clock.pending).toBe(0);
-      await until(() => expect([...connections].every(({ destroyed }) => destroyed)).toBe(true));
+      await eventually(() => expect([...connections].every(({ destroyed }) => destroyed)).toBe(true));
       expect(written).toBeLessThan(64 * 1_048_576);
     });
 
@@ -226,7 +226,7 @@ describe('the upgrade', () => {
     ])('with a body that %s is given up after a second', async (_what, beginning) => {
       const port = await startNode((_request, socket) => socket.write(head('endless') + beginning));
       connect(`ws://127.0.0.1:${port}/ws`);
-      await until(() => expect(clock.pending).toBe(1));
+      await eventually(() => expect(clock.pending).toBe(1));
       await clock.advance(999);
       await settled();
       expect(reported).toEqual([]);
@@ -238,9 +238,9 @@ describe('the upgrade', () => {
     it('is ignored once the socket is closed', async () => {
       const port = await startNode((_request, socket) => socket.write(head('endless')));
       const socket = connect(`ws://127.0.0.1:${port}/ws`);
-      await until(() => expect(clock.pending).toBe(1));
+      await eventually(() => expect(clock.pending).toBe(1));
       void socket.close();
-      await until(() => expect(clock.pending).toBe(0));
+      await eventually(() => expect(clock.pending).toBe(0));
       expect(reported).toEqual([]);
     });
   });
@@ -293,7 +293,7 @@ describe('the upgrade', () => {
     });
     expect(upgrades).toHaveLength(0);
     connect(`ws://localhost:${port}/ws`);
-    await until(() => expect(types()).toEqual(['refused', 'opened']));
+    await eventually(() => expect(types()).toEqual(['refused', 'opened']));
   });
 });
 
@@ -304,7 +304,7 @@ describe('an upgrade that hangs', () => {
   it('is ended by close, and reports nothing', async () => {
     const port = await startNode(hang);
     const socket = connect(`ws://127.0.0.1:${port}/ws`);
-    await until(() => expect(upgrades).toHaveLength(1));
+    await eventually(() => expect(upgrades).toHaveLength(1));
     const [connection] = connections;
     const gone = connection === undefined ? undefined : once(connection, 'end');
     await socket.close();
@@ -329,7 +329,7 @@ describe('incoming frames', () => {
     const [, ws] = await open();
     ws.send('{"event":"auth success"}');
     ws.send(Buffer.from([1, 2, 3]));
-    await until(() => expect(reported).toHaveLength(3));
+    await eventually(() => expect(reported).toHaveLength(3));
     expect(reported.slice(1)).toEqual([
       { type: 'message', text: '{"event":"auth success"}', isBinary: false },
       { type: 'message', text: '\u0001\u0002\u0003', isBinary: true },
@@ -347,14 +347,14 @@ describe('incoming frames', () => {
   it('of 1 MiB are accepted', async () => {
     const [, ws] = await open();
     ws.send('x'.repeat(MAX_FRAME_BYTES));
-    await until(() => expect(types()).toEqual(['opened', 'message']));
+    await eventually(() => expect(types()).toEqual(['opened', 'message']));
   });
 
   it('of more than 1 MiB close the socket, and the listener receives the reason', async () => {
     const [, ws] = await open();
     const closed = once(ws, 'close');
     ws.send('x'.repeat(MAX_FRAME_BYTES + 1));
-    await until(() => expect(types()).toEqual(['opened', 'closed']));
+    await eventually(() => expect(types()).toEqual(['opened', 'closed']));
     expect(reported[1]).toEqual({
       type: 'closed',
       code: 1006,
@@ -367,7 +367,7 @@ describe('incoming frames', () => {
   it("that arrive with the upgrade's response are reported after the opening", async () => {
     const greet = (ws: WebSocket) => ws.send('{"event":"daemon message"}');
     await open({}, acceptUpgrade({ greet }));
-    await until(() => expect(types()).toEqual(['opened', 'message']));
+    await eventually(() => expect(types()).toEqual(['opened', 'message']));
   });
 });
 
@@ -380,7 +380,7 @@ describe('a close by the node', () => {
   ])('with %i "%s" is reported unchanged', async (code, text) => {
     const [, ws] = await open();
     ws.close(code, text);
-    await until(() => expect(types()).toEqual(['opened', 'closed']));
+    await eventually(() => expect(types()).toEqual(['opened', 'closed']));
     expect(reported[1]).toEqual({ type: 'closed', code, text, oversize: false });
     expect(clock.pending).toBe(0);
   });
@@ -388,7 +388,7 @@ describe('a close by the node', () => {
   it('without a frame is reported as 1006', async () => {
     const [, ws] = await open();
     ws.terminate();
-    await until(() => expect(types()).toEqual(['opened', 'closed']));
+    await eventually(() => expect(types()).toEqual(['opened', 'closed']));
     expect(reported[1]).toEqual({ type: 'closed', code: 1006, text: '', oversize: false });
     expect(clock.pending).toBe(0);
   });
@@ -412,7 +412,7 @@ describe('close', () => {
     await clock.advance(999);
     expect(gone).not.toHaveBeenCalled();
     await clock.advance(1);
-    await until(() => expect(gone).toHaveBeenCalledOnce());
+    await eventually(() => expect(gone).toHaveBeenCalledOnce());
     expect(types()).toEqual(['opened']);
     expect(clock.pending).toBe(0);
   });
@@ -420,7 +420,7 @@ describe('close', () => {
   it('resolves at once if the node closed it before', async () => {
     const [socket, ws] = await open();
     ws.terminate();
-    await until(() => expect(types()).toEqual(['opened', 'closed']));
+    await eventually(() => expect(types()).toEqual(['opened', 'closed']));
     await socket.close();
     expect(types()).toEqual(['opened', 'closed']);
   });
