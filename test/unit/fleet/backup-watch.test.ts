@@ -160,24 +160,17 @@ it('ignores events of servers whose backups are not read', async () => {
   expect(asked).toEqual([]);
 });
 
-it('forgets a server that is removed while it waits', async () => {
+it.each<[string, (record: ServerRecord) => void]>([
+  ['removed', () => (records = records.slice(1))],
+  ['suspended', (record) => (record.target = { ...record.target, blocked: 'suspended' })],
+])('does not read the list of a server that is %s while it waits', async (_what, change) => {
   await start(2);
-  completed(0);
-  await clock.advance(0);
-  completed(0);
-  records = records.slice(1);
-  await clock.advance(10 * MINUTE);
-  expect(asked).toHaveLength(1);
-});
-
-it('does not read the list of a server that is suspended while it waits', async () => {
-  await start(1);
   completed(0);
   await clock.advance(0);
   completed(0);
   const [record] = records;
   if (record === undefined) throw new Error('expected a server');
-  record.target = { ...record.target, blocked: 'suspended' };
+  change(record);
   await clock.advance(10 * MINUTE);
   expect(asked).toHaveLength(1);
 });

@@ -136,14 +136,6 @@ describe('the walks', () => {
     expect(names()).toEqual(['server-1', 'server-2']);
   });
 
-  it('remove a server after a single walk without it if its own calls return 404', async () => {
-    await start();
-    pages[1] = [];
-    notFound = new Set(['00000003']);
-    await clock.advance(5 * MINUTE);
-    expect(names()).toEqual(['server-1', 'server-2']);
-  });
-
   it('skip an entry without a valid UUID: it counts as a failure, but causes no extra walks', async () => {
     await start();
     pages = [[listed(1), listed(2, { uuid: 'nonsense' })], []];

@@ -1,9 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
-import { PanelError } from '../../../src/panel/errors.ts';
 import { FleetBench, SETTINGS, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
-const DOWN = new PanelError({ cause: 'connection', detail: 'no connection' });
 
 let bench: FleetBench;
 
@@ -12,28 +10,6 @@ beforeEach(() => {
 });
 
 const messages = () => bench.log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
-
-it('servers that stream once the panel recovered are logged like others', async () => {
-  const take = bench.gateway.answerCredentials;
-  bench.gateway.answerCredentials = () => Promise.reject(DOWN);
-  bench.gateway.answerResources = () => Promise.reject(DOWN);
-  bench.gateway.limitPerMinute = 1_000;
-  bench.gateway.isPinned = true;
-  const fleet = bench.create(servers(20));
-  fleet.start();
-  bench.gateway.becomes('down', DOWN.problem);
-  await bench.clock.advance(MINUTE);
-  const before = messages().length;
-  bench.gateway.answerCredentials = take;
-  bench.gateway.becomes('up');
-  await bench.clock.advance(2 * MINUTE);
-  expect(messages().slice(before)).toEqual([
-    ...Array.from({ length: 5 }, () => expect.stringMatching(/^server .+ is streaming$/)),
-    expect.stringMatching(/^15 more sockets open \(/),
-  ]);
-  await fleet.stop();
-  expect(bench.clock.pending).toBe(0);
-});
 
 it('a server that left is not reported later', async () => {
   bench.gateway.limitPerMinute = 1_000;

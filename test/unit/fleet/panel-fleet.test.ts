@@ -5,7 +5,7 @@ import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.t
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
-import { FleetBench, named, RESOURCES, servers } from '../../support/fleet-bench.ts';
+import { FleetBench, named, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
 const REFUSED = new PanelError({ cause: 'key_refused', detail: 'the API key is refused' }, { status: 401 });
@@ -13,13 +13,12 @@ const REFUSED = new PanelError({ cause: 'key_refused', detail: 'the API key is r
 let bench: FleetBench;
 let clock: FleetBench['clock'];
 let gateway: FleetBench['gateway'];
-let log: FleetBench['log'];
 let sockets: FleetBench['sockets'];
 let fleet: PanelFleet;
 
 beforeEach(() => {
   bench = new FleetBench();
-  ({ clock, gateway, log, sockets } = bench);
+  ({ clock, gateway, sockets } = bench);
 });
 
 afterEach(async () => {
@@ -40,15 +39,6 @@ const NEVER = (_: string, signal: AbortSignal) =>
   });
 
 describe('a fleet', () => {
-  it('gives every server a socket and polls none', async () => {
-    start(servers(3));
-    await clock.advance(1_000);
-    expect(conditions()).toEqual(times(3, 'streaming'));
-    expect(new Set(streamed())).toEqual(new Set(['a', 'b', 'c']));
-    await clock.advance(MINUTE);
-    expect(gateway.asked('resources')).toEqual([]);
-  });
-
   it('respects the modes', async () => {
     start([named('a', { mode: 'poll' }), named('b'), named('c', { mode: 'socket' })]);
     await clock.advance(10 * MINUTE);
@@ -61,7 +51,7 @@ describe('a fleet', () => {
     const orders = new Set<string>();
     for (let restart = 0; restart < 20; restart += 1) {
       bench = new FleetBench();
-      ({ clock, gateway, log, sockets } = bench);
+      ({ clock, gateway, sockets } = bench);
       bench.random = random;
       start(servers(8));
       await clock.advance(1_000);
@@ -155,90 +145,6 @@ describe('the servers of a node', () => {
       { name: 'n1', up: true, problem: SILENT },
       { name: 'n2', up: true, problem: undefined },
     ]);
-  });
-
-  it('reconnect at once when its sockets work again, and leave those of other nodes alone', async () => {
-    gateway.socketsFail('n1', SILENT);
-    for (const socket of sockets) socket.drops();
-    await clock.advance(MINUTE);
-    const before = sockets.length;
-    gateway.socketsFail('n1');
-    await clock.advance(1_000);
-    expect(ofNode('n1')).toEqual(times(3, 'streaming'));
-    const again = sockets.slice(before).map(({ url }) => url.at(-1));
-    expect(again).toHaveLength(3);
-    expect(new Set(again)).toEqual(new Set(['a', 'b', 'c']));
-  });
-
-  it('are polled at once when the panel reaches it again', async () => {
-    gateway.socketsFail('n1', SILENT);
-    gateway.answerResources = () =>
-      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no response from the node' }));
-    for (const socket of sockets) socket.drops();
-    await clock.advance(10 * MINUTE);
-    expect(ofNode('n1')).toEqual(times(3, 'failing'));
-    gateway.answerResources = () => Promise.resolve(RESOURCES);
-    gateway.pollsFail('n1', SILENT);
-    gateway.pollsFail('n1');
-    await clock.advance(10);
-    expect(ofNode('n1')).toEqual(times(3, 'polling'));
-  });
-});
-
-describe("the panel's health", () => {
-  it('shows a problem of the key on every server that does not stream, without a log line for each', async () => {
-    start([...servers(2), named('c', { mode: 'poll' }), named('d', { mode: 'poll' })]);
-    await clock.advance(MINUTE);
-    expect(conditions()).toEqual(['streaming', 'streaming', 'polling', 'polling']);
-    const before = log.lines.length;
-    gateway.becomes('down', REFUSED.problem);
-    // A problem of the key blocks no server.
-    const failing = { condition: 'failing', problem: { cause: 'key_refused' } };
-    expect(fleet.records.map(({ status }) => status)).toMatchObject([
-      { condition: 'streaming' },
-      { condition: 'streaming' },
-      failing,
-      failing,
-    ]);
-    expect(fleet.records.map(({ status }) => status.blocked)).toEqual(times(4, undefined));
-    expect(fleet.reading()).toMatchObject({ up: false, problems: [REFUSED.problem] });
-    expect(log.lines.slice(before).filter(({ level }) => level !== 'debug')).toEqual([]);
-  });
-
-  it('up wakes servers that failed because of the key, without waiting for their slow retry', async () => {
-    const take = gateway.answerCredentials;
-    gateway.answerCredentials = () => Promise.reject(REFUSED);
-    gateway.answerResources = () => Promise.reject(REFUSED);
-    start([...servers(3), named('d', { mode: 'poll' })]);
-    await clock.advance(MINUTE);
-    let open: () => void = () => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    // While the panel is down, calls wait.
-    gateway.answerCredentials = (...ask) => opened.then(() => take(...ask));
-    gateway.answerResources = () => opened.then(() => RESOURCES);
-    gateway.becomes('down', REFUSED.problem);
-    expect(conditions()).toEqual(times(4, 'failing'));
-    expect(fleet.records.map(({ status }) => status.problem?.cause)).toEqual(times(4, 'key_refused'));
-    expect(fleet.records.map(({ status }) => status.blocked)).toEqual(times(4, undefined));
-    expect(streamed()).toEqual([]);
-    open();
-    gateway.becomes('up');
-    await clock.advance(1_000);
-    expect(conditions()).toEqual(['streaming', 'streaming', 'streaming', 'polling']);
-    expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
-  });
-
-  it('up does not wake a server that is blocked for its own reason', async () => {
-    gateway.answerCredentials = () =>
-      Promise.reject(new PanelError({ cause: 'suspended', detail: 'This server is suspended.' }));
-    start(servers(1));
-    await clock.advance(1_000);
-    expect(fleet.records[0]?.status.blocked).toBe('suspended');
-    gateway.becomes('up');
-    await clock.advance(50_000);
-    expect(gateway.asked('credentials')).toHaveLength(1);
   });
 });
 

@@ -185,14 +185,6 @@ describe('a server that does not respond', () => {
 });
 
 describe('a server that is not running', () => {
-  it('is never queried', async () => {
-    const world = new World();
-    const [server] = world.add(1, 50);
-    if (server !== undefined) server.currentRun = undefined;
-    await world.clock.advance(10 * MINUTE);
-    expect(server?.asked).toEqual([]);
-  });
-
   it('is queried within an interval once it runs', async () => {
     const world = new World();
     const [server] = world.add(1, 50);
@@ -229,17 +221,6 @@ it("a removed server's query is withdrawn, and the server is never queried again
 });
 
 describe('dead servers', () => {
-  it('do not delay others: healthy servers beside 500 dead ones are queried on time', async () => {
-    const world = new World();
-    world.add(500, undefined);
-    const healthy = world.add(200, 50);
-    await world.clock.advance(10 * MINUTE);
-    for (const { asked } of healthy) {
-      expect(asked.length).toBeGreaterThanOrEqual(19);
-      for (const gap of gapsOf(asked)) expect(gap).toBeLessThanOrEqual(INTERVAL + SECOND);
-    }
-  });
-
   it('do not delay others if they all die at once', async () => {
     const world = new World();
     const dying = world.add(500, 50);

@@ -82,21 +82,6 @@ describe('the order of samples', () => {
     });
   });
 
-  it('keeps a server offline if a frame from before the stop arrives after its event', () => {
-    frame(running(1_000, 5_000));
-    hint('offline', 100);
-    frame(running(1_001, 6_000), 20);
-    expect(record.state).toBe('offline');
-    expect(record.starts).toBe(0);
-  });
-
-  it('accepts after a moment that the server is running after all', () => {
-    frame(OFF);
-    frame(running(90_000, 7_000), 4 * SECOND);
-    expect(record.state).toBe('running');
-    expect(received()).toBe(7_000);
-  });
-
   it('alternates between socket and polls without a decreasing counter', () => {
     const seen: (number | undefined)[] = [];
     const note = () => seen.push(received());
@@ -127,12 +112,6 @@ describe('counters', () => {
     hint(state, 500);
     frame({ state: 'running', networkReceiveBytes: 50 }, 4 * SECOND);
     expect(received()).toBe(50);
-  });
-
-  it('are zero when the server is offline', () => {
-    frame(running(5_000, 1_000_000));
-    frame(OFF);
-    expect(received()).toBe(0);
   });
 
   it('never decrease unless the server was restarted, for any samples in any order', () => {
@@ -205,15 +184,6 @@ describe('starts and stops', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('are counted between two sockets if the uptime shows them', () => {
-    frame(running(5_000, 10));
-    record.interrupted();
-    frame(running(12, 10), 60 * SECOND);
-    expect(record.starts).toBe(1);
-    frame(running(13, 10));
-    expect(record.starts).toBe(1);
-  });
-
   it.each<[title: string, greeting: ServerState, first: SampleValues]>([
     ['with status first, as daemons do', 'running', running(12, 10)],
     ['from a daemon that sends no uptime', 'running', { state: 'running', memoryBytes: 1 }],
@@ -251,22 +221,6 @@ describe('starts and stops', () => {
     expect(record.startedAt).toBe(now - 201 * SECOND);
   });
 
-  it('have an unknown reason if the node withheld the events because of the token', () => {
-    frame(running(10, 5_000));
-    record.interrupted();
-    frame(OFF, 20 * SECOND);
-    expect(shown().stops).toEqual({ ...NO_STOPS, unknown: 1 });
-    expect(record.state).toBe('offline');
-  });
-
-  it('are counted once if the node withheld the events', () => {
-    frame(OFF);
-    record.interrupted();
-    frame(running(5, 10), 20 * SECOND);
-    frame(running(6, 20));
-    expect(record.starts).toBe(1);
-  });
-
   it('are not counted again because of the uptime', () => {
     frame(OFF);
     hint('starting', 500);
@@ -293,18 +247,6 @@ describe('a stats frame at the same time as a status', () => {
   beforeEach(() => record.interrupted());
   const stops = (afterMs = 10 * SECOND) => unrequestedStops(record, now + afterMs);
   const stats = (state: ServerState, afterMs: number) => frame({ state, memoryBytes: 1 }, afterMs);
-
-  it('with the older state changes nothing', () => {
-    frame(OFF);
-    hint('starting', SECOND);
-    stats('offline', 0);
-    stats('starting', SECOND);
-    expect({ starts: record.starts, stops: stops(), state: record.state }).toEqual({
-      starts: 1,
-      stops: 0,
-      state: 'starting',
-    });
-  });
 
   it.each<[from: ServerState, to: ServerState, starts: number]>([
     ['running', 'offline', 0],
@@ -466,17 +408,6 @@ describe('frozen statistics', () => {
       expect(record.startedAt).toBe(startedAt);
     }
     expect(record.starts).toBe(0);
-  });
-
-  it('end when the uptime increases again, and the start time is unchanged', () => {
-    frame(running(1_000, 5_000));
-    const { startedAt } = record;
-    for (let answer = 0; answer < 4; answer += 1) frame(running(1_000, 5_000), ASKED_AFTER);
-    frame(running(1_061, 5_500));
-    expect(isFresh()).toBe(true);
-    expect(record.startedAt).toBe(startedAt);
-    expect(record.starts).toBe(0);
-    expect(received()).toBe(5_500);
   });
 
   it('are not a restart, however short the run was', () => {

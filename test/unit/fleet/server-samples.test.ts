@@ -144,8 +144,4 @@ describe('compareObservations', () => {
   it('does not treat an overtaken frame in the first seconds of a run as a restart', () => {
     expect(compareObservations(frame(0, 2_000), frame(20, 1_000))).toEqual('older');
   });
-
-  it('does not treat the zeros of a stopped server as a restart', () => {
-    expect(compareObservations(frame(0, DAY), off(10_000))).toEqual('newer');
-  });
 });

@@ -65,11 +65,6 @@ describe('a cold start of 600 servers with 216 allowed calls per minute', () => 
     outcome = await startCold(SERVERS);
   });
 
-  it('never makes more calls in a minute than its part of the limit, and never receives a 429', () => {
-    expect(busiestMinute(outcome.calls)).toBeLessThanOrEqual(BUDGET_PER_MINUTE);
-    expect(outcome.throttled).toBe(0);
-  });
-
   it('serves as many servers as the budget allows within the first minute, and soon all of them', () => {
     const neededMinutes = Math.ceil(SERVERS / BUDGET_PER_MINUTE);
     expect(outcome.fresh[0]).toBeGreaterThan(0.9 * BUDGET_PER_MINUTE);
