@@ -34,17 +34,6 @@ function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): 
 }
 
 describe('refusalError', () => {
-  it.each([
-    [403, envelope('x'), 'forbidden'],
-    [504, envelope('x', 'DaemonConnectionException'), 'node_unreachable'],
-    // Such a call waits for a node, so a timeout shows nothing about the panel.
-    [504, envelope('x'), 'node_silent'],
-    [504, PAGE, 'node_silent'],
-    [504, message('x'), 'node_silent'],
-  ] as const)('classifies %i with %s as %s', (status, text, cause) => {
-    expect(refuse(status, text)).toMatchObject({ status, problem: { cause } });
-  });
-
   it.each<[number, string, string]>([
     [403, 'Attention Required! | Cloudflare', 'challenge_page'],
     [403, '403 Forbidden', 'challenge_page'],
@@ -72,15 +61,6 @@ describe('refusalError', () => {
       const error = refuse(status, body, { endpoint: 'listing' });
       expect(error).toMatchObject({ fromPanel: false, problem: { cause } });
     }
-  });
-
-  it.each([
-    ['https://panel.example.com/auth/login', 'https_needed'],
-    ['https://other.example.com/', 'redirect'],
-    ['/auth/login', 'redirect'],
-  ])('classifies a redirect from http to %s as %s', (location, cause) => {
-    const url = 'http://panel.example.com/base';
-    expect(refuse(302, '', { url, location }).problem.cause).toBe(cause);
   });
 
   it.each([

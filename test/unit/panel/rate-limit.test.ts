@@ -64,15 +64,6 @@ describe('the allowed rate', () => {
     limit.learn('listing', { limitPerMinute: 240 });
     expect(limit.knownLimitPerMinute).toBe(240);
   });
-
-  it('tells its listeners when it changes, but not when a response repeats it', () => {
-    const { limit } = limitOf();
-    const listener = vi.fn<() => void>();
-    limit.onChange(listener);
-    limit.learn('listing', { limitPerMinute: 240 });
-    limit.learn('listing', { limitPerMinute: 240 });
-    expect(listener).toHaveBeenCalledTimes(1);
-  });
 });
 
 describe('the window', () => {

@@ -167,17 +167,6 @@ describe("while its node's sockets are blamed", () => {
   });
 });
 
-it('a streaming server whose renewal is refused for good is blocked as soon as its token ends', async () => {
-  await start();
-  panel.answerCredentials = () =>
-    Promise.reject(new PanelError({ cause: 'suspended', detail: 'returned 409: "suspended"' }));
-  await clock.advance(9 * MINUTE);
-  expect(record.status).toMatchObject({ condition: 'streaming', problem: { cause: 'suspended' } });
-  panel.answerCredentials = () => new Promise(() => {});
-  await clock.advance(2 * MINUTE);
-  expect(record.status).toMatchObject({ condition: 'blocked', blocked: 'suspended' });
-});
-
 it('a streaming server whose renewal was refused asks again within a minute, on the same socket', async () => {
   await start();
   const grant = panel.answerCredentials;

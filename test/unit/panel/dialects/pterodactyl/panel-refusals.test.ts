@@ -10,29 +10,20 @@ const refusal = (facts: Partial<PanelRefusal>): PanelRefusal => ({
   ...facts,
 });
 
-// What panels were recorded to send is in test/fixtures/panels.
+// What panels were recorded to send is in test/fixtures/panels, and each status in each form in test/faults/rows/rest.ts.
 describe("another rejection in the panel's own form", () => {
   it.each<[string, Partial<PanelRefusal>, string]>([
     ['an application key, by its prefix', { isApplicationKey: true }, 'application_key'],
-    ['401 from the authentication', { status: 401, code: 'AuthenticationException' }, 'key_refused'],
     ['401 on the server list', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
-    ['401 that may be a missing permission', { status: 401, form: 'message' }, 'unauthorized'],
     ['409 with an unknown message', { status: 409, detail: 'no' }, 'maintenance'],
-    ['429 for a token', { status: 429, endpoint: 'websocket' }, 'console_limit'],
-    ['504', { status: 504 }, 'timeout'],
-    ['400', { status: 400 }, 'bad_request'],
     ['422', { status: 422 }, 'bad_request'],
+    [
+      'its database or cache, on another path',
+      { status: 500, code: 'DecryptException', endpoint: 'backups' },
+      'panel_error',
+    ],
   ])('%s', (_, facts, cause) => {
     expect(refusalCause(refusal(facts))).toBe(cause);
-  });
-});
-
-describe("the panel's own database and cache are its own problem, on every path", () => {
-  const CLASSES = ['ConnectionException', 'ServerException', 'QueryException', 'DecryptException'];
-
-  it.each(CLASSES)('%s', (code) => {
-    for (const endpoint of ['websocket', 'resources', 'listing', 'backups', 'account'] as const)
-      expect(refusalCause(refusal({ status: 500, code, endpoint }))).toBe('panel_error');
   });
 });
 
