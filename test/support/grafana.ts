@@ -2,13 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const FOLDER = new URL('../../deploy/grafana/', import.meta.url);
 
-export interface GridPos {
-  readonly x: number;
-  readonly y: number;
-  readonly w: number;
-  readonly h: number;
-}
-
 interface DatasourceRef {
   readonly type: string;
   readonly uid: string;
@@ -27,7 +20,6 @@ export interface GrafanaPanel {
   readonly type: string;
   readonly title: string;
   readonly description?: string;
-  readonly gridPos: GridPos;
   readonly targets?: readonly Target[];
   readonly datasource?: DatasourceRef;
   readonly fieldConfig?: {

@@ -31,15 +31,6 @@ describe('private files', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
   });
 
-  it.each(['panel-key', 'config.yaml'])('are not written at all if %s already exists', async (name) => {
-    await writeFile(at(name), 'mine');
-    expect(() => writePrivately(files(), false)).toThrow(
-      `${at(name)} already exists: add --force to overwrite it, or name other files with --config and --save-key-to`,
-    );
-    expect(await readdir(folder)).toEqual([name]);
-    expect(await readFile(at(name), 'utf8')).toBe('mine');
-  });
-
   it('never follow an existing symbolic link', async () => {
     await symlink(at('elsewhere'), at('panel-key'));
     expect(() => writePrivately(files(), false)).toThrow('exists');
@@ -53,15 +44,6 @@ describe('private files', () => {
     expect(await readFile(at('panel-key'), 'utf8')).toBe('secret\n');
     expect(await modeOf('panel-key')).toBe(0o600);
     expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
-  });
-
-  it('require an existing folder, and nothing is left behind without it', async () => {
-    const [key] = files();
-    const config = { path: at('nowhere/config.yaml'), text: '' };
-    expect(() => writePrivately([...(key === undefined ? [] : [key]), config], false)).toThrow(
-      `${config.path} can't be written: no such directory`,
-    );
-    expect(await readdir(folder)).toEqual([]);
   });
 
   it('cannot replace a directory', async () => {

@@ -10,7 +10,6 @@ import {
   dashboardIn,
   dashboardText,
   type GrafanaPanel,
-  type GridPos,
   panelsOf,
   queriesOf,
   variableQuery,
@@ -48,16 +47,6 @@ test('there are no other dashboards', () => {
 describe.each(FILES)('%s', (file) => {
   const dashboard = dashboardIn(file);
   const panels = panelsOf(dashboard);
-
-  test('places panels side by side within the 24 columns, without gaps in a row', () => {
-    expectFilled(dashboard.panels, 0);
-    for (const { panels: inner = [], gridPos } of dashboard.panels) expectFilled(inner, gridPos.y + 1);
-  });
-
-  test('has no two panels with the same title', () => {
-    const titles = panels.map(({ title }) => title);
-    expect(new Set(titles).size).toBe(titles.length);
-  });
 
   const tables = panels.filter(({ type }) => type === 'table').map((panel) => [panel.title, panel] as const);
   test.each(tables)('"%s" hides or renames every label of its queries', (_title, panel) => {
@@ -169,17 +158,4 @@ function namesIn(expr: string): readonly string[] {
 
 function arrangementOf({ transformations = [] }: GrafanaPanel) {
   return transformations.find(({ id }) => id === 'organize')?.options ?? {};
-}
-
-/** Expects the panels to fill complete rows from `top` on, without overlaps. */
-function expectFilled(panels: readonly GrafanaPanel[], top: number): void {
-  const cells = panels.flatMap(({ gridPos }) => cellsOf(gridPos));
-  expect(new Set(cells).size, 'panels overlap').toBe(cells.length);
-  const bottom = Math.max(top, ...panels.map(({ gridPos: { y, h } }) => y + h));
-  expect(cells.length, 'cells that are taken').toBe((bottom - top) * 24);
-  expect(panels.every(({ gridPos: { x, w } }) => x >= 0 && x + w <= 24)).toBe(true);
-}
-
-function cellsOf({ x, y, w, h }: GridPos): readonly string[] {
-  return Array.from({ length: w * h }, (_cell, index) => `${x + (index % w)}:${y + Math.floor(index / w)}`);
 }

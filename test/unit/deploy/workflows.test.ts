@@ -25,9 +25,6 @@ const workflowSchema = z.looseObject({
 });
 
 const workflow = (name: string) => workflowSchema.parse(readYaml(`.github/workflows/${name}.yml`)[0]);
-const { scripts } = z
-  .object({ scripts: z.record(z.string(), z.string()) })
-  .parse(JSON.parse(readText('package.json')));
 
 const WORKFLOWS = ['codeql', 'release', 'scorecard', 'test'];
 
@@ -40,15 +37,6 @@ it('every workflow is covered', () => {
 describe.each(WORKFLOWS)('the workflow %s', (name) => {
   const { jobs } = workflow(name);
   const steps = Object.values(jobs).flatMap((job) => job.steps);
-
-  it('runs only existing scripts', () => {
-    for (const { run = '' } of steps) {
-      for (const [, script = ''] of run.matchAll(/npm (?:run ([\w:]+))/g)) {
-        expect(Object.keys(scripts)).toContain(script);
-      }
-      for (const [, file = ''] of run.matchAll(/(?:node|bash) (scripts\/\S+)/g)) readText(file);
-    }
-  });
 
   // A tag can be moved to other code.
   it('uses actions by commit, with their version beside it', () => {

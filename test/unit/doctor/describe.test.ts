@@ -79,17 +79,6 @@ describe('the problems of a panel', () => {
       { cause: 'key_console_permission', servers: [] },
     ]);
   });
-
-  it.each<readonly [Partial<BudgetReading>, CauseCode | undefined]>([
-    [{}, undefined],
-    [{ isPinned: true, limitPerMinute: 300 }, 'pinned_too_high'],
-    [{ isPinned: true, limitPerMinute: 30 }, undefined],
-  ])('include a rate limit to change: %j', (changes, cause) => {
-    const panel = { up: true, problems: [], budget: { ...LEARNED, ...changes } };
-    expect(described({ panel }).problems.map((one) => [one.cause, one.result])).toEqual(
-      cause === undefined ? [] : [[cause, 'warning']],
-    );
-  });
 });
 
 it('a panel that reports no rate limit is a warning', () => {
@@ -156,14 +145,6 @@ describe('the problems of nodes and servers', () => {
 describe('a server', () => {
   const resultOf = (server: ServerReadingChanges) =>
     described({ panel: { up: true, problems: [] }, servers: [server] }).servers[0];
-
-  it('is healthy with data', () => {
-    expect(resultOf({ condition: 'streaming', collection_up: 1 })).toMatchObject({ result: 'ok' });
-  });
-
-  it('is untested without data and without a problem', () => {
-    expect(resultOf({ condition: 'connecting' })).toMatchObject({ result: 'untested', problems: [] });
-  });
 
   it.each(['any', 'auto'] as const)('that the panel holds is healthy if expect is %s', (expected) => {
     const held = { condition: 'blocked', blocked: 'suspended', problem: because('suspended') } as const;
