@@ -81,6 +81,30 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await eventually(() => expect(sent().slice(2)).toEqual(['page resolved modded', 'crash firing lobby']));
   });
 
+  it.each([
+    ['GameserverManyStopped', 'page', 'critical', ['resolved 20, resolved 5']],
+    ['GameserverManyCrashed', 'crash', 'warning', []],
+  ])(
+    'sends %s again when there are 20 servers, and its end at most once, however often Prometheus sends that',
+    async (alertname, receiver, severity, ends) => {
+      const many = (panel: string, atLeast: string): SentAlert => ({
+        labels: { alertname, severity, ...JOB, panel, failure: 'down', since: '600', at_least: atLeast },
+      });
+      const [few, all] = [many('main', '5'), many('main', '20')];
+      await alertmanager.send([few]);
+      await eventually(() => expect(levels('main')).toEqual(['firing 5']));
+      await alertmanager.send([few, all]);
+      await eventually(() => expect(levels('main')).toEqual(['firing 5', 'firing 20']));
+      await alertmanager.send([ended(few), ended(all)]);
+      const everything = ['firing 5', 'firing 20', ...ends];
+      await eventually(() => expect(levels('main')).toEqual(everything));
+      await alertmanager.send([ended(few), many('other', '5'), many('other', '20')]);
+      await eventually(() => expect(levels('other')).toEqual(['firing 20']));
+      expect(levels('main')).toEqual(everything);
+      expect(new Set(alertmanager.notifications.map((sent) => sent.receiver))).toEqual(new Set([receiver]));
+    },
+  );
+
   it('groups less urgent and unknown alerts by their name and panel', async () => {
     const lists = ['GameserverDiskFilling', 'GameserverOfTomorrow'].flatMap((name) =>
       servers('main', name, 'warning'),
@@ -207,6 +231,18 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
       const servers = alerts.map(({ status, labels }) => `${status} ${labels['server']}`);
       return `${receiver} ${servers.join(', ')}`;
     });
+  }
+
+  /** Each notification about a panel, by the least numbers of servers in its alerts. */
+  function levels(panel: string): readonly string[] {
+    return alertmanager.notifications
+      .filter(({ groupLabels }) => groupLabels['panel'] === panel)
+      .map(({ alerts }) =>
+        alerts
+          .map(({ status, labels }) => `${status} ${labels['at_least']}`)
+          .toSorted()
+          .join(', '),
+      );
   }
 
   function pages() {

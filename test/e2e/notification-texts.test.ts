@@ -44,6 +44,14 @@ const LIST = Array.from({ length: 12 }, (_, index) => ({
   startsAt: '2026-03-01T18:00:00Z',
 }));
 
+/** Two alerts with the same text. */
+const SAME = ['5', '20'].map((id) => ({
+  labels: { alertname: 'GameserverBackupFailed', severity: 'warning', panel: 'main', server_id: id },
+  annotations: { summary: 'The same', description: 'Check it.', since: '2026-03-01 18:57:03 UTC' },
+  startsAt: '2026-03-01T18:00:00Z',
+}));
+const SAME_TEXT = 'Check it. Since 2026-03-01 18:57:03 UTC.';
+
 const TEXT =
   'Its disk is full. Delete files or raise its disk limit, then start it. Since 2026-03-01 18:57:03 UTC.';
 const LINKS = `Panel: ${SERVER}\nStatus: ${STATUS}\nRunbook: ${RUNBOOK}\nDashboard: ${DASHBOARD}`;
@@ -65,11 +73,13 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     for (const stop of stops.toReversed()) await stop();
   });
 
-  it('in Discord has title, problem, time and action; a list is truncated, and names are no Markdown', async () => {
+  it('in Discord has title, problem, time and action; a list is truncated, texts are shown once, and names are no Markdown', async () => {
     const inbox = await open(httpInbox());
     await notify('discord', (config) => withDiscordAddress(config, urlOf(inbox)));
     const [page] = embedsIn(await message(inbox, 'is off'));
     expect(page).toMatchObject({ title: PAGE.annotations.summary, description: `${TEXT}\n${LINKS}` });
+    const [same] = embedsIn(await message(inbox, 'The same'));
+    expect(same).toMatchObject({ title: 'The same', description: SAME_TEXT });
     const [list] = embedsIn(await message(inbox, '12 firing'));
     expect(list?.title).toBe('GameserverDiskFilling on main: 12 firing');
     expect(list?.description).toContain(
@@ -88,6 +98,8 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     const [page] = attachmentsIn(await message(inbox, 'is off'));
     expect(page).toMatchObject({ title: PAGE.annotations.summary, text: `${TEXT}\n${LINKS}` });
     expect(page?.fallback).toBe(PAGE.annotations.summary);
+    const [same] = attachmentsIn(await message(inbox, 'The same'));
+    expect(same).toMatchObject({ title: 'The same', text: SAME_TEXT });
     const [list] = attachmentsIn(await message(inbox, '12 firing'));
     expect(list?.text).toContain('*&lt;!channel&gt; [free](https://evil.example) *now* is full*');
   });
@@ -101,6 +113,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     expect(page).toContain(`Subject: ${PAGE.annotations.summary}\r\n`);
     expect(unquoted(page)).toContain(`${TEXT}\n${LINKS}`);
     expect(page).not.toContain('text/html');
+    expect(unquoted(await message(inbox, 'Subject: The same')).split(SAME_TEXT)).toHaveLength(2);
   });
 
   it('at a webhook has the token of the file, and the links', async () => {
@@ -147,7 +160,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     const response = await fetch(`http://${authority}/api/v2/alerts`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify([PAGE, ...LIST]),
+      body: JSON.stringify([PAGE, ...SAME, ...LIST]),
     });
     expect(response.status).toBe(200);
   }
