@@ -1,45 +1,39 @@
 import { type LastStop, NO_STOPS, type StopReason } from '../domain/reading.ts';
-import { isOff, isOn, type Sample, type ServerState } from '../domain/server.ts';
+import { isOff, isOn, type SampleSource, type ServerState } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
 import { START_JITTER_MS, STATUS_SETTLES_MS } from './server-samples.ts';
 
-/** The state in a sample, and the run that its uptime shows. */
-interface SampleSeen {
-  readonly seen: 'sample';
+/** A state as a `status` event or a sample shows it. */
+interface StateSeen {
+  readonly seen: 'state';
   readonly at: number;
   readonly state: ServerState;
-  readonly source: Sample['source'];
-  readonly uptimeMs: number;
-  /** The earliest instant at which it can have been measured. */
-  readonly measuredFrom: number;
-  /** Its uptime is that of another run than the one before. */
-  readonly restarted: boolean;
+  readonly source: SampleSource | 'status';
+  /** The earliest instant at which a sample can have been measured. */
+  readonly measuredFrom?: number;
+  /** The uptime in a sample; NaN if it has none. */
+  readonly uptimeMs?: number;
+  /** That is the uptime of another run than the one before. */
+  readonly restarted?: boolean;
 }
 
 /** Something seen of one server's power. Instants are monotonic milliseconds. */
 export type Seen =
-  | { readonly seen: 'status'; readonly at: number; readonly state: ServerState }
-  | SampleSeen
+  | StateSeen
   | { readonly seen: 'words'; readonly at: number; readonly words: DaemonWords }
   /** Events may have been missed until now: the next state is not a transition, and nothing further explains the latest stop. */
   | { readonly seen: 'gap' }
   | { readonly seen: 'time'; readonly at: number };
 
-/** A stop whose reason is known or no longer awaited. */
-export interface DecidedStop extends LastStop {
+/** A stop, with what is known of its reason. */
+export interface Stop extends LastStop {
   /** The number of starts seen before it. */
   readonly run: number;
   /** Whether the stop itself was seen on an uninterrupted socket, or only that the server is off, after a gap or by a poll. */
   readonly seen: 'happening' | 'after a gap' | 'by a poll';
-  /** The daemon reported that it won't start the server again. */
-  readonly isRestartAborted: boolean;
-}
-
-/** A stop that the daemon may still explain. */
-interface PendingStop extends Pick<DecidedStop, 'at' | 'run'> {
-  /** What the daemon reported, each kind once. */
-  readonly words: readonly DaemonWords[];
-  readonly lastWordsAt: number;
+  /** The kinds of words that the daemon printed on it, and when it last did. */
+  readonly words: readonly DaemonWords['kind'][];
+  readonly wordsAt: number;
 }
 
 /** Before anything was seen. */
@@ -62,11 +56,11 @@ export const NOTHING_SEEN = {
   /** The server was seen off, and the start that ends this has not been counted yet. */
   owesStart: false,
   stops: NO_STOPS,
-  lastStop: undefined as DecidedStop | undefined,
-  /** In the order of the stops: a server that is restarted at once can stop again before the words on its first stop came. */
-  pending: [] as readonly PendingStop[],
+  lastStop: undefined as Stop | undefined,
+  /** Those that the daemon may still explain, in order: a server that is restarted at once can stop again before its words came. */
+  pending: [] as readonly Stop[],
   /** The stops that the latest observations decided, in order. */
-  decided: [] as readonly DecidedStop[],
+  decided: [] as readonly Stop[],
   /** The latest exit code that the daemon reported. */
   lastExitCode: undefined as number | undefined,
   /** The daemon reported that it won't start the server again, and it hasn't started since. */
@@ -109,10 +103,8 @@ export function explain(observations: readonly Seen[], before: Power = NOTHING_S
 
 function after(power: Power, observation: Seen): Power {
   switch (observation.seen) {
-    case 'status':
-      return afterStatus(power, observation.state, observation.at);
-    case 'sample':
-      return afterSample(power, observation);
+    case 'state':
+      return afterState(power, observation);
     case 'words':
       return afterWords(power, observation.words, observation.at);
     case 'gap':
@@ -128,26 +120,52 @@ export function isExpectedAt({ isExpected, exitedAt }: Power, now: number): bool
 }
 
 /** The latest instant at which the reason of the first pending stop is decided with what is known; undefined if there is none. */
-export function decisionDueAt({ pending }: Power): number | undefined {
-  const [first] = pending;
+export function decisionDueAt({ pending: [first] }: Power): number | undefined {
   if (first === undefined) return undefined;
-  const { at, words, lastWordsAt } = first;
-  const isExplained = wordsOf(words, 'exit code') && wordsOf(words, 'out of memory');
-  return isExplained ? Math.max(at + LATE_STOPPING_MS, lastWordsAt + LAST_WORD_MS) : at + WORDS_MS;
+  const { at, words, wordsAt } = first;
+  const isExplained = words.includes('exit code') && words.includes('out of memory');
+  return isExplained ? Math.max(at + LATE_STOPPING_MS, wordsAt + LAST_WORD_MS) : at + WORDS_MS;
 }
 
-/**
- * Does the daemon report that it gave up restarting the server just after a stop that looked requested? It was then the end of the
- * daemon's own restart.
- */
-export function isFailedRestart({ lastStop: last }: Power, { kind }: DaemonWords, at: number): boolean {
-  return kind === 'restart aborted' && last?.reason === 'requested' && at - last.at <= WORDS_MS;
+function afterState(before: Power, seen: StateSeen): Power {
+  const { state, at, source } = seen;
+  const power = afterTransition(before, seen);
+  if (source === 'status') return afterStatus(power, state, at);
+  return isOff(state) || power.starts !== before.starts ? power : afterUptime(power, seen);
 }
 
-function afterStatus(before: Power, state: ServerState, at: number): Power {
-  // Only a server that starts passes through `starting`, so it proves a start even on a new socket.
-  const isProof = state === 'starting' && !before.isUnbroken && isOff(before.known) && before.owesStart;
-  const power = seenOff(afterSocket(isProof ? started(before, at) : before, state, at), state, at);
+/** Counts the stop and the start that lie between the state before and this one. */
+function afterTransition(before: Power, { state, at, source, measuredFrom = at }: StateSeen): Power {
+  const { known, pending } = before;
+  // A poll sees the server only now and then: it shows that it started, but not how it stopped.
+  const isPoll = source === 'poll';
+  const previous = before.isUnbroken && !isPoll ? known : 'unknown';
+  const latest = pending.at(-1);
+  if (state === 'stopping' && previous === 'offline' && latest && at - latest.at <= LATE_STOPPING_MS) {
+    return decided(
+      { ...before, pending: pending.slice(0, -1) },
+      { ...latest, ...UNEXPLAINED, reason: 'requested' },
+    );
+  }
+  let power = before;
+  // Any event can be lost, including `offline`.
+  const isNewRun = state === 'starting' && (previous === 'running' || previous === 'stopping');
+  if ((isOff(state) && isOn(known)) || isNewRun) {
+    const how = isPoll ? 'by a poll' : previous === 'unknown' ? 'after a gap' : 'happening';
+    power = stopped(power, at, how, previous === 'stopping');
+  }
+  // Only a server that starts passes through `starting`, so that event proves a start even on a new socket.
+  const isProof = isPoll || (source === 'status' && state === 'starting' && before.owesStart);
+  if (isStart(isProof && isOff(known) ? known : previous, state)) power = started(power, at);
+  return {
+    ...inState(power, state, at),
+    isUnbroken: !isPoll && (before.isUnbroken || state !== 'unknown'),
+    offSeenFrom: isOff(state) ? measuredFrom : power.offSeenFrom,
+  };
+}
+
+/** Remembers which states an event ended: a sample may still show them. */
+function afterStatus(power: Power, state: ServerState, at: number): Power {
   // The `stats` frame may also have been first.
   if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;
   const burst = at - power.statusAt <= STATUS_SETTLES_MS ? power.ended : [];
@@ -155,48 +173,11 @@ function afterStatus(before: Power, state: ServerState, at: number): Power {
   return { ...power, ended, statusAt: at };
 }
 
-function afterSample(before: Power, sample: SampleSeen): Power {
-  const { state, at } = sample;
-  const power = sample.source === 'poll' ? afterPoll(before, state, at) : afterSocket(before, state, at);
-  if (isOff(state)) return seenOff(power, state, sample.measuredFrom);
-  return power.starts === before.starts ? afterUptime(power, sample) : power;
-}
-
-function seenOff(power: Power, state: ServerState, offSeenFrom: number): Power {
-  return isOff(state) ? { ...power, offSeenFrom } : power;
-}
-
-/** The state in an event or sample of the socket. */
-function afterSocket(before: Power, state: ServerState, at: number): Power {
-  const { known, isUnbroken, starts } = before;
-  const previous = isUnbroken ? known : undefined;
-  const latest = before.pending.at(-1);
-  if (state === 'stopping' && previous === 'offline' && latest && at - latest.at <= LATE_STOPPING_MS) {
-    return decided({ ...before, pending: before.pending.slice(0, -1) }, { ...latest, reason: 'requested' });
-  }
-  let power = before;
-  // Any event can be lost, including `offline`.
-  const isNewRun = state === 'starting' && (previous === 'running' || previous === 'stopping');
-  if ((isOff(state) && isOn(known)) || isNewRun) {
-    const seen = previous === undefined ? 'after a gap' : 'happening';
-    power = stopped(power, { at, run: starts, seen }, previous === 'stopping');
-  }
-  if (previous !== undefined && isStart(previous, state)) power = started(power, at);
-  return { ...inState(power, state, at), isUnbroken: isUnbroken || state !== 'unknown' };
-}
-
-/** The state in a poll, which sees the server only now and then: it shows that the server started, but not how it stopped. */
-function afterPoll(before: Power, state: ServerState, at: number): Power {
-  const { known, starts } = before;
-  let power = before;
-  if (isOff(state) && isOn(known)) power = stopped(power, { at, run: starts, seen: 'by a poll' });
-  if (isOff(known) && isStart(known, state)) power = started(power, at);
-  return { ...inState(power, state, at), isUnbroken: false };
-}
-
 /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
-function afterUptime(power: Power, sample: SampleSeen): Power {
-  const { uptimeMs, at, measuredFrom, restarted } = sample;
+function afterUptime(
+  power: Power,
+  { uptimeMs = Number.NaN, at, measuredFrom = at, restarted }: StateSeen,
+): Power {
   const owesStart = power.owesStart && isOn(power.state);
   // Without an uptime, only the states can show a start.
   if (Number.isNaN(uptimeMs)) return owesStart ? startedUnseen(power, at) : power;
@@ -204,7 +185,7 @@ function afterUptime(power: Power, sample: SampleSeen): Power {
   const startedAt = at - uptimeMs;
   const isNew = startedAt > power.startedAt + SAME_START_MS;
   const beganWhileOff = startedAt + START_JITTER_MS + (at - measuredFrom) >= power.offSeenFrom;
-  if (isNew && (restarted || (owesStart && beganWhileOff))) return startedUnseen(power, at);
+  if (isNew && (restarted === true || (owesStart && beganWhileOff))) return startedUnseen(power, at);
   // It was running when it was seen off.
   return owesStart ? { ...power, owesStart: false } : power;
 }
@@ -212,12 +193,17 @@ function afterUptime(power: Power, sample: SampleSeen): Power {
 /** The uptime reveals a start that no state reported, and therefore the stop before it, unless that was seen. */
 function startedUnseen(power: Power, at: number): Power {
   if (power.owesStart) return started(power, at);
-  const stop = stopped(power, { at, run: power.starts, seen: 'after a gap' });
+  const stop = stopped(power, at, 'after a gap');
   return started(stop.state === 'running' ? { ...stop, isExpected: true, exitedAt: Number.NaN } : stop, at);
 }
 
 function started(power: Power, at: number): Power {
   return { ...power, owesStart: false, startedAt: at, starts: power.starts + 1, isRestartAborted: false };
+}
+
+function isStart(previous: ServerState, next: ServerState): boolean {
+  if (next === 'starting') return previous !== 'unknown' && previous !== next;
+  return next === 'running' && isOff(previous);
 }
 
 function inState(power: Power, state: ServerState, at: number): Power {
@@ -234,36 +220,47 @@ function inState(power: Power, state: ServerState, at: number): Power {
   };
 }
 
-function stopped(before: Power, stop: Pick<DecidedStop, 'at' | 'run' | 'seen'>, wasStopping = false): Power {
-  const { at, run, seen } = stop;
+const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, words: [] };
+
+function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
   let power = before;
   // Words come within moments, so those that come now are about this stop.
   while ((power.pending[0]?.at ?? at) < at - LATE_STOPPING_MS) power = firstDecided(power);
+  const stop = { ...UNEXPLAINED, at, run: before.starts, seen, wordsAt: at };
   const wasDiskFull = at - power.diskFullAt <= DISK_FULL_MS;
   power = { ...power, diskFullAt: Number.NEGATIVE_INFINITY };
   if (wasDiskFull) return decided(power, { ...stop, reason: 'disk_full' });
-  if (seen !== 'happening') return decided(power, { ...stop, reason: 'unknown' });
+  if (seen !== 'happening') return decided(power, stop);
   if (wasStopping) return decided(power, { ...stop, reason: 'requested' });
-  return { ...power, pending: [...power.pending, { at, run, words: [], lastWordsAt: at }] };
+  return { ...power, pending: [...power.pending, stop] };
 }
 
 function afterWords(before: Power, words: DaemonWords, at: number): Power {
   const { kind } = words;
   if (kind === 'disk full') return { ...before, diskFullAt: at };
-  let power = isFailedRestart(before, words, at) ? { ...before, isRestartAborted: true } : before;
+  let power = before;
+  const isToldTwice = ([first, second]: readonly Stop[]) => second && first?.words.includes(kind);
   // A daemon prints each of its sentences once for each stop.
-  while (power.pending.length > 1 && wordsOf(power.pending[0]?.words, kind)) power = firstDecided(power);
+  while (isToldTwice(power.pending)) power = firstDecided(power);
   const [stop, ...others] = power.pending;
-  if (stop !== undefined && at - stop.at <= WORDS_MS) {
-    const known = wordsOf(stop.words, kind) ? stop.words : [...stop.words, words];
-    power = {
-      ...power,
-      pending: [{ ...stop, words: known, lastWordsAt: at }, ...others],
-      isRestartAborted: power.isRestartAborted || kind === 'restart aborted',
-    };
-  }
-  // The node tried to restart the server after a crash: nobody wanted it to stop.
-  return isFailedRestart(power, words, at) ? { ...power, isExpected: true } : power;
+  const isExplained = stop !== undefined && at - stop.at <= WORDS_MS;
+  if (isExplained) power = { ...power, pending: [explained(stop, words, at), ...others] };
+  if (kind !== 'restart aborted') return power;
+  // Just after a stop that looked requested, it was the end of the daemon's own restart after a crash: nobody wanted it to stop.
+  const last = power.lastStop;
+  const isFailedRestart = last?.reason === 'requested' && at - last.at <= WORDS_MS;
+  if (isFailedRestart) power = { ...power, isExpected: true };
+  return { ...power, isRestartAborted: power.isRestartAborted || isExplained || isFailedRestart };
+}
+
+function explained(stop: Stop, words: DaemonWords, wordsAt: number): Stop {
+  const { kind } = words;
+  if (stop.words.includes(kind)) return { ...stop, wordsAt };
+  const next = { ...stop, wordsAt, words: [...stop.words, kind] };
+  if (kind === 'out of memory') return words.killed ? { ...next, reason: 'out_of_memory' } : next;
+  if (kind !== 'exit code') return next;
+  const reason = words.code === 0 ? 'exited' : 'crashed';
+  return { ...next, exitCode: words.code, reason: stop.reason === 'unknown' ? reason : stop.reason };
 }
 
 /** Decides the pending stops that are due. */
@@ -276,63 +273,23 @@ function afterTime(before: Power, now: number): Power {
 /** Decides the first pending stop with what is known. */
 function firstDecided(power: Power): Power {
   const [stop, ...pending] = power.pending;
-  if (stop === undefined) return power;
-  const { at, run, words } = stop;
-  return decided(
-    { ...power, pending },
-    {
-      at,
-      run,
-      reason: reasonOf(words),
-      exitCode: wordsOf(words, 'exit code')?.code,
-      isRestartAborted: wordsOf(words, 'restart aborted') !== undefined,
-    },
-  );
-}
-
-function reasonOf(words: readonly DaemonWords[]): StopReason {
-  if (wordsOf(words, 'out of memory')?.killed === true) return 'out_of_memory';
-  const exit = wordsOf(words, 'exit code');
-  if (exit === undefined) return 'unknown';
-  return exit.code === 0 ? 'exited' : 'crashed';
+  return stop === undefined ? power : decided({ ...power, pending }, stop);
 }
 
 /** Counts a stop, and what it says about anyone's intention. */
-function decided(
-  power: Power,
-  {
-    at,
-    run,
-    reason,
-    exitCode,
-    seen = 'happening',
-    isRestartAborted = false,
-  }: Pick<DecidedStop, 'at' | 'run' | 'reason'> & Partial<DecidedStop>,
-): Power {
-  const stop: DecidedStop = { at, run, seen, reason, exitCode, isRestartAborted };
-  const { stops, lastStop: last, lastExitCode } = power;
+function decided(power: Power, stop: Stop): Power {
+  const { reason, at, run } = stop;
+  const { stops, lastStop: last } = power;
   const next = {
     ...power,
     stops: { ...stops, [reason]: stops[reason] + 1 },
     lastStop: last === undefined || at >= last.at ? stop : last,
-    lastExitCode: exitCode ?? lastExitCode,
+    lastExitCode: stop.exitCode ?? power.lastExitCode,
     decided: [...power.decided, stop],
   };
   // A stop seen only by polls shows nothing about anyone's intention. The same is true if a start has followed it.
-  if (seen === 'by a poll' || run !== power.starts) return next;
+  if (stop.seen === 'by a poll' || run !== power.starts) return next;
   if (reason === 'exited') return { ...next, exitedAt: at };
   if (reason === 'requested') return { ...next, isExpected: false };
   return reason === 'unknown' ? { ...next, isExpected: undefined } : next;
-}
-
-function wordsOf<Kind extends DaemonWords['kind']>(
-  words: readonly DaemonWords[] | undefined,
-  kind: Kind,
-): Extract<DaemonWords, { kind: Kind }> | undefined {
-  return words?.find((one): one is Extract<DaemonWords, { kind: Kind }> => one.kind === kind);
-}
-
-function isStart(previous: ServerState, next: ServerState): boolean {
-  if (next === 'starting') return previous !== 'unknown' && previous !== next;
-  return next === 'running' && isOff(previous);
 }

@@ -28,14 +28,13 @@ import {
 import type { DaemonWords } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import {
-  type DecidedStop,
   decisionDueAt,
   explain,
   isExpectedAt,
-  isFailedRestart,
   NOTHING_SEEN,
   type Power,
   type Seen,
+  type Stop,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
 import { isNews, offAt, ServerSamples } from './server-samples.ts';
@@ -279,7 +278,7 @@ export class ServerRecord implements ServerReading {
 
   /** Records a `status` event: a hint that precedes the sample with the same state. */
   stateHint(state: ServerState, now: number): void {
-    this.#see({ seen: 'status', at: now, state });
+    this.#see({ seen: 'state', source: 'status', at: now, state });
     this.#samples?.hinted(state);
     if (!this.isFresh(now)) return;
     this.#samples?.observed(now, this.state === 'running');
@@ -287,13 +286,12 @@ export class ServerRecord implements ServerReading {
   }
 
   daemonWords(words: DaemonWords, now: number): void {
-    const { lastStop: last } = this.#power;
-    // What the daemon prints about a stop that is still pending is logged with the stop.
-    const isNewsOfLast = !this.awaitsWords && isFailedRestart(this.#power, words, now);
+    const { isRestartAborted } = this.#power;
     this.#see({ seen: 'words', at: now, words });
-    if (isNewsOfLast && last !== undefined) {
-      this.#tell({ ...last, isRestartAborted: true });
-    }
+    const { lastStop } = this.#power;
+    // What the daemon prints about a stop that is still pending is logged with the stop.
+    const isNewsOfLast = this.#power.isRestartAborted && !isRestartAborted && !this.awaitsWords;
+    if (isNewsOfLast && lastStop !== undefined) this.#tell({ ...lastStop, words: [words.kind] });
   }
 
   /** Decides the reasons of the stops for which it is due; of all stops at infinity. */
@@ -327,8 +325,8 @@ export class ServerRecord implements ServerReading {
     const restarted = order === 'restarted';
     if (order === 'older') return;
     const { state, source, receivedAt: at, measuredFrom, uptimeMs } = next;
-    if (state !== undefined && isNews(this.#power, next, restarted)) {
-      this.#see({ seen: 'sample', at, state, source, uptimeMs, measuredFrom, restarted });
+    if (state !== undefined && source !== undefined && isNews(this.#power, next, restarted)) {
+      this.#see({ seen: 'state', at, state, source, uptimeMs, measuredFrom, restarted });
     }
     const { cpuSaturatedMs } = samples;
     if (!samples.accept(next, restarted, this.#power, target.limits)) return;
@@ -337,7 +335,7 @@ export class ServerRecord implements ServerReading {
     this.#past.sampled(samples.newest, this.state, this.#isDown(at), this.#stalenessMs, players, saturatedMs);
   }
 
-  #tell(stop: DecidedStop): void {
+  #tell(stop: Stop): void {
     if (this.#context !== undefined) logStop(this.#context.log, this, stop);
   }
 

@@ -4,7 +4,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { ServerReading } from '../domain/reading.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import type { ConditionChange, SessionLog } from '../session/session-ports.ts';
-import type { DecidedStop } from './power.ts';
+import type { Stop } from './power.ts';
 
 /** What the log says about a server; without an event if that isn't worth counting. */
 interface SessionLine {
@@ -80,9 +80,9 @@ function levelOf({ cause }: Problem): SessionLine['level'] {
 export function logStop(
   log: Logger,
   { target, node }: Pick<ServerReading, 'target' | 'node'>,
-  stop: DecidedStop,
+  stop: Stop,
 ): void {
-  const { reason, exitCode, isRestartAborted } = stop;
+  const { reason, exitCode, words: said } = stop;
   const isCrash = reason === 'crashed' || reason === 'out_of_memory';
   const facts = [
     ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
@@ -93,7 +93,7 @@ export function logStop(
     log.warn({ ...subjectOf(target, node), event, exitCode }, `server ${target.name} ${words}`);
   if (reason === 'disk_full') warn(reason, 'was stopped by its node: disk limit exceeded');
   // An event of its own: otherwise, a summary would hide it among many crashes.
-  else if (isRestartAborted) {
+  else if (said.includes('restart aborted')) {
     warn('gave_up', `${isCrash ? 'crashed' : 'stopped by itself'}${why}; the node gave up restarting it`);
   } else if (isCrash) warn(reason, `crashed${why}; the node is restarting it`);
 }

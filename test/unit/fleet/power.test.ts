@@ -27,7 +27,9 @@ function seen(text: string): Seen {
   const at = AT + Number(ms);
   const words = WORDS[what];
   if (words !== undefined) return { seen: 'words', at, words };
-  return what === 'gap' ? { seen: 'gap' } : { seen: 'status', at, state: what as ServerState };
+  return what === 'gap'
+    ? { seen: 'gap' }
+    : { seen: 'state', source: 'status', at, state: what as ServerState };
 }
 
 /** What is known of a server that was running since before, after these events and so many milliseconds. */
@@ -105,7 +107,7 @@ describe('the reason for a stop', () => {
 
   it('includes whether the node gave up restarting the server, which is shown until the next start', () => {
     const crash = '0 offline, 10 detected, 10 code1, 10 notKilled, 10 aborted';
-    const lastStop = { isRestartAborted: true, exitCode: 1 };
+    const lastStop = { words: expect.arrayContaining(['restart aborted']), exitCode: 1 };
     expect(after(crash)).toMatchObject({ isRestartAborted: true, lastExitCode: 1, lastStop });
     expect(after(`${crash}, 5000 starting`).isRestartAborted).toBe(false);
   });
