@@ -21,43 +21,62 @@ const PEAK_WINDOW_MS = 60_000;
 const PEAK_STEPS = PEAK_WINDOW_MS / STEP_MS + 1;
 const PEAKS = ['cpu', 'memory'] as const;
 
-/** The rings of the two hours: the worst state, the seconds in each known state, and those at the CPU limit. */
-const [WORST, SATURATED] = [0, STRIP_STATES.length];
-const STRIP_RINGS = SATURATED + 1;
+/** In the rings of the two hours, the time at the CPU limit comes after the states. */
+const SATURATED = STRIP_STATES.length;
+
+/** The newest step before the first sample. */
+const NO_STEP = -1;
 
 /** Few enough that the histories of removed servers keep little memory from being freed. */
 const SERVERS_PER_CHUNK = 16;
 
-/** Rings of so many steps of several servers, in one array. */
-class Rings {
-  readonly #values: Float32Array | Float64Array | Uint8Array;
+/** Rings of so many steps of several servers, in one array; steps before and after those that are kept are empty. */
+class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
+  readonly #values: Values;
   readonly #perServer: number;
   readonly #steps: number;
+  readonly #empty: number;
+  /** Whole numbers, by which V8 reads an array faster. */
+  readonly #newest = new Int32Array(SERVERS_PER_CHUNK).fill(NO_STEP);
 
-  constructor(
-    create: Float32ArrayConstructor | Float64ArrayConstructor | Uint8ArrayConstructor,
-    perServer: number,
-    steps: number,
-  ) {
-    // In an array of bytes, NaN becomes 0.
-    this.#values = new create(SERVERS_PER_CHUNK * perServer * steps).fill(Number.NaN);
+  constructor(create: new (length: number) => Values, perServer: number, steps: number, empty: number) {
+    this.#values = new create(SERVERS_PER_CHUNK * perServer * steps);
+    this.#values.fill(empty);
     this.#perServer = perServer;
     this.#steps = steps;
+    this.#empty = empty;
+  }
+
+  /** The newest step of a server. */
+  newest(server: number): number {
+    return this.#newest[server] ?? NO_STEP;
+  }
+
+  /** Begins the steps up to this one, each with a value that may be the latest of its ring. */
+  advance(server: number, to: number, valueAt: (step: number, latest: number, ring: number) => number): void {
+    const before = this.newest(server);
+    for (let ring = 0; ring < this.#perServer; ring += 1) {
+      const latest = this.read(server, ring, before);
+      for (let step = Math.max(before + 1, to - this.#steps + 1); step <= to; step += 1) {
+        this.#values[this.#placeOf(server, ring, step)] = valueAt(step, latest, ring);
+      }
+    }
+    this.#newest[server] = to;
   }
 
   read(server: number, ring: number, step: number): number {
-    return this.#values[this.#placeOf(server, ring, step)] ?? Number.NaN;
+    return this.#keeps(server, step)
+      ? (this.#values[this.#placeOf(server, ring, step)] ?? this.#empty)
+      : this.#empty;
   }
 
   write(server: number, ring: number, step: number, value: number): void {
-    this.#values[this.#placeOf(server, ring, step)] = value;
+    if (this.#keeps(server, step)) this.#values[this.#placeOf(server, ring, step)] = value;
   }
 
-  /** Writes the steps after the last one, up to another; there is no last one if it is negative. */
-  extend(server: number, ring: number, last: number, to: number, valueAt: (step: number) => number): void {
-    for (let step = Math.max(last + 1, to - this.#steps + 1); step <= to; step += 1) {
-      this.write(server, ring, step, valueAt(step));
-    }
+  #keeps(server: number, step: number): boolean {
+    const newest = this.newest(server);
+    return step >= 0 && step <= newest && step > newest - this.#steps;
   }
 
   #placeOf(server: number, ring: number, step: number): number {
@@ -68,17 +87,14 @@ class Rings {
 /** The rings of several histories: with arrays of its own, each of 10,000 servers would need about 300 more bytes. */
 class Chunk {
   /** Of the last five minutes; 32 bits are enough for a chart. */
-  readonly points = new Rings(Float32Array, CHART_SERIES.length, POINTS);
-  readonly peaks = new Rings(Float64Array, PEAKS.length, PEAK_STEPS);
-  /** Of the last two hours. */
-  readonly strip = new Rings(Uint8Array, STRIP_RINGS, STRIP_POINTS);
+  readonly points = new Rings(Float32Array, CHART_SERIES.length, POINTS, Number.NaN);
+  readonly peaks = new Rings(Float64Array, PEAKS.length, PEAK_STEPS, Number.NEGATIVE_INFINITY);
+  /** Of the last two hours: how many seconds each lasted in a step, plus one; 0 if it was not seen in that step. */
+  readonly strip = new Rings(Uint8Array, SATURATED + 1, STRIP_POINTS, 0);
   taken = 0;
 }
 
 let newest = new Chunk();
-
-/** Before the first sample. */
-const NO_STEP = -1;
 
 /** The network counters of a sample at an instant; NaN if unknown. */
 const NO_MARK = { at: Number.NaN, received: Number.NaN, sent: Number.NaN };
@@ -113,9 +129,6 @@ export class ServerHistory {
   readonly #place: number;
   /** Has the game ever responded? */
   #hasPlayers = false;
-  /** The newest step of five seconds, and of two minutes; whole numbers, which V8 reads an array by faster. */
-  #step = NO_STEP;
-  #stripStep = NO_STEP;
   /** The state in the strip, and the second up to which time was counted. */
   #shown = 0;
   #countedTo = Number.NaN;
@@ -153,46 +166,40 @@ export class ServerHistory {
     if (now > this.#freshUntil) this.#endGap();
     this.seen(state, now, isDown);
     const step = Math.floor(now / STEP_MS);
-    if (step !== this.#step) this.#addPoint(sample, step, players);
+    if (step !== this.#rings.points.newest(this.#place)) this.#addPoint(sample, step, players);
     this.#freshUntil = now + freshForMs;
     // In whole seconds, which the steps of the strip count.
     const seconds = Math.floor(now / SECOND_MS) - Math.floor((now - saturatedMs) / SECOND_MS);
-    if (seconds > 0) this.#count(SATURATED, this.#stripStep, seconds);
+    if (seconds > 0) this.#add(SATURATED, this.#rings.strip.newest(this.#place), seconds);
     if (sample.source !== 'socket') return;
-    this.#raise('cpu', sample.cpuCores);
-    this.#raise('memory', sample.memoryBytes);
+    this.#raise(PEAKS.indexOf('cpu'), sample.cpuCores);
+    this.#raise(PEAKS.indexOf('memory'), sample.memoryBytes);
   }
 
   /** Records the state that an event shows while samples are fresh. */
   seen(state: ServerState, now: number, isDown: boolean): void {
     this.#seeInStrip(isDown ? SHOWN.down : SHOWN[state], now);
     if (state === this.#state) return;
-    const last = this.#changes.at(-1);
-    // A stop that was decided at once precedes the state that it led to.
-    if (isOff(state) && last?.at === now && isOff(last.state)) {
-      this.#changes = [...this.#changes.slice(0, -1), { ...last, state }];
-    } else if (this.#state !== undefined) this.#change({ at: now, state });
+    if (this.#state !== undefined) this.#change({ at: now, state });
     this.#state = state;
+  }
+
+  /** Records that the server went off, however briefly; before its reason is decided. */
+  wentOff(at: number): void {
+    this.#change({ at, state: 'offline' });
+    this.#state = 'offline';
   }
 
   /** Records a stop whose reason is decided. */
   stopped({ at, reason, exitCode }: LastStop): void {
     const stop = { at, reason, exitCode };
-    if (isCrash(reason)) this.#worsen(Math.floor(at / STRIP_STEP_MS), SHOWN.down);
+    if (isCrash(reason)) this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
     if (isCrash(reason) || reason === 'unknown') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
-    const place = this.#changes.findLastIndex(
-      (change) =>
-        isOff(change.state) && change.reason === undefined && Math.abs(change.at - at) <= SAME_STOP_MS,
-    );
-    const shown = this.#changes[place];
-    if (shown !== undefined) {
-      this.#changes = this.#changes.with(place, { ...shown, ...stop, at: shown.at });
-      return;
-    }
-    const before = this.#changes.filter((change) => change.at <= at);
-    const after = this.#changes.slice(before.length);
-    this.#changes = [...before, { ...stop, state: 'offline' as const }, ...after].slice(-MAX_KEPT);
-    if (after.length === 0) this.#state = 'offline';
+    const isShown = (change: Change) =>
+      isOff(change.state) && change.reason === undefined && Math.abs(change.at - at) <= SAME_STOP_MS;
+    if (!this.#changes.some(isShown)) this.wentOff(at);
+    const place = this.#changes.findLastIndex(isShown);
+    this.#changes = this.#changes.map((change, index) => (index === place ? { ...stop, ...change } : change));
   }
 
   /** The unwanted and unexplained stops of the last hour, oldest first. */
@@ -211,39 +218,44 @@ export class ServerHistory {
       : Number.NaN;
   }
 
-  /** The highest one-second value of the last minute; NaN if there was none. */
-  peak(of: (typeof PEAKS)[number], now: number): number {
-    const ring = PEAKS.indexOf(of);
-    let highest = Number.NaN;
-    const first = Math.max(0, Math.floor(now / STEP_MS) - PEAK_STEPS + 1);
-    for (let step = first; step <= this.#step; step += 1) {
-      const value = this.#rings.peaks.read(this.#place, ring, step);
-      if (!(highest >= value) && !Number.isNaN(value)) highest = value;
+  /** The highest one-second value of the last minute; undefined if there was none. */
+  peak(of: (typeof PEAKS)[number], now: number): number | undefined {
+    const { peaks } = this.#rings;
+    let highest = Number.NEGATIVE_INFINITY;
+    const end = Math.floor(now / STEP_MS);
+    for (let step = end - PEAK_STEPS + 1; step <= end; step += 1) {
+      highest = Math.max(highest, peaks.read(this.#place, PEAKS.indexOf(of), step));
     }
-    return highest;
+    return Number.isFinite(highest) ? highest : undefined;
   }
 
   /** The share of the last ten minutes at the CPU limit. */
   cpuSaturatedShare(now: number): number {
     const end = Math.floor(now / STRIP_STEP_MS);
     const first = end - (SATURATED_WINDOW_SECONDS * SECOND_MS) / STRIP_STEP_MS;
-    let seconds = (1 + end - now / STRIP_STEP_MS) * this.#stripAt(SATURATED, first);
-    for (let step = first + 1; step <= end; step += 1) seconds += this.#stripAt(SATURATED, step);
+    let seconds = (1 + end - now / STRIP_STEP_MS) * this.#secondsIn(SATURATED, first);
+    for (let step = first + 1; step <= end; step += 1) seconds += this.#secondsIn(SATURATED, step);
     return seconds / SATURATED_WINDOW_SECONDS;
   }
 
   /** The states of the last two hours, in the form of `stripText`; empty before the first. */
   strip(now: number): string {
-    if (this.#stripStep === NO_STEP) return '';
-    const end = Math.floor(now / STRIP_STEP_MS);
+    const { strip } = this.#rings;
+    if (strip.newest(this.#place) === NO_STEP) return '';
+    this.#countTo(now);
+    const end = strip.newest(this.#place);
     const worst: number[] = [];
     const seconds = STRIP_STATES.map(() => 0);
     // A viewer of the page reads all strips every second, so there is one pass without closures.
     for (let step = end - STRIP_POINTS + 1; step <= end; step += 1) {
-      worst.push(step > this.#stripStep ? this.#laterState(step) : this.#stripAt(WORST, step));
-      for (let state = WORST + 1; state < SATURATED; state += 1) {
-        seconds[state] = (seconds[state] ?? 0) + this.#stripAt(state, step);
+      let most = 0;
+      for (let state = 1; state < STRIP_STATES.length; state += 1) {
+        const seen = strip.read(this.#place, state, step);
+        if (seen === 0) continue;
+        most = state;
+        seconds[state] = (seconds[state] ?? 0) + seen - 1;
       }
+      worst.push(most);
     }
     return stripText(worst, seconds);
   }
@@ -251,7 +263,7 @@ export class ServerHistory {
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
   read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
     const end = Math.floor(now / STEP_MS);
-    const last = isFresh ? end : Math.min(end, this.#step);
+    const last = isFresh ? end : Math.min(end, this.#rings.points.newest(this.#place));
     const series = CHART_SERIES.map((name, ring) => {
       const steps = Array.from({ length: POINTS }, (_, index) => end - POINTS + 1 + index);
       return [name, steps.map((step) => (step > last ? null : this.#valueAt(ring, step)))] as const;
@@ -264,54 +276,37 @@ export class ServerHistory {
   }
 
   #seeInStrip(state: number, now: number): void {
-    const step = Math.floor(now / STRIP_STEP_MS);
-    const isNewStep = step !== this.#stripStep;
-    if (isNewStep) this.#advanceStrip(step);
-    this.#countTo(Math.floor(now / SECOND_MS));
+    this.#countTo(now);
     // Nearly every sample shows the same state as the one before.
-    if (!isNewStep && state === this.#shown) return;
+    if (state === this.#shown && now <= this.#freshUntil) return;
     this.#shown = state;
-    this.#worsen(step, state);
-  }
-
-  #advanceStrip(step: number): void {
-    for (let ring = 0; ring < STRIP_RINGS; ring += 1) {
-      const valueAt = (next: number) => (ring === WORST ? this.#laterState(next) : 0);
-      this.#rings.strip.extend(this.#place, ring, this.#stripStep, step, valueAt);
-    }
-    this.#stripStep = step;
+    this.#add(state, Math.floor(now / STRIP_STEP_MS), 0);
   }
 
   /** Counts the time since the last call as spent in the state that was seen then, as long as that was fresh. */
-  #countTo(second: number): void {
+  #countTo(now: number): void {
+    const step = Math.floor(now / STRIP_STEP_MS);
+    if (step !== this.#rings.strip.newest(this.#place)) {
+      const isSeen = (next: number) => next * STRIP_STEP_MS <= this.#freshUntil;
+      const seenAt = (next: number, _: number, ring: number) => Number(ring === this.#shown && isSeen(next));
+      this.#rings.strip.advance(this.#place, step, seenAt);
+    }
+    const second = Math.floor(now / SECOND_MS);
     const end = Math.min(second, Math.floor(this.#freshUntil / SECOND_MS));
     for (let next = this.#countedTo; next < end; next += 1) {
-      if (this.#shown > 0) this.#count(this.#shown, Math.floor((next * SECOND_MS) / STRIP_STEP_MS), 1);
+      this.#add(this.#shown, Math.floor((next * SECOND_MS) / STRIP_STEP_MS), 1);
     }
     this.#countedTo = second;
   }
 
-  #count(ring: number, step: number, seconds: number): void {
-    if (this.#keeps(step))
-      this.#rings.strip.write(this.#place, ring, step, this.#stripAt(ring, step) + seconds);
+  /** Adds seconds to what was seen in a step, if it is still kept. */
+  #add(ring: number, step: number, seconds: number): void {
+    const { strip } = this.#rings;
+    strip.write(this.#place, ring, step, Math.max(strip.read(this.#place, ring, step), 1) + seconds);
   }
 
-  #worsen(step: number, state: number): void {
-    if (!this.#keeps(step)) return;
-    this.#rings.strip.write(this.#place, WORST, step, Math.max(this.#stripAt(WORST, step), state));
-  }
-
-  #keeps(step: number): boolean {
-    return step >= 0 && step <= this.#stripStep && step > this.#stripStep - STRIP_POINTS;
-  }
-
-  #stripAt(ring: number, step: number): number {
-    return this.#keeps(step) ? this.#rings.strip.read(this.#place, ring, step) : 0;
-  }
-
-  /** The state at the start of a step after the last one that was recorded. */
-  #laterState(step: number): number {
-    return step * STRIP_STEP_MS <= this.#freshUntil ? this.#shown : 0;
+  #secondsIn(ring: number, step: number): number {
+    return Math.max(0, this.#rings.strip.read(this.#place, ring, step) - 1);
   }
 
   #addPoint(sample: Sample, step: number, players: number | undefined): void {
@@ -324,15 +319,12 @@ export class ServerHistory {
       this.rate('sent', sent, at),
       players ?? Number.NaN,
     ];
-    for (const [ring, value] of values.entries()) {
-      const last = points.read(this.#place, ring, this.#step);
-      // The last value is repeated while it was fresh; the steps after that are unknown.
-      const valueAt = (next: number) => (next * STEP_MS <= this.#freshUntil ? last : Number.NaN);
-      points.extend(this.#place, ring, this.#step, step, valueAt);
-      points.write(this.#place, ring, step, value);
-    }
-    for (const ring of PEAKS.keys()) peaks.extend(this.#place, ring, this.#step, step, () => Number.NaN);
-    this.#step = step;
+    // The last value is repeated while it was fresh; the steps after that are unknown.
+    const valueAt = (next: number, latest: number) =>
+      next * STEP_MS <= this.#freshUntil ? latest : Number.NaN;
+    points.advance(this.#place, step, valueAt);
+    for (const [ring, value] of values.entries()) points.write(this.#place, ring, step, value);
+    peaks.advance(this.#place, step, () => Number.NEGATIVE_INFINITY);
     this.#hasPlayers ||= players !== undefined;
     // Counters that decreased were reset, so the mark before is useless.
     const isReset = received < this.#newer.received || sent < this.#newer.sent;
@@ -340,21 +332,19 @@ export class ServerHistory {
     this.#newer = { at, received, sent };
   }
 
-  #raise(of: (typeof PEAKS)[number], value: number): void {
-    const [{ peaks }, ring] = [this.#rings, PEAKS.indexOf(of)];
-    // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
-    // nothing.
-    if (!(peaks.read(this.#place, ring, this.#step) >= value) && !Number.isNaN(value)) {
-      peaks.write(this.#place, ring, this.#step, value);
-    }
+  #raise(ring: number, value: number): void {
+    const { peaks } = this.#rings;
+    const step = peaks.newest(this.#place);
+    // False for NaN: a missing value replaces nothing.
+    if (value > peaks.read(this.#place, ring, step)) peaks.write(this.#place, ring, step, value);
   }
 
   /** The value of a chart at a step, up to now: the last point applies until the next one while it is fresh. */
   #valueAt(ring: number, step: number): number | null {
-    if (step > this.#step && step * STEP_MS > this.#freshUntil) return null;
-    const at = Math.min(step, this.#step);
-    const isKept = at >= 0 && at > this.#step - POINTS;
-    const value = isKept ? this.#rings.points.read(this.#place, ring, at) : Number.NaN;
+    const { points } = this.#rings;
+    const newest = points.newest(this.#place);
+    if (step > newest && step * STEP_MS > this.#freshUntil) return null;
+    const value = points.read(this.#place, ring, Math.min(step, newest));
     // A 32-bit float holds seven digits, and a chart shows fewer.
     return Number.isNaN(value) ? null : Number(value.toPrecision(6));
   }

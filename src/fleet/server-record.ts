@@ -183,8 +183,8 @@ export class ServerRecord implements ServerReading {
       uptime_milliseconds: known(sample?.uptimeMs),
       start_time_seconds:
         isFresh && this.startedAt !== undefined ? unixSeconds(this.startedAt, clock) : undefined,
-      cpu_usage_peak_cores: known(history?.peak('cpu', now)),
-      memory_usage_peak_bytes: known(history?.peak('memory', now)),
+      cpu_usage_peak_cores: history?.peak('cpu', now),
+      memory_usage_peak_bytes: history?.peak('memory', now),
       state_changed_timestamp_seconds: isFresh && state !== 'unknown' ? unixSeconds(since, clock) : undefined,
       starts_total: this.#power.starts,
       last_stop_timestamp_seconds: lastStop?.timestamp_seconds,
@@ -340,7 +340,10 @@ export class ServerRecord implements ServerReading {
   }
 
   #see(observation: Seen): void {
+    const latest = this.#power.pending.at(-1);
     this.#power = explain([observation], this.#power);
+    const pending = this.#power.pending.at(-1);
+    if (pending !== undefined && pending.at !== latest?.at) this.#past.wentOff(pending.at);
     for (const stop of this.#power.decided) {
       this.#past.stopped(stop);
       this.#tell(stop);
