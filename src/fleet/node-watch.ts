@@ -7,6 +7,7 @@ import { Repeat } from '../domain/repeat.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { problemOf } from '../panel/errors.ts';
+import { allPages } from './server-lists.ts';
 
 /** How the panel's nodes are read, with a key that may read its application API. */
 export interface NodesSettings {
@@ -39,9 +40,6 @@ export function nodeReadings(
     return { name, up: observed || problem === undefined, problem };
   });
 }
-
-/** Two thousand nodes: the rest is not read. With the shortest interval, these are 20 of the application API's 240 calls a minute. */
-const MAX_PAGES = 20;
 
 /** The part of the panel's API that this watch calls, with its own key. */
 export type NodesApi = Pick<PanelApi, 'get' | 'close'>;
@@ -148,15 +146,11 @@ const REFUSED: ReadonlySet<Problem['cause']> = new Set([
 
 /** Every node once, with its name as in the server list: it is the only label, and panels don't keep it unique. */
 async function allNodes(api: NodesApi, signal: AbortSignal): Promise<readonly NodeCapacity[]> {
+  const pages = await allPages(async (page) => (await api.get('nodes', { page }, signal)).value);
   const byName = new Map<string, NodeCapacity>();
-  let pages = 1;
-  for (let page = 1; page <= pages; page += 1) {
-    const { nodes, totalPages } = (await api.get('nodes', { page }, signal)).value;
-    for (const node of nodes) {
-      const name = printable(node.name);
-      if (!byName.has(name)) byName.set(name, { ...node, name });
-    }
-    pages = Math.min(totalPages, MAX_PAGES);
+  for (const node of pages.flatMap(({ nodes }) => nodes)) {
+    const name = printable(node.name);
+    if (!byName.has(name)) byName.set(name, { ...node, name });
   }
   return [...byName.values()];
 }

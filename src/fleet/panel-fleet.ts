@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { BackupsReading, PanelReading, SchedulesReading } from '../domain/reading.ts';
+import type { PanelReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secret.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
@@ -62,8 +62,8 @@ export class PanelFleet {
   readonly #context: FleetContext;
   readonly #serverLog: ReturnType<typeof serverLog>;
   readonly #discovery: Discovery;
-  readonly #backups: ListReads<BackupsReading>;
-  readonly #schedules: ListReads<SchedulesReading>;
+  readonly #backups: ListReads;
+  readonly #schedules: ListReads;
   readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch;
@@ -116,7 +116,7 @@ export class PanelFleet {
       notFound: () => this.#notFound(),
       found: (targets, isComplete) => this.#found(targets, isComplete),
     });
-    this.#backups = new ListReads({ ...shared, records, list: backupsOfServers(gateway, clock) });
+    this.#backups = new ListReads({ ...shared, records, list: backupsOfServers(gateway) });
     this.#schedules = new ListReads({ ...shared, records, list: schedulesOfServers(gateway, clock) });
     this.#nodes = open && new NodeWatch({ ...shared, open });
     this.#queries =

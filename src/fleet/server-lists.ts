@@ -11,7 +11,7 @@ import {
 } from '../domain/reading.ts';
 import { Repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { Backup, BackupsPage, Schedule } from '../panel/dialect.ts';
+import type { Backup, Schedule } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { retryGapMs } from '../session/due.ts';
@@ -31,27 +31,24 @@ export interface IntervalSettings {
   readonly intervalMs: number;
 }
 
-/** When a list is needed, in monotonic milliseconds, and how often it is read. */
-export interface ReadTiming {
-  readonly deadline: number;
-  readonly intervalMs: number;
-}
-
 /** What is read of every server: a list such as its backups. */
-export interface ListOfServer<Reading> {
-  /** In words, such as `backups`. */
-  readonly what: string;
+export interface ListOfServer {
+  /** In words, which are also its name in the record. */
+  readonly what: 'backups' | 'schedules';
   /** The permission that the account needs for it. */
   readonly permission: string;
   /** Is it read of this server? */
   readonly isAsked: (target: ServerTarget) => boolean;
-  readonly read: (server: ServerTarget, timing: ReadTiming, signal: AbortSignal) => Promise<Reading>;
-  /** Undefined if nothing is known any more. */
-  readonly store: (record: ServerRecord, reading: Reading | undefined) => void;
+  /** Reads it; the call is needed by the deadline. */
+  readonly read: (
+    server: ServerTarget,
+    deadline: number,
+    signal: AbortSignal,
+  ) => Promise<Omit<BackupsReading | SchedulesReading, 'staleAt'>>;
 }
 
-export interface ListReadsOptions<Reading> {
-  readonly list: ListOfServer<Reading>;
+export interface ListReadsOptions {
+  readonly list: ListOfServer;
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -76,15 +73,15 @@ interface Reads {
  * Reads a list of each server once per interval: those that are due one after another, the most overdue first, as soon as the rate
  * limit has calls left for them. An event, such as a completed backup, makes its server due.
  */
-export class ListReads<Reading> {
-  readonly #options: ListReadsOptions<Reading>;
+export class ListReads {
+  readonly #options: ListReadsOptions;
   readonly #repeat: Repeat;
   #reads = new WeakMap<object, Reads>();
   #intervalMs: number | undefined;
   /** A server without the permission was logged: others have the same reason, and there may be thousands. */
   #isRefusalLogged = false;
 
-  constructor(options: ListReadsOptions<Reading>) {
+  constructor(options: ListReadsOptions) {
     this.#options = options;
     this.#repeat = new Repeat(options.clock);
   }
@@ -102,13 +99,12 @@ export class ListReads<Reading> {
 
   /** Reads the lists with these settings from now on; undefined ends that, and forgets what was read. */
   configure(settings: IntervalSettings | undefined): void {
-    const { records, list } = this.#options;
     if (settings?.intervalMs === this.#intervalMs) return;
     this.stop();
     this.#intervalMs = settings?.intervalMs;
     this.#reads = new WeakMap();
     this.#isRefusalLogged = false;
-    if (settings === undefined) for (const record of records()) list.store(record, undefined);
+    if (settings === undefined) for (const record of this.#options.records()) this.#store(record, undefined);
     else this.#repeat.start((signal) => this.#readNext(settings.intervalMs, signal));
   }
 
@@ -150,9 +146,9 @@ export class ListReads<Reading> {
     const { clock, list, random } = this.#options;
     let cause: CauseCode | undefined;
     try {
-      const timing = { deadline: clock.now() + intervalMs, intervalMs };
-      const reading = await list.read(record.target, timing, signal);
-      if (!signal.aborted) list.store(record, reading);
+      const reading = await list.read(record.target, clock.now() + intervalMs, signal);
+      const staleAt = clock.now() + intervalMs * VALID_INTERVALS;
+      if (!signal.aborted) this.#store(record, { ...reading, staleAt });
     } catch (error) {
       if (signal.aborted) return 0;
       cause = this.#failed(record, problemOf(error));
@@ -172,7 +168,7 @@ export class ListReads<Reading> {
     const { panel, log, list } = this.#options;
     const server = record.target.name;
     const isRefused = isRefusal(cause);
-    if (isRefused || cause === 'not_found') list.store(record, undefined);
+    if (isRefused || cause === 'not_found') this.#store(record, undefined);
     const isFirst = isRefused && !this.#isRefusalLogged;
     this.#isRefusalLogged ||= isFirst;
     const next = isRefused
@@ -185,13 +181,14 @@ export class ListReads<Reading> {
     return cause;
   }
 
+  #store(record: ServerRecord, reading: BackupsReading | SchedulesReading | undefined): void {
+    Object.assign(record, { [this.#options.list.what]: reading });
+  }
+
   #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
-    let reads = this.#reads.get(record);
-    if (reads === undefined) {
-      const eventAt = Number.NEGATIVE_INFINITY;
-      reads = { dueAt: this.#options.clock.now(), eventAt, isFirst: true, failures: 0 };
-      this.#reads.set(record, reads);
-    }
+    const before = { dueAt: this.#options.clock.now(), eventAt: Number.NEGATIVE_INFINITY };
+    const reads = this.#reads.get(record) ?? { ...before, isFirst: true, failures: 0 };
+    this.#reads.set(record, reads);
     return reads;
   }
 }
@@ -200,86 +197,59 @@ function isRefusal(cause: CauseCode | undefined): boolean {
   return cause === 'forbidden' || cause === 'unauthorized';
 }
 
-/** If a server has more pages of backups than this, the rest is not read. */
+/** If a list has more pages than this, the rest is not read. */
 const MAX_PAGES = 20;
 
+/** Reads a list page by page. */
+export async function allPages<Page extends { readonly totalPages: number }>(
+  read: (page: number) => Promise<Page>,
+): Promise<readonly Page[]> {
+  const pages: Page[] = [];
+  do pages.push(await read(pages.length + 1));
+  while (pages.length < Math.min(pages.at(-1)?.totalPages ?? 0, MAX_PAGES));
+  return pages;
+}
+
 /** The backups of every server that may have some. */
-export function backupsOfServers(
-  gateway: Pick<PanelGateway, 'backups'>,
-  clock: Clock,
-): ListOfServer<BackupsReading> {
+export function backupsOfServers(gateway: Pick<PanelGateway, 'backups'>): ListOfServer {
   return {
     what: 'backups',
     permission: 'backup.read',
     // The panel rejects every call for a blocked server, and a server that isn't allowed backups has none.
     isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
-    read: async (server, { deadline, intervalMs }, signal) => {
-      const read = (page: number) => gateway.backups(server, page, deadline, signal);
-      return readingOf(await allBackups(read), clock.now(), intervalMs);
-    },
-    store: (record, reading) => {
-      record.backups = reading;
+    read: async (server, deadline, signal) => {
+      const pages = await allPages((page) => gateway.backups(server, page, deadline, signal));
+      return shownBackups(pages.flatMap(({ backups }) => backups));
     },
   };
 }
 
-async function allBackups(read: (page: number) => Promise<BackupsPage>): Promise<readonly Backup[]> {
-  const all: Backup[] = [];
-  let pages = 1;
-  for (let page = 1; page <= pages; page += 1) {
-    const { backups, totalPages } = await read(page);
-    all.push(...backups);
-    pages = Math.min(totalPages, MAX_PAGES);
-  }
-  return all;
-}
-
-/** Summarizes a server's backups as of `now` (monotonic milliseconds). */
-export function readingOf(backups: readonly Backup[], now: number, intervalMs: number): BackupsReading {
-  const successful = backups.filter(({ isSuccessful }) => isSuccessful);
-  const lastSuccess = newestOf(successful);
-  const lastFailure = newestOf(backups.filter(({ isSuccessful }) => !isSuccessful));
+/** What is shown of a server's backups. */
+export function shownBackups(backups: readonly Backup[]): Omit<BackupsReading, 'staleAt'> {
+  const newestFirst = backups.toSorted((one, other) => other.completedAtMs - one.completedAtMs);
+  const success = newestFirst.find(({ isSuccessful }) => isSuccessful);
+  const failure = newestFirst.find(({ isSuccessful }) => !isSuccessful);
   return {
-    backups: successful.length,
-    backup_last_success_timestamp_seconds: seconds(lastSuccess?.completedAtMs),
-    backup_last_failure_timestamp_seconds: seconds(lastFailure?.completedAtMs),
-    backup_last_size_bytes: lastSuccess?.bytes,
-    staleAt: now + intervalMs * VALID_INTERVALS,
+    backups: backups.filter(({ isSuccessful }) => isSuccessful).length,
+    backup_last_success_timestamp_seconds: seconds(success?.completedAtMs),
+    backup_last_failure_timestamp_seconds: seconds(failure?.completedAtMs),
+    backup_last_size_bytes: success?.bytes,
   };
-}
-
-function newestOf(backups: readonly Backup[]): Backup | undefined {
-  return backups.reduce<Backup | undefined>(
-    (newest, backup) =>
-      newest !== undefined && newest.completedAtMs >= backup.completedAtMs ? newest : backup,
-    undefined,
-  );
 }
 
 /** Each has three series: the rest is left out, and counted. */
 const MAX_SCHEDULES = 20;
 
 /** The schedules of every server that the panel runs schedules of. */
-export function schedulesOfServers(
-  gateway: Pick<PanelGateway, 'schedules'>,
-  clock: Clock,
-): ListOfServer<SchedulesReading> {
+export function schedulesOfServers(gateway: Pick<PanelGateway, 'schedules'>, clock: Clock): ListOfServer {
   return {
     what: 'schedules',
     permission: 'schedule.read',
     isAsked: ({ blocked }) => blocked === undefined,
-    read: async (server, { deadline, intervalMs }, signal) => {
-      const schedules = await gateway.schedules(server, deadline, signal);
-      const now = clock.now();
-      return {
-        ...shownSchedules(schedules),
-        schedules_last_read_timestamp_seconds: seconds(Math.round(clock.toUnixMs(now))),
-        staleAt: now + intervalMs * VALID_INTERVALS,
-      };
-    },
-    store: (record, reading) => {
-      record.schedules = reading;
-    },
+    read: async (server, deadline, signal) => ({
+      ...shownSchedules(await gateway.schedules(server, deadline, signal)),
+      schedules_last_read_timestamp_seconds: seconds(Math.round(clock.toUnixMs(clock.now()))),
+    }),
   };
 }
 

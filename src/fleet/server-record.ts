@@ -58,9 +58,8 @@ export class ServerRecord implements ServerReading {
   #socketHost: string | undefined;
   backups: BackupsReading | undefined;
   schedules: SchedulesReading | undefined;
-  #query: QueryReading | undefined;
-  /** The run that was queried. */
-  #queriedRun: number | undefined;
+  /** With the run that was queried. */
+  #query: (QueryReading & { readonly run: number }) | undefined;
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
   #power: Power = NOTHING_SEEN;
@@ -115,8 +114,7 @@ export class ServerRecord implements ServerReading {
 
   /** Records the result of a query of this run. */
   queried(run: number, reading: QueryReading): void {
-    this.#query = reading;
-    this.#queriedRun = run;
+    this.#query = { ...reading, run };
   }
 
   dropQuery(): void {
@@ -134,7 +132,7 @@ export class ServerRecord implements ServerReading {
     const { target, status } = this;
     const { limits } = target;
     const { state, since, lastStop: last } = this.#power;
-    const lastStop = shownStop(last, clock);
+    const lastStop = last && stopOf(last, clock);
     const isFresh = this.isFresh(now);
     const isBlocked = status.condition === 'blocked';
     const newest = this.#samples?.newest;
@@ -257,7 +255,7 @@ export class ServerRecord implements ServerReading {
 
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
   #shownQuery(now: number): QueryReading | undefined {
-    return this.runAt(now) === this.#queriedRun ? valid(this.#query, now) : undefined;
+    return this.runAt(now) === this.#query?.run ? valid(this.#query, now) : undefined;
   }
 
   setPolledStaleness(poll: number): void {
@@ -389,10 +387,6 @@ function unixSeconds(monotonicMs: number, clock: WallClock): number {
 
 function seconds(ms: number | undefined): number | undefined {
   return ms === undefined || Number.isNaN(ms) ? undefined : ms / 1_000;
-}
-
-function shownStop(stop: LastStop | undefined, clock: WallClock): ShownStop | undefined {
-  return stop === undefined ? undefined : stopOf(stop, clock);
 }
 
 function stopOf({ at, reason, exitCode }: LastStop, clock: WallClock): ShownStop {

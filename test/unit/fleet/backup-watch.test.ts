@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BackupsReading } from '../../../src/domain/reading.ts';
 import { backupsOfServers, ListReads } from '../../../src/fleet/server-lists.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { BackupsPage } from '../../../src/panel/dialect.ts';
@@ -21,7 +20,7 @@ let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
 /** A random number, which decides when a server's second read is scheduled: half to one and a half intervals after the first. */
 let random: () => number;
-let watch: ListReads<BackupsReading>;
+let watch: ListReads;
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -34,7 +33,7 @@ beforeEach(() => {
     return answer(id);
   };
   watch = new ListReads({
-    list: backupsOfServers({ backups }, clock),
+    list: backupsOfServers({ backups }),
     panel: 'main',
     clock,
     log: collectingLogger(),
@@ -75,6 +74,11 @@ it('reads the lists of all servers one after another, without waiting in between
   records = [...records, new ServerRecord(target({ id: 'new' }), { socket: MINUTE, poll: MINUTE })];
   await clock.advance(5_000);
   expect(asked.map(({ server }) => server)).toEqual(['new']);
+});
+
+it('keeps what was read for two and a half intervals', async () => {
+  await start(1);
+  expect(records[0]?.backups?.staleAt).toBe(clock.now() - 5_000 + 2.5 * HOUR);
 });
 
 it('reads the list immediately after a backup ends', async () => {

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readingOf } from '../../../src/fleet/server-lists.ts';
-
-const HOUR = 60 * 60_000;
+import { shownBackups } from '../../../src/fleet/server-lists.ts';
 
 const END = fc.record({
   isSuccessful: fc.boolean(),
@@ -14,8 +12,8 @@ const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms /
 
 it('a reading has the newest successful and the newest failed backup, and the number of successful ones', () => {
   fc.assert(
-    fc.property(fc.array(END), fc.nat(1_000_000_000), (backups, now) => {
-      const reading = readingOf(backups, now, HOUR);
+    fc.property(fc.array(END), (backups) => {
+      const reading = shownBackups(backups);
       const endsOf = (successful: boolean) =>
         backups
           .filter(({ isSuccessful }) => isSuccessful === successful)
@@ -25,7 +23,6 @@ it('a reading has the newest successful and the newest failed backup, and the nu
       expect(reading.backups).toBe(successes.length);
       expect(reading.backup_last_success_timestamp_seconds).toBe(seconds(successes[0]));
       expect(reading.backup_last_failure_timestamp_seconds).toBe(seconds(endsOf(false)[0]));
-      expect(reading.staleAt).toBe(now + 2.5 * HOUR);
       const sizes = backups
         .filter(({ isSuccessful, completedAtMs }) => isSuccessful && completedAtMs === successes[0])
         .map(({ bytes }) => bytes);
@@ -35,20 +32,18 @@ it('a reading has the newest successful and the newest failed backup, and the nu
 });
 
 it('a reading omits what is unknown', () => {
-  expect(readingOf([], 0, HOUR)).toEqual({ backups: 0, staleAt: 2.5 * HOUR });
+  expect(shownBackups([])).toEqual({ backups: 0 });
   const sizes = [
     { isSuccessful: true, completedAtMs: 2, bytes: 20 },
     { isSuccessful: true, completedAtMs: 3 },
   ];
-  expect(readingOf(sizes, 0, HOUR)).toEqual({
+  expect(shownBackups(sizes)).toEqual({
     backups: 2,
     backup_last_success_timestamp_seconds: 0.003,
-    staleAt: 2.5 * HOUR,
   });
   const failed = [{ isSuccessful: false, completedAtMs: 4, bytes: 0 }];
-  expect(readingOf(failed, 0, HOUR)).toEqual({
+  expect(shownBackups(failed)).toEqual({
     backups: 0,
     backup_last_failure_timestamp_seconds: 0.004,
-    staleAt: 2.5 * HOUR,
   });
 });
