@@ -44,7 +44,7 @@ export interface ListOfServer {
     server: ServerTarget,
     deadline: number,
     signal: AbortSignal,
-  ) => Promise<Omit<BackupsReading | SchedulesReading, 'staleAt'>>;
+  ) => Promise<Omit<BackupsReading & SchedulesReading, 'staleAt'>>;
 }
 
 export interface ListReadsOptions {
