@@ -6,13 +6,12 @@ import type { Scene } from './fault-scene.ts';
 /** At most two tokens per minute are requested for a server. */
 const TOKENS_PER_MINUTE = 2;
 
+const CALLS_PER_MINUTE = 60;
+
 /** Asserts that the panel never received more calls than the exporter's limits, in total and per server. */
-export function expectWithinBudget(
-  { panel, elsewhere }: Pick<Scene, 'panel' | 'elsewhere'>,
-  limit = 60,
-): void {
+export function expectWithinBudget({ panel, elsewhere }: Pick<Scene, 'panel' | 'elsewhere'>): void {
   const { calls, counters } = panel.record;
-  expect(mostInMinute(calls), 'calls in one minute').toBeLessThanOrEqual(limit);
+  expect(mostInMinute(calls), 'calls in one minute').toBeLessThanOrEqual(CALLS_PER_MINUTE);
   for (const { uuid, name } of panel.servers) {
     const own = calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === uuid);
     expect(mostInMinute(own), `tokens of ${name} in one minute`).toBeLessThanOrEqual(TOKENS_PER_MINUTE);

@@ -38,8 +38,6 @@ export interface SceneOptions {
   readonly settings?: readonly string[];
   /** The collection mode of the affected server. */
   readonly mode?: CollectionMode;
-  /** Servers to poll. */
-  readonly polled?: readonly string[];
   /** Puts the panel's API, the affected server's node and the neighbors' node each behind a simulated network. */
   readonly networks?: boolean;
   /** Sends the panel's calls and sockets through a forward proxy, which resolves every name. */
@@ -146,8 +144,8 @@ export class Stage {
   }
 
   configuration(): string {
-    const { settings = [], mode = 'auto', polled = [], proxied = false } = this.#options;
-    const modeOf = (name: string) => (name === TARGET ? mode : polled.includes(name) ? 'poll' : 'auto');
+    const { settings = [], mode = 'auto', proxied = false } = this.#options;
+    const modeOf = (name: string) => (name === TARGET ? mode : 'auto');
     const proxy = proxied ? [`proxy_url: http://127.0.0.1:${this.networks.proxy.port}`] : [];
     const entry = (name: string, url: string, panel: Simulator, lines: readonly string[]) => [
       `  - name: ${name}`,

@@ -4,31 +4,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Screen } from '../../../src/console/screen.ts';
 import { VirtualTerminal } from './virtual-terminal.ts';
 
-const text = (stream: PassThrough) => String(stream.read() ?? '');
-
 const ignore = () => undefined;
 
 describe('a screen of pipes', () => {
-  it("writes the server's lines to one stream and its own lines to the other", () => {
-    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const screen = new Screen({ stdout, stderr, color: false, onInterrupt: ignore });
-    screen.note('connected');
-    screen.print('a\nb');
-    expect(text(stdout)).toBe('a\nb\n');
-    expect(text(stderr)).toBe('-- connected\n');
-    expect(screen.input).toBeUndefined();
-    screen.close();
-  });
-
-  it('shows only printable text of the server, and colors only if they are enabled', () => {
-    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[2J';
-    new Screen({ stdout, stderr, color: false, onInterrupt: ignore }).print(hostile);
-    expect(text(stdout)).toBe('red\n');
-    new Screen({ stdout, stderr, color: true, onInterrupt: ignore }).print(hostile);
-    expect(text(stdout)).toBe('\u001b[31mred\u001b[0m\n');
-  });
-
   it('reads its input line by line, also what came before it is requested', async () => {
     const stdin = new PassThrough();
     stdin.write('one\r\ntwo\nthree');
@@ -94,24 +72,6 @@ describe('an interactive screen', () => {
     await type('X');
     screen.print('d');
     expect(stdout.rows).toEqual(['a', 'b', 'c', 'd', 'lobby> Xsay one two', 'three four five six']);
-  });
-
-  it('returns the typed line and leaves it on the screen', async () => {
-    const { screen, stdout, type } = open();
-    const lines = screen.input?.[Symbol.asyncIterator]();
-    await type('list\r');
-    expect(await lines?.next()).toEqual({ done: false, value: 'list' });
-    screen.print('There are 3 players');
-    expect(stdout.rows).toEqual(['lobby> list', 'There are 3 players', 'lobby>']);
-    // Ctrl-D on an empty line ends the input.
-    await type('\u0004');
-    expect(await lines?.next()).toMatchObject({ done: true });
-  });
-
-  it('ends on Ctrl-C', async () => {
-    const { onInterrupt, type } = open();
-    await type('stop\u0003');
-    expect(onInterrupt).toHaveBeenCalledOnce();
   });
 
   it('still shows lines after it is closed', () => {

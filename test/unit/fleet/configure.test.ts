@@ -258,20 +258,3 @@ describe('another way to the panel', () => {
     expect(clock.pending).toBe(0);
   });
 });
-
-describe('a changed key', () => {
-  it('is tried immediately for servers that the old key could not read', async () => {
-    const take = gateway.answerCredentials;
-    const missing = () => Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
-    gateway.answerCredentials = (server, signal) => (server === 'a' ? missing() : take(server, signal));
-    gateway.answerResources = missing;
-    await start(servers(2));
-    expect(conditions()).toEqual(['blocked', 'streaming']);
-    gateway.answerCredentials = take;
-    fleet.keyChanged();
-    await clock.advance(1_000);
-    expect(conditions()).toEqual(['streaming', 'streaming']);
-    expect(bench.sockets).toHaveLength(2);
-    expect(gateway.keyChanges).toBe(1);
-  });
-});

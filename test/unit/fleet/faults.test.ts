@@ -171,6 +171,35 @@ describe('servers that rotate, because there are too few calls', () => {
   });
 });
 
+it('after a restart of a panel and its node, 200 servers stream as soon as the budget allows, with one token each', async () => {
+  const restart = { fromMinute: 5, toMinute: 5.5 };
+  const faults = [
+    { ...restart, effect: 'down' },
+    { ...restart, effect: 'clock', on: 'socket' },
+  ] as const;
+  const groups = [{ count: 200, mode: 'auto', trouble: 'none', node: 'a' }] as const;
+  const world = startWorld({ limit: 240, groups, faults });
+  await watchWorld(world, 5);
+  const { calls } = world.panel;
+  const before = calls.length;
+  world.panel.dropSockets('a');
+  const seen = await watchWorld(world, 5);
+  await world.fleet.stop();
+  expect(seen.at(25).streaming).toBe(0);
+  expect(seen.allStreamAfterS(30)).toBeLessThanOrEqual(75 + (200 / 192) * 60);
+  const tokens = new Map<string, number>();
+  let repeated = 0;
+  for (const { endpoint, server = '', at } of calls.slice(before)) {
+    if (endpoint !== 'websocket' || at < 5.5 * 60_000) continue;
+    if (at - (tokens.get(server) ?? Number.NEGATIVE_INFINITY) < 60_000) repeated += 1;
+    tokens.set(server, at);
+  }
+  // A token that a canary gets is thrown away.
+  expect(repeated).toBeLessThanOrEqual(2);
+  expect(seen.busiestMinute).toBeLessThanOrEqual(192);
+  expect(seen.throttled).toBe(0);
+});
+
 async function dropNode({ panel, clock }: World, node: string): Promise<void> {
   panel.dropSockets(node);
   await clock.advance(0);

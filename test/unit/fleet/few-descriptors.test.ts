@@ -36,15 +36,7 @@ describe('a fleet with more servers than the process can open sockets', () => {
     expect(bench.streamed()).toHaveLength(4);
     expect(conditions()).toEqual({ streaming: 4, polling: SERVERS - 4 });
     expect(fleet.reading().needs).toMatchObject({ requiredSockets: SERVERS, allowedSockets: 4 });
-    const [problem] = fleet.reading().problems;
-    expect(problem?.cause).toBe('descriptors');
-    expect(problem?.detail).toMatch(
-      /^the limit of \d+ open files leaves room for 4 console sockets; 16 servers have none and can only be polled; required limit: \d+$/,
-    );
-    const warnings = bench.log.lines.filter(({ level }) => level === 'warn');
-    expect(warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^panel main: out of file descriptors: .*ulimit -n/),
-    ]);
+    expect(fleet.reading().problems).toMatchObject([{ cause: 'descriptors' }]);
   });
 
   it('streams the first servers of the list, however often a server is renamed or blocked', async () => {

@@ -107,14 +107,7 @@ describe('a fleet', () => {
     await clock.advance(MINUTE);
     expect(conditions()).toEqual(times(10, 'streaming'));
     expect(sockets).toHaveLength(10);
-    expect(fleet.reading().problems).toEqual([
-      {
-        cause: 'budget_too_small',
-        detail: expect.stringMatching(
-          /^10 servers need 1\.25 API calls per minute, but `requests_per_minute` allows 0\.5: /,
-        ) as unknown,
-      },
-    ]);
+    expect(fleet.reading().problems).toMatchObject([{ cause: 'budget_too_small' }]);
     gateway.allows(48);
     expect(fleet.reading().problems).toEqual([]);
   });

@@ -8,13 +8,11 @@ import {
 } from '../../../src/metrics/compatibility.ts';
 import { renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { encodeChunks, Slices } from '../../../src/metrics/rendered-body.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
   FULL_SAMPLE,
   fleetReading,
-  largeFleet,
   type Observed,
   observedRecord,
   READ_AT,
@@ -106,30 +104,6 @@ test('the compatibility metrics are served only if enabled', async () => {
   }
 });
 
-test('the compatibility metrics have the names and labels of the other exporter, and are all gauges', () => {
-  const families = parseExposition(added(fleetReading(fleet())));
-  expect(families.map(({ name }) => name)).toEqual(
-    [
-      'memory_mebibyte',
-      'cpu_absolute',
-      'disk_mebibyte',
-      'network_rx_mebibyte',
-      'network_tx_mebibyte',
-      'uptime_milliseconds',
-      'max_memory_mebibyte',
-      'max_swap_mebibyte',
-      'max_disk_mebibyte',
-      'io',
-      'max_cpu_absolute',
-      'most_recent_backup_time',
-    ].map((name) => `pterodactyl_server_${name}`),
-  );
-  expect(new Set(families.map(({ type }) => type))).toEqual(new Set(['gauge']));
-  for (const { series } of families) {
-    for (const { labels } of series) expect(Object.keys(labels)).toEqual(['server_name', 'id']);
-  }
-});
-
 describe('values', () => {
   it('are in the units of the other exporter', () => {
     expect(valuesOf({ target: { limits: LISTED }, backups: BACKUPS })).toEqual({
@@ -201,33 +175,6 @@ describe('the label id', () => {
     );
     expect(parseExposition(added(twice))[0]?.series).toHaveLength(1);
   });
-});
-
-test('rendering the compatibility metrics of 10,000 servers yields to the event loop', async () => {
-  let turns = 0;
-  let done = false;
-  const count = () => {
-    turns += 1;
-    if (!done) setImmediate(count);
-  };
-  setImmediate(count);
-  let bytes = 0;
-  // A block of 16 servers takes 0.1 ms here, independent of the machine.
-  let elapsedMs = 0;
-  const now = () => {
-    elapsedMs += 0.1;
-    return elapsedMs;
-  };
-  for await (const piece of encodeChunks(
-    renderFleet(largeFleet(10_000), clock, PREFIX),
-    'scrape',
-    new Slices(now),
-  )) {
-    bytes += piece.length;
-  }
-  done = true;
-  expect(bytes).toBeGreaterThan(10_000_000);
-  expect(turns).toBeGreaterThan(2 * (SERVER_FAMILIES.length + FAMILIES.length));
 });
 
 test('every compatibility metric refers to its replacement, if there is one', () => {

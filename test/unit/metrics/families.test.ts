@@ -165,10 +165,6 @@ test("limits, peaks, start time and the panel's counters are dropped when the la
   ]);
 });
 
-test('a sample exactly as old as the staleness is still fresh', () => {
-  expect(series({ sampledAt: READ_AT - 60_000 })).toContain('collection_up 1');
-});
-
 test('an offline server has values of zero and no start time', () => {
   const sample = { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0 } as const;
   const lines = series({ sample });
@@ -218,15 +214,6 @@ test('schedules of a server that the panel holds are not shown', () => {
   expect(shown({ blocked: 'suspended' })).toEqual([]);
 });
 
-test('a problem of the panel or key does not block a server', () => {
-  const status = {
-    condition: 'failing',
-    problem: { cause: 'key_address', detail: 'This IP address does not have permission' },
-  } as const;
-  const lines = seriesOf(unsampled(status, { blocked: 'suspended' }));
-  expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);
-});
-
 test('info has the same node name as gameserver_node_up', () => {
   const record = observedRecord();
   record.socketHost('node-1.example.com:8080');
@@ -270,17 +257,6 @@ test.each([
 test('a reason left from an earlier status does not block a server', () => {
   const lines = series({ status: { condition: 'polling', blocked: 'forbidden' } });
   expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);
-});
-
-test.each([
-  ['waiting', 0],
-  ['connecting', 0],
-  ['streaming', 1],
-  ['polling', 0],
-  ['failing', 0],
-  ['stopped', 0],
-] as const)('collection_streaming while %s is %i', (condition, value) => {
-  expect(series({ status: { condition } })).toContain(`collection_streaming ${value}`);
 });
 
 test('unlimited disk space and CPU have no limit series', () => {
@@ -384,14 +360,6 @@ describe('a queried game', () => {
       'players 3',
       'query_up 1',
       'query_duration_seconds 0.05',
-    ]);
-  });
-
-  test('has no players if it does not respond', () => {
-    const problem = { cause: 'query_no_answer', detail: 'no response' } as const;
-    expect(ofQuery({ query: { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY } })).toEqual([
-      'query_up 0',
-      'query_duration_seconds 5',
     ]);
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Credentials } from '../../../src/panel/dialect.ts';
 import { claimsOf, toToken } from '../../../src/session/streamer.ts';
+import { seededRandom } from '../../../src/simulator/random.ts';
+import { busiestMinute } from '../../support/busiest-minute.ts';
 
 const CREDENTIALS: Credentials = {
   token: 'a.b.c',
@@ -28,6 +30,18 @@ describe('toToken', () => {
     );
     expect(instants.filter((at) => at % 2_000 !== 0)).toEqual([]);
     expect(new Set(instants).size).toBe(46);
+  });
+
+  it('is refreshed at such times that after its first life no minute has many more calls than the mean', () => {
+    const random = seededRandom(1);
+    const calls: number[] = [];
+    for (let server = 0; server < 1_000; server += 1) {
+      for (let now = 0, life = 0; now < 3_600_000; life += 1) {
+        now = toToken(CREDENTIALS, { isRefresh: life > 0, now, random: random() }).refreshAt;
+        if (now > 600_000 && now < 3_600_000) calls.push(now);
+      }
+    }
+    expect(busiestMinute(calls.toSorted((a, b) => a - b))).toBeLessThan(1.5 * (calls.length / 50));
   });
 
   it('expires its lifetime after its receipt', () => {
