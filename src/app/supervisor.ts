@@ -5,7 +5,6 @@ import type { FleetReading, PanelReading, ServerReading } from '../domain/readin
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { ServerIdentity } from '../fleet/discovered-targets.ts';
-import type { TargetChanges } from '../fleet/members.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
 import type { Shard } from '../fleet/shard.ts';
@@ -39,7 +38,7 @@ interface PanelShared {
 export interface ConfigChanges {
   /** A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings. */
   readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
-  readonly servers: TargetChanges;
+  readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
 }
 
 /** What happens to one panel when the configuration changes. */
@@ -47,7 +46,7 @@ interface PanelTransition {
   readonly panel: RunningPanel;
   readonly change: 'added' | 'rebuilt' | 'changed' | 'unchanged';
   /** Applies the configuration, if it isn't already. */
-  readonly apply: () => TargetChanges;
+  readonly apply: () => void;
 }
 
 /** The panels: started and stopped together, read as a whole, and updated to a new configuration. */
@@ -115,15 +114,14 @@ export class Supervisor implements FleetReading {
    * @throws Error if a panel can't be built; then nothing is changed
    */
   async apply(config: Config): Promise<ConfigChanges> {
-    const before = this.#panels;
     const transitions = await this.#prepare(this.#panelsOf(config));
-    const applied = transitions.map(({ apply }) => apply());
+    const [before, targets] = [this.#panels, this.servers().map(({ target }) => target)];
+    for (const { apply } of transitions) apply();
     const panels = transitions.map(({ panel }) => panel);
     const names = new Set(panels.map(({ config: { name } }) => name));
-    const removed = before.filter((panel) => !names.has(panel.config.name));
-    applied.push(...removed.map((panel) => compareServers(targetsOf(panel), [])));
     const left = before.filter((panel) => !panels.includes(panel));
     this.#panels = panels;
+    const servers = changesOf(targets, this.servers());
     this.#pinRates();
     for (const { fleet } of left) {
       const leaving = fleet.stop();
@@ -133,21 +131,15 @@ export class Supervisor implements FleetReading {
     await Promise.all(this.#leaving);
     if (this.#isRunning && !this.#isStopped) this.start();
     const count = (change: string) => transitions.filter((one) => one.change === change).length;
-    const sum = (key: keyof TargetChanges) => applied.reduce((total, changes) => total + changes[key], 0);
     return {
       panels: {
         added: count('added'),
-        removed: removed.length,
+        removed: before.filter((panel) => !names.has(panel.config.name)).length,
         rebuilt: count('rebuilt'),
         changed: count('changed'),
         unchanged: count('unchanged'),
       },
-      servers: {
-        added: sum('added'),
-        removed: sum('removed'),
-        changed: sum('changed'),
-        unchanged: sum('unchanged'),
-      },
+      servers,
     };
   }
 
@@ -175,9 +167,8 @@ export class Supervisor implements FleetReading {
     const panel = this.#panels.find(({ config }) => config.name === next.name);
     const changed = panel && changedConcerns(panel.config, next);
     if (panel === undefined || changed?.has('panel') === true) {
-      const before = panel === undefined ? [] : targetsOf(panel);
       const change = panel === undefined ? 'added' : 'rebuilt';
-      return { panel: this.#create(next), change, apply: () => compareServers(before, next.servers) };
+      return { panel: this.#create(next), change, apply: () => undefined };
     }
     return { panel, change: changed?.size === 0 ? 'unchanged' : 'changed', apply: panel.prepare(next) };
   }
@@ -244,7 +235,7 @@ export class RunningPanel {
    *
    * @throws Error if the environment's proxy is invalid
    */
-  prepare(next: PanelConfig): () => TargetChanges {
+  prepare(next: PanelConfig): () => void {
     const changed = changedConcerns(this.#config, next);
     const connections = changed.has('calls')
       ? new Connections(apiAccess(next, this.#clock, this.#resolve))
@@ -253,10 +244,9 @@ export class RunningPanel {
     return () => {
       this.#config = next;
       if (connections !== undefined) this.#api.use(connections);
-      const changes = this.fleet.configure(next);
+      this.fleet.configure(next);
       if (changed.has('key')) this.fleet.keyChanged();
       if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);
-      return changes;
     };
   }
 }
@@ -269,13 +259,16 @@ export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>):
   return origin + new URL(url).pathname.replace(/\/+$/, '');
 }
 
-/** The servers that are monitored, configured or discovered. */
-const targetsOf = ({ fleet }: RunningPanel) => fleet.records.map(({ target }) => target);
-
-/** Counts the servers of a panel that is added, removed or rebuilt: none of them stays unchanged. */
-function compareServers(before: readonly ServerTarget[], after: readonly ServerTarget[]): TargetChanges {
-  const had = new Set(before.map(identityOf));
-  const has = new Set(after.map(identityOf));
-  const changed = [...has].filter((identity) => had.has(identity)).length;
-  return { added: has.size - changed, removed: had.size - changed, changed, unchanged: 0 };
+/** How many servers were added, removed or changed. A server that is monitored as before keeps the object that describes it. */
+function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[]): ConfigChanges['servers'] {
+  const keyOf = (target: ServerTarget) => JSON.stringify([target.panel, identityOf(target)]);
+  const had = new Map(before.map((target) => [keyOf(target), target]));
+  const kept = now.flatMap(({ target }) => (had.has(keyOf(target)) ? [target] : []));
+  const unchanged = kept.filter((target) => had.get(keyOf(target)) === target).length;
+  return {
+    added: now.length - kept.length,
+    removed: before.length - kept.length,
+    changed: kept.length - unchanged,
+    unchanged,
+  };
 }

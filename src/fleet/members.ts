@@ -17,16 +17,12 @@ export interface Member {
   readonly session: Session;
 }
 
-/** How many servers a new list added, removed, changed and left unchanged. */
-export type TargetChanges = Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
-
 /** The effect of a new list on the members. */
 export interface Regrouping {
   /** In the list's order. */
   readonly members: readonly Member[];
   /** Those that are no longer in the list. */
   readonly left: readonly Member[];
-  readonly changes: TargetChanges;
   /** The members, their order, or how they may be monitored changed. */
   readonly isRegrouped: boolean;
 }
@@ -97,10 +93,10 @@ export class Members {
    * Monitors these servers from now on. A server that was already monitored keeps its session, socket and record, even if its
    * description changed.
    */
-  observe(targets: readonly ServerTarget[]): TargetChanges {
+  observe(targets: readonly ServerTarget[]): void {
     const before = new Set(this.#members);
-    const { members, left, changes, isRegrouped } = regroup(this.#members, targets, this.#options.create);
-    if (!isRegrouped || this.#isStopped) return changes;
+    const { members, left, isRegrouped } = regroup(this.#members, targets, this.#options.create);
+    if (!isRegrouped || this.#isStopped) return;
     this.#members = members;
     this.#records = members.map(({ record }) => record);
     this.#surroundings.keepNodes(this.#records);
@@ -109,10 +105,9 @@ export class Members {
       this.#removed.add(member.session);
       this.#end(member);
     }
-    if (!this.#hasBegun) return changes;
+    if (!this.#hasBegun) return;
     this.#start(members.filter((member) => !before.has(member)));
     void this.#show(members.filter((member) => before.has(member)));
-    return changes;
   }
 
   /** Follows what the panel's calls show; the sessions wait for `begin`. */
@@ -243,7 +238,6 @@ export function regroup(
 ): Regrouping {
   const leaving = new Map(current.map((member) => [identityOf(member.record.target), member]));
   const members = new Map<string, Member>();
-  const counts = { added: 0, changed: 0, unchanged: 0 };
   let isRegrouped = false;
   for (const target of targets) {
     const identity = identityOf(target);
@@ -251,28 +245,18 @@ export function regroup(
     const found = leaving.get(identity);
     if (found === undefined || !isSameServer(found.record.target, target)) {
       members.set(identity, create(target));
-      counts.added += 1;
+      isRegrouped = true;
       continue;
     }
     leaving.delete(identity);
-    isRegrouped ||= found !== current[members.size] || !isObservedAlike(found.record.target, target);
+    const { record } = found;
+    isRegrouped ||= found !== current[members.size] || !isObservedAlike(record.target, target);
     members.set(identity, found);
-    counts[updateTarget(found, target)] += 1;
+    // Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
+    if (!isSame(record.target, target)) record.target = target;
   }
   const left = [...leaving.values()];
-  return {
-    members: [...members.values()],
-    left,
-    changes: { ...counts, removed: left.length },
-    isRegrouped: isRegrouped || counts.added > 0 || left.length > 0,
-  };
-}
-
-// Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
-function updateTarget({ record }: Member, target: ServerTarget): 'changed' | 'unchanged' {
-  if (isSame(record.target, target)) return 'unchanged';
-  record.target = target;
-  return 'changed';
+  return { members: [...members.values()], left, isRegrouped: isRegrouped || left.length > 0 };
 }
 
 /** Does a session treat both the same way? */

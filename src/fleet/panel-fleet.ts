@@ -14,7 +14,7 @@ import { Session } from '../session/session.ts';
 import type { SessionContext, SessionSettings, SocketAccess } from '../session/session-ports.ts';
 import type { ServerIdentity } from './discovered-targets.ts';
 import { Discovery } from './discovery.ts';
-import { hasNoData, Members, stalenessOf, type TargetChanges } from './members.ts';
+import { hasNoData, Members, stalenessOf } from './members.ts';
 import { type Needs, NeedsWatch, needsOf } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
@@ -163,13 +163,12 @@ export class PanelFleet {
    * Monitors what these settings say, and as they say, from now on; servers that are unchanged aren't touched, and timeouts and the
    * origin count from the next socket on.
    */
-  configure(settings: FleetSettings): TargetChanges {
+  configure(settings: FleetSettings): void {
     this.#settings = settings;
     this.#sessions.settings = settings;
     this.#members.configure(settings);
-    const changes = this.#observe(this.#discovery.configure(settings.servers, settings.listing));
+    this.#observe(this.#discovery.configure(settings.servers, settings.listing));
     if (this.#isRunning) this.#followSettings();
-    return changes;
   }
 
   #followSettings(): void {
@@ -180,10 +179,9 @@ export class PanelFleet {
     this.#followServers();
   }
 
-  #observe(targets: readonly ServerTarget[]): TargetChanges {
-    const changes = this.#members.observe(targets);
+  #observe(targets: readonly ServerTarget[]): void {
+    this.#members.observe(targets);
     if (this.#isRunning) this.#followServers();
-    return changes;
   }
 
   /** The gateway uses another API key: retries what the old key was refused, and reads the server list again. */

@@ -86,6 +86,23 @@ describe('the panels of a configuration', () => {
     expect(lookedUp).toContain('three.example.com');
   });
 
+  it('count a server as changed if its description is new, or its panel has another address', async () => {
+    await start({ one: ['aaaaaaaa', 'bbbbbbbb'], two: ['cccccccc'] });
+    const config = await configOf({ one: ['aaaaaaaa', 'bbbbbbbb'], two: ['cccccccc'] });
+    const panels = config.panels.map((panel, index) => ({
+      ...panel,
+      url: `https://panel.${panel.name}.example.com`.replace('panel.one', 'one'),
+      servers: panel.servers.map((server, at) => ({
+        ...server,
+        mode: index + at === 0 ? 'poll' : server.mode,
+      })),
+    }));
+    expect(await supervisor.apply({ ...config, panels })).toEqual({
+      panels: { added: 0, removed: 0, rebuilt: 1, changed: 0, unchanged: 1 },
+      servers: { added: 0, removed: 0, changed: 2, unchanged: 1 },
+    });
+  });
+
   it('start only once those that were removed have stopped, so that no server has two sockets', async () => {
     await start({ one: ['aaaaaaaa'] });
     const fleet = supervisor.running[0]?.fleet;

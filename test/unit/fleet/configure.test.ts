@@ -40,12 +40,7 @@ describe('a new list of servers', () => {
   it('adds servers, and the others keep their records and sockets', async () => {
     await start(servers(2));
     const [a, b] = fleet.records;
-    expect(fleet.configure({ ...SETTINGS, servers: [named('a'), named('c'), named('b')] })).toEqual({
-      added: 1,
-      removed: 0,
-      changed: 0,
-      unchanged: 2,
-    });
+    fleet.configure({ ...SETTINGS, servers: [named('a'), named('c'), named('b')] });
     await clock.advance(1_000);
     expect(ids()).toEqual(['a', 'c', 'b']);
     expect(fleet.records[0]).toBe(a);
@@ -58,10 +53,7 @@ describe('a new list of servers', () => {
 
   it('removes servers: their sockets are closed, and no calls are made for them', async () => {
     await start(servers(3));
-    expect(fleet.configure({ ...SETTINGS, servers: [named('b')] })).toMatchObject({
-      removed: 2,
-      unchanged: 1,
-    });
+    fleet.configure({ ...SETTINGS, servers: [named('b')] });
     expect(ids()).toEqual(['b']);
     expect(bench.streamed()).toEqual(['b']);
     const before = gateway.calls.length;
@@ -89,9 +81,8 @@ describe('a new list of servers', () => {
       limits: { memoryBytes: 7 },
       node: 'n1',
     });
-    const changes = fleet.configure({ ...SETTINGS, servers: [renamed, named('b')] });
+    fleet.configure({ ...SETTINGS, servers: [renamed, named('b')] });
     await clock.advance(1_000);
-    expect(changes).toEqual({ added: 0, removed: 0, changed: 1, unchanged: 1 });
     expect(fleet.records[0]).toBe(record);
     expect(record?.target).toBe(renamed);
     expect(bench.sockets).toHaveLength(2);
@@ -100,13 +91,8 @@ describe('a new list of servers', () => {
 
   it('counts a server once if it is listed twice', async () => {
     await start(servers(1));
-    expect(
-      fleet.configure({ ...SETTINGS, servers: [named('a'), named('a', { name: 'again' })] }),
-    ).toMatchObject({
-      added: 0,
-      unchanged: 1,
-    });
-    expect(ids()).toEqual(['a']);
+    fleet.configure({ ...SETTINGS, servers: [named('a'), named('a', { name: 'again' })] });
+    expect(fleet.records.map(({ target: { name } }) => name)).toEqual(['server a']);
   });
 
   it('without changes leaves targets and list as they are', async () => {
@@ -114,7 +100,7 @@ describe('a new list of servers', () => {
     const { records } = fleet;
     const targets = records.map(({ target }) => target);
     const lines = bench.log.lines.length;
-    expect(fleet.configure({ ...SETTINGS, servers: servers(3) })).toMatchObject({ unchanged: 3 });
+    fleet.configure({ ...SETTINGS, servers: servers(3) });
     expect(fleet.records).toBe(records);
     expect(fleet.records.map(({ target }) => target)).toEqual(targets);
     expect(fleet.records.every(({ target }, index) => target === targets[index])).toBe(true);

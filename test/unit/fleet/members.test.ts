@@ -43,10 +43,9 @@ describe('a server that is identified differently', () => {
     (from, to) => {
       const before = create(FORMS[from]);
       before.record.consoleLine();
-      const { members, left, changes } = regroup([before], [FORMS[to]], create);
+      const { members, left } = regroup([before], [FORMS[to]], create);
       expect(members).toEqual([before]);
       expect(left).toEqual([]);
-      expect(changes).toMatchObject({ added: 0, removed: 0, changed: 1 });
       expect(members[0]?.record).toMatchObject({ consoleLines: 1, target: FORMS[to] });
     },
   );
@@ -85,7 +84,7 @@ it('servers in another order, or that leave, are a new list; the same ones in th
   expect(regroup(members, targets, create).isRegrouped).toBe(false);
   expect(regroup(members, targets.slice(0, 2), create).isRegrouped).toBe(true);
   const reversed = regroup(members, targets.toReversed(), create);
-  expect(reversed).toMatchObject({ isRegrouped: true, changes: { added: 0, removed: 0, unchanged: 3 } });
+  expect(reversed.isRegrouped).toBe(true);
   expect(reversed.members).toEqual(members.toReversed());
 });
 
@@ -100,14 +99,14 @@ describe('a server with a changed query', () => {
     ['without a query', target({ address: '203.0.113.7:25565' })],
   ])('gets a new description: %s', (_, after) => {
     const member = create(before);
-    expect(regroup([member], [after], create).changes).toMatchObject({ changed: 1, unchanged: 0 });
+    regroup([member], [after], create);
     expect(member.record.target).toBe(after);
   });
 
   it('is unchanged if the new configuration is the same', () => {
     const member = create(before);
     const same = { ...before, query: { ...minecraft }, otherPorts: [25_566] };
-    expect(regroup([member], [same], create).changes).toMatchObject({ changed: 0, unchanged: 1 });
+    regroup([member], [same], create);
     expect(member.record.target).toBe(before);
   });
 });
