@@ -279,7 +279,7 @@ export class ScriptedPanel implements PanelCalls {
     const totalPages = Math.max(1, Math.ceil(listable.length / perPage));
     if (page >= totalPages && perPage > 1) this.listedAt.push(this.#clock.now());
     const servers = listable.slice((page - 1) * perPage, page * perPage).map(listedOf);
-    return { servers, totalPages, badEntries: 0, surplusEntries: 0 };
+    return { servers, totalPages, badEntries: 0 };
   }
 
   #server(id: string): ScriptedServer {

@@ -7,7 +7,7 @@ import { NAMES_SHOWN } from '../domain/sentences.ts';
 import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
-import { LISTING_PAGE_SIZE, type ListingWalk, MAX_LISTED } from './listing.ts';
+import { type ListingWalk, MAX_LISTED } from './listing.ts';
 
 /** What the walks through a panel's server list have shown so far; times are in monotonic milliseconds. */
 export interface ListingState {
@@ -23,8 +23,6 @@ export interface ListingState {
   readonly pages: number;
   /** Walks that found a problem. */
   readonly failures: number;
-  /** Entries that are left out because their page has more than were requested. */
-  readonly surplusEntries: number;
 }
 
 export const NEVER_READ: ListingState = {
@@ -34,7 +32,6 @@ export const NEVER_READ: ListingState = {
   empty: undefined,
   pages: 0,
   failures: 0,
-  surplusEntries: 0,
 };
 
 /** Pages have no stable order and shift while they are read, so a single walk can miss a server. */
@@ -58,7 +55,7 @@ export interface WalkContext {
  */
 export function afterWalk(
   before: ListingState,
-  { servers, unreadable, complete, problem, pages, surplusEntries }: ListingWalk,
+  { servers, unreadable, complete, problem, pages }: ListingWalk,
   { now, notFound, isIncluded }: WalkContext,
 ): ListingState {
   const known = new Map(servers.map((entry) => [entry.uuid, { entry, missedWalks: 0 }]));
@@ -82,7 +79,6 @@ export function afterWalk(
     known,
     pages,
     failures: before.failures + (problem === undefined ? 0 : 1),
-    surplusEntries,
   };
 }
 
@@ -169,22 +165,21 @@ function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []):
 }
 
 /** Why servers of the server list that should be monitored are not. */
-export function mergeProblems(
-  { ambiguous, leftOut }: MergedTargets,
-  maxServers: number,
-  surplusEntries: number,
-): readonly Problem[] {
-  const firstOf = (servers: readonly ListedServer[], toName: (server: ListedServer) => string) =>
+export function mergeProblems({ ambiguous, leftOut }: MergedTargets, maxServers: number) {
+  const problems: Problem[] = [];
+  const shown = (servers: readonly ListedServer[], toName: (server: ListedServer) => string) =>
     `first: ${servers.slice(0, NAMES_SHOWN).map(toName).join(', ')}`;
-  const beyond = `${leftOut.length} servers left out (max_servers: ${maxServers}); ${firstOf(leftOut, ({ name }) => name)}`;
-  const surplus = `${surplusEntries} entries left out on pages with more than the requested ${LISTING_PAGE_SIZE}`;
-  const tooMany = [...(leftOut.length > 0 ? [beyond] : []), ...(surplusEntries > 0 ? [surplus] : [])];
-  const twins = ambiguous.length === 1 ? '1 server' : `${ambiguous.length} servers`;
-  const same = `${twins} not monitored, because another UUID begins with the same 8 characters; ${firstOf(ambiguous, ({ name, uuid }) => `${name} (${uuid})`)}`;
-  return [
-    ...(tooMany.length > 0 ? [{ cause: 'listing_too_long', detail: tooMany.join('; ') } as const] : []),
-    ...(ambiguous.length > 0 ? [{ cause: 'same_identifier', detail: same } as const] : []),
-  ];
+  if (leftOut.length > 0) {
+    const detail = `${leftOut.length} servers left out (max_servers: ${maxServers}); ${shown(leftOut, ({ name }) => name)}`;
+    problems.push({ cause: 'listing_too_long', detail });
+  }
+  if (ambiguous.length > 0) {
+    const servers = ambiguous.length === 1 ? '1 server' : `${ambiguous.length} servers`;
+    const first = shown(ambiguous, ({ name, uuid }) => `${name} (${uuid})`);
+    const detail = `${servers} not monitored, because another UUID begins with the same 8 characters; ${first}`;
+    problems.push({ cause: 'same_identifier', detail });
+  }
+  return problems;
 }
 
 /** The configured servers that are missing from a server list with these UUIDs. */

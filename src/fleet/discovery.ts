@@ -126,12 +126,12 @@ export class Discovery {
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
     const { discovered, ambiguous, leftOut } = this.#merged;
-    const { completeAt, surplusEntries, failures } = this.#state;
+    const { completeAt, failures } = this.#state;
     return {
       isPending: !this.#isNamed,
       servers: discovered,
       ambiguous: ambiguous.length,
-      leftOut: leftOut.length + surplusEntries,
+      leftOut: leftOut.length,
       succeededUnixMs: completeAt === undefined ? undefined : this.#options.clock.toUnixMs(completeAt),
       failures,
     };
@@ -139,9 +139,8 @@ export class Discovery {
 
   /** Why servers of the server list that should be monitored are not. */
   get problems(): readonly Problem[] {
-    const { empty, surplusEntries } = this.#state;
-    const ofMerge = mergeProblems(this.#merged, this.#rules?.maxServers ?? 0, surplusEntries);
-    return this.#rules === undefined || empty === undefined ? ofMerge : [empty, ...ofMerge];
+    const { empty = [] } = this.#rules === undefined ? {} : this.#state;
+    return [empty, mergeProblems(this.#merged, this.#rules?.maxServers ?? 0)].flat();
   }
 
   /**

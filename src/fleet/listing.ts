@@ -30,8 +30,6 @@ export interface ListingWalk {
   readonly unreadable: ReadonlySet<string>;
   /** Every page was read, even if single entries could not be. */
   readonly complete: boolean;
-  /** Entries beyond the number requested for a page: they were not read. */
-  readonly surplusEntries: number;
   /** The number of pages, as far as the panel reported it. */
   readonly pages: number;
   /** The latest rejection of `read`, or else the latest reason why a page or an entry was left out. */
@@ -47,7 +45,7 @@ export async function walkListing(read: ReadListingPage, signal?: AbortSignal): 
   const unreadable = new Set<string>();
   const failures: Error[] = [];
   let flaw: Error | undefined;
-  let [pages, surplusEntries] = [1, 0];
+  let pages = 1;
   for (let page = 1; page <= Math.min(pages, MAX_PAGES) && failures.length < MAX_FAILURES; page += 1) {
     try {
       signal?.throwIfAborted();
@@ -61,10 +59,9 @@ export async function walkListing(read: ReadListingPage, signal?: AbortSignal): 
           for (const id of [listed.identifier, listed.uuid]) unreadable.add(identityOf({ id }));
         } else found.set(server.uuid, server);
       }
-      surplusEntries += answer.surplusEntries;
       // A later page that reports fewer pages doesn't end the walk: servers on unread pages may still exist.
       pages = Math.max(pages, answer.totalPages);
-      flaw = flawOf(page, bad, answer) ?? flaw;
+      flaw = flawOf(page, bad, answer.totalPages) ?? flaw;
     } catch (error) {
       failures.push(error instanceof Error ? error : new Error(String(error)));
     }
@@ -72,21 +69,20 @@ export async function walkListing(read: ReadListingPage, signal?: AbortSignal): 
   return {
     servers: [...found.values()],
     unreadable,
-    complete: failures.length === 0 && surplusEntries === 0 && pages <= MAX_PAGES,
-    surplusEntries,
+    complete: failures.length === 0 && pages <= MAX_PAGES,
     pages: Math.min(pages, MAX_PAGES),
     problem: failures.at(-1) ?? flaw,
   };
 }
 
 /** What is wrong with a page that was read. */
-function flawOf(page: number, bad: number, { surplusEntries, totalPages }: ListingPage): Error | undefined {
-  let detail: string | undefined;
-  if (totalPages > MAX_PAGES) detail = `the server list is longer than ${MAX_PAGES} pages`;
-  else if (surplusEntries > 0)
-    detail = `page ${page} has ${LISTING_PAGE_SIZE + surplusEntries} entries, although ${LISTING_PAGE_SIZE} were requested: ignoring the others`;
-  else if (bad > 0) detail = `${bad} entries on page ${page} have no valid UUID`;
-  return detail === undefined ? undefined : new PanelError({ cause: 'bad_answer', detail });
+function flawOf(page: number, bad: number, totalPages: number): Error | undefined {
+  const isLong = totalPages > MAX_PAGES;
+  if (!isLong && bad === 0) return undefined;
+  const detail = isLong
+    ? `the server list is longer than ${MAX_PAGES} pages`
+    : `${bad} entries on page ${page} have no valid UUID, or are beyond the ${LISTING_PAGE_SIZE} requested`;
+  return new PanelError({ cause: 'bad_answer', detail });
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

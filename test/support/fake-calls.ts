@@ -84,7 +84,7 @@ export class FakeCalls implements PanelCalls {
     const values: Partial<Responses> = {
       websocket: { token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 },
       resources: RESOURCES,
-      listing: { servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 },
+      listing: { servers: [], totalPages: 1, badEntries: 0 },
       backups: { backups: [], totalPages: 1 },
       schedules: [],
     };

@@ -116,7 +116,7 @@ describe('a call', () => {
     const server = await serve(json(200, { data: [], meta: { pagination: { total_pages: 2 } } }));
     const { api, telemetry } = apiOf(`${server.url}/panel`);
     await expect(api.get('listing', { page: 2, perPage: 100, type: 'admin' }, never())).resolves.toEqual({
-      value: { servers: [], totalPages: 2, badEntries: 0, surplusEntries: 0 },
+      value: { servers: [], totalPages: 2, badEntries: 0 },
     });
     expect(server.requests[0]?.url).toBe('/panel/api/client?page=2&per_page=100&include=egg&type=admin');
     expect(telemetry.calls).toEqual(['listing 200']);

@@ -42,11 +42,11 @@ beforeEach(() => {
   answer = ({ page, type }) => {
     // Panels list nothing to those who aren't administrators.
     if (type === 'admin-all') {
-      return Promise.resolve({ servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 });
+      return Promise.resolve({ servers: [], totalPages: 1, badEntries: 0 });
     }
     const servers = pages[page - 1] ?? [];
     if (servers instanceof Error) return Promise.reject(servers);
-    return Promise.resolve({ servers, totalPages: pages.length, badEntries: 0, surplusEntries: 0 });
+    return Promise.resolve({ servers, totalPages: pages.length, badEntries: 0 });
   };
   discovery = new Discovery({
     panel: 'main',
@@ -288,24 +288,6 @@ describe('more servers than max_servers', () => {
     expect(names()).toEqual(['mine', 'server-5', 'server-6']);
     expect(discovery.reading?.leftOut).toBe(0);
   });
-
-  it('include surplus entries on oversized pages', async () => {
-    answer = () =>
-      Promise.resolve({ servers: [listed(1)], totalPages: 1, badEntries: 0, surplusEntries: 99_900 });
-    await start(limited(2));
-    expect(discovery.reading).toMatchObject({ servers: 1, leftOut: 99_900, failures: 1 });
-    expect(discovery.problems).toEqual([
-      {
-        cause: 'listing_too_long',
-        detail: '99900 entries left out on pages with more than the requested 100',
-      },
-    ]);
-    await clock.advance(30 * MINUTE);
-    expect(warnings()).toEqual([
-      expect.stringContaining('server list incomplete'),
-      expect.stringContaining('99900 entries left out'),
-    ]);
-  });
 });
 
 describe('an empty server list', () => {
@@ -487,7 +469,7 @@ describe('a server list that only adds data to configured servers', () => {
   it("is the panel's whole server list if the key is an administrator's who lacks a configured server", async () => {
     answer = ({ type }) => {
       const servers = type === 'admin-all' ? [listed(1), listed(2, { blocked: 'installing' })] : [listed(1)];
-      return Promise.resolve({ servers, totalPages: 1, badEntries: 0, surplusEntries: 0 });
+      return Promise.resolve({ servers, totalPages: 1, badEntries: 0 });
     };
     await start(FACTS, [target({ id: '00000001' }), target({ id: '00000002' })]);
     expect(asked.map(({ type }) => type)).toEqual([undefined, 'admin-all']);

@@ -21,7 +21,6 @@ function walk(found: readonly number[], { complete = true, unreadable = [] as nu
     complete,
     problem,
     pages: 1,
-    surplusEntries: 0,
   };
 }
 

@@ -51,8 +51,8 @@ export function limit(value: unknown, basePerUnit: number): Limit | undefined {
 const MAX_PAGES = 10_000;
 
 /**
- * Decodes the attributes of as many entries of the body's list as were requested, and only counts the others. `decode` returns undefined
- * for those that can't be used. Throws a ShapeError if the body holds no list.
+ * Decodes the attributes of as many entries of the body's list as were requested. Others are bad, as are those that can't be used, for
+ * which `decode` returns undefined. Throws a ShapeError if the body holds no list.
  */
 export function entriesOf<T>(
   body: unknown,
@@ -68,9 +68,7 @@ export function entriesOf<T>(
   const pages = valueIn(body, 'meta', 'pagination', 'total_pages');
   return {
     usable,
-    badEntries: entries.length - usable.length,
-    /** Those beyond the number requested, which are not decoded. */
-    surplusEntries: data.length - entries.length,
+    badEntries: data.length - usable.length,
     /** 1 if the list reports none. */
     totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGES) : 1,
   };
