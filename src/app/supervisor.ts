@@ -4,7 +4,7 @@ import type { Logger } from '../domain/log.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { ServerIdentity } from '../fleet/discovered-targets.ts';
+import type { ServerIdentity } from '../fleet/listing.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
 import type { Shard } from '../fleet/shard.ts';

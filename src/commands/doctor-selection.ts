@@ -1,7 +1,7 @@
 import type { Config, PanelConfig } from '../config/config.ts';
 import type { DoctorReport, FoundProblem } from '../doctor/report.ts';
 import { listed } from '../domain/sentences.ts';
-import type { ServerIdentity } from '../fleet/discovered-targets.ts';
+import type { ServerIdentity } from '../fleet/listing.ts';
 
 /** The panel and server to run; all if absent. */
 export interface DoctorSelection {

@@ -7,7 +7,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/server.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { sleep } from '../domain/until-aborted.ts';
-import type { ServerIdentity } from '../fleet/discovered-targets.ts';
+import type { ServerIdentity } from '../fleet/listing.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
 import { WHOLE } from '../fleet/shard.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listedPorts } from '../../../src/fleet/discovered-targets.ts';
+import { listedPorts } from '../../../src/fleet/discovery.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { listed } from '../../support/listed.ts';

@@ -4,10 +4,10 @@ import {
   afterWalk,
   hasDoubts,
   type ListingState,
+  type ListingWalk,
   NEVER_READ,
   type WalkContext,
-} from '../../../src/fleet/discovered-targets.ts';
-import type { ListingWalk } from '../../../src/fleet/listing.ts';
+} from '../../../src/fleet/listing.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
 const MINUTE = 60_000;
