@@ -66,7 +66,7 @@ export class Supervisor implements FleetReading {
   constructor(config: Config, shared: PanelShared) {
     this.#shared = {
       ...shared,
-      isTaken: (server, port) => this.#panels.some(({ fleet }) => fleet.isTaken(server, port)),
+      isTaken: (server, port) => this.#panels.some(({ fleet }) => fleet.discovery.isTaken(server, port)),
     };
     this.#panels = this.#panelsOf(config).map((panel) => this.#create(panel));
     this.#pinRates();

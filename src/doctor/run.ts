@@ -195,6 +195,7 @@ function viewOf(fleet: PanelFleet, given: PanelConfig | undefined, clock: Clock,
       const snapshot = record.snapshot(now, clock);
       return Object.assign(snapshot, { problem: snapshot.problem ?? seen.get(record) });
     }),
-    selection: isListed && given ? selectionOf(given, fleet.listed, targets, discovery.leftOut) : undefined,
+    selection:
+      isListed && given ? selectionOf(given, fleet.discovery.listed, targets, discovery.leftOut) : undefined,
   };
 }

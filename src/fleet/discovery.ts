@@ -66,8 +66,6 @@ export interface DiscoveryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly gateway: Pick<PanelGateway, 'listing' | 'health' | 'budget'>;
-  /** Identities of the servers whose own calls return 404. */
-  readonly notFound: () => ReadonlySet<string>;
   /** Is the server monitored here? Other servers belong to other shards. */
   readonly isOurs: (server: ServerIdentity) => boolean;
   /** Called with the servers to monitor, whenever they may have changed, and whether a complete walk has just shown them. */
@@ -207,7 +205,7 @@ export class Discovery {
 
   /** Resolves with the time until the next walk. */
   async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
-    const { clock, gateway, notFound } = this.#options;
+    const { clock, gateway } = this.#options;
     const before = this.#state;
     // The first pages show which servers there are, and on which nodes.
     const firstPages =
@@ -229,8 +227,7 @@ export class Discovery {
     if (signal.aborted) return 0;
     if (walk.complete) this.#undecided = [];
     const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
-    const context = { now: clock.now(), notFound: notFound(), isIncluded };
-    this.#state = afterWalk(before, walk, context);
+    this.#state = afterWalk(before, walk, clock.now(), isIncluded);
     const isRefused = settings.discover === undefined && isRefusal(walk.problem);
     this.#logWalk(walk, before, isRefused);
     this.#publish(walk.complete);

@@ -140,23 +140,15 @@ const WALKS_TO_VANISH = 3;
 /** A panel that fails in some way may list too few servers with a success, and a fleet's counters would be lost. */
 const SHORT_FOR_MS = 30 * 60_000;
 
-/** What a walk is judged with. */
-export interface WalkContext {
-  readonly now: number;
-  /** Identities of the servers whose own calls return 404. */
-  readonly notFound: ReadonlySet<string>;
-  readonly isIncluded: (server: ListedServer) => boolean;
-}
-
 /**
- * The state after a walk; pure. A server is gone once three complete walks in a row did not find it, or one if its own calls return
- * 404. A walk that finds none, or less than half, of the servers that were found before counts only once such walks have lasted for
- * half an hour.
+ * The state after a walk; pure. A server is gone once three complete walks in a row did not find it. A walk that finds none, or less
+ * than half, of the servers that were found before counts only once such walks have lasted for half an hour.
  */
 export function afterWalk(
   before: ListingState,
   { servers, unreadable, complete, problem, pages }: ListingWalk,
-  { now, notFound, isIncluded }: WalkContext,
+  now: number,
+  isIncluded: (server: ListedServer) => boolean,
 ): ListingState {
   const known = new Map(servers.map((entry) => [entry.uuid, { entry, missedWalks: 0 }]));
   const isMissing = (uuid: string) => !known.has(uuid) && !unreadable.has(identityOf({ id: uuid }));
@@ -169,8 +161,7 @@ export function afterWalk(
     // A list may show other servers each time.
     if (known.size >= MAX_LISTED) break;
     const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
-    const isGone = missedWalks > 0 && notFound.has(identityOf({ id: uuid }));
-    if (!isGone && missedWalks < WALKS_TO_VANISH) known.set(uuid, { entry, missedWalks });
+    if (missedWalks < WALKS_TO_VANISH) known.set(uuid, { entry, missedWalks });
   }
   return {
     ...before,

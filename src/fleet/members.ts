@@ -17,16 +17,6 @@ export interface Member {
   readonly session: Session;
 }
 
-/** The effect of a new list on the members. */
-export interface Regrouping {
-  /** In the list's order. */
-  readonly members: readonly Member[];
-  /** Those that are no longer in the list. */
-  readonly left: readonly Member[];
-  /** The members, their order, or how they may be monitored changed. */
-  readonly isRegrouped: boolean;
-}
-
 /** Sessions that are notified between two turns of the event loop: less work than a scrape, which should get most of the time. */
 const SLICE = 32;
 
@@ -38,8 +28,6 @@ export interface MembersOptions {
   readonly random: () => number;
   readonly gateway: PanelGateway;
   readonly create: (target: ServerTarget) => Member;
-  /** The list changed: called before sessions of new servers begin and those of removed ones end. */
-  readonly changed: () => void;
 }
 
 /** The servers of one panel, their sessions, and what those see. */
@@ -91,16 +79,18 @@ export class Members {
 
   /**
    * Monitors these servers from now on. A server that was already monitored keeps its session, socket and record, even if its
-   * description changed.
+   * description changed. `prepare` is called before sessions of new servers begin and those of removed ones end.
    */
-  observe(targets: readonly ServerTarget[]): void {
+  observe(targets: readonly ServerTarget[], prepare: () => void): void {
     const before = new Set(this.#members);
     const { members, left, isRegrouped } = regroup(this.#members, targets, this.#options.create);
+    if (isRegrouped && !this.#isStopped) {
+      this.#members = members;
+      this.#records = members.map(({ record }) => record);
+      this.#surroundings.keepNodes(this.#records);
+    }
+    prepare();
     if (!isRegrouped || this.#isStopped) return;
-    this.#members = members;
-    this.#records = members.map(({ record }) => record);
-    this.#surroundings.keepNodes(this.#records);
-    this.#options.changed();
     for (const member of left) {
       this.#removed.add(member.session);
       this.#end(member);
@@ -228,14 +218,14 @@ export function stalenessOf(intervals: PollIntervals) {
 }
 
 /**
- * Updates members to a list of servers: remaining ones get their new target, and new ones are created. If a server is listed
- * twice, the first entry counts.
+ * Updates members to a list of servers, in its order: remaining ones get their new target, and new ones are created. If a server is
+ * listed twice, the first entry counts. Also returns the members that left, and whether any session may be concerned.
  */
 export function regroup(
   current: readonly Member[],
   targets: readonly ServerTarget[],
   create: (target: ServerTarget) => Member,
-): Regrouping {
+) {
   const leaving = new Map(current.map((member) => [identityOf(member.record.target), member]));
   const members = new Map<string, Member>();
   let isRegrouped = false;

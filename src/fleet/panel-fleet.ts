@@ -4,9 +4,8 @@ import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { PanelReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secret.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/ask.ts';
 import type { PollIntervals } from '../session/due.ts';
@@ -59,9 +58,9 @@ const LISTED_WITHIN_MS = 3_000;
 
 /** The servers of one panel, configured and discovered: a session for each, the server list, backups and queries. */
 export class PanelFleet {
+  readonly discovery: Discovery;
   readonly #context: FleetContext;
   readonly #serverLog: ReturnType<typeof serverLog>;
-  readonly #discovery: Discovery;
   readonly #backups: ListReads;
   readonly #schedules: ListReads;
   readonly #nodes: NodeWatch | undefined;
@@ -89,7 +88,7 @@ export class PanelFleet {
     this.#needs = new NeedsWatch({
       ...shared,
       socketLimit,
-      needs: () => this.#neededFor(this.records.map(({ target }) => target)),
+      needs: () => this.#needed(),
       budget: () => gateway.budget(),
     });
     this.#sessions = {
@@ -106,14 +105,10 @@ export class PanelFleet {
         const record = new ServerRecord(target, stalenessOf(this.#settings), stops);
         return { record, session: new Session(this.#sessions, record) };
       },
-      changed: () => {
-        if (this.#isRunning) this.#followServers();
-      },
     });
-    this.#discovery = new Discovery({
+    this.discovery = new Discovery({
       ...shared,
       isOurs: context.isOurs,
-      notFound: () => this.#notFound(),
       found: (targets, isComplete) => this.#found(targets, isComplete),
     });
     this.#backups = new ListReads({ ...shared, records, list: backupsOfServers(gateway) });
@@ -126,24 +121,14 @@ export class PanelFleet {
         ...queries,
         log: this.#serverLog,
         records,
-        isListingPending: () => this.#discovery.reading?.isPending === true,
+        isListingPending: () => this.discovery.reading?.isPending === true,
       });
-    this.#observe(this.#discovery.configure(settings.servers, settings.listing));
+    this.#observe(this.discovery.configure(settings.servers, settings.listing));
   }
 
   /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
   get records(): readonly ServerRecord[] {
     return this.#members.records;
-  }
-
-  /** The known servers of the panel's server list; empty if it isn't used. */
-  get listed(): readonly ListedServer[] {
-    return this.#discovery.listed;
-  }
-
-  /** Does a port of the address of a server of any panel belong to another server of this one? */
-  isTaken(server: ServerTarget, port: number): boolean {
-    return this.#discovery.isTaken(server, port);
   }
 
   start(): void {
@@ -152,7 +137,7 @@ export class PanelFleet {
     this.#followServers();
     this.#members.start();
     this.#unsubscribe = this.#context.gateway.changes.add(() => this.#needs.follow());
-    this.#discovery.start();
+    this.discovery.start();
     // The server list shows which servers share a node, so that they don't all have to fail first.
     if (this.#settings.listing === undefined) this.#members.begin();
     else this.#cancelBegin = this.#context.clock.schedule(LISTED_WITHIN_MS, () => this.#members.begin());
@@ -167,7 +152,7 @@ export class PanelFleet {
     this.#settings = settings;
     this.#sessions.settings = settings;
     this.#members.configure(settings);
-    this.#observe(this.#discovery.configure(settings.servers, settings.listing));
+    this.#observe(this.discovery.configure(settings.servers, settings.listing));
     if (this.#isRunning) this.#followSettings();
   }
 
@@ -180,8 +165,9 @@ export class PanelFleet {
   }
 
   #observe(targets: readonly ServerTarget[]): void {
-    this.#members.observe(targets);
-    if (this.#isRunning) this.#followServers();
+    this.#members.observe(targets, () => {
+      if (this.#isRunning) this.#followServers();
+    });
   }
 
   /** The gateway uses another API key: retries what the old key was refused, and reads the server list again. */
@@ -201,14 +187,14 @@ export class PanelFleet {
 
   #retry(isConcerned: (record: ServerRecord) => boolean, forget: () => void): void {
     this.#members.retry(isConcerned, forget);
-    this.#discovery.restart();
+    this.discovery.restart();
   }
 
   /** Resolves when all sockets are closed. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#isStopped = true;
-    this.#discovery.stop();
+    this.discovery.stop();
     this.#backups.stop();
     this.#schedules.stop();
     const queriesEnd = this.#queries?.stop();
@@ -231,7 +217,7 @@ export class PanelFleet {
       capacities: (now) => this.#nodes?.reading(now) ?? [],
       budget: gateway.budget(),
       needs: this.#needs.reading,
-      discovery: this.#discovery.reading,
+      discovery: this.discovery.reading,
     };
   }
 
@@ -239,14 +225,8 @@ export class PanelFleet {
   #problems(): readonly Problem[] {
     const { gateway } = this.#context;
     if (gateway.problem !== undefined) return [gateway.problem];
-    const all = [...gateway.problems, ...this.#needs.problems, ...this.#discovery.problems];
+    const all = [...gateway.problems, ...this.#needs.problems, ...this.discovery.problems];
     return all.filter(({ cause }, index) => all.findIndex((one) => one.cause === cause) === index);
-  }
-
-  /** The servers that the panel reports as not found. */
-  #notFound(): ReadonlySet<string> {
-    const missing = this.records.filter(({ status }) => status.blocked === 'not_found');
-    return new Set(missing.map(({ target }) => identityOf(target)));
   }
 
   /** The server list was read, if only in part. */
@@ -285,9 +265,10 @@ export class PanelFleet {
     this.#needs.follow();
   };
 
-  #neededFor(servers: readonly ServerTarget[]): Needs {
+  #needed(): Needs {
+    const servers = this.records.map(({ target }) => target);
     const listsPerMinute = this.#backups.wantedPerMinute(servers) + this.#schedules.wantedPerMinute(servers);
     const { pollIntervalMs } = this.#settings;
-    return needsOf(servers, pollIntervalMs, this.#discovery.callsPerMinute + listsPerMinute);
+    return needsOf(servers, pollIntervalMs, this.discovery.callsPerMinute + listsPerMinute);
   }
 }

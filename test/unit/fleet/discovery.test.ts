@@ -23,7 +23,6 @@ let answer: (query: ListingQuery, signal: AbortSignal) => Promise<ListingPage>;
 let found: (readonly ServerTarget[])[];
 let perMinute: number;
 let isPanelUp: boolean;
-let notFound: ReadonlySet<string>;
 let isOurs: DiscoveryOptions['isOurs'];
 let discovery: Discovery;
 
@@ -36,7 +35,6 @@ beforeEach(() => {
   found = [];
   perMinute = 240;
   isPanelUp = true;
-  notFound = new Set();
   isOurs = () => true;
   pages = [[listed(1), listed(2)], [listed(3)]];
   answer = ({ page, type }) => {
@@ -62,7 +60,6 @@ beforeEach(() => {
       },
       budget: () => ({ ...BUDGET, limitPerMinute: perMinute }),
     },
-    notFound: () => notFound,
     isOurs: (server) => isOurs(server),
     found: (targets) => found.push(targets),
   });

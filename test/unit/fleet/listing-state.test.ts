@@ -6,7 +6,6 @@ import {
   type ListingState,
   type ListingWalk,
   NEVER_READ,
-  type WalkContext,
 } from '../../../src/fleet/listing.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
@@ -24,16 +23,10 @@ function walk(found: readonly number[], { complete = true, unreadable = [] as nu
   };
 }
 
-const CONTEXT: WalkContext = {
-  now: 0,
-  notFound: new Set(),
-  isIncluded: () => true,
-};
-
 /** The state after walks that are five minutes apart. */
-const after = (walks: readonly ListingWalk[], context: Partial<WalkContext> = {}): ListingState =>
+const after = (walks: readonly ListingWalk[], isIncluded = () => true): ListingState =>
   walks.reduce<ListingState>(
-    (state, one, index) => afterWalk(state, one, { ...CONTEXT, now: index * 5 * MINUTE, ...context }),
+    (state, one, index) => afterWalk(state, one, index * 5 * MINUTE, isIncluded),
     NEVER_READ,
   );
 const knownTo = ({ known }: ListingState) =>
@@ -73,16 +66,6 @@ describe('a server of the server list', () => {
     ['is gone after three walks without half of them', [walk([1, 2, 3, 4]), ...times(3, MOST)], [1, 2]],
   ])('%s', (_what, walks, expected) => {
     expect(knownTo(after(walks))).toEqual(expected);
-  });
-
-  it.each<[string, ListingWalk[], number[]]>([
-    ['one complete walk without it is enough', [ALL, MOST], [1, 2]],
-    ['an incomplete walk is not enough', [ALL, PARTIAL], [1, 2, 3]],
-    ['a walk that finds it keeps it', [ALL, ALL], [1, 2, 3]],
-    ['an unreadable entry keeps it', [ALL, walk([1, 2], { unreadable: [3] })], [1, 2, 3]],
-    ['a list that is too short keeps it', [ALL, walk([])], [1, 2, 3]],
-  ])('whose calls return 404: %s', (_what, walks, expected) => {
-    expect(knownTo(after(walks, { notFound: new Set(['00000003']) }))).toEqual(expected);
   });
 
   it('has its latest data, also from an incomplete walk', () => {
@@ -126,7 +109,7 @@ describe('a server of the server list', () => {
     fc.assert(
       fc.property(steps, numbers, (walks, first) => {
         const all = walks.reduce(
-          (state, one, index) => afterWalk(state, one, { ...CONTEXT, now: index * MINUTE }),
+          (state, one, index) => afterWalk(state, one, index * MINUTE, () => true),
           after([walk(first)]),
         );
         expect(knownTo(all)).toEqual(expect.arrayContaining(first));
@@ -156,6 +139,6 @@ describe('a walk', () => {
     ['the last complete list was empty', [walk([]), walk([], { complete: false })], true, 'nothing_listed'],
     ['an incomplete walk found a server', [walk([]), PARTIAL], true, undefined],
   ])('tells why nothing is discovered: %s', (_what, walks, isIncluded, cause) => {
-    expect(after(walks, { isIncluded: () => isIncluded }).empty?.cause).toBe(cause);
+    expect(after(walks, () => isIncluded).empty?.cause).toBe(cause);
   });
 });
