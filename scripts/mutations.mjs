@@ -127,7 +127,7 @@ const MUTATIONS = [
     'return overdueFrom;',
   ],
   ['a blocked server is retried slowly', DUE, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],
-  ['a refresh is from 75 % of a life on', TOKEN, 'REFRESH_FROM = 0.75;', 'REFRESH_FROM = 0.5;'],
+  ['a refresh is from 75 % of a life on', TOKEN, 'REFRESH = { from: 0.75,', 'REFRESH = { from: 0.5,'],
   ['the first refresh is anywhere', TOKEN, 'FIRST_REFRESH_FROM = 0.1;', 'FIRST_REFRESH_FROM = 0.75;'],
   // Samples and metrics
   [
