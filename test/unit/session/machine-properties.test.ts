@@ -23,36 +23,41 @@ import {
   timersOf,
 } from '../../../src/session/machine-model.ts';
 
-/** Something that happens if the world is in a state that allows it. */
+const NAMES = [
+  'try',
+  'stop',
+  'wake',
+  'tokenFetched',
+  'tokenFailed',
+  'opened',
+  'closed',
+  'authenticated',
+  'jwtError',
+  'daemonError',
+  'tokenEnding',
+  'stats',
+  'timer',
+] as const;
+
+/** Something that happens, whether the machine's state allows it or not; only a timer has to be set. */
 interface Occurrence {
-  readonly what:
-    | 'start'
-    | 'stop'
-    | 'wake'
-    | 'fetched'
-    | 'fetch fails'
-    | 'opened'
-    | 'refused'
-    | 'closed'
-    | 'authenticated'
-    | 'jwt error'
-    | 'daemon error'
-    | 'token ending'
-    | 'stats'
-    | 'timer'
-    | 'late';
+  readonly what: (typeof NAMES)[number];
   /** Selects one of the variants. */
   readonly pick: number;
+  /** Whether it is about the socket of before. */
+  readonly isLate: boolean;
   /** The time since the previous one, in milliseconds. */
   readonly afterMs: number;
   readonly random: number;
 }
 
+const NODE = PTERODACTYL.socket;
 const ALL_CAUSES = Object.keys(CAUSES) as CauseCode[];
 const FAILURES: readonly Failure[] = [
   { reason: 'no_token', problem: { cause: 'timeout', detail: 'no response' } },
   { reason: 'no_token', problem: { cause: 'rate_limited', detail: 'slow down', retryAfterMs: 120_000 } },
   { reason: 'upgrade_refused', problem: { cause: 'upgrade_redirected', detail: '' }, dropToken: true },
+  ...[1000, 1001, 1006, 1009, 4400, 4409].map((code) => closeFailure({ code, text: 'closed' }, NODE)),
   ...ALL_CAUSES.map((cause): Failure => ({ reason: 'no_token', problem: { cause, detail: 'why' } })),
 ];
 const JWT_ERRORS = [
@@ -61,9 +66,18 @@ const JWT_ERRORS = [
   'jwt: missing connect permission',
   'jwt: something new',
 ];
-const CLOSE_CODES = [1000, 1001, 1006, 1009, 4400, 4409];
 const LIFETIMES_MS = [1, 20_000, 600_000, 900_000];
 const URLS = ['wss://node-1/ws', 'wss://node-2/ws'];
+
+function tokenOf(pick: number, now: number): Token {
+  const lifetimeMs = at(LIFETIMES_MS, pick >> 1);
+  return {
+    value: `token ${pick}`,
+    socketUrl: at(URLS, pick),
+    refreshAt: now + lifetimeMs * 0.8,
+    expiresAt: now + lifetimeMs,
+  };
+}
 
 /** What a session would hold according to the machine's states: one socket, one fetch, timers by name. */
 class World {
@@ -79,13 +93,12 @@ class World {
     return new Map(timersOf(this.state, this.#heardAt).map(({ type, at: due }) => [type, due]));
   }
 
-  apply({ what, pick, afterMs, random }: Occurrence): void {
+  apply({ what, pick, isLate, afterMs, random }: Occurrence): void {
     this.now += afterMs;
     this.#random = random;
-    const event = this.#event(what, pick);
-    if (event === undefined) return;
-    this.dispatch(event);
-    if (event.type === 'stop') this.#expectNothingLeft();
+    if (what === 'timer') this.fireTimer([...this.timers.keys()][pick % Math.max(1, this.timers.size)]);
+    else this.dispatch(this.#event(what, pick, this.state.epoch - (isLate ? 1 : 0)));
+    if (what === 'stop') this.#expectNothingLeft();
   }
 
   dispatch(event: MachineEvent): void {
@@ -96,6 +109,7 @@ class World {
       isCurrent: () => true,
       target: { node: undefined, blocked: undefined },
     };
+    this.#happens(event);
     const before = this.state;
     const state = step(before, event, context);
     const effects = effectsOf(before, state);
@@ -108,107 +122,49 @@ class World {
     this.#expectSound();
   }
 
-  /** Only time passes: the timer that is due first fires. */
-  fireFirstTimer(): void {
-    const [first] = [...this.timers].sort(([, a], [, b]) => a - b);
-    if (first === undefined) return;
-    this.now = Math.max(this.now, first[1]);
-    this.dispatch(this.#timeout(first[0]));
+  /** Time passes until a timer fires, by default the one that is due first; a retry is up to the session. */
+  fireTimer(timer = [...this.timers].toSorted(([, a], [, b]) => a - b)[0]?.[0]): void {
+    if (timer === undefined) return;
+    this.now = Math.max(this.now, this.timers.get(timer) ?? 0);
+    const { name } = this.state;
+    const isResting = name === 'backingOff' || name === 'blocked';
+    this.dispatch(isResting ? { type: 'try', isFresh: false } : { type: timer });
   }
 
-  #event(what: Occurrence['what'], pick: number): MachineEvent | undefined {
-    const { epoch } = this.state;
+  #event(what: Exclude<Occurrence['what'], 'timer'>, pick: number, epoch: number): MachineEvent {
     switch (what) {
-      case 'start':
-        return { type: 'try', isFresh: pick % 2 === 0 };
+      case 'try':
+        return { type: what, isFresh: pick % 2 === 0 };
       case 'stop':
       case 'wake':
         return { type: what };
-      case 'fetched':
-      case 'fetch fails':
-        return this.#fetchEvent(what, pick);
-      case 'timer':
-        return this.#timerEvent(pick);
-      case 'late':
-        return this.#socketEvent(at(['closed', 'jwt error', 'daemon error'] as const, pick), epoch - 1, pick);
-      case 'opened':
-      case 'refused':
-        return this.socket?.open === false ? this.#socketEvent(what, epoch, pick) : undefined;
+      case 'tokenFetched':
+        return { type: what, token: tokenOf(pick, this.now) };
+      case 'tokenFailed':
+        return { type: what, failure: at(FAILURES, pick) };
       case 'closed':
-        return this.socket === undefined ? undefined : this.#socketEvent(what, epoch, pick);
-      case 'authenticated':
-      case 'jwt error':
-      case 'daemon error':
-      case 'token ending':
-      case 'stats':
-        return this.socket?.open === true ? this.#socketEvent(what, epoch, pick) : undefined;
-    }
-  }
-
-  #fetchEvent(what: 'fetched' | 'fetch fails', pick: number): MachineEvent | undefined {
-    if (!this.fetching) return undefined;
-    this.fetching = false;
-    if (what === 'fetch fails') return { type: 'tokenFailed', failure: at(FAILURES, pick) };
-    return { type: 'tokenFetched', token: this.token(pick) };
-  }
-
-  token(pick: number): Token {
-    const lifetimeMs = at(LIFETIMES_MS, pick >> 1);
-    return {
-      value: `token ${pick}`,
-      socketUrl: at(URLS, pick),
-      refreshAt: this.now + lifetimeMs * 0.8,
-      expiresAt: this.now + lifetimeMs,
-    };
-  }
-
-  /** A retry is up to the session. */
-  #timeout(type: Timer['type']): MachineEvent {
-    const { name } = this.state;
-    return name === 'backingOff' || name === 'blocked' ? { type: 'try', isFresh: false } : { type };
-  }
-
-  #timerEvent(pick: number): MachineEvent | undefined {
-    const names = [...this.timers.keys()];
-    const timer = names[pick % Math.max(1, names.length)];
-    if (timer === undefined) return undefined;
-    this.now = Math.max(this.now, this.timers.get(timer) ?? 0);
-    return this.#timeout(timer);
-  }
-
-  #socketEvent(what: Occurrence['what'], epoch: number, pick: number): MachineEvent | undefined {
-    const isOurs = epoch === this.socket?.epoch;
-    switch (what) {
-      case 'opened':
-        if (this.socket !== undefined) this.socket.open = true;
-        return { type: 'opened', epoch };
-      case 'refused':
-        this.socket = undefined;
-        return { type: 'closed', epoch, failure: at(FAILURES, pick) };
-      case 'closed':
-        if (isOurs) this.socket = undefined;
-        return {
-          type: 'closed',
-          epoch,
-          failure: closeFailure({ code: at(CLOSE_CODES, pick), text: 'closed' }, PTERODACTYL.socket),
-        };
-      case 'jwt error': {
+        return { type: what, epoch, failure: at(FAILURES, pick) };
+      case 'jwtError': {
         const text = at(JWT_ERRORS, pick);
-        const failure = () => jwtFailure(text, PTERODACTYL.socket);
-        return { type: 'jwtError', epoch, fixable: text.includes('exp'), failure };
+        return { type: what, epoch, fixable: text.includes('exp'), failure: () => jwtFailure(text, NODE) };
       }
-      case 'daemon error':
-        return { type: 'daemonError', epoch, failure: () => daemonFailure('an unexpected error') };
+      case 'daemonError':
+        return { type: what, epoch, failure: () => daemonFailure('an unexpected error') };
+      case 'opened':
       case 'authenticated':
-        return { type: 'authenticated', epoch };
-      case 'token ending':
-        return { type: 'tokenEnding', epoch };
+      case 'tokenEnding':
       case 'stats':
-        this.#heardAt = this.now;
-        return { type: 'stats', epoch };
-      default:
-        return undefined;
+        return { type: what, epoch };
     }
+  }
+
+  /** What an event means for what the session holds. */
+  #happens(event: MachineEvent): void {
+    if (event.type === 'tokenFetched' || event.type === 'tokenFailed') this.fetching = false;
+    if (!('epoch' in event) || event.epoch !== this.socket?.epoch) return;
+    if (event.type === 'opened') this.socket.open = true;
+    if (event.type === 'closed') this.socket = undefined;
+    if (event.type === 'stats') this.#heardAt = this.now;
   }
 
   #take(effect: MachineEffect): void {
@@ -285,36 +241,17 @@ function at<T>(list: readonly T[], index: number): T {
   return item;
 }
 
+// Steps toward a streaming socket are more frequent, so that runs get far.
+const STEPS = ['try', 'tokenFetched', 'opened', 'authenticated', 'stats', 'timer', 'tokenEnding'] as const;
+
 const occurrence: fc.Arbitrary<Occurrence> = fc.record({
-  what: fc.oneof<fc.WeightedArbitrary<Occurrence['what']>[]>(
-    // Steps toward a streaming socket are more frequent, so that runs get far.
-    {
-      weight: 24,
-      arbitrary: fc.constantFrom(
-        'start',
-        'fetched',
-        'opened',
-        'authenticated',
-        'stats',
-        'timer',
-        'token ending',
-      ),
-    },
-    {
-      weight: 6,
-      arbitrary: fc.constantFrom(
-        'wake',
-        'fetch fails',
-        'refused',
-        'closed',
-        'jwt error',
-        'daemon error',
-        'late',
-      ),
-    },
-    { weight: 1, arbitrary: fc.constant('stop') },
+  what: fc.oneof(
+    { weight: 24, arbitrary: fc.constantFrom(...STEPS) },
+    { weight: 6, arbitrary: fc.constantFrom(...NAMES.filter((name) => name !== 'stop')) },
+    { weight: 1, arbitrary: fc.constant('stop' as const) },
   ),
   pick: fc.nat({ max: 999 }),
+  isLate: fc.nat({ max: 15 }).map((one) => one === 15),
   afterMs: fc.oneof(fc.constant(0), fc.nat({ max: 1_000 }), fc.nat({ max: 700_000 })),
   random: fc.double({ min: 0, max: 0.999_999, noNaN: true }),
 });
@@ -347,10 +284,8 @@ describe('for any history', () => {
         const { epoch } = world.state;
         // What is certain to happen even if nothing responds: timers fire, and a call to the panel ends at some point.
         for (let turn = 0; turn < 20 && world.state.epoch === epoch; turn += 1) {
-          if (world.fetching) {
-            world.fetching = false;
-            world.dispatch({ type: 'tokenFetched', token: world.token(0) });
-          } else world.fireFirstTimer();
+          if (world.fetching) world.dispatch({ type: 'tokenFetched', token: tokenOf(0, world.now) });
+          else world.fireTimer();
         }
         expect(world.state.epoch).toBeGreaterThan(epoch);
       }),

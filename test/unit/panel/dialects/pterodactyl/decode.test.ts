@@ -144,13 +144,6 @@ describe('decodeCredentials', () => {
   const jwt = (claims: unknown) => `${base64({ alg: 'HS256' })}.${base64(claims)}.c2ln`;
   const lifetimeOf = (token: string) => decodeCredentials({ data: { token, socket } }).lifetimeMs;
 
-  it('returns token and address', () => {
-    expect(decodeCredentials({ data: { token: 'abc', socket } })).toMatchObject({
-      token: 'abc',
-      socketUrl: socket,
-    });
-  });
-
   it.each([
     ['exp − iat', jwt({ iat: 1_700_000_000, exp: 1_700_000_900 }), 900_000],
     [
