@@ -2,7 +2,7 @@ import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/discovery.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
-import { NAMES_SHOWN } from '../domain/sentences.ts';
+import { NAMES_SHOWN, serversInWords } from '../domain/sentences.ts';
 import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError } from '../panel/errors.ts';
@@ -257,20 +257,17 @@ function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []):
 
 /** Why servers of the server list that should be monitored are not. */
 export function mergeProblems({ ambiguous, leftOut }: MergedTargets, maxServers: number) {
-  const problems: Problem[] = [];
-  const shown = (servers: readonly ListedServer[], toName: (server: ListedServer) => string) =>
-    `first: ${servers.slice(0, NAMES_SHOWN).map(toName).join(', ')}`;
-  if (leftOut.length > 0) {
-    const detail = `${leftOut.length} servers left out (max_servers: ${maxServers}); ${shown(leftOut, ({ name }) => name)}`;
-    problems.push({ cause: 'listing_too_long', detail });
-  }
-  if (ambiguous.length > 0) {
-    const servers = ambiguous.length === 1 ? '1 server' : `${ambiguous.length} servers`;
-    const first = shown(ambiguous, ({ name, uuid }) => `${name} (${uuid})`);
-    const detail = `${servers} not monitored, because another UUID begins with the same 8 characters; ${first}`;
-    problems.push({ cause: 'same_identifier', detail });
-  }
-  return problems;
+  const reasons = [
+    ['listing_too_long', leftOut, `max_servers: ${maxServers}`],
+    ['same_identifier', ambiguous, 'another UUID begins with the same 8 characters'],
+  ] as const;
+  return reasons.flatMap(([cause, servers, why]): readonly Problem[] => {
+    const nameOf = ({ name, uuid }: ListedServer) =>
+      cause === 'same_identifier' ? `${name} (${uuid})` : name;
+    const names = servers.slice(0, NAMES_SHOWN).map(nameOf);
+    const detail = `${serversInWords(servers.length)} left out (${why}); first: ${names.join(', ')}`;
+    return servers.length === 0 ? [] : [{ cause, detail }];
+  });
 }
 
 /** The configured servers that are missing from a server list with these UUIDs. */
@@ -365,10 +362,9 @@ const OPTIONS = { nocase: true, dot: true, bash: true };
 /** One test for each key that has globs. */
 function testsOf(globs: ServerGlobs) {
   return MATCH_KEYS.flatMap((key) => {
-    const matches = globs[key]?.map((glob) => picomatch(glob, OPTIONS));
-    if (matches === undefined) return [];
+    const fits = globs[key] && picomatch([...globs[key]], OPTIONS);
     const valuesOf = ({ uuid, identifier, ...server }: ListedServer) =>
       key === 'id' ? [uuid, identifier] : [server[key] ?? []].flat();
-    return [(server: ListedServer) => valuesOf(server).some((value) => matches.some((fits) => fits(value)))];
+    return fits === undefined ? [] : [(server: ListedServer) => valuesOf(server).some((text) => fits(text))];
   });
 }

@@ -48,15 +48,9 @@ export class Members {
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(intervals: PollIntervals, options: MembersOptions) {
-    const { clock, gateway } = options;
     this.#options = options;
     this.#configured = intervals;
-    this.#surroundings = new PanelSurroundings({
-      clock,
-      gateway,
-      intervals: () => this.#intervals(),
-      hasRoom: (record) => this.#withRoom?.has(record) ?? true,
-    });
+    this.#surroundings = new PanelSurroundings(options);
   }
 
   /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
@@ -66,7 +60,8 @@ export class Members {
 
   /** What the session of this server sees. */
   surroundings(record: SessionRecord, isRunning: boolean): Surroundings {
-    return this.#surroundings.of(record, isRunning);
+    const hasRoom = this.#withRoom?.has(record) ?? true;
+    return this.#surroundings.of(record, { isRunning, hasRoom, ...this.#intervals() });
   }
 
   /** Polls as often as this from now on, and samples are stale that late. */
@@ -267,18 +262,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-export interface SurroundingsOptions {
-  readonly clock: Clock;
-  readonly gateway: PanelGateway;
-  readonly intervals: () => PollIntervals;
-  readonly hasRoom: (record: SessionRecord) => boolean;
-}
-
 const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
 
 /** What a panel's sessions see: what holds now, and when that changed. */
 export class PanelSurroundings {
-  readonly #options: SurroundingsOptions;
+  readonly #clock: Clock;
+  readonly #gateway: PanelGateway;
   /** When each was last blamed or cleared. */
   readonly #judged = new Map<Subject, number>();
   /** When a server last worked that had failed for a cause, also by node. */
@@ -286,21 +275,18 @@ export class PanelSurroundings {
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
   #listedAt = NEVER;
 
-  constructor(options: SurroundingsOptions) {
-    this.#options = options;
+  constructor({ clock, gateway }: Pick<MembersOptions, 'clock' | 'gateway'>) {
+    this.#clock = clock;
+    this.#gateway = gateway;
   }
 
-  /** What the session of this server sees. */
-  of(record: SessionRecord, isRunning: boolean): Surroundings {
-    const { clock, gateway, intervals, hasRoom } = this.#options;
-    const { target, node } = record;
-    const { pollIntervalMs, stalenessMs } = intervals();
+  /** What the session of this server sees, beside what is given. */
+  of<Given>({ target, node }: SessionRecord, given: Given) {
+    const gateway = this.#gateway;
     return {
-      now: clock.now(),
-      isRunning,
+      now: this.#clock.now(),
       target,
       listedAt: this.#listedAt,
-      hasRoom: hasRoom(record),
       sockets: {
         heldBy: gateway.socketHold(node),
         panelJudgedAt: this.#judgedAt('panel', pathOf('websocket'), 'consoles'),
@@ -315,24 +301,23 @@ export class PanelSurroundings {
       trial: gateway.socketTrial(target.id),
       recovered: this.#recovered,
       recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,
-      pollIntervalMs,
-      stalenessMs,
+      ...given,
     };
   }
 
   /** The server list was read completely. */
   listed(): void {
-    this.#listedAt = this.#options.clock.now();
+    this.#listedAt = this.#clock.now();
   }
 
   /** The subject is blamed, or no longer. */
   judged(subject: Subject): void {
-    this.#judged.set(subject, this.#options.clock.now());
+    this.#judged.set(subject, this.#clock.now());
   }
 
   /** A server that failed works. */
   recoveredFrom({ cause, node = '' }: Recovery): void {
-    const now = this.#options.clock.now();
+    const now = this.#clock.now();
     this.#recovered.set(cause, now);
     const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
     this.#recoveredOnNode.set(node, ofNode.set(cause, now));

@@ -391,7 +391,7 @@ describe('servers with the same identifier', () => {
     await start();
     expect(names()).toEqual(['first', 'server-2']);
     expect(discovery.reading).toMatchObject({ servers: 2, ambiguous: 1 });
-    const detail = `1 server not monitored, because another UUID begins with the same 8 characters; first: second (${uuidOf(1).slice(0, -1)}b)`;
+    const detail = `1 server left out (another UUID begins with the same 8 characters); first: second (${uuidOf(1).slice(0, -1)}b)`;
     expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail }]);
     await clock.advance(30 * MINUTE);
     expect(warned()).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);

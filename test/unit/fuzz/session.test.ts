@@ -118,8 +118,7 @@ class World {
       await this.#answer(signal);
       return hasData ? RESOURCES : { ...RESOURCES, sample: undefined };
     };
-    const hasRoom = () => this.#role !== 'without room';
-    this.#known = new PanelSurroundings({ clock, gateway, intervals: () => SETTINGS, hasRoom });
+    this.#known = new PanelSurroundings({ clock, gateway });
     this.session = new Session(
       {
         clock,
@@ -128,7 +127,7 @@ class World {
         panel: gateway,
         telemetry: NO_TELEMETRY,
         settings: SETTINGS,
-        surroundings: (...of) => this.#known.of(...of),
+        surroundings: (_, isRunning) => this.#sees(isRunning),
         sockets: {
           ...socketsOpenedBy((_, listener) => {
             if (this.live.size > 0) this.violations.push('a second socket');
@@ -187,7 +186,12 @@ class World {
   }
 
   #look(): void {
-    this.session.sees(this.#known.of(this.#record, this.#role !== 'stopped'));
+    this.session.sees(this.#sees(this.#role !== 'stopped'));
+  }
+
+  #sees(isRunning: boolean) {
+    const hasRoom = this.#role !== 'without room';
+    return this.#known.of(this.#record, { isRunning, hasRoom, ...SETTINGS });
   }
 
   #see(news: (typeof NEWS)[number]): void {

@@ -44,12 +44,7 @@ beforeEach(() => {
   refusal = undefined;
   addressProblem = undefined;
   hasRoom = true;
-  known = new PanelSurroundings({
-    clock,
-    gateway: panel,
-    intervals: () => SETTINGS,
-    hasRoom: () => hasRoom,
-  });
+  known = new PanelSurroundings({ clock, gateway: panel });
 });
 
 afterEach(async () => {
@@ -72,7 +67,7 @@ async function start(
       panel,
       telemetry: NO_TELEMETRY,
       settings: SETTINGS,
-      surroundings: (...of) => known.of(...of),
+      surroundings: (of, isRunning) => known.of(of, { isRunning, hasRoom, ...SETTINGS }),
       sockets: {
         ...socketsOpenedBy((url, listener) => {
           const socket = new FakeSocket(url, listener, refusal);
@@ -90,7 +85,7 @@ async function start(
 
 /** The session sees what is now. */
 function look(isRunning = true): void {
-  session.sees(known.of(record, isRunning));
+  session.sees(known.of(record, { isRunning, hasRoom, ...SETTINGS }));
 }
 
 const condition = () => record.status.condition;
