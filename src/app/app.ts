@@ -5,7 +5,7 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Logger } from '../domain/log.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import { isInShard, type Shard, WHOLE } from '../fleet/shard.ts';
+import { isInShard, type Shard, WHOLE } from '../fleet/panel-fleet.ts';
 import { SocketLimit } from '../fleet/socket-limit.ts';
 import type { ListenAddress } from '../http/listen-address.ts';
 import { createRoutes, type ReloadOutcome } from '../http/routes.ts';

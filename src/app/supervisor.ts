@@ -1,3 +1,4 @@
+import { USER_AGENT } from '../build-info.ts';
 import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
@@ -5,18 +6,21 @@ import type { FleetReading, PanelReading, ServerReading } from '../domain/readin
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
-import { PanelFleet } from '../fleet/panel-fleet.ts';
+import { PanelFleet, type Shard } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
-import type { Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
-import type { NameLookups } from '../names/name-lookups.ts';
+import type { NameLookups, ResolveName } from '../names/name-lookups.ts';
+import { nodeLookup } from '../names/system.ts';
 import { PanelApi } from '../panel/api.ts';
+import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
 import { Gateway } from '../panel/gateway.ts';
 import { RateLimit } from '../panel/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
-import { apiAccess, socketAccess } from './panel-access.ts';
+import type { SocketAccess } from '../session/session-ports.ts';
+import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
+import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
 
 /** What all panels share. */
 interface PanelShared {
@@ -271,4 +275,74 @@ function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[
     changed: kept.length - unchanged,
     unchanged,
   };
+}
+
+/** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
+const PROXY_PART = 0.8;
+
+/** The part that the lookup of a name may use; shorter, so that the name is identified as the cause. */
+const LOOKUP_PART = 0.7;
+
+/** The settings for calls to a panel's API, from its configuration. */
+export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {
+  return {
+    panel: panel.name,
+    baseUrl: panel.url,
+    apiKey: () => panel.apiKey.reveal(),
+    requestTimeoutMs: panel.requestTimeoutMs,
+    connectTimeoutMs: panel.connectTimeoutMs,
+    userAgent: USER_AGENT,
+    clock,
+    lookup: nodeLookup(resolve, {
+      clock,
+      timeoutMs: Math.min(panel.connectTimeoutMs, panel.requestTimeoutMs) * LOOKUP_PART,
+    }),
+    pinnedPerMinute: panel.requestsPerMinute,
+    proxyUrl: panel.proxyUrl,
+    tls: panel.tls && withKeyText(panel.tls),
+  };
+}
+
+/** How this panel's sockets are opened, from its configuration. */
+export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName): SocketAccess {
+  const policy: SocketPolicy = {
+    panelUrl: panel.url,
+    allowInsecure: panel.allowInsecure,
+    socketHosts: panel.socketHosts,
+  };
+  const limits = { clock, timeoutMs: panel.connectTimeoutMs * LOOKUP_PART };
+  const proxyOptions = {
+    clock,
+    connect: {
+      ca: panel.tls?.ca,
+      rejectUnauthorized: panel.tls?.insecureSkipVerify !== true,
+      timeout: panel.connectTimeoutMs * PROXY_PART,
+      lookup: nodeLookup(resolve, limits),
+    },
+  };
+  const options: SocketOptions = {
+    codec,
+    origin: panel.origin,
+    userAgent: USER_AGENT,
+    clock,
+    tunnelFor: (url) => tunnelFor(url, panel.proxyUrl, proxyOptions),
+    lookup: nodeLookup(guardedNames(policy, resolve), limits),
+    tls: socketTls(panel.tls && nodeTls(panel.tls)),
+  };
+  return {
+    codec,
+    openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
+    addressProblem: (url) => socketAddressProblem(url, policy),
+    isProxied: (url) => tunnelFor(url, panel.proxyUrl, proxyOptions) !== undefined,
+  };
+}
+
+/** Nodes have their own names, so the panel's server name doesn't apply to them. */
+function nodeTls(tls: NonNullable<PanelConfig['tls']>) {
+  const { serverName: _, ...material } = withKeyText(tls);
+  return material;
+}
+
+function withKeyText({ key, ...material }: NonNullable<PanelConfig['tls']>) {
+  return { ...material, key: key?.reveal() };
 }

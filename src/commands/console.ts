@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { socketAccess } from '../app/panel-access.ts';
+import { socketAccess } from '../app/supervisor.ts';
 import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
 import { Screen } from '../console/screen.ts';
 import { wantsColors } from '../doctor/paint.ts';

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { descriptorLimit } from '../app/descriptor-limit.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/config.ts';
 import { Printout } from '../doctor/paint.ts';
@@ -12,6 +11,7 @@ import { serversInWords } from '../domain/sentences.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
+import { descriptorLimit } from './service.ts';
 
 interface DoctorFlags extends DoctorSelection {
   readonly config: string;

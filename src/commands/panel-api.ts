@@ -1,4 +1,4 @@
-import { apiAccess } from '../app/panel-access.ts';
+import { apiAccess } from '../app/supervisor.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';

@@ -1,11 +1,10 @@
 import { Command } from 'commander';
 import { createApp } from '../app/app.ts';
-import { descriptorLimit } from '../app/descriptor-limit.ts';
 import { openLog } from '../app/log.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig, loadInThread } from '../config/config.ts';
-import type { Shard } from '../fleet/shard.ts';
+import type { Shard } from '../fleet/panel-fleet.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
@@ -21,7 +20,7 @@ import {
   watchWebConfig,
   webConfigOption,
 } from './serve-flags.ts';
-import { boundHeapGrowth, runUntilSignal } from './service.ts';
+import { boundHeapGrowth, descriptorLimit, runUntilSignal } from './service.ts';
 
 interface ServeFlags extends LogFlags, WebFlags {
   readonly config: string;

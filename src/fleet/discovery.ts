@@ -29,7 +29,7 @@ import {
   unlistedIn,
   walkListing,
 } from './listing.ts';
-import { problemLog } from './problem-log.ts';
+import { problemLog } from './needs.ts';
 
 /** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;

@@ -1,10 +1,10 @@
+import { problemLine } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import { serversInWords } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { problemLog } from './problem-log.ts';
 import type { SocketLimit } from './socket-limit.ts';
 
 /** The part of the rate that polls may take, of what the tokens of sockets leave: the rest is for lists, trials and new sockets. */
@@ -182,4 +182,25 @@ function collectionOf({ servers, requiredSockets: sockets, polls }: Needs): stri
 
 function rounded(value: number): number {
   return Number(value.toFixed(1));
+}
+
+/**
+ * Logs the problems of a panel's fleet, each when it appears or changes, with figures that explain it, and when it ends, if there
+ * are words for that; those with the same words end together.
+ */
+export function problemLog(panel: string, log: Logger, ended: Partial<Record<CauseCode, string>> = {}) {
+  let before: readonly Problem[] = [];
+  return (now: readonly Problem[], figures: Readonly<Record<string, unknown>> = {}): void => {
+    for (const problem of now) {
+      const { cause, detail } = problem;
+      if (before.some((one) => one.cause === cause && one.detail === detail)) continue;
+      log.warn({ ...figures, panel, cause, detail }, `panel ${panel}: ${problemLine(problem)}`);
+    }
+    for (const { cause } of before) {
+      const words = ended[cause];
+      if (words !== undefined && !now.some((one) => ended[one.cause] === words))
+        log.info({ panel }, `panel ${panel}: ${words}`);
+    }
+    before = now;
+  };
 }

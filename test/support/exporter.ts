@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { type App, createApp } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
-import type { Shard } from '../../src/fleet/shard.ts';
+import type { Shard } from '../../src/fleet/panel-fleet.ts';
 import type { ReloadOutcome } from '../../src/http/routes.ts';
 import type { LookUp } from '../../src/names/name-lookups.ts';
 import type { QueryClient } from '../../src/query/thread.ts';

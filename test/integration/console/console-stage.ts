@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { socketAccess } from '../../../src/app/panel-access.ts';
+import { socketAccess } from '../../../src/app/supervisor.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
 import { parseConfig } from '../../../src/config/config.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';

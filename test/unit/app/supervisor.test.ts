@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { publicUrl, Supervisor } from '../../../src/app/supervisor.ts';
 import { type Config, parseConfig } from '../../../src/config/config.ts';
-import { WHOLE } from '../../../src/fleet/shard.ts';
+import { WHOLE } from '../../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../../src/fleet/socket-limit.ts';
 import { systemNames } from '../../../src/names/system.ts';
 import { NO_TELEMETRY } from '../../support/fleet-bench.ts';
