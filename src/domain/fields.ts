@@ -4,10 +4,8 @@ import { MIB } from './server.ts';
 export interface Field {
   /** What it is: the text of the metric `gameserver_<name>`; absent if there is no such metric. */
   readonly help?: string;
-  /** What the page calls it; absent if the page doesn't receive it. */
-  readonly title?: string;
-  /** Rounds it as the page displays it: more digits would be sent but not seen. */
-  readonly round?: (value: number) => number;
+  /** Rounds it as the page displays it: more digits would be sent but not seen. Absent if the page doesn't receive it. */
+  readonly shown?: (value: number) => number;
 }
 
 /**
@@ -15,25 +13,15 @@ export interface Field {
  * and on the page.
  */
 export const FIELDS = {
-  memory_usage_bytes: { help: 'Memory in use, in bytes.', title: 'Memory', round: roundedSize },
-  memory_limit_bytes: {
-    help: 'Memory limit, in bytes; absent if unlimited or unknown.',
-    title: 'Memory limit',
-  },
-  cpu_usage_cores: { help: 'CPU in use, in cores.', title: 'CPU', round: hundredths },
+  memory_usage_bytes: { help: 'Memory in use, in bytes.', shown: roundedSize },
+  memory_limit_bytes: { help: 'Memory limit, in bytes; absent if unlimited or unknown.', shown: Number },
+  cpu_usage_cores: { help: 'CPU in use, in cores.', shown: hundredths },
   cpu_seconds_total: {
     help: 'CPU time used while the exporter monitored the server, in seconds; absent without a fresh sample.',
   },
-  cpu_limit_cores: {
-    help: 'CPU limit, in cores; absent if unlimited or unknown.',
-    title: 'CPU limit',
-    round: hundredths,
-  },
-  disk_usage_bytes: { help: 'Disk space in use, in bytes.', title: 'Disk', round: roundedSize },
-  disk_limit_bytes: {
-    help: 'Disk space limit, in bytes; absent if unlimited or unknown.',
-    title: 'Disk limit',
-  },
+  cpu_limit_cores: { help: 'CPU limit, in cores; absent if unlimited or unknown.', shown: hundredths },
+  disk_usage_bytes: { help: 'Disk space in use, in bytes.', shown: roundedSize },
+  disk_limit_bytes: { help: 'Disk space limit, in bytes; absent if unlimited or unknown.', shown: Number },
   network_receive_bytes_total: {
     help: 'Bytes received over the network since the server started, as reported by the panel.',
   },
@@ -41,26 +29,22 @@ export const FIELDS = {
     help: 'Bytes sent over the network since the server started, as reported by the panel.',
   },
   /** Over the last 5 to 10 seconds, or between two polls; as is the next. */
-  network_receive_bytes_per_second: { title: 'Received', round: roundedRate },
-  network_transmit_bytes_per_second: { title: 'Sent', round: roundedRate },
+  network_receive_bytes_per_second: { shown: roundedRate },
+  network_transmit_bytes_per_second: { shown: roundedRate },
   disk_read_bytes_total: {
     help: 'Bytes read from disk since the server started; absent if the panel does not report them.',
   },
   disk_written_bytes_total: {
     help: 'Bytes written to disk since the server started; absent if the panel does not report them.',
   },
-  start_time_seconds: {
-    help: 'When the server started; absent while it is off.',
-    title: 'Uptime',
-    round: Math.floor,
-  },
+  start_time_seconds: { help: 'When the server started; absent while it is off.', shown: Math.floor },
   uptime_milliseconds: {},
   cpu_usage_peak_cores: { help: 'Highest one-second CPU usage in the last 60 s, in cores.' },
   memory_usage_peak_bytes: { help: 'Highest one-second memory usage in the last 60 s, in bytes.' },
   state_changed_timestamp_seconds: {
     help: 'When the server entered its current state, as seen by the exporter; absent without a fresh sample.',
   },
-  starts_total: { help: 'Server starts seen by the exporter.', title: 'Starts' },
+  starts_total: { help: 'Server starts seen by the exporter.', shown: Number },
   last_stop_timestamp_seconds: {
     help: 'When the exporter last saw the server stop; absent until there was a stop.',
   },
@@ -85,7 +69,7 @@ export const FIELDS = {
   console_lines_total: { help: 'Console lines received from the server.' },
   expected_running: {
     help: 'Whether the server is expected to run (1) or is allowed to be in any state (0); absent while unknown.',
-    title: 'Expected',
+    shown: Number,
   },
   collection_up: { help: 'Whether the exporter has a fresh sample of the server.' },
   collection_streaming: {
@@ -93,48 +77,40 @@ export const FIELDS = {
   },
   backups: {
     help: 'Successful backups of the server; absent if backups are not collected or not permitted.',
-    title: 'Backups',
+    shown: Number,
   },
   backup_last_success_timestamp_seconds: {
     help: 'When the newest successful backup was completed; absent if there is none.',
-    title: 'Last backup',
-    round: Math.floor,
+    shown: Math.floor,
   },
   backup_last_failure_timestamp_seconds: {
     help: 'When the newest failed backup ended; absent if the panel lists none.',
-    title: 'Backup failed',
-    round: Math.floor,
+    shown: Math.floor,
   },
   backup_last_size_bytes: {
     help: 'Size of the newest successful backup, in bytes; absent if there is none.',
-    title: 'Backup size',
-    round: roundedSize,
+    shown: roundedSize,
   },
   schedules_last_read_timestamp_seconds: {
     help: 'When the schedules of the server were last read; absent if they are not collected or not permitted.',
   },
   schedules_left_out: {
     help: 'Schedules of the server beyond the 20th, which have no series; absent if there are none.',
-    title: 'Schedules left out',
   },
   players: {
     help: 'People on the server, as reported by the game; absent if it is not queried or not running, does not respond, or hides them.',
-    title: 'Players',
+    shown: Number,
   },
   bots: { help: 'Bots on the server; absent if the game does not tell them apart from people.' },
   players_max: {
     help: 'Maximum number of players, as reported by the game; absent if it reports no limit.',
-    title: 'Players, maximum',
+    shown: Number,
   },
   query_up: {
     help: 'Whether the game responded to the last query; absent if it is not queried or not running.',
   },
   query_duration_seconds: { help: 'Duration of the last query, successful or not, in seconds.' },
-  last_sample_timestamp_seconds: {
-    help: 'Time of the newest sample; absent before the first one.',
-    title: 'Last sample',
-    round: Math.floor,
-  },
+  last_sample_timestamp_seconds: { help: 'Time of the newest sample; absent before the first one.' },
   sample_age_seconds: {},
 } satisfies Record<string, Field>;
 

@@ -49,9 +49,9 @@ const PAGE_FIELDS = {
   last_sample_timestamp_seconds: sampledAt,
 } satisfies Readonly<Record<string, (server: Snapshot, reading: ServerReading, now: number) => unknown>>;
 
-/** The numbers that the page has a name for. */
+/** The numbers that the page shows. */
 type NumberField = {
-  [Name in keyof typeof FIELDS]: (typeof FIELDS)[Name] extends { readonly title: string } ? Name : never;
+  [Name in keyof typeof FIELDS]: (typeof FIELDS)[Name] extends { readonly shown: unknown } ? Name : never;
 }[keyof typeof FIELDS];
 
 type Read<Fields extends Readonly<Record<string, (...facts: never) => unknown>>> = {
@@ -67,9 +67,9 @@ export type LiveField = keyof LiveServer;
 /** How a field follows from the snapshot of a server at an instant. */
 type ReadField = (server: Snapshot, reading: ServerReading, now: number) => LiveServer[LiveField];
 
-const NUMBERS = FIELD_ENTRIES.flatMap(([name, { title, round = Number }]) => {
-  const read: ReadField = ({ [name]: value }) => value && round(value);
-  return title === undefined ? [] : [[name, read] as const];
+const NUMBERS = FIELD_ENTRIES.flatMap(([name, { shown }]) => {
+  const read: ReadField = ({ [name]: value }) => value && shown?.(value);
+  return shown === undefined ? [] : [[name, read] as const];
 });
 
 /** Every field: its name, and how it is read. */
