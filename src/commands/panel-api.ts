@@ -1,7 +1,6 @@
 import { apiAccess } from '../app/supervisor.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
-import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { systemNames } from '../names/system.ts';
 import { PanelApi } from '../panel/api.ts';
 import { CommandFailure } from './command-line.ts';
@@ -11,7 +10,7 @@ export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
   try {
     return new PanelApi({
       ...apiAccess(panel, clock, systemNames().forPanel()),
-      telemetry: NO_TELEMETRY,
+      telemetry: {},
     });
   } catch (error) {
     throw new CommandFailure((error as Error).message, { cause: error });

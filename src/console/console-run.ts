@@ -2,7 +2,6 @@ import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
-import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { sleep, untilAborted } from '../domain/until-aborted.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
@@ -282,7 +281,7 @@ export class ConsoleRun {
     const context: SessionContext = {
       ...this.#options,
       log: { conditionChanged: ignore, socketMoved: ignore },
-      telemetry: NO_TELEMETRY,
+      telemetry: {},
       panel: {
         credentials,
         resources: () => Promise.reject(new Error('expected no poll')),

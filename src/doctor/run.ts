@@ -1,11 +1,10 @@
+import { pino } from 'pino';
 import { type RunningPanel, Supervisor } from '../app/supervisor.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
-import { QUIET_LOG } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/server.ts';
-import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { sleep } from '../domain/until-aborted.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
 import { type PanelFleet, WHOLE } from '../fleet/panel-fleet.ts';
@@ -59,9 +58,9 @@ export async function runDoctor(config: Config, options: RunOptions): Promise<Do
   const countCall = (panel: string) => void calls.set(panel, (calls.get(panel) ?? 0) + 1);
   const supervisor = new Supervisor(queriedSoon(config), {
     clock,
-    log: QUIET_LOG,
+    log: pino({ level: 'silent' }),
     random,
-    telemetry: (panel) => ({ ...NO_TELEMETRY, request: () => countCall(panel) }),
+    telemetry: (panel) => ({ request: () => countCall(panel) }),
     shard: WHOLE,
     isOurs: isMeant,
     socketLimit: new SocketLimit(options.descriptorLimit),

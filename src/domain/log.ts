@@ -9,14 +9,6 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** Logs nothing, for parts that have no log to write to. */
-export const QUIET_LOG: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 /** The words for an event of one server and of several. */
 export interface EventWords {
   readonly one: string;
@@ -52,28 +44,13 @@ export const SERVER_EVENTS = {
 
 export type ServerEvent = keyof typeof SERVER_EVENTS;
 
-/** The fields that identify the server in a log line. */
-interface LogSubject {
-  readonly panel: string;
-  /** Its name, as in the label `server`. */
-  readonly server: string;
-  /** As in the label `server_id`: two servers may have the same name. */
-  readonly server_id: string;
-  readonly node?: string | undefined;
+/** The fields that identify a server in a log line, as its labels do, and its node if that is known. */
+export function subjectOf(target: ServerTarget, node: string | undefined) {
+  return { panel: target.panel, server: target.name, server_id: identityOf(target), node };
 }
 
 /** The fields of a log line about a server event. */
-export interface ServerEventFields extends LogSubject {
+export interface ServerEventFields extends ReturnType<typeof subjectOf> {
   readonly event: ServerEvent;
   readonly cause?: CauseCode | undefined;
-}
-
-/** The fields of a server, and of its node if that is known. */
-export function subjectOf(target: ServerTarget, node: string | undefined): LogSubject {
-  return {
-    panel: target.panel,
-    server: target.name,
-    server_id: identityOf(target),
-    node,
-  };
 }

@@ -22,20 +22,12 @@ export const RECONNECT_REASONS = [
 ] as const;
 export type ReconnectReason = (typeof RECONNECT_REASONS)[number];
 
-/** Counts what happens in one panel's collection; label values are bounded. */
+/** Counts what happens in one panel's collection; label values are bounded. What has no method isn't counted. */
 export interface PanelTelemetry {
   /** A frame with this event name arrived; the name may be any string. */
-  message(event: string): void;
-  badMessage(kind: BadMessageKind): void;
-  reconnect(reason: ReconnectReason): void;
+  message?(event: string): void;
+  badMessage?(kind: BadMessageKind): void;
+  reconnect?(reason: ReconnectReason): void;
   /** A call ended; `status` is the HTTP status, or the kind of failure if there was no response. */
-  request(endpoint: ApiEndpoint, status: string, seconds: number): void;
+  request?(endpoint: ApiEndpoint, status: string, seconds: number): void;
 }
-
-/** Counts nothing. */
-export const NO_TELEMETRY: PanelTelemetry = {
-  message: () => undefined,
-  badMessage: () => undefined,
-  reconnect: () => undefined,
-  request: () => undefined,
-};

@@ -44,7 +44,7 @@ interface PanelCounts {
   /** As plain numbers: a fleet sends ten thousand messages a second, and only a scrape needs them in another form. */
   readonly messages: ReadonlyMap<string, { n: number }>;
   rateLimited: number;
-  readonly telemetry: PanelTelemetry;
+  readonly telemetry: Required<PanelTelemetry>;
 }
 
 /** Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool rejects them. */
@@ -112,7 +112,7 @@ export class SelfMetrics {
   }
 
   /** Counts what happens to one panel's collection; returns the same object for the same name. */
-  telemetry(panel: string): PanelTelemetry {
+  telemetry(panel: string): Required<PanelTelemetry> {
     return this.#countsOf(panel).telemetry;
   }
 

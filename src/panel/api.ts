@@ -79,7 +79,7 @@ export class PanelApi {
       if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;
     } finally {
-      telemetry.request(endpoint, outcome, (clock.now() - startedAt) / 1_000);
+      telemetry.request?.(endpoint, outcome, (clock.now() - startedAt) / 1_000);
     }
   }
 
@@ -104,7 +104,7 @@ export class PanelApi {
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (readTransportError(error).kind === 'oversize') telemetry.badMessage('oversize');
+      if (readTransportError(error).kind === 'oversize') telemetry.badMessage?.('oversize');
       const { isProxied: proxied, requestTimeoutMs: timeoutMs } = connections;
       const way = { endpoint, protocol, proxied, hasAnswered: this.#hasAnswered };
       throw transportError({ request: `GET ${path}`, host, timeoutMs, ...way }, error);
@@ -127,7 +127,7 @@ export class PanelApi {
       return value;
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
-      telemetry.badMessage(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
+      telemetry.badMessage?.(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
       const isPage = /^\s*</.test(reply.text);
       // The text of any other body isn't quoted: it may be a token.
       const isObject = reply.text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(reply.text);

@@ -169,7 +169,7 @@ export class Poller {
 
   #store({ badFields, suspended, sample }: Resources, startedAt: number, stalenessMs: number): void {
     const { clock, telemetry } = this.#context;
-    for (let bad = 0; bad < badFields; bad += 1) telemetry.badMessage('bad_field');
+    for (let bad = 0; bad < badFields; bad += 1) telemetry.badMessage?.('bad_field');
     if (suspended || sample === undefined) return;
     this.#record.setPolledStaleness(stalenessMs);
     this.#record.pollSample(sample, startedAt, clock.now());

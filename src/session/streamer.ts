@@ -107,7 +107,7 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   closed(closing: SocketClosing): void {
-    if (closing.oversize) this.telemetry.badMessage('oversize');
+    if (closing.oversize) this.telemetry.badMessage?.('oversize');
     const failure = closeFailure(closing, this.#context.sockets.codec);
     this.happened({ type: 'closed', epoch: this.#socketEpoch, failure });
   }
@@ -180,7 +180,7 @@ export class Streamer implements SocketListener, FrameHandler {
         this.#socket?.send(effect.message);
         break;
       case 'countReconnect':
-        this.#context.telemetry.reconnect(effect.reason);
+        this.#context.telemetry.reconnect?.(effect.reason);
         break;
     }
   }

@@ -1,7 +1,6 @@
 import type { Problem } from '../../src/domain/problem.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
-import type { PanelTelemetry } from '../../src/domain/telemetry.ts';
 import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../src/fleet/socket-limit.ts';
 import type { Subject } from '../../src/panel/blame.ts';
@@ -32,12 +31,6 @@ export const SETTINGS: FleetSettings = {
   stalenessMs: 60_000,
   connectTimeoutMs: 10_000,
   authTimeoutMs: 12_000,
-};
-export const NO_TELEMETRY: PanelTelemetry = {
-  message: () => {},
-  badMessage: () => {},
-  reconnect: () => {},
-  request: () => {},
 };
 
 /** The panel's default response. */
@@ -279,7 +272,7 @@ export class FleetBench {
         log,
         random: () => this.random(),
         gateway,
-        telemetry: NO_TELEMETRY,
+        telemetry: {},
         sockets: access,
         isOurs: () => true,
         socketLimit,

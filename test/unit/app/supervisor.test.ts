@@ -4,7 +4,6 @@ import { type Config, parseConfig } from '../../../src/config/config.ts';
 import { WHOLE } from '../../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../../src/fleet/socket-limit.ts';
 import { systemNames } from '../../../src/names/system.ts';
-import { NO_TELEMETRY } from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -46,7 +45,7 @@ describe('the panels of a configuration', () => {
       clock,
       log: collectingLogger(),
       random: () => 0.5,
-      telemetry: () => NO_TELEMETRY,
+      telemetry: () => ({}),
       shard: WHOLE,
       isOurs: () => true,
       socketLimit: new SocketLimit(),

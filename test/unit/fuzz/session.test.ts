@@ -13,14 +13,7 @@ import { PanelError } from '../../../src/panel/errors.ts';
 import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';
-import {
-  FakeGateway,
-  NO_TELEMETRY,
-  RESOURCES,
-  SETTINGS,
-  STATS,
-  socketsOpenedBy,
-} from '../../support/fleet-bench.ts';
+import { FakeGateway, RESOURCES, SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { EVENTS, frameText } from '../../support/hostile.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -125,7 +118,7 @@ class World {
         log: sessionLog(collectingLogger()),
         random: () => this.#chance(),
         panel: gateway,
-        telemetry: NO_TELEMETRY,
+        telemetry: {},
         settings: SETTINGS,
         surroundings: (_, isRunning) => this.#sees(isRunning),
         sockets: {

@@ -12,7 +12,7 @@ import {
   type PollState,
   resultOf,
 } from '../../../src/session/polls.ts';
-import { FakeGateway, NO_TELEMETRY, RESOURCES } from '../../support/fleet-bench.ts';
+import { FakeGateway, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
@@ -114,7 +114,7 @@ describe('a poller', () => {
       return new Promise((resolve) => answers.push(resolve));
     };
     const record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
-    const context = { clock, panel, random: () => 0, telemetry: NO_TELEMETRY };
+    const context = { clock, panel, random: () => 0, telemetry: {} };
     poller = new Poller(context, record, { changed: () => (changes += 1) });
   });
 

@@ -7,14 +7,7 @@ import { sessionLog } from '../../../src/fleet/session-log.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
-import {
-  FakeGateway,
-  FakeSocket,
-  NO_TELEMETRY,
-  SETTINGS,
-  STATS,
-  socketsOpenedBy,
-} from '../../support/fleet-bench.ts';
+import { FakeGateway, FakeSocket, SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -65,7 +58,7 @@ async function start(
       log: sessionLog(log),
       random: () => 0.5,
       panel,
-      telemetry: NO_TELEMETRY,
+      telemetry: {},
       settings: SETTINGS,
       surroundings: (of, isRunning) => known.of(of, { isRunning, hasRoom, ...SETTINGS }),
       sockets: {

@@ -80,22 +80,22 @@ const received = new Sample();
 /** Reads one frame and calls the handler; never throws because of the frame's content. */
 function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): void {
   if (isBinary) {
-    handler.telemetry.badMessage('binary');
+    handler.telemetry.badMessage?.('binary');
   } else if (isConsoleFrame(frame)) {
-    handler.telemetry.message('console output');
+    handler.telemetry.message?.('console output');
     handler.consoleLine(frame);
   } else if (STATS_READER.read(frame, received)) {
-    handler.telemetry.message('stats');
+    handler.telemetry.message?.('stats');
     handler.stats(received);
   } else {
     const message = decodeFrame(frame);
-    if ('bad' in message) handler.telemetry.badMessage(message.bad);
+    if ('bad' in message) handler.telemetry.badMessage?.(message.bad);
     else handleMessage(message, handler, frame);
   }
 }
 
 function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, frame: Buffer): void {
-  handler.telemetry.message(event);
+  handler.telemetry.message?.(event);
   REACTIONS.get(event)?.(handler, args[0], frame);
 }
 
@@ -117,18 +117,18 @@ const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
 function handleStats(handler: FrameHandler, payload: string | undefined): void {
   const value = payload === undefined ? null : parseJson(payload);
   if (value === undefined) {
-    handler.telemetry.badMessage('not_json');
+    handler.telemetry.badMessage?.('not_json');
   } else if (asFields(value) === undefined) {
-    handler.telemetry.badMessage('bad_shape');
+    handler.telemetry.badMessage?.('bad_shape');
   } else {
     const badFields = decodeStats(value, received);
-    for (let bad = 0; bad < badFields; bad += 1) handler.telemetry.badMessage('bad_field');
+    for (let bad = 0; bad < badFields; bad += 1) handler.telemetry.badMessage?.('bad_field');
     handler.stats(received);
   }
 }
 
 function handleStatus(handler: FrameHandler, state: string | undefined): void {
-  if (state === undefined) handler.telemetry.badMessage('bad_shape');
+  if (state === undefined) handler.telemetry.badMessage?.('bad_shape');
   else handler.status(parseServerState(state));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiEndpoint, NO_TELEMETRY } from '../../../../src/domain/telemetry.ts';
+import type { ApiEndpoint } from '../../../../src/domain/telemetry.ts';
 import type { PanelRequest } from '../../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
 import { refusalError } from '../../../../src/panel/errors.ts';
@@ -64,7 +64,7 @@ const { socket } = PTERODACTYL;
 function readFrame(frame: Buffer): readonly unknown[] {
   const calls: unknown[] = [];
   socket.handleFrame(frame, false, {
-    telemetry: NO_TELEMETRY,
+    telemetry: {},
     consoleLine: () => calls.push('consoleLine'),
     stats: (sample) => calls.push({ stats: valuesOf(sample) }),
     status: (state) => calls.push({ status: state }),
