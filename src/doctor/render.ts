@@ -1,7 +1,6 @@
 import stringWidth from 'fast-string-width';
 import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { readableDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import type { Condition } from '../domain/reading.ts';
@@ -236,7 +235,7 @@ function summary(report: DoctorReport, page: Printout): string {
   const servers = panels.flatMap((panel) => panel.servers);
   const problems = panels.flatMap((panel) => panel.problems);
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
-  const cost = `${count(calls, 'call')} in ${readableDuration(durationMs)}, version ${VERSION}`;
+  const cost = `${count(calls, 'call')} in ${Math.max(1, Math.round(durationMs / 1_000))} s, version ${VERSION}`;
   const failed = servers.filter(({ result }) => result === 'failed').length;
   const untested = servers.filter(({ result }) => result === 'untested').length;
   const warnings = problems.filter(({ result }) => result === 'warning').length;

@@ -31,13 +31,3 @@ export function formatDuration(durationMs: number): string {
   }
   return text === '' ? '0s' : text;
 }
-
-/** A duration in its usual notation: `8 s`, `3 min`, `2 h 5 min`. */
-export function readableDuration(durationMs: number): string {
-  const seconds = Math.max(1, Math.round(durationMs / 1_000));
-  if (seconds < 100) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 100) return `${minutes} min`;
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
-  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
-}

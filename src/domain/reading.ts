@@ -57,14 +57,7 @@ export const CRASH_WINDOW_SECONDS = 900;
 /** How often a server stopped, by reason. */
 export type StopCounts = Readonly<Record<StopReason, number>>;
 
-export const NO_STOPS: StopCounts = {
-  requested: 0,
-  exited: 0,
-  crashed: 0,
-  out_of_memory: 0,
-  disk_full: 0,
-  unknown: 0,
-};
+export const NO_STOPS = Object.fromEntries(STOP_REASONS.map((reason) => [reason, 0])) as StopCounts;
 
 /** A stop of a server whose reason is decided. */
 export interface LastStop {

@@ -1,18 +1,18 @@
 import type { Cancel, Clock } from './clock.ts';
 
+/** Calls this once when the signal aborts, at once if it has; the result ends that. */
+function onAbort(signal: AbortSignal, run: () => void): Cancel {
+  if (signal.aborted) run();
+  else signal.addEventListener('abort', run, { once: true });
+  return () => signal.removeEventListener('abort', run);
+}
+
 /** Resolves like the work, or rejects with the signal's reason as soon as the signal aborts. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const cancel = onAbort(signal, () => reject(signal.reason as Error));
+    work.finally(cancel).then(resolve, reject);
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 /** Resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts. */
@@ -33,13 +33,11 @@ export async function inScope<T>(
   work: (scope: AbortController) => Promise<T>,
 ): Promise<T> {
   const scope = new AbortController();
-  const onAbort = () => scope.abort(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
+  const cancel = onAbort(signal, () => scope.abort(signal.reason));
   try {
     return await work(scope);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    cancel();
   }
 }
 

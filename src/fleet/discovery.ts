@@ -7,7 +7,7 @@ import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
-import { Repeat } from '../domain/repeat.ts';
+import { type Repeat, repeat } from '../domain/repeat.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
@@ -75,7 +75,7 @@ export interface DiscoveryOptions {
 /** Reads a panel's server list periodically and determines which servers to monitor. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
-  readonly #walks: Repeat;
+  #walks: Repeat | undefined;
   #logProblems: ReturnType<typeof problemLog>;
   #settings: ListingSettings | undefined;
   #rules: CompiledRules | undefined;
@@ -100,7 +100,6 @@ export class Discovery {
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
-    this.#walks = new Repeat(options.clock);
     this.#logProblems = problemLog(options.panel, options.log, ENDED);
   }
 
@@ -195,12 +194,12 @@ export class Discovery {
     if (settings === undefined) return;
     if (!this.#isNamed)
       this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => this.#publish(false));
-    this.#walks.start((signal) => this.#walk(settings, signal));
+    this.#walks = repeat(this.#options.clock, (signal) => this.#walk(settings, signal));
   }
 
   #cancelAll(): void {
     this.#cancelPatience();
-    this.#walks.stop();
+    this.#walks?.stop();
   }
 
   /** Resolves with the time until the next walk. */

@@ -3,7 +3,7 @@ import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import { type NodeCapacity, type NodeReading, VALID_INTERVALS } from '../domain/reading.ts';
-import { Repeat } from '../domain/repeat.ts';
+import { type Repeat, repeat } from '../domain/repeat.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { problemOf } from '../panel/errors.ts';
@@ -58,7 +58,7 @@ export interface NodeWatchOptions {
  */
 export class NodeWatch {
   readonly #options: NodeWatchOptions;
-  readonly #reads: Repeat;
+  #reads: Repeat | undefined;
   #settings: NodesSettings | undefined;
   /** Open while the nodes are read. */
   #api: NodesApi | undefined;
@@ -69,7 +69,6 @@ export class NodeWatch {
 
   constructor(options: NodeWatchOptions) {
     this.#options = options;
-    this.#reads = new Repeat(options.clock);
   }
 
   /** The nodes as last read, unless that is too long ago. */
@@ -96,12 +95,12 @@ export class NodeWatch {
     const api = this.#options.open(settings.apiKey);
     this.#api = api;
     this.#cause = undefined;
-    this.#reads.start((signal) => this.#read(api, settings, signal));
+    this.#reads = repeat(this.#options.clock, (signal) => this.#read(api, settings, signal));
   }
 
   /** Resolves when its connections are closed. */
   async stop(): Promise<void> {
-    this.#reads.stop();
+    this.#reads?.stop();
     const api = this.#api;
     this.#api = undefined;
     await api?.close();

@@ -9,7 +9,7 @@ import {
   type Snapshot,
   VALID_INTERVALS,
 } from '../domain/reading.ts';
-import { Repeat } from '../domain/repeat.ts';
+import { type Repeat, repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Backup, Schedule } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
@@ -75,7 +75,8 @@ interface Reads {
  */
 export class ListReads {
   readonly #options: ListReadsOptions;
-  readonly #repeat: Repeat;
+  /** Undefined until the lists are read. */
+  #repeat: Repeat | undefined;
   #reads = new WeakMap<object, Reads>();
   #intervalMs: number | undefined;
   /** A server without the permission was logged: others have the same reason, and there may be thousands. */
@@ -83,7 +84,6 @@ export class ListReads {
 
   constructor(options: ListReadsOptions) {
     this.#options = options;
-    this.#repeat = new Repeat(options.clock);
   }
 
   /** Calls a minute that these servers need. */
@@ -99,18 +99,19 @@ export class ListReads {
 
   /** Reads the lists with these settings from now on; undefined ends that, and forgets what was read. */
   configure(settings: IntervalSettings | undefined): void {
+    const { clock, records } = this.#options;
     if (settings?.intervalMs === this.#intervalMs) return;
     this.stop();
     this.#intervalMs = settings?.intervalMs;
     this.#reads = new WeakMap();
     this.#isRefusalLogged = false;
-    if (settings === undefined) for (const record of this.#options.records()) this.#store(record, undefined);
-    else this.#repeat.start((signal) => this.#readNext(settings.intervalMs, signal));
+    if (settings === undefined) for (const record of records()) this.#store(record, undefined);
+    else this.#repeat = repeat(clock, (signal) => this.#readNext(settings.intervalMs, signal));
   }
 
   stop(): void {
     this.#intervalMs = undefined;
-    this.#repeat.stop();
+    this.#repeat?.stop();
   }
 
   /** The server's list changed: it is read at once, but at most once a minute. */
@@ -120,7 +121,7 @@ export class ListReads {
     const now = this.#options.clock.now();
     if (reads.eventAt <= now) reads.eventAt = Math.max(now, reads.eventAt + EVENT_GAP_MS);
     reads.dueAt = Math.min(reads.dueAt, reads.eventAt);
-    this.#repeat.hasten(reads.dueAt - now);
+    this.#repeat?.hasten(reads.dueAt - now);
   }
 
   /** Reads the most overdue list; resolves with the time until the next one may be due. */

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { Logger } from '../../domain/log.ts';
-import { Repeat } from '../../domain/repeat.ts';
+import { type Repeat, repeat } from '../../domain/repeat.ts';
 import type { Environment } from '../../yaml/document.ts';
 import { formatIssues } from '../../yaml/settings.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
@@ -21,7 +21,7 @@ interface WatchOptions {
 export class WatchedWebConfig implements WebSettingsSource {
   current: WebSettings;
   readonly #options: WatchOptions;
-  readonly #looks: Repeat;
+  #looks: Repeat | undefined;
   readonly #listeners = new Set<() => void>();
   #files: readonly string[];
   /** What the files looked like when they were last read. */
@@ -31,7 +31,6 @@ export class WatchedWebConfig implements WebSettingsSource {
   /** `loaded` is the file as read at the start. */
   constructor(options: WatchOptions, loaded: WebConfigResult & { readonly ok: true }) {
     this.#options = options;
-    this.#looks = new Repeat(options.clock);
     this.current = loaded.settings;
     this.#files = loaded.files;
   }
@@ -42,7 +41,7 @@ export class WatchedWebConfig implements WebSettingsSource {
   }
 
   start(): void {
-    this.#looks.start(async () => {
+    this.#looks = repeat(this.#options.clock, async () => {
       const looks = (await Promise.all(this.#files.map(lookOf))).join('\n');
       if (looks !== this.#read) await this.#load();
       this.#read = looks;
@@ -51,7 +50,7 @@ export class WatchedWebConfig implements WebSettingsSource {
   }
 
   stop(): void {
-    this.#looks.stop();
+    this.#looks?.stop();
   }
 
   async #load(): Promise<void> {
