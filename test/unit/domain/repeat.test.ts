@@ -29,21 +29,21 @@ describe('what is repeated', () => {
   });
 
   it('can be hastened if it is due later', async () => {
-    const { hasten } = repeat(clock, run);
+    const repeated = repeat(clock, run);
     await clock.advance(0);
-    hasten(2_000);
-    hasten(300);
+    repeated.hasten(2_000);
+    repeated.hasten(300);
     await clock.advance(1_500);
     expect(runs).toEqual([0, 300, 1_300]);
   });
 
   it('runs nothing twice at the same time, however often it is hastened', async () => {
     const end = deferred<number>();
-    const { hasten } = repeat(clock, () => {
+    const repeated = repeat(clock, () => {
       begun();
       return end.promise;
     });
-    hasten(0);
+    repeated.hasten(0);
     await clock.advance(10_000);
     expect(runs).toEqual([0]);
     end.resolve(500);
@@ -54,12 +54,12 @@ describe('what is repeated', () => {
   it('is aborted when it is stopped, and does not run again', async () => {
     const end = deferred<number>();
     let given: AbortSignal | undefined;
-    const { stop } = repeat(clock, (signal) => {
+    const repeated = repeat(clock, (signal) => {
       given = signal;
       begun();
       return end.promise;
     });
-    stop();
+    repeated.stop();
     expect(given?.aborted).toBe(true);
     end.resolve(0);
     await clock.advance(10_000);
@@ -67,9 +67,9 @@ describe('what is repeated', () => {
   });
 
   it('does not run again if it is stopped between two runs', async () => {
-    const { stop } = repeat(clock, run);
+    const repeated = repeat(clock, run);
     await clock.advance(500);
-    stop();
+    repeated.stop();
     await clock.advance(10_000);
     expect(runs).toEqual([0]);
   });
