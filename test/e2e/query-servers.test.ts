@@ -1,78 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { QueryThread } from '../../src/query/thread.ts';
 import { eventually } from '../support/eventually.ts';
 import { LOOPBACK } from '../support/game-answers.ts';
-import {
-  type GameServer,
-  type StartGameServer,
-  startDdnet,
-  startMumble,
-  startOpenttd,
-  startTeeworlds,
-} from '../support/game-servers.ts';
+import { GAME_SERVERS, startGameServer } from '../support/game-servers.ts';
 import { questionFor } from '../support/query-here.ts';
 
 const SEATS = 7;
 
-const SERVERS: Readonly<Record<string, StartGameServer | undefined>> = {
-  'teeworlds-server': startTeeworlds,
-  'ddnet-server': startDdnet,
-  openttd: startOpenttd,
-  'mumble-server': startMumble,
-};
-
-const NAMES = Object.keys(SERVERS);
-
-const running = new Map<string, GameServer>();
 const client = new QueryThread();
 
-beforeAll(async () => {
-  for (const [name, start] of Object.entries(SERVERS)) {
-    if (start !== undefined) running.set(name, await start(SEATS));
-  }
-});
+afterAll(() => client.stop());
 
-afterAll(async () => {
-  await client.stop();
-  for (const server of running.values()) await server.stop();
-});
-
-describe.each(NAMES)('%s', (name) => {
-  it('reports as many players as have joined and not left', async (context) => {
-    const server = running.get(name);
-    if (server === undefined) return context.skip();
-    const { type, port } = server;
-    const query = () =>
-      client.query(
-        questionFor({ type, ip: LOOPBACK, port, isQueryPort: false }),
-        new AbortController().signal,
-      );
-    // Servers count once a second, and notice lost players somewhat later.
-    const expectPlayers = (players: number) =>
-      eventually(async () => expect(await query()).toMatchObject({ players, playersMax: SEATS }));
-    await expectPlayers(0);
-    const leaveFirst = await server.join();
-    await expectPlayers(1);
-    const leaveSecond = await server.join();
-    await expectPlayers(2);
-    await leaveFirst();
-    await expectPlayers(1);
-    await leaveSecond();
-    await expectPlayers(0);
-  });
-});
-
-it('ddnet-server reports more players than the usual response of version 0.6 can count', async (context) => {
-  if (startDdnet === undefined) return context.skip();
-  const server = await startDdnet(64);
-  const leaves: (() => Promise<void>)[] = [];
+// How the players in a response are counted is in test/integration/query/protocols.test.ts.
+it.for(GAME_SERVERS)('$command is understood', async (program, { skip }) => {
+  const server = await startGameServer(program, SEATS);
+  if (server === undefined) return skip();
   try {
-    const target = { type: server.type, ip: LOOPBACK, port: server.port, isQueryPort: true };
-    for (let player = 0; player < 20; player += 1) leaves.push(await server.join());
+    const target = { type: program.type, ip: LOOPBACK, port: server.port, isQueryPort: false };
     const query = () => client.query(questionFor(target), new AbortController().signal);
-    await eventually(async () => expect(await query()).toMatchObject({ players: 20, playersMax: 64 }));
+    await eventually(async () => expect(await query()).toMatchObject({ players: 0, playersMax: SEATS }));
   } finally {
-    for (const leave of leaves) await leave();
     await server.stop();
   }
 });

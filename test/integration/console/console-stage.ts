@@ -29,14 +29,13 @@ export interface ConsoleUnderTest {
 /** What a console does, and whether it has an input. */
 interface Opening extends Partial<ConsolePlan> {
   readonly readsInput?: boolean;
-  readonly color?: boolean;
 }
 
 /** A simulated panel, and consoles of its servers. */
 export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;
-  open(opening?: Opening, settings?: readonly string[]): Promise<ConsoleUnderTest>;
+  open(opening?: Opening): Promise<ConsoleUnderTest>;
   stop(): Promise<void>;
 }
 
@@ -51,8 +50,8 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
   return {
     panel,
     time,
-    open: async (opening = {}, settings = []) => {
-      const made = await openConsole(panel, time, { opening, settings });
+    open: async (opening = {}) => {
+      const made = await openConsole(panel, time, opening);
       opened.push(made);
       return made;
     },
@@ -72,15 +71,8 @@ function linesOf(stream: PassThrough): readonly string[] {
   return lines;
 }
 
-async function openConsole(
-  simulator: Simulator,
-  time: TestTime,
-  {
-    opening: { readsInput, color = false, ...plan },
-    settings,
-  }: { readonly opening: Opening; readonly settings: readonly string[] },
-) {
-  const { config, issues } = await parseConfig(configFor(simulator, settings), 'test', {});
+async function openConsole(simulator: Simulator, time: TestTime, { readsInput, ...plan }: Opening) {
+  const { config, issues } = await parseConfig(configFor(simulator), 'test', {});
   const panel = config?.panels[0];
   const [target] = panel?.servers ?? [];
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
@@ -98,7 +90,7 @@ async function openConsole(
         stdin: readsInput === true ? stdin : undefined,
         stdout,
         stderr,
-        color,
+        color: false,
         onInterrupt: () => undefined,
       }),
       clock,

@@ -11,6 +11,7 @@ import {
   uint8,
   valveInfo,
 } from '../../support/game-answers.ts';
+import { activeResources } from '../../support/leaks.ts';
 import { type QueryTarget, questionFor } from '../../support/query-here.ts';
 
 const MAX_GROWTH_BYTES = 192 * 1024 * 1024;
@@ -155,8 +156,10 @@ describe('the thread that queries games', () => {
     expect(await asked).toEqual(THREE);
   });
 
-  it("ends the queries if it can't start", async () => {
+  it("starts with the first query, and ends the queries if it can't start", async () => {
+    const before = activeResources();
     thread = new QueryThread(new URL('nowhere.js', BUILT));
+    expect(activeResources()).toEqual(before);
     await using server = await Answerer.udp(answer);
     await expect(ask(server)).rejects.toThrow('the thread for queries ended');
   });
