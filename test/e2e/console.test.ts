@@ -143,18 +143,6 @@ describe('the key of a console', () => {
       stderr: expect.stringContaining('the file "not-for-you" can\'t be read') as string,
     });
   });
-
-  it.each([['for the application API', 'ptla_TopSecretKey', 'this is an application API key']])(
-    'that is %s is reported',
-    async (_what, content, words) => {
-      const file = join(dirname(config), 'bad-key');
-      await writeFile(file, content);
-      const { code, stderr } = await outcome(['survival', '--api-key-file', file]);
-      expect(code).toBe(1);
-      expect(stderr).toContain(words);
-      expect(stderr).not.toContain('TopSecret');
-    },
-  );
 });
 
 describe('a console that fails', () => {

@@ -56,16 +56,6 @@ describe('the systemd unit', () => {
     expect(valuesOf('MemoryDenyWriteExecute')).toEqual([]);
   });
 
-  it.each([
-    ['DynamicUser', 'yes'],
-    ['NoNewPrivileges', 'yes'],
-    ['ProtectSystem', 'strict'],
-    ['RestrictAddressFamilies', 'AF_INET AF_INET6 AF_UNIX'],
-    ['CapabilityBoundingSet', ''],
-  ])('is restricted: %s=%s', (name, value) => {
-    expect(valuesOf(name)).toEqual([value]);
-  });
-
   it.skipIf(!hasSystemd)('is valid for systemd', async () => {
     const { stdout, stderr } = await run('systemd-analyze', ['verify', await installed()]);
     // It reports problems of the machine's other units, too.

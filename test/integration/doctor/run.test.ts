@@ -3,7 +3,7 @@ import { isAllHealthy } from '../../../src/doctor/report.ts';
 import { WINDOW_MS } from '../../../src/doctor/run.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { examined, shownOf } from '../../support/doctor.ts';
-import { configFor, fastClock } from '../../support/exporter.ts';
+import { configFor } from '../../support/exporter.ts';
 import { simulated, yamlOf } from '../../support/stage.ts';
 
 const generous = (options: SimulatorOptions) => simulated({ rateLimitPerMinute: 60_000, ...options });
@@ -48,19 +48,6 @@ describe('servers that are not reached', () => {
       panels: [{ ok: false, untested: results.filter((result) => result === 'untested').length }],
     });
   });
-
-  it('leave another exporter with the same key the calls that it makes', async () => {
-    const clock = fastClock(20);
-    const limit = 100;
-    const panel = await generous({ servers: 60, rateLimitPerMinute: limit, clock });
-    const headers = { authorization: `Bearer ${panel.apiKey}`, accept: 'application/json' };
-    const others = 40;
-    for (let call = 0; call < others; call += 1) await fetch(`${panel.url}/api/client?page=1`, { headers });
-    const [main] = (await examined({ yaml: configFor(panel), clock })).panels;
-    expect(main?.calls).toBeGreaterThan(limit * 0.8 - others - 5);
-    expect(main?.calls).toBeLessThanOrEqual(limit * 0.8 - others + 1);
-    expect(main?.servers.filter(({ result }) => result === 'untested').length).toBeGreaterThan(15);
-  });
 });
 
 describe('a panel with discovery', () => {
@@ -71,13 +58,5 @@ describe('a panel with discovery', () => {
     servers: [{ id: ${own.identifier}, name: mine }]`;
     const report = await examined({ yaml });
     expect(report.panels[0]?.servers.map(({ name }) => name)).toEqual(['mine', 'a-1', 'a-2']);
-  });
-
-  it('runs only the server with the selected name', async () => {
-    const panel = await generous({ servers: [{ name: 'one' }, { name: 'two' }] });
-    const isMeant = ({ name }: { readonly name: string }) => name === 'two';
-    const report = await examined({ yaml: discovering(panel, 'discover: true'), isMeant });
-    expect(report.panels[0]?.servers.map(({ name }) => name)).toEqual(['two']);
-    expect(callsTo(panel, 'websocket')).toHaveLength(1);
   });
 });

@@ -382,19 +382,6 @@ describe('a stream of events', () => {
       expect(stream.closed).toBe(false);
     },
   );
-
-  test('is ended by stop, and the route is notified', async () => {
-    const clock = new ManualClock();
-    const sent: { ended?: boolean } = {};
-    const { http, port } = await serve(tlsSettings(), { routes: endless(sent), clock });
-    const { socket, received } = await open(port);
-    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await eventually(() => expect(received()).toContain('data: 1'));
-    const stopped = http.stop();
-    await clock.advance(2_000);
-    await stopped;
-    await eventually(() => expect([socket.closed, sent.ended]).toEqual([true, true]));
-  });
 });
 
 describe('several addresses', () => {

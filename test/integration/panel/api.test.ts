@@ -69,6 +69,8 @@ async function listen(onConnection: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
 
+const cutShort = (response: { end: (text: string) => void }) => response.end('{"object":');
+
 describe('a call', () => {
   it('sends exactly the documented headers, and none of a browser', async () => {
     const server = await serve(json(200, CREDENTIALS));
@@ -165,34 +167,14 @@ describe('an unsuccessful response', () => {
 
 describe('an unusable successful response', () => {
   it.each([
-    ['a page', page(200), 'the body is a page, not JSON', 'not_json'],
-    ["a bot check's page", page(200, 'Just a moment...'), 'not JSON: "Just a moment..."', 'not_json'],
-    ['text', json(200, undefined), 'the body is not JSON', 'not_json'],
-    [
-      'JSON cut short',
-      (response: { end: (text: string) => void }) => response.end('{"object":'),
-      'the body is not JSON',
-      'not_json',
-    ],
-    ['another shape', json(200, { object: 'stats' }), 'expected an object with "attributes"', 'bad_shape'],
-    [
-      "a bot check's message",
-      json(200, { message: 'Access denied by Imunify360 bot-protection.' }),
-      'expected an object with "attributes": "Access denied by Imunify360 bot-protection."',
-      'bad_shape',
-    ],
-  ])('is rejected if it is %s', async (_name, answer, words, counted) => {
-    const causes = new Map([
-      ['a page', 'login_page'],
-      ["a bot check's page", 'challenge_page'],
-      ["a bot check's message", 'challenge_page'],
-    ]);
-    const cause = causes.get(_name) ?? 'bad_answer';
+    ['a page', page(200), 'login_page', 'not_json'],
+    ['JSON cut short', cutShort, 'bad_answer', 'not_json'],
+    ['another shape', json(200, { object: 'stats' }), 'bad_answer', 'bad_shape'],
+  ])('is rejected if it is %s', async (_name, answer, cause, counted) => {
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url);
     const error = await failureOf(api.get('resources', { id: 'ab' }, never()));
     expect(error).toMatchObject({ problem: { cause }, status: 200 });
-    expect(error.message).toContain(words);
     expect(telemetry.bad).toEqual([counted]);
     expect(telemetry.calls).toEqual(['resources 200']);
   });
