@@ -62,7 +62,7 @@ const runsAllFaults = process.env['FAULTS'] === 'all';
 // Alerts are timed, which takes minutes and a machine that does nothing else: `npm run test:alerts`.
 const timesAlerts = process.env['ALERTS'] !== undefined;
 
-// Attacks, rules and an exporter's life with every fault, which take long or need a processor for themselves:
+// Attacks, rules, and an exporter whose servers are replaced, which take long or need a processor for themselves:
 // `npm run test:long`, and CI.
 const runsLong = process.env['LONG'] !== undefined;
 

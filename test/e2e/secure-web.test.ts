@@ -137,28 +137,16 @@ describe('the program', () => {
     expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000']);
   });
 
-  it.each([
-    [
-      'that is missing',
-      () => join(folder, 'missing.yml'),
-      /^error: \S+missing\.yml: can't be read: no such file; correct --web\.config\.file\n$/,
-    ],
-  ])('ends with 1 for a web configuration %s', async (_, file, message) => {
-    await writeWebConfig();
-    await writeFile(web, 'tls: {}');
+  it('ends with 1 for a web configuration that is missing', async () => {
+    const missing = ['--web.config.file', join(folder, 'missing.yml')];
     const config = await configFile(configFor(panel));
-    const process = runProgram([
-      'serve',
-      '--config',
-      config,
-      '--web.listen-address',
-      '127.0.0.1:0',
-      '--web.config.file',
-      file(),
-    ]);
+    const listen = ['--web.listen-address', '127.0.0.1:0'];
+    const process = runProgram(['serve', '--config', config, ...listen, ...missing]);
     expect(await process.ended).toMatchObject({ code: 1 });
-    expect(process.stderr).toMatch(message);
-    const check = runProgram(['check', config, '--web.config.file', file()]);
+    expect(process.stderr).toMatch(
+      /^error: \S+missing\.yml: can't be read: no such file; correct --web\.config\.file\n$/,
+    );
+    const check = runProgram(['check', config, ...missing]);
     expect(await check.ended).toMatchObject({ code: 1 });
     expect(check.stderr).toContain(process.stderr.replace('error: ', ''));
   });

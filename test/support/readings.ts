@@ -18,23 +18,10 @@ import {
 import type { SampleSource, ServerTarget } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { type SampleValues, sampleOf } from './samples.ts';
+import { target as serverTarget } from './targets.ts';
 
 /** The monotonic instant of the readings below; a manual clock also starts there. */
 export const READ_AT = 1_000_000;
-
-/** A target on the panel `main`, expected to run, without labels or limits. */
-function serverTarget(changes: Partial<ServerTarget> = {}): ServerTarget {
-  return {
-    panel: 'main',
-    id: '1a7ce997',
-    name: 'survival',
-    labels: {},
-    expect: 'running',
-    mode: 'auto',
-    limits: {},
-    ...changes,
-  };
-}
 
 /** What a test sets for a server; the rest is as for a server that was never sampled. */
 export interface ServerReadingChanges extends Partial<Omit<Snapshot, 'target'>> {

@@ -27,7 +27,8 @@ async function shell(command: string): Promise<string> {
   return stdout;
 }
 
-it('the commands on the simulator page work, one after the other', async () => {
+it('the commands on the simulator page work, one after the other, at an address that only this machine has', async () => {
+  expect(new URL(panel.controlUrl).hostname).toBe('127.0.0.1');
   expect(commands.length).toBeGreaterThan(20);
   const failed: string[] = [];
   for (const command of commands) {

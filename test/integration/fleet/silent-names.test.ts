@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { QueryClient } from '../../../src/query/thread.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { fastClock } from '../../support/exporter.ts';
-import { type LookupPool, lookupPool } from '../../support/lookup-pool.ts';
+import { lookupPool } from '../../support/lookup-pool.ts';
 import { observed, panelEntry, simulated } from '../../support/stage.ts';
 
 /** Slow enough that a busy machine doesn't miss the connect timeout. */
@@ -11,27 +10,21 @@ const SPEED = 20;
 interface PanelOnStage {
   readonly name: string;
   readonly simulator: Simulator;
-  /** Further lines of a server's entry. */
-  readonly lines: (index: number) => readonly string[];
 }
 
 /** A panel whose nodes are reached by the name `node.<name>.test`. */
-async function panelOf(
-  name: string,
-  servers: number,
-  lines: PanelOnStage['lines'] = () => [],
-): Promise<PanelOnStage> {
+async function panelOf(name: string, servers: number): Promise<PanelOnStage> {
   const specs = Array.from({ length: servers }, (_, index) => ({ name: `${name}-${index}` }));
   const simulator = await simulated({ clock: fastClock(SPEED), servers: specs });
   const { port } = new URL(simulator.url);
   simulator.set({ expectedOrigin: `http://panel.${name}.test:${port}` });
   for (const { uuid } of simulator.servers)
     simulator.advertise(uuid, `ws://node.${name}.test:${port}/api/servers/${uuid}/ws`);
-  return { name, simulator, lines };
+  return { name, simulator };
 }
 
 function yamlOf(panels: readonly PanelOnStage[]): string {
-  const entries = panels.map(({ name, simulator: { apiKey, servers, url }, lines }) =>
+  const entries = panels.map(({ name, simulator: { apiKey, servers, url } }) =>
     panelEntry(
       { url: `http://panel.${name}.test:${new URL(url).port}`, apiKey },
       [
@@ -39,25 +32,13 @@ function yamlOf(panels: readonly PanelOnStage[]): string {
         'requests_per_minute: 3000',
         `socket_hosts: [node.${name}.test]`,
         'servers:',
-        ...servers.flatMap(({ uuid, name: server }, index) => [
-          `  - id: ${uuid}`,
-          `    name: ${server}`,
-          ...lines(index).map((line) => `    ${line}`),
-        ]),
+        ...servers.map(({ uuid, name: server }) => `  - { id: ${uuid}, name: ${server} }`),
       ],
       name,
     ),
   );
   return ['panels:', ...entries].join('\n');
 }
-
-const exporterOf = (panels: readonly PanelOnStage[], pool: LookupPool, queryClient?: QueryClient) =>
-  observed({
-    yaml: yamlOf(panels),
-    clock: fastClock(SPEED),
-    lookUp: pool.lookUp,
-    ...(queryClient && { queryClient }),
-  });
 
 /** Lines of the exposition with this name and this panel that end with the value. */
 const seriesOf = (text: string, name: string, panel: string, value: string) =>
@@ -71,7 +52,7 @@ describe('a panel whose nodes have a name that a silent name server is responsib
     const bad = await panelOf('bad', 8);
     const good = await panelOf('good', 20);
     const pool = lookupPool((name) => (name === 'node.bad.test' ? undefined : '127.0.0.1'));
-    const exporter = await exporterOf([bad], pool);
+    const exporter = await observed({ yaml: yamlOf([bad]), clock: fastClock(SPEED), lookUp: pool.lookUp });
     await exporter.eventually(() => expect(pool.begun).toContain('node.bad.test'));
 
     // Everything of the other panel is looked up while the name server is silent.

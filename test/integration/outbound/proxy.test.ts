@@ -96,14 +96,6 @@ describe.skipIf(!hasProxy)("the environment's proxy", () => {
 
   afterEach(() => names.end());
 
-  it('uses plain HTTP if it has no scheme', async () => {
-    const panel = await stage.panel(tlsOf(certificate));
-    const proxy = await stage.proxy({ user: { name: 'me', password: 'secret' } });
-    setProxyVariables({ HTTPS_PROXY: `me:secret@${proxy.host}` });
-    await streaming(await stage.exporter(panel, [trust]));
-    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
-  });
-
   it.each(['HTTP_PROXY'])('in %s is used for plain calls and sockets', async (variable) => {
     const panel = await stage.panel();
     const proxy = await stage.proxy();
@@ -128,12 +120,4 @@ describe.skipIf(!hasProxy)("the environment's proxy", () => {
       expect(new Set(await proxy.requests())).toEqual(new Set(expected));
     },
   );
-
-  it('is not used for this machine', async () => {
-    const panel = await stage.panel(tlsOf(certificate), false);
-    const proxy = await stage.proxy();
-    setProxyVariables({ HTTPS_PROXY: proxy.url, ALL_PROXY: proxy.url });
-    await streaming(await stage.exporter(panel, [trust]));
-    expect(await proxy.requests()).toEqual([]);
-  });
 });

@@ -45,14 +45,6 @@ describe('ca_file', () => {
     const panel = await stage.panel(tlsOf(good), false);
     await streaming(await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]));
   });
-
-  it('may contain several certificate authorities', async () => {
-    const both = join(dirname(authority.file), 'both.pem');
-    const texts = await Promise.all([stranger.file, authority.file].map((file) => readFile(file, 'utf8')));
-    await writeFile(both, texts.join('\n'));
-    const panel = await stage.panel(tlsOf(good), false);
-    await streaming(await stage.exporter(panel, [tlsConfig({ ca_file: both })]));
-  });
 });
 
 describe('cert_file and key_file', () => {
