@@ -58,9 +58,6 @@ const WAY_MS = 8_000;
 /** After this much time on the tests' clock, the code is fully warmed up. */
 const WARM_MS = 20_000;
 
-/** The latency of a connection to the other side of the world, in milliseconds. */
-const LATENCY_MS = 100;
-
 /** A higher speed for waits of several minutes. */
 export const LONG_WAIT_SPEED = 150;
 
@@ -113,12 +110,6 @@ export const withNetworks = (row: FaultRow): FaultRow => ({
   ...row,
   scene: { ...row.scene, networks: true },
 });
-
-/** The same fault with latency on every byte, to the panel and to each node. */
-export function throughSlowNetworks(row: FaultRow): FaultRow {
-  const name = `${row.name}, through slow networks`;
-  return withNetworks({ ...row, name, scene: { ...row.scene, latencyMs: LATENCY_MS } });
-}
 
 const othersOf = ({ scope = 'server' }: FaultRow) =>
   scope === 'server' ? [...NEIGHBORS, ELSEWHERE] : [ELSEWHERE];

@@ -1,5 +1,5 @@
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import { type FaultRow, throughSlowNetworks } from '../../support/fault-row.ts';
+import type { FaultRow } from '../../support/fault-row.ts';
 import { BUDGET_ROW } from './budget.ts';
 import { TLS_ROWS } from './certificates.ts';
 import { DATA_ROWS } from './data.ts';
@@ -13,28 +13,6 @@ import { REST_ROWS } from './rest.ts';
 import { SERVER_ROWS } from './servers.ts';
 import { SOCKET_ROWS } from './sockets.ts';
 import { TOKEN_ROWS } from './tokens.ts';
-
-/** Faults that are repeated on networks with latency. */
-const AGAIN: readonly string[] = [
-  'credentials: 429 as message',
-  'credentials: 500 as errors',
-  'credentials: headers that never arrive',
-  'resources: 404 as errors',
-  'resources: 503 as html',
-  'upgrades that are refused with 400 because the socket table is full',
-  'upgrades that hang',
-  'an auth without a response',
-  '"jwt: created too far in past (denylist)" in response to auth',
-  'sockets that are closed with 1011 as soon as they open',
-  'a socket that is closed with 4409 because of a suspension',
-  'a half-open socket, detected by silence',
-  'a server that is suspended and resumed, without credentials',
-  'a server that crashes',
-  'a refresh that is refused with 403, while the socket lives as long as its token',
-  'a token that expires while the panel is down',
-  'a rejected key',
-  '502 from a proxy for every call while sockets are open',
-];
 
 /** One of each kind, and those that have found bugs. */
 const QUICK: readonly string[] = [
@@ -64,7 +42,7 @@ const GROUPS = {
   panels: PANEL_ROWS,
   data: DATA_ROWS,
   proxies: PROXY_ROWS,
-  networks: [...NETWORK_ROWS, ...named(AGAIN).map(throughSlowNetworks)],
+  networks: NETWORK_ROWS,
 };
 
 /** Rows with their names, as test tables take them. */

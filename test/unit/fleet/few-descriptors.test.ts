@@ -23,22 +23,6 @@ describe('a fleet with more servers than the process can open sockets', () => {
     fleet = bench.create(servers(SERVERS));
   });
 
-  const conditions = () => {
-    const counts: Record<string, number> = {};
-    for (const { status } of fleet.records) counts[status.condition] = (counts[status.condition] ?? 0) + 1;
-    return counts;
-  };
-
-  it('streams as many servers as there is room for, polls the others, and shows what to raise', async () => {
-    fleet.start();
-    await bench.clock.advance(120_000);
-    expect(bench.sockets).toHaveLength(4);
-    expect(bench.streamed()).toHaveLength(4);
-    expect(conditions()).toEqual({ streaming: 4, polling: SERVERS - 4 });
-    expect(fleet.reading().needs).toMatchObject({ requiredSockets: SERVERS, allowedSockets: 4 });
-    expect(fleet.reading().problems).toMatchObject([{ cause: 'descriptors' }]);
-  });
-
   it('streams the first servers of the list, however often a server is renamed or blocked', async () => {
     fleet.start();
     await bench.clock.advance(60_000);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RenderedBody } from '../../../src/metrics/rendered-body.ts';
-import { SharedBodies, VIEWS } from '../../../src/metrics/shared-bodies.ts';
+import { SCRAPES, SharedBodies, VIEWS } from '../../../src/metrics/shared-bodies.ts';
 import { type Deferred, deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -69,4 +69,27 @@ describe('bodies that are shared for a second', () => {
     await clock.advance(0);
     expect(clock.pending).toBe(0);
   });
+});
+
+it('scrapes within 50 ms share a render, and all later ones the next, which never runs beside it', async () => {
+  bodies = new SharedBodies(clock, SCRAPES);
+  const next: RenderedBody = { chunks: [], bytes: 1 };
+  const first = get('a');
+  await clock.advance(50);
+  const second = get('a');
+  await clock.advance(1);
+  const third = get('a');
+  await clock.advance(10_000);
+  const fourth = get('a');
+  expect(begun()).toEqual(['a']);
+  renders[0]?.render.resolve(BODY);
+  expect(await Promise.all([first, second])).toEqual([BODY, BODY]);
+  await clock.advance(0);
+  const fifth = get('a');
+  expect(begun()).toEqual(['a', 'a']);
+  renders[1]?.render.resolve(next);
+  expect(await Promise.all([third, fourth, fifth])).toEqual([next, next, next]);
+  void get('a');
+  await clock.advance(0);
+  expect(begun()).toEqual(['a', 'a', 'a']);
 });

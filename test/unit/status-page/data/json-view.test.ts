@@ -77,15 +77,6 @@ describe('the JSON view', () => {
     expect(server).not.toHaveProperty('network_receive_bytes_per_second');
   });
 
-  it('shows that a server streams although the server list shows it as suspended, without advice', () => {
-    const detail = "suspended according to the panel's server list, but the console socket streams";
-    const changes = { condition: 'streaming', problem: { cause: 'suspended', detail } } as const;
-    const [server] = view([streamingReading({ ...changes, target: { blocked: 'suspended' } })]).servers;
-    expect(server).toMatchObject({ condition: 'streaming', cause: 'suspended', trouble: detail });
-    expect(server).not.toHaveProperty('advice');
-    expect(server).not.toHaveProperty('blocked');
-  });
-
   it('shows the complaint about a server, and its last stop', () => {
     const last_stop = { timestamp_seconds: 1_700_000_940, reason: 'out_of_memory', exit_code: 137 } as const;
     const [server] = view([
@@ -183,11 +174,5 @@ describe('the query of a game', () => {
       query_problem: { cause: 'query_refused', detail: 'nothing listens there', remedy },
     });
     expect(server).not.toHaveProperty('players');
-  });
-
-  it('that fails is less important than what prevents collection', () => {
-    const changes = { condition: 'polling', problem: { cause: 'origin', detail: '403' } } as const;
-    const [server] = view([streamingReading({ ...failed, ...changes })]).servers;
-    expect(server).toMatchObject({ cause: 'origin', query_problem: { cause: 'query_refused' } });
   });
 });
