@@ -135,12 +135,16 @@ function credentialsClient({ url, apiKey }: PanelAddress): (uuid: string) => Pro
   const agent = secure ? new HttpsAgent({ ...sockets, rejectUnauthorized: false }) : new HttpAgent(sockets);
   const get = secure ? httpsGet : httpGet;
   const headers = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` };
-  return async (uuid) => {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      get(`${url}/api/client/servers/${uuid}/websocket`, { agent, headers }, resolve).on('error', reject);
+  const respond = (uuid: string): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const path = `/api/client/servers/${uuid}/websocket`;
+      const request = get(`${url}${path}`, { agent, headers }, resolve).on('error', (error) => {
+        // The panel may close a connection that was idle at the moment at which it is used again.
+        if (request.reusedSocket) resolve(respond(uuid));
+        else reject(error);
+      });
     });
-    return (JSON.parse(await text(response)) as { data: Credentials }).data;
-  };
+  return async (uuid) => (JSON.parse(await text(await respond(uuid))) as { data: Credentials }).data;
 }
 
 async function inTurn<Item>(items: Iterator<Item>, run: (item: Item) => Promise<void>): Promise<void> {

@@ -194,11 +194,13 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   get #nextTimer() {
-    const timers = timersOf(this.#machine, this.#lastStatsAt);
-    return timers.toSorted((one, other) => one.at - other.at)[0];
+    const [one, other] = timersOf(this.#machine, this.#lastStatsAt);
+    return one !== undefined && other !== undefined && other.at < one.at ? other : one;
   }
 
   #onTimer(): void {
+    // For Node, a timer is over only after this: canceling it now would take longer than all the rest.
+    this.#cancelTimer = undefined;
     const next = this.#nextTimer;
     // Frames postpone the end of a silence without setting the timer again.
     if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer();
@@ -265,7 +267,12 @@ export class Streamer implements SocketListener, FrameHandler {
       this.happened({ type: 'closed', epoch, failure: { reason: 'no_token', problem } });
       return;
     }
-    this.#noteHost(url);
+    const hostBefore = this.#socketHost;
+    const host = printable(new URL(url).host);
+    if (hostBefore !== undefined && hostBefore !== host)
+      this.#context.log.socketMoved(this.#record, hostBefore, host);
+    this.#socketHost = host;
+    this.#record.socketHost(host);
     this.#socketEpoch = epoch;
     try {
       this.#socket = this.#context.sockets.openSocket(url, this);
@@ -273,14 +280,6 @@ export class Streamer implements SocketListener, FrameHandler {
       // ws rejects some addresses by throwing; that must not look like a bug in the exporter.
       this.refused({ error: error as Error });
     }
-  }
-
-  #noteHost(url: string): void {
-    const before = this.#socketHost;
-    const host = printable(new URL(url).host);
-    if (before !== undefined && before !== host) this.#context.log.socketMoved(this.#record, before, host);
-    this.#socketHost = host;
-    this.#record.socketHost(host);
   }
 }
 

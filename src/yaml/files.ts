@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { type KeyPath, valueAt, type YamlDocument } from './document.ts';
@@ -115,7 +115,13 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /** How files that settings name are read while a schema is applied; they aren't read outside. */
-export const readings = new AsyncLocalStorage<ReadFile>();
+let readNamed: ReadFile | undefined;
+
+/** One at a time: an AsyncLocalStorage would make every later callback and promise of Node 20 slower, each frame's too. */
+const LOADS = new PQueue({ concurrency: 1 });
+
+/** Reads a file that a setting names. */
+export const readNamedFile: ReadFile = async (name, kind) => readNamed?.(name, kind);
 
 /** Reads and parses a configuration file, and returns the files that it refers to as well. While it is parsed, those can be read. */
 export async function loadSettings<Parsed>(
@@ -135,7 +141,14 @@ export async function loadSettings<Parsed>(
     files.add(path);
     return kind === skipped ? undefined : readTextFile(path, kind);
   };
-  const parsed = await readings.run(read, () => parse(text.content));
+  const parsed = await LOADS.add(async () => {
+    readNamed = read;
+    try {
+      return await parse(text.content);
+    } finally {
+      readNamed = undefined;
+    }
+  });
   return { parsed, files: [...files] };
 }
 

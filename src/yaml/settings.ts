@@ -13,7 +13,7 @@ import {
   valueAt,
   YamlDocument,
 } from './document.ts';
-import { type FileKind, readings } from './files.ts';
+import { type FileKind, readNamedFile } from './files.ts';
 
 /** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {
@@ -246,7 +246,7 @@ export function namedFile({ kind, expected = 'a file path', nameProblem, problem
     .transform(async (value, context) => {
       const name = typeof value === 'string' ? value : '';
       if (name === '') context.addIssue(problemOf(`expected ${expected}`));
-      const file = name === '' ? undefined : await readings.getStore()?.(name, kind);
+      const file = name === '' ? undefined : await readNamedFile(name, kind);
       const unusable = file && (file.ok ? problem(file.content) : file.problem);
       const wrong =
         (file?.ok ? undefined : nameProblem?.(name)) ?? (unusable && `the file ${quote(name)} ${unusable}`);

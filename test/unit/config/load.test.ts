@@ -291,6 +291,20 @@ test('an impossible path is reported like any other issue', async () => {
   expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read");
 });
 
+test('files that are loaded at the same time read their own keys', async () => {
+  const names = ['first', 'second', 'third'];
+  const loaded = names.map(async (name) => {
+    await mkdir(join(directory, name));
+    await writeFile(join(directory, name, 'key'), `Key0OfThe${name}`);
+    await writeFile(join(directory, name, 'config.yaml'), withKey('api_key_file: key'));
+    return loadConfig(join(directory, name, 'config.yaml'), {});
+  });
+  const keys = (await Promise.all(loaded)).map(
+    (result) => result.ok && result.config.panels[0]?.apiKey.reveal(),
+  );
+  expect(keys).toEqual(names.map((name) => `Key0OfThe${name}`));
+});
+
 test('queries are loaded with their defaults', async () => {
   const { panels } = await loadValid(`panels:
   - name: main
