@@ -16,7 +16,7 @@ export const QUERY_PACKAGES = {
 };
 
 // Both builds share it, so that what the second one writes covers the packages of both.
-const packages = thirdParty(['node_modules/uplot']);
+const packages = thirdParty();
 
 // The configurations are built in this order, into the same folder; the first one empties it.
 export default defineConfig([
@@ -42,9 +42,9 @@ export default defineConfig([
       chunkFileNames: '[name].js',
     },
   },
-  // The status page's script. The chart library stays a file of its own, which the script loads when a row is first opened.
+  // The status page's script.
   {
-    input: { page: 'src/status-page/browser/app.ts' },
+    input: { page: 'src/status-page/browser/page.tsx' },
     platform: 'browser',
     tsconfig: 'src/status-page/browser/tsconfig.json',
     transform: { target: 'es2022' },

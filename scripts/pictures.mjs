@@ -11,7 +11,7 @@ async function take(name, height, colorScheme, query) {
   const page = await browser.newPage({ viewport: { width: 1_360, height }, colorScheme });
   await page.goto(`${address}/${query}`);
   await page
-    .locator(query === '' ? 'tr.server' : '.detail .uplot')
+    .locator(query === '' ? 'tr.server' : '.detail .chart')
     .first()
     .waitFor();
   await page.screenshot({ path: fileURLToPath(new URL(name, FOLDER)) });

@@ -4,14 +4,11 @@ import type { Plugin } from 'rolldown';
 const BROWSER = 'src/status-page/browser';
 
 /**
- * The status page's files that need no build, keyed by their names in the build: its own and the chart library's. Several may be
- * concatenated.
+ * The status page's files that need no build, keyed by their names in the build. Several may be concatenated.
  */
 const FILES = {
   'page.css': ['theme', 'frame', 'table', 'cards', 'details'].map((name) => `${BROWSER}/${name}.css`),
   'icon.svg': [`${BROWSER}/icon.svg`],
-  'uplot.js': ['node_modules/uplot/dist/uPlot.esm.js'],
-  'uplot.css': ['node_modules/uplot/dist/uPlot.min.css'],
 };
 
 /** Copies the files that the browser loads unchanged into `status-page`, next to the page's script. */

@@ -35,8 +35,8 @@ const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i;
  * scanners, which can't find packages inside a bundle. Several builds may share one plugin; each writes the packages of all
  * builds so far.
  */
-export function thirdParty(also: readonly string[] = []): Plugin {
-  const folders = new Set(also);
+export function thirdParty(): Plugin {
+  const folders = new Set<string>();
   return {
     name: 'third-party',
     generateBundle(_, bundle) {

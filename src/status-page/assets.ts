@@ -15,22 +15,14 @@ const TYPES: Readonly<Record<string, string>> = {
   'page.css': STYLE,
   'page.js': SCRIPT,
   'icon.svg': 'image/svg+xml',
-  'uplot.css': STYLE,
-  'uplot.js': SCRIPT,
 };
 
 const compress = promisify(gzip);
 
-/** The bytes of a file, as a body that several responses may send. */
-interface AssetBody {
-  readonly chunks: readonly Uint8Array[];
-  readonly bytes: number;
-}
-
 /** A file that the page loads. */
 export interface Asset {
   readonly type: string;
-  readonly bodies: Readonly<Record<'identity' | 'gzip', AssetBody>>;
+  readonly bodies: Readonly<Record<'identity' | 'gzip', ReturnType<typeof bodyOf>>>;
   readonly etag: string;
 }
 
@@ -48,6 +40,7 @@ export async function assetOf(type: string, plain: Buffer<ArrayBuffer>): Promise
   return { type, bodies: { identity: bodyOf(plain), gzip: bodyOf(await compress(plain)) }, etag };
 }
 
-function bodyOf(bytes: Uint8Array): AssetBody {
+/** The bytes of a file, as a body that several responses may send. */
+function bodyOf(bytes: Uint8Array) {
   return { chunks: [bytes], bytes: bytes.length };
 }

@@ -24,7 +24,6 @@ export function pageText(version: string): string {
     <meta name="robots" content="noindex">
     <title>Game servers</title>
     <link rel="icon" href="assets/icon.svg" type="image/svg+xml">
-    <link rel="stylesheet" href="assets/uplot.css">
     <link rel="stylesheet" href="assets/page.css">
     <script type="module" src="assets/page.js"></script>
   </head>

@@ -329,7 +329,7 @@ describe.skipIf(!hasChromium)('when servers change places', () => {
   it('the open row keeps its position on the screen, and its row keeps the keyboard focus', async () => {
     await untilUrgent();
     await row('calm').click();
-    await page.locator('.detail .uplot').nth(2).waitFor();
+    await page.locator('.detail .times span:not(:empty)').first().waitFor();
     await page.evaluate('scrollBy(0, 200)');
     await row('calm').focus();
     const top = async () => Math.round((await row('calm').boundingBox())?.y ?? Number.NaN);
@@ -407,7 +407,7 @@ describe.skipIf(!hasChromium)('axe finds no violation', () => {
     await openDetails();
     await tile('attention', 'any').click();
     await row('broken').click();
-    await page.locator('.detail .uplot').nth(2).waitFor();
+    await page.locator('.detail .times span:not(:empty)').first().waitFor();
     await page.locator('.changes li').first().waitFor();
     // Enough changes to make the list scroll.
     await page.evaluate(`document.querySelector('.changes').style.maxHeight = '2rem'`);

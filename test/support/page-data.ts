@@ -32,7 +32,9 @@ export async function pageFleet(url: string): Promise<LiveFleet> {
 
 /** A picture of these servers, whose panels have no problems. */
 export function pictureOf(servers: readonly ServerReading[], now = READ_AT): Picture {
-  const walk = takePicture(servers, { panels: [], complaints: [], emptyBecause: '' }, now, new ManualClock());
+  const clock = new ManualClock(now);
+  const fleet = { panels: () => [], servers: () => servers };
+  const walk = takePicture({ fleet, clock, version: '1.2.3', rateLimited: () => 0 });
   for (;;) {
     const { done, value } = walk.next();
     if (done === true) return value;

@@ -1,40 +1,20 @@
 import { Component, type JSX } from 'preact';
-import type uPlot from 'uplot';
 import { type ChartSeries, POINTS } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
 import type { HistoryView } from '../data/history-view.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import { rate, size } from '../data/words.ts';
-
-const HEIGHT = 180;
-
-type Plot = typeof uPlot;
-
-let library: Promise<Plot> | undefined;
-
-/** The chart library, loaded when a row is first opened. */
-function loadLibrary(): Promise<Plot> {
-  library ??= import(new URL('uplot.js', import.meta.url).href).then(
-    (module: { readonly default: Plot }) => module.default,
-  );
-  return library;
-}
-
-interface ChartLine {
-  readonly label: string;
-  readonly color: string;
-  readonly dash?: number[];
-}
+import { NOTHING, rate, size } from '../data/words.ts';
+import { clockTime } from './parts.tsx';
+import { type Division, pathOf, ticksOf } from './scale.ts';
 
 /** One chart: its lines, and how to format its numbers. */
 interface ChartSpec {
   readonly title: string;
-  readonly lines: readonly (ChartLine & { readonly series: ChartSeries })[];
+  readonly lines: readonly { readonly label: string; readonly color: string; readonly series: ChartSeries }[];
   /** The limit of the first line, shown as a dashed one. */
   readonly limit?: 'cpu_limit_cores' | 'memory_limit_bytes';
   readonly format: (value: number) => string;
-  /** Steps between two ticks of the axis, if powers of ten are hard to read. */
-  readonly increments?: number[];
+  readonly division: Division;
   /** Omits the chart if there is no data. */
   readonly isOptional?: true;
 }
@@ -45,13 +25,14 @@ const CHARTS: readonly ChartSpec[] = [
     lines: [{ label: 'used', color: '--series-1', series: 'cpu_usage_cores' }],
     limit: 'cpu_limit_cores',
     format: (value) => value.toFixed(value < 10 ? 2 : 1),
+    division: { base: 10, least: 0.01 },
   },
   {
     title: 'Memory',
     lines: [{ label: 'used', color: '--series-2', series: 'memory_usage_bytes' }],
     limit: 'memory_limit_bytes',
     format: size,
-    increments: Array.from({ length: 24 }, (_, power) => MIB * 2 ** power),
+    division: { base: 2, least: MIB },
   },
   {
     title: 'Network',
@@ -60,40 +41,19 @@ const CHARTS: readonly ChartSpec[] = [
       { label: 'sent', color: '--series-1', series: 'network_transmit_bytes_per_second' },
     ],
     format: rate,
-    increments: Array.from({ length: 40 }, (_, power) => 2 ** power),
+    division: { base: 2, least: 1 },
   },
   {
     title: 'Players',
     lines: [{ label: 'online', color: '--series-2', series: 'players' }],
     format: (value) => String(Math.round(value)),
-    increments: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    division: { base: 10, least: 1 },
     isOptional: true,
   },
 ];
 
 /** A limit this many times above the usage is omitted, because it would flatten the line. */
 const FAR_ABOVE = 5;
-
-/** The values of a chart's lines, oldest first; null if unknown. */
-function linesOf(
-  { lines, limit }: ChartSpec,
-  { series }: HistoryView,
-  server: LiveServer,
-): (number | null)[][] {
-  const values = lines.map((line) =>
-    Array.from({ length: POINTS }, (_, at) => series[line.series]?.[at] ?? null),
-  );
-  if (limit === undefined) return values;
-  const most = server[limit] ?? 0;
-  const highest = Math.max(0, ...values.flatMap((line) => line.map((value) => value ?? 0)));
-  const isShown = most > 0 && most <= highest * FAR_ABOVE;
-  return [...values, Array.from({ length: POINTS }, () => (isShown ? most : null))];
-}
-
-/** The times of the points, in Unix seconds. */
-function timesOf({ end_timestamp_seconds: end, step_seconds: step }: HistoryView): number[] {
-  return Array.from({ length: POINTS }, (_, index) => end - (POINTS - 1 - index) * step);
-}
 
 interface ChartProps {
   readonly history: HistoryView | undefined;
@@ -102,118 +62,101 @@ interface ChartProps {
 
 /** The large charts of a server. */
 export function charts(props: ChartProps): JSX.Element {
-  const drawn = CHARTS.map((spec) => <Chart key={spec.title} spec={spec} {...props} />);
-  return <div class="charts">{drawn}</div>;
+  const shown = CHARTS.filter(({ isOptional, lines }) => {
+    const isKnown = lines.some(({ series }) =>
+      props.history?.series[series]?.some((value) => value !== null),
+    );
+    return isKnown || isOptional !== true;
+  });
+  return (
+    <div class="charts">
+      {shown.map((spec) => (
+        <Chart key={spec.title} spec={spec} {...props} />
+      ))}
+    </div>
+  );
 }
 
-class Chart extends Component<ChartProps & { readonly spec: ChartSpec }> {
-  #box: HTMLElement | null = null;
-  #plot: uPlot | undefined;
-  readonly #sizes = new ResizeObserver(() => this.#fit());
+interface Line {
+  readonly label: string;
+  readonly color: string;
+  /** Oldest first; null if unknown. */
+  readonly values: readonly (number | null)[];
+}
 
-  override componentDidMount(): void {
-    // In two steps, because a new chart sets its legend when the first one is done.
-    void loadLibrary()
-      .then((library) => this.#draw(library))
-      .then(() => this.#show());
-  }
+function linesOf(spec: ChartSpec, history: HistoryView | undefined, server: LiveServer): readonly Line[] {
+  const lines = spec.lines.map(({ label, color, series }): Line => {
+    const values = history?.series[series] ?? [];
+    return { label, color, values: Array.from({ length: POINTS }, (_, at) => values[at] ?? null) };
+  });
+  if (spec.limit === undefined) return lines;
+  const limit = server[spec.limit] ?? 0;
+  const isShown = limit > 0 && limit <= highestOf(lines) * FAR_ABOVE;
+  const values = Array.from({ length: POINTS }, () => (isShown ? limit : null));
+  return [...lines, { label: 'limit', color: '--limit', values }];
+}
 
-  // Even with the same history: the colors may be others.
-  override componentDidUpdate(): void {
-    this.#show();
-  }
+function highestOf(lines: readonly Line[]): number {
+  return Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
+}
 
-  override componentWillUnmount(): void {
-    this.#sizes.disconnect();
-    this.#plot?.destroy();
-  }
-
-  // Nothing but the library changes the contents of the box.
-  override render({ spec, history }: Chart['props']): JSX.Element {
-    const isKnown = spec.lines.some(({ series }) => history?.series[series]?.some((value) => value !== null));
+/** Lines over the last minutes. The legend shows the newest values, or those at the pointer. */
+class Chart extends Component<ChartProps & { readonly spec: ChartSpec }, { readonly pointed?: number }> {
+  override render({ spec, history, server }: Chart['props'], { pointed }: Chart['state']): JSX.Element {
+    const { format } = spec;
+    const lines = linesOf(spec, history, server);
+    const ticks = ticksOf(highestOf(lines), spec.division);
+    const top = ticks.at(-1) ?? 1;
+    const { end_timestamp_seconds: end = 0, step_seconds: step = 0 } = history ?? {};
+    const timeAt = (at: number) => (end === 0 ? '' : clockTime(end - (POINTS - 1 - at) * step));
+    const last = POINTS - 1;
     return (
-      <div
-        class="chart"
-        hidden={spec.isOptional === true && !isKnown}
-        ref={(box) => {
-          this.#box = box ?? this.#box;
-        }}
-      >
+      <div class="chart">
         <h3>{spec.title}</h3>
+        <div class="scale">
+          {ticks.toReversed().map((tick) => (
+            <span key={tick}>{format(tick)}</span>
+          ))}
+        </div>
+        <svg
+          viewBox={`0 0 ${last} 1`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={spec.title}
+          onPointerMove={this.#onMove}
+          onPointerLeave={() => this.setState({ pointed: undefined })}
+        >
+          {ticks.map((tick) => (
+            <path key={tick} class="grid-line" d={`M0 ${1 - tick / top}h${last}`} />
+          ))}
+          {pointed !== undefined && <path class="grid-line" d={`M${pointed} 0v1`} />}
+          {lines.map(({ label, color, values }) => (
+            <path key={label} class={label} style={{ stroke: `var(${color})` }} d={pathOf(values, top)} />
+          ))}
+        </svg>
+        <div class="times">
+          <span>{timeAt(0)}</span>
+          <b>{pointed === undefined ? '' : timeAt(pointed)}</b>
+          <span>{timeAt(last)}</span>
+        </div>
+        <div class="legend">
+          {lines.map(({ label, color, values }) => {
+            const value = values[pointed ?? last] ?? undefined;
+            return (
+              <span key={label} style={{ borderColor: `var(${color})` }}>
+                {label} <b>{value === undefined ? NOTHING : format(value)}</b>
+              </span>
+            );
+          })}
+        </div>
       </div>
     );
   }
 
-  #draw(library: Plot): void {
-    if (this.#box?.isConnected !== true) return;
-    this.#plot = plotIn(this.#box, this.props.spec, library);
-    this.#sizes.observe(this.#box);
-  }
-
-  #show(): void {
-    const { spec, history, server } = this.props;
-    if (history === undefined || this.#plot === undefined) return;
-    this.#plot.setData([timesOf(history), ...linesOf(spec, history, server)]);
-    // Without a pointer on the chart, the legend shows the newest values.
-    if (typeof this.#plot.cursor.idx !== 'number') this.#plot.setLegend({ idx: POINTS - 1 }, false);
-  }
-
-  #fit(): void {
-    const width = this.#box?.clientWidth ?? 0;
-    if (width > 0 && width !== this.#plot?.width) this.#plot?.setSize({ width, height: HEIGHT });
-  }
-}
-
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-
-function clockTime(seconds: number): string {
-  return clock.format(seconds * 1_000);
-}
-
-function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
-  // A canvas has no variables, and these hold a light and a dark color.
-  const color = (name: string) => () => {
-    box.style.outlineColor = `var(${name})`;
-    return getComputedStyle(box).outlineColor;
+  readonly #onMove = ({ currentTarget, clientX }: PointerEvent): void => {
+    if (!(currentTarget instanceof Element)) return;
+    const { left, width } = currentTarget.getBoundingClientRect();
+    const at = Math.round(((clientX - left) / width) * (POINTS - 1));
+    this.setState({ pointed: Math.min(Math.max(0, at), POINTS - 1) });
   };
-  const axis: uPlot.Axis = {
-    stroke: color('--muted'),
-    grid: { stroke: color('--line'), width: 1 },
-    ticks: { show: false },
-    font: '12px system-ui, sans-serif',
-  };
-  const limits = spec.limit === undefined ? [] : [{ label: 'limit', color: '--limit', dash: [5, 4] }];
-  const lines: readonly ChartLine[] = [...spec.lines, ...limits];
-  const options: uPlot.Options = {
-    width: Math.max(200, box.clientWidth),
-    height: HEIGHT,
-    cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-    legend: { markers: { stroke: (_, at) => `var(${lines[at - 1]?.color})` } },
-    // The last label of the time axis extends beyond the last point.
-    padding: [8, 32, 0, 0],
-    scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
-    axes: [
-      { ...axis, size: 24, space: 72, incrs: [60, 120, 300], values: (_, splits) => splits.map(clockTime) },
-      {
-        ...axis,
-        size: 66,
-        values: (_, splits) => splits.map((value) => spec.format(value)),
-        incrs: spec.increments,
-      },
-    ],
-    series: [
-      { label: 'time' },
-      ...lines.map(
-        ({ label, color: name, dash }): uPlot.Series => ({
-          label,
-          stroke: color(name),
-          width: dash === undefined ? 1.75 : 1,
-          dash,
-          points: { show: false },
-          value: (_, value: number | null) => (value === null ? '–' : spec.format(value)),
-        }),
-      ),
-    ],
-  };
-  return new Library(options, [[], ...lines.map(() => [])], box);
 }

@@ -12,7 +12,6 @@ import {
   rate,
   STOP_TITLES,
   sentence,
-  share,
   size,
   sizeLimit,
   span,
@@ -38,31 +37,51 @@ function valueColumn(sort: SortKey, cell: Column['cell']): Column {
   return { name: sort, title, sort, cell, isNeeded: (server) => of(server) !== undefined };
 }
 
+/** A resource that a server may have a limit of. */
+interface Resource {
+  readonly name: 'cpu' | 'memory' | 'disk';
+  readonly used: 'cpu_usage_cores' | 'memory_usage_bytes' | 'disk_usage_bytes';
+  readonly limit: 'cpu_limit_cores' | 'memory_limit_bytes' | 'disk_limit_bytes';
+  readonly amount: (value: number) => string;
+  readonly limitWords: (limit: number) => string;
+  /** Whether the server's problem is about it. */
+  readonly isShort: (server: LiveServer) => boolean;
+}
+
+export const RESOURCES: readonly Resource[] = [
+  {
+    name: 'cpu',
+    used: 'cpu_usage_cores',
+    limit: 'cpu_limit_cores',
+    amount: cores,
+    limitWords: coreLimit,
+    isShort: ({ attention }) => attention === 'cpu_saturated',
+  },
+  {
+    name: 'memory',
+    used: 'memory_usage_bytes',
+    limit: 'memory_limit_bytes',
+    amount: size,
+    limitWords: (limit) => `${sizeLimit(limit)} memory`,
+    isShort: () => false,
+  },
+  {
+    name: 'disk',
+    used: 'disk_usage_bytes',
+    limit: 'disk_limit_bytes',
+    amount: size,
+    limitWords: (limit) => `${sizeLimit(limit)} disk`,
+    isShort: ({ disk_usage_bytes: used = 0, disk_limit_bytes: limit = Infinity }) =>
+      used >= SATURATED_FROM * limit,
+  },
+];
+
 const COLUMNS: readonly Column[] = [
   { name: 'who', title: 'Server', sort: 'name', cell: who },
   { name: 'state', title: 'State', sort: 'state', cell: state },
   { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
   { name: 'trouble', title: 'Problem', cell: trouble, isNeeded: isTroubled },
-  valueColumn('cpu', (server) => {
-    const level = server.attention === 'cpu_saturated' ? levelOf(server) : undefined;
-    return meter(
-      'CPU',
-      cores,
-      whileOn(server, server.cpu_usage_cores),
-      server.cpu_limit_cores,
-      coreLimit,
-      level,
-    );
-  }),
-  valueColumn('memory', (server) => {
-    const used = whileOn(server, server.memory_usage_bytes);
-    return meter('Mem', size, used, server.memory_limit_bytes, sizeLimit);
-  }),
-  valueColumn('disk', (server) => {
-    const { disk_usage_bytes: used, disk_limit_bytes: limit } = server;
-    const isFull = limit !== undefined && (used ?? 0) >= SATURATED_FROM * limit;
-    return meter('Disk', size, used, limit, sizeLimit, isFull ? levelOf(server) : undefined);
-  }),
+  ...RESOURCES.map((resource) => valueColumn(resource.name, (server) => meter(resource, server))),
   valueColumn('network', network),
   valueColumn('players', playerWords),
 ];
@@ -71,10 +90,7 @@ const COLUMNS: readonly Column[] = [
 const [NAME, SMALL] = [1.12, 0.75];
 
 /** The columns that the fleet needs, and custom properties with the widths of those that are as wide as their text. */
-export function columnsOf({ servers }: LiveFleet): {
-  readonly columns: readonly Column[];
-  readonly widths: Readonly<Record<string, string>>;
-} {
+export function columnsOf({ servers }: LiveFleet) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
   const names = servers.map(({ server, egg = '' }) => Math.max(server.length * NAME, egg.length * SMALL));
   const troubles = servers.filter(isTroubled).map(({ complaint, attention }) => {
@@ -93,11 +109,6 @@ function widest(lengths: readonly number[], least: number, most: number): string
 
 export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefined {
   return attention && ATTENTION[attention].severity;
-}
-
-/** Of a server that is off, only its disk is in use. */
-function whileOn({ state }: LiveServer, value: number | undefined): number | undefined {
-  return isOff(state) ? undefined : value;
 }
 
 function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
@@ -142,11 +153,12 @@ function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
 
 /** How the server is monitored; the sample of a polled server may be some time old. */
 function monitoredWords(fleet: LiveFleet, server: LiveServer): string {
-  const { condition, blocked } = server;
+  const { condition, blocked, last_sample_timestamp_seconds: sampled } = server;
   // Not shown while it streams, as every server without a problem does; a failure is shown as the problem.
   if ((condition === 'streaming' || condition === 'failing') && blocked === undefined) return '';
   const words = blocked ?? conditionTitle(condition);
-  const age = fleet.age(server) ?? 0;
+  // 0 while samples keep coming.
+  const age = sampled === 0 ? 0 : fleet.time - (sampled ?? fleet.time);
   return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;
 }
 
@@ -184,25 +196,18 @@ function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | nu
   );
 }
 
-/**
- * Usage of a limited resource: the amount, its percentage of the limit, and a bar; hovering shows the limit. `level` is the severity
- * of the server's problem if it is about this resource.
- */
-function meter(
-  label: string,
-  amount: (value: number) => string,
-  used: number | undefined,
-  limit: number | undefined,
-  limitWords: (value: number) => string,
-  level?: 'error' | 'warning',
-): JSX.Element {
-  const percent = share(used, limit);
-  const title =
-    percent === undefined || limit === undefined ? undefined : `${percent} % of ${limitWords(limit)}`;
+/** The amount that a server uses, its percentage of the limit, and a bar; hovering shows the limit. */
+function meter(resource: Resource, server: LiveServer): JSX.Element {
+  // Of a server that is off, only its disk is in use.
+  const used = isOff(server.state) && resource.name !== 'disk' ? undefined : server[resource.used];
+  const limit = server[resource.limit];
+  const percent = used !== undefined && limit !== undefined ? Math.round((used / limit) * 100) : undefined;
+  const level = resource.isShort(server) ? levelOf(server) : undefined;
+  const title = percent === undefined ? undefined : `${percent} % of ${resource.limitWords(limit ?? 0)}`;
   return (
     <div class="usage" title={title} data-level={level}>
-      <span class="main" data-label={label}>
-        {used === undefined ? NOTHING : amount(used)}
+      <span class="main" data-label={SORTS[resource.name].title}>
+        {used === undefined ? NOTHING : resource.amount(used)}
       </span>
       {percent !== undefined && <span class="sub">{percent} %</span>}
       {percent !== undefined && bar(percent, level)}

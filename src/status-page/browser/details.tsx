@@ -2,18 +2,9 @@ import { Component, type JSX } from 'preact';
 import { isCrash, STEP_SECONDS } from '../../domain/reading.ts';
 import type { HistoryView } from '../data/history-view.ts';
 import type { LiveServer } from '../data/live-server.ts';
-import {
-  conditionTitle,
-  coreLimit,
-  STOP_TITLES,
-  size,
-  sizeLimit,
-  span,
-  stateTitle,
-  stopWords,
-} from '../data/words.ts';
+import { conditionTitle, STOP_TITLES, size, span, stateTitle, stopWords } from '../data/words.ts';
 import { charts } from './charts.tsx';
-import { playerWords } from './columns.tsx';
+import { playerWords, RESOURCES } from './columns.tsx';
 import { keyOf, type LiveFleet, labelWords } from './live-fleet.ts';
 import { ago, notice, time, timeOfDay } from './parts.tsx';
 
@@ -22,12 +13,8 @@ interface DetailsProps {
   readonly server: LiveServer;
 }
 
-interface DetailsState {
-  readonly history?: HistoryView;
-}
-
 /** The contents of an open row: the server's problem and what to do, large charts, its identity, and its recent state changes. */
-export class Details extends Component<DetailsProps, DetailsState> {
+export class Details extends Component<DetailsProps, { readonly history?: HistoryView }> {
   /** The state, stop and step for which the history was fetched. */
   #historyOf: string | undefined;
 
@@ -46,12 +33,12 @@ export class Details extends Component<DetailsProps, DetailsState> {
     const historyOf = [server.state, server.last_stop?.timestamp_seconds, step].join(' ');
     if (historyOf === this.#historyOf) return;
     this.#historyOf = historyOf;
-    const history = await fetchHistory(keyOf(server));
+    const history = await fetchHistory(keyOf(server)).catch(() => undefined);
     if (history === undefined) this.#historyOf = undefined;
     else this.setState({ history });
   }
 
-  override render({ fleet, server }: DetailsProps, { history }: DetailsState): JSX.Element {
+  override render({ fleet, server }: DetailsProps, { history }: Details['state']): JSX.Element {
     const { complaint } = server;
     const url = fleet.status.panels.find(({ name }) => name === server.panel)?.url;
     return (
@@ -85,14 +72,10 @@ export class Details extends Component<DetailsProps, DetailsState> {
 
 /** The last minutes of the server with this key; undefined if the exporter is unreachable, which the stream shows. */
 async function fetchHistory(key: string): Promise<HistoryView | undefined> {
-  try {
-    const response = await fetch(`api/v1/history?${new URLSearchParams({ server: key }).toString()}`);
-    if (!response.ok) return undefined;
-    const { servers } = (await response.json()) as { readonly servers: readonly HistoryView[] };
-    return servers[0];
-  } catch {
-    return undefined;
-  }
+  const response = await fetch(`api/v1/history?${new URLSearchParams({ server: key }).toString()}`);
+  if (!response.ok) return undefined;
+  const { servers } = (await response.json()) as { readonly servers: readonly HistoryView[] };
+  return servers[0];
 }
 
 /** Newest first. */
@@ -117,7 +100,8 @@ function changes(states: HistoryView['state_changes'], now: number): JSX.Element
 
 /** What is known about a server: texts, and instants that some depend on; what is unknown is absent. */
 function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryView | undefined): JSX.Element {
-  const { last_stop: stop, start_time_seconds: started, starts_total: starts } = server;
+  const { expected_running: expected, last_stop: stop } = server;
+  const { start_time_seconds: started, starts_total: starts } = server;
   const known: readonly (readonly [term: string, text: string | undefined, at?: number | undefined])[] = [
     ['Panel', server.panel],
     ['ID', server.uuid ?? server.server_id],
@@ -125,7 +109,7 @@ function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryVie
     ['Egg', server.egg],
     ['Labels', labelWords(server)],
     ['Limits', limitWords(server)],
-    ['Expected', expectation(server.expected_running)],
+    ['Expected', expected === undefined ? 'unknown' : expected === 1 ? 'running' : 'any state'],
     ['Condition', conditionTitle(server.condition)],
     ['Last sample', undefined, server.last_sample_timestamp_seconds || undefined],
     ['Uptime', started === undefined ? undefined : span(now - started)],
@@ -154,22 +138,12 @@ function stopCounts({ stops }: HistoryView): string {
     .join(' · ');
 }
 
-function limitWords({
-  cpu_limit_cores: cpu,
-  memory_limit_bytes: memory,
-  disk_limit_bytes: disk,
-}: LiveServer): string {
-  const limits = [
-    cpu === undefined ? '' : coreLimit(cpu),
-    memory === undefined ? '' : `${sizeLimit(memory)} memory`,
-    disk === undefined ? '' : `${sizeLimit(disk)} disk`,
-  ];
-  return limits.filter(Boolean).join(' · ');
-}
-
-function expectation(expected: number | undefined): string {
-  if (expected === undefined) return 'unknown';
-  return expected === 1 ? 'running' : 'any state';
+function limitWords(server: LiveServer): string {
+  const words = RESOURCES.map(({ limit, limitWords: wordsOf }) => {
+    const most = server[limit];
+    return most === undefined ? '' : wordsOf(most);
+  });
+  return words.filter(Boolean).join(' · ');
 }
 
 function backupWords({ backups, backup_last_size_bytes: bytes }: LiveServer): string | undefined {

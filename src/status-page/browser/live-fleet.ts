@@ -37,11 +37,6 @@ export class LiveFleet {
   get hasNodes(): boolean {
     return this.servers.some(({ node }) => node !== this.servers[0]?.node);
   }
-
-  /** Age of the newest sample in seconds; 0 while samples keep coming, undefined before the first. */
-  age({ last_sample_timestamp_seconds: sampled }: LiveServer): number | undefined {
-    return sampled === undefined || sampled === 0 ? sampled : Math.max(0, this.time - sampled);
-  }
 }
 
 /** The server's key in the exporter. */

@@ -8,13 +8,13 @@ import { hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
 import { bar, notice } from './parts.tsx';
 import type { Choice } from './view.ts';
 
-/** A trait of servers, and its name. */
-type Titled = readonly [trait: string, title: string];
+/** A trait of servers, its name, and what that ends with unless there is one server. */
+type Titled = readonly [trait: string, title: string, plural?: 's'];
 
 /** Buttons with counts of servers, each of which filters the table; 0 is shown only while the table is filtered by it. */
 function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose }: Choice): JSX.Element[] {
   const shown = titles.filter(([trait]) => counts.has(trait) || view.show === trait);
-  return shown.map(([trait, title]) => (
+  return shown.map(([trait, title, plural = '']) => (
     <button
       key={trait}
       type="button"
@@ -24,19 +24,19 @@ function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose 
       onClick={() => choose({ show: view.show === trait ? '' : trait })}
     >
       <b>{counts.get(trait) ?? 0}</b>
-      <span>{title}</span>
+      <span>{counts.get(trait) === 1 ? title : title + plural}</span>
     </button>
   ));
 }
 
 /** How many servers there are, run, are down or have warnings, and how many people play. */
 export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
-  const { servers, counts, status } = fleet;
+  const { servers, status } = fleet;
   const titles: readonly Titled[] = [
     ['state:running', 'running'],
     ['attention:down', 'down'],
     ['attention:no_data', 'no data'],
-    ['attention:warning', things(counts.get('attention:warning'), 'warning')],
+    ['attention:warning', 'warning', 's'],
   ];
   const playing = playersOf(servers);
   const isWell = servers.length > 0 && status.complaints.length === 0 && !servers.some(hasProblem);
@@ -71,10 +71,9 @@ export function titleOf({ servers, counts }: LiveFleet): string {
 
 /** All counts of servers, in named groups, and everything about each panel. */
 export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
-  const { counts, status } = fleet;
   const reasons = ATTENTION_CODES.map((code) => [`attention:${code}`, ATTENTION[code].title] as const);
   const groups: readonly (readonly [title: string, titles: readonly Titled[]])[] = [
-    ['Problems', [['attention:any', things(counts.get('attention:any'), 'problem')], ...reasons]],
+    ['Problems', [['attention:any', 'problem', 's'], ...reasons]],
     ['States', SERVER_STATES.map((state) => [`state:${state}`, stateTitle(state)])],
     ['Monitoring', CONDITIONS.map((word) => [`condition:${word}`, conditionTitle(word)])],
   ];
@@ -94,13 +93,13 @@ export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
         })}
       </div>
       <div class="grid">
-        {status.panels.map((panel) => (
+        {fleet.status.panels.map((panel) => (
           <article key={panel.name} class="panel">
             <div class="head">
               <h3>
                 Panel <bdi>{panel.name}</bdi>
               </h3>
-              {tiles([[traitOf(panel), things(counts.get(traitOf(panel)), 'server')]], fleet, choice)}
+              {tiles([[`panel:${panel.name}`, 'server', 's']], fleet, choice)}
             </div>
             {panel.complaints.map(notice)}
             {budget(panel)}
@@ -110,10 +109,6 @@ export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
       </div>
     </>
   );
-}
-
-function traitOf({ name }: PanelStatus): string {
-  return `panel:${name}`;
 }
 
 /** How much of a panel's rate limit is used, and what it rejected. */

@@ -12,8 +12,14 @@ const SETTLED_SECONDS = 5;
 
 const PROGRAM = 'gameserver-exporter';
 
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 5_000;
+
+/** A connection without an event for this many milliseconds is dead, because the exporter sends one every second. */
+const SILENCE_MS = 15_000;
+
 /** The page: shows the stream's data, and reacts to the user. */
-export class Page {
+class Page {
   readonly #root = document.querySelector('#page') ?? document.body;
   #fleet: LiveFleet | undefined;
   #view: View = readView(location.search);
@@ -25,18 +31,44 @@ export class Page {
   #order: readonly LiveServer[] = [];
   #orderedAt = 0;
 
-  constructor() {
+  start(): void {
     useTheme(this.#theme);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw());
     document.addEventListener('keydown', (event) => this.#onKey(event));
     window.addEventListener('popstate', () => {
       this.#view = readView(location.search);
       this.#arrange();
     });
     this.#draw();
+    this.#listen(FIRST_RETRY_MS);
   }
 
-  full(full: LiveUpdate): void {
+  /** Listens to the exporter's stream, and reconnects for as long as the page is open. */
+  #listen(firstRetryMs: number): void {
+    const source = new EventSource('api/v1/stream');
+    let retryMs = firstRetryMs;
+    const lose = () => {
+      clearTimeout(silence);
+      source.close();
+      this.#link = 'lost';
+      this.#draw();
+      setTimeout(() => this.#listen(Math.min(retryMs * 1.5, LONGEST_RETRY_MS)), retryMs);
+    };
+    let silence = setTimeout(lose, SILENCE_MS);
+    const receive = ({ type, data }: MessageEvent<string>) => {
+      clearTimeout(silence);
+      silence = setTimeout(lose, SILENCE_MS);
+      retryMs = FIRST_RETRY_MS;
+      const update = JSON.parse(data) as LiveUpdate;
+      if (type === 'full') this.#full(update);
+      else this.#delta(update);
+    };
+    source.addEventListener('full', receive);
+    source.addEventListener('delta', receive);
+    // The browser's own retry gives up at the first response that isn't an event stream, such as a proxy's 502.
+    source.addEventListener('error', lose);
+  }
+
+  #full(full: LiveUpdate): void {
     if (isOtherProgram(full.version)) return;
     const isFirst = this.#fleet === undefined;
     this.#fleet = new LiveFleet(full);
@@ -46,18 +78,13 @@ export class Page {
       document.querySelector('tr.details')?.previousElementSibling?.scrollIntoView({ block: 'nearest' });
   }
 
-  delta(delta: LiveUpdate): void {
+  #delta(delta: LiveUpdate): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
     fleet.apply(delta);
     const isUrgent = this.#view.sort === '' && delta.changes.some(([field]) => field === 'attention');
     if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#settle();
     else this.#draw();
-  }
-
-  lost(): void {
-    this.#link = 'lost';
-    this.#draw();
   }
 
   /** Applies a user's choice, and stores it in the page's address: as a new history entry, or in place of the current one. */
@@ -84,15 +111,12 @@ export class Page {
 
   /** Sorts the servers by their changed values, while the open row keeps its place on the screen. */
   #settle(): void {
-    const openTop = () => {
-      const { top, bottom } = document.querySelector('tr.details')?.getBoundingClientRect() ?? {};
-      return top === undefined || bottom === undefined || top > innerHeight || bottom < 0 ? undefined : top;
-    };
-    const before = openTop();
+    const place = () => document.querySelector('tr.details')?.getBoundingClientRect();
+    const before = place();
     this.#arrange();
-    if (before === undefined) return;
-    const { top } = document.querySelector('tr.details')?.getBoundingClientRect() ?? { top: before };
-    if (top !== before) window.scrollBy(0, top - before);
+    const after = place();
+    if (before === undefined || after === undefined) return;
+    if (before.top <= innerHeight && before.bottom >= 0) window.scrollBy(0, after.top - before.top);
   }
 
   #draw(): void {
@@ -273,3 +297,5 @@ function isOtherProgram(version: string): boolean {
   location.reload();
   return true;
 }
+
+new Page().start();

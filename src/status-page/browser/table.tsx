@@ -52,14 +52,6 @@ interface TableProps extends Choice {
 
 /** The table of servers. The browser skips the rows out of view, which stay empty until they are near it. */
 export class Table extends Component<TableProps, { readonly active?: string }> {
-  // Only now is the row as high as its contents.
-  override componentDidUpdate(_: TableProps, { active }: Table['state']): void {
-    const { activeElement } = document;
-    if (active !== this.state.active && activeElement?.matches('tr.server') === true) {
-      activeElement.scrollIntoView({ block: 'nearest' });
-    }
-  }
-
   override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
     const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
     const { columns, widths } = columnsOf(fleet);
@@ -140,6 +132,7 @@ export function moveFocus(key: string): boolean {
   if (to === undefined) return false;
   const row = rows[Math.min(Math.max(0, to), rows.length - 1)];
   row?.focus({ preventScroll: true });
+  row?.scrollIntoView({ block: 'nearest' });
   return true;
 }
 

@@ -3,24 +3,24 @@ export type Theme = (typeof THEMES)[number];
 
 const STORED = 'gameserver-exporter-theme';
 
+/** Undefined if the user has disabled it; a choice then lasts as long as the page. */
+function storage(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The colors that the viewer chose; `auto` are those of the system. */
 export function storedTheme(): Theme {
-  // Storage may be disabled; the choice then lasts as long as the page.
-  try {
-    return THEMES.find((theme) => theme === localStorage.getItem(STORED)) ?? 'auto';
-  } catch {
-    return 'auto';
-  }
+  return THEMES.find((theme) => theme === storage()?.getItem(STORED)) ?? 'auto';
 }
 
 /** Uses and stores these colors. */
 export function useTheme(theme: Theme): void {
   document.documentElement.style.colorScheme = theme === 'auto' ? 'light dark' : theme;
-  try {
-    localStorage.setItem(STORED, theme);
-  } catch {
-    // Storage may be disabled; see above.
-  }
+  storage()?.setItem(STORED, theme);
 }
 
 export function nextTheme(theme: Theme): Theme {

@@ -2,7 +2,7 @@ import { SERVER_STATES } from '../../domain/server.ts';
 import { ATTENTION_CODES } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopWords } from '../data/words.ts';
-import { hasProblem, type LiveFleet, labelWords, traitsOf } from './live-fleet.ts';
+import { hasProblem, keyOf, type LiveFleet, labelWords, traitsOf } from './live-fleet.ts';
 
 interface Sort {
   readonly title: string;
@@ -163,27 +163,24 @@ export function isGroup(line: Line): line is ServerGroup {
 }
 
 /**
- * The lines of a table: servers with the same cause are together behind a line of their own, where the first of them is. They follow
- * it if it is open.
+ * The lines of a table: servers with the same cause are together, where the first of them is, and behind a line of their own if there
+ * are many. They follow it if it is open.
  */
 export function linesOf(
   servers: readonly LiveServer[],
   isOpen: (group: ServerGroup) => boolean,
 ): readonly Line[] {
   const groups = new Map<string, [LiveServer, ...LiveServer[]]>();
-  for (const server of servers.filter(hasProblem)) {
-    const key = causeKey(server);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [server]);
-    else group.push(server);
+  for (const server of servers) {
+    const key = hasProblem(server) ? causeKey(server) : keyOf(server);
+    const same = groups.get(key);
+    if (same === undefined) groups.set(key, [server]);
+    else same.push(server);
   }
-  return servers.flatMap((server): readonly Line[] => {
-    const key = causeKey(server);
-    const same = hasProblem(server) ? groups.get(key) : undefined;
-    if (same === undefined || same.length < GROUPED_FROM) return [server];
-    if (server !== same[0]) return [];
+  return [...groups].flatMap(([key, same]): readonly Line[] => {
+    if (same.length < GROUPED_FROM) return same;
     const group = { key, servers: same };
-    return isOpen(group) ? [group, ...group.servers] : [group];
+    return [[group], isOpen(group) ? same : []].flat();
   });
 }
 

@@ -53,36 +53,20 @@ export function isFact(cause: CauseCode | undefined): boolean {
 export function complaintOf(server: Snapshot): Complaint | undefined {
   const attention = attentionOf(server);
   const problem = problemOf(server);
-  if (attention !== undefined && !(attention === 'no_data' && problem !== undefined)) {
-    return {
-      severity: ATTENTION[attention].severity,
-      ...WORDS[attention](server),
-      detail: detailBeside(server, attention),
-      since: sinceOf(server, attention),
-    };
+  const since = sinceOf(server, attention);
+  if (attention !== undefined && (attention !== 'no_data' || problem === undefined)) {
+    const { severity } = ATTENTION[attention];
+    return { severity, ...WORDS[attention](server), detail: detailBeside(server, attention), since };
   }
   if (problem !== undefined) {
     const { title, severity } = CAUSES[problem.cause];
     // A server with data isn't down, however serious the reason is that it isn't monitored as configured.
-    const isLimited = severity === 'error' && attention === undefined;
-    return {
-      severity: isLimited ? 'warning' : severity,
-      title,
-      action: remedyOf(server, problem),
-      detail: problem.detail,
-      since: sinceOf(server, attention),
-    };
+    const shown = severity === 'error' && attention === undefined ? 'warning' : severity;
+    return { severity: shown, title, action: remedyOf(server, problem), detail: problem.detail, since };
   }
   const crash = recentCrash(server);
-  return (
-    crash && {
-      severity: 'fact',
-      title: stopWords(crash),
-      action: '',
-      detail: '',
-      since: crash.timestamp_seconds,
-    }
-  );
+  const crashedAt = crash?.timestamp_seconds;
+  return crash && { severity: 'fact', title: stopWords(crash), action: '', detail: '', since: crashedAt };
 }
 
 /** The last crash, if it was in the last hour. */

@@ -3,19 +3,11 @@ import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading
 import { identityOf, isOff } from '../../domain/server.ts';
 import { stopWords } from './words.ts';
 
-/** Whether players can expect the server to be up, for monitors that check one server. */
-export interface Health {
-  readonly panel: string;
-  readonly server: string;
-  readonly server_id: string;
-  readonly healthy: boolean;
-  readonly state: Snapshot['state'];
-  /** Why it isn't healthy, in a few words. */
-  readonly reason?: string;
-}
-
-/** A server is healthy while it is known to be running, whatever is expected of it. */
-export function healthOf(server: Snapshot): Health {
+/**
+ * Whether players can expect the server to be up, for monitors that check one server. It is healthy while it is known to be running,
+ * whatever is expected of it; otherwise there is a reason in a few words.
+ */
+export function healthOf(server: Snapshot) {
   const { target, state } = server;
   const identity = { panel: target.panel, server: target.name, server_id: identityOf(target) };
   if (state === 'running') return { ...identity, healthy: true, state };

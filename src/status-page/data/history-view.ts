@@ -1,13 +1,7 @@
-import type { Clock } from '../../domain/clock.ts';
-import {
-  type ChartSeries,
-  type FleetReading,
-  type RecentHistory,
-  STEP_SECONDS,
-  type StopCounts,
-} from '../../domain/reading.ts';
+import { type ChartSeries, type RecentHistory, STEP_SECONDS, type StopCounts } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 import { arrayText, inBlocks } from './json-text.ts';
+import type { BoardSource } from './panel-status.ts';
 
 /** The last five minutes of one server, as returned by `api/v1/history`. */
 export interface HistoryView extends RecentHistory {
@@ -20,7 +14,7 @@ export interface HistoryView extends RecentHistory {
 
 /** The histories of the servers with these keys, in their order, in blocks of text. */
 export function* historyText(
-  { fleet, clock }: { readonly fleet: FleetReading; readonly clock: Clock },
+  { fleet, clock }: BoardSource,
   keys: readonly string[],
   wanted: readonly ChartSeries[],
 ): Generator<string, void, void> {

@@ -1,13 +1,6 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
-import type { Clock } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problem.ts';
-import {
-  CONDITIONS,
-  type FleetReading,
-  type NodeReading,
-  type PanelReading,
-  type Snapshot,
-} from '../../domain/reading.ts';
+import { CONDITIONS, type NodeReading, type PanelReading, type Snapshot } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
 import {
@@ -21,26 +14,19 @@ import { PANEL_GAUGES } from '../../metrics/self-families.ts';
 import { attentionOf, complaintOf, problemOf, remedyOf } from './complaint.ts';
 import { arrayText, inBlocks } from './json-text.ts';
 import { sharedFieldsOf } from './live-server.ts';
-
-/** The data that the JSON view is made from. */
-interface JsonSource {
-  readonly fleet: FleetReading;
-  readonly clock: Clock;
-  readonly version: string;
-  readonly rateLimited: (panel: string) => number;
-}
+import type { BoardSource } from './panel-status.ts';
 
 /**
  * The JSON view in blocks of text. Names and units are those of the metrics, whose families the values are read from; unknown values
  * are absent.
  */
-export function* jsonView(source: JsonSource): Generator<string, void, void> {
+export function* jsonView(source: BoardSource): Generator<string, void, void> {
   const { fleet, clock, version } = source;
   const now = clock.now();
   const snapshots = yield* inBlocks(fleet.servers(), (server) => server.snapshot(now, clock));
   const head = {
     version,
-    timestamp_seconds: seconds(clock.toUnixMs(now)),
+    timestamp_seconds: Math.round(clock.toUnixMs(now)) / 1_000,
     summary: summaryOf(snapshots),
     panels: fleet.panels().map((panel) => panelObject(panel, source.rateLimited(panel.name), now)),
   };
@@ -50,16 +36,14 @@ export function* jsonView(source: JsonSource): Generator<string, void, void> {
 }
 
 function summaryOf(servers: readonly Snapshot[]) {
-  const states = new Map<string, number>(SERVER_STATES.map((state) => [state, 0]));
-  const conditions = new Map<string, number>(CONDITIONS.map((condition) => [condition, 0]));
-  for (const { state, condition } of servers) {
-    states.set(state, (states.get(state) ?? 0) + 1);
-    conditions.set(condition, (conditions.get(condition) ?? 0) + 1);
-  }
+  const amounts = (words: readonly string[], found: readonly string[]) =>
+    Object.fromEntries(words.map((word) => [word, found.filter((one) => one === word).length]));
+  const states = servers.map(({ state }) => state);
+  const conditions = servers.map(({ condition }) => condition);
   return {
     servers: servers.length,
-    states: Object.fromEntries(states),
-    conditions: Object.fromEntries(conditions),
+    states: amounts(SERVER_STATES, states),
+    conditions: amounts(CONDITIONS, conditions),
   };
 }
 
@@ -119,9 +103,4 @@ function scalars<Subject>(
     if (typeof value === 'number') values[name.slice(prefix.length)] = value;
   }
   return values;
-}
-
-// Rounded to milliseconds.
-function seconds(ms: number): number {
-  return Math.round(ms) / 1_000;
 }

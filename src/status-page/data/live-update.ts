@@ -1,7 +1,7 @@
-import type { ServerReading, WallClock } from '../../domain/reading.ts';
+import type { ServerReading } from '../../domain/reading.ts';
 import { arrayText, inBlocks } from './json-text.ts';
 import { LIVE_FIELDS, type LiveField, type LiveServer } from './live-server.ts';
-import type { PanelsStatus } from './panel-status.ts';
+import { type BoardSource, type PanelsStatus, panelsStatus } from './panel-status.ts';
 
 type Value = LiveServer[LiveField];
 
@@ -33,12 +33,11 @@ export interface LiveUpdate {
 }
 
 /** Takes a picture, a few servers between two blocks; the blocks are empty. */
-export function* takePicture(
-  servers: readonly ServerReading[],
-  status: PanelsStatus,
-  now: number,
-  clock: WallClock,
-): Generator<'', Picture, void> {
+export function* takePicture(source: BoardSource): Generator<'', Picture, void> {
+  const { fleet, clock } = source;
+  const now = clock.now();
+  const servers = fleet.servers();
+  const status = panelsStatus(source);
   // One server at a time, so that a snapshot is garbage before the next one is made.
   const values = yield* inBlocks(servers, (server) => {
     const snapshot = server.snapshot(now, clock);

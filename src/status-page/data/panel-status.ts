@@ -1,4 +1,5 @@
 import { CAUSES, shortTitle } from '../../diagnosis/causes.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { CauseCode, Problem } from '../../domain/problem.ts';
 import type {
   BudgetReading,
@@ -9,17 +10,15 @@ import type {
 } from '../../domain/reading.ts';
 import { panelViewOf } from '../../metrics/families.ts';
 import { type Complaint, isFact } from './complaint.ts';
-import { counted } from './words.ts';
+import { counted, things } from './words.ts';
 
 /** One panel as the page shows it. */
 export interface PanelStatus {
   readonly name: string;
-  /** The address at which people open the panel, from the configuration; without a trailing slash. */
   readonly url: string | undefined;
   /** What is wrong with the panel, its API key, the connection to it, and its nodes; a panel that is up may have some, too. */
   readonly complaints: readonly Complaint[];
   readonly budget: Pick<BudgetReading, 'limitPerMinute' | 'usedLastMinute' | 'queueLength' | 'paused'>;
-  /** Calls that the panel rejected with 429 since the exporter started. */
   readonly rateLimited: number;
   /** What the configuration requires of it, and how much of that is allowed if that is less. */
   readonly needs: string;
@@ -34,24 +33,30 @@ export interface PanelsStatus {
   readonly emptyBecause: string;
 }
 
-/** What else is known about a panel: the number of its 429 responses, and the address at which people open it. */
-export interface PanelFacts {
+/** What the page and `/api/v1` show. */
+export interface BoardSource {
+  readonly fleet: FleetReading;
+  readonly clock: Clock;
+  readonly version: string;
+  /** The number of 429 responses of a panel since the exporter started. */
   readonly rateLimited: (panel: string) => number;
+  /** The address at which people open a panel, from the configuration; without a trailing slash. */
   readonly panelUrl?: ((panel: string) => string | undefined) | undefined;
 }
 
-export function panelsStatus(fleet: FleetReading, now: number, facts: PanelFacts): PanelsStatus {
+export function panelsStatus({ fleet, clock, rateLimited, panelUrl }: BoardSource): PanelsStatus {
   const readings = fleet.panels();
+  const now = clock.now();
   const found = readings.map((panel) => singlesOf(panel, fleet.servers(), now, readings.length === 1));
   const panels = readings.map(({ name, budget, needs }, place): PanelStatus => {
     const { usedLastMinute, queueLength, paused } = budget;
     const limitPerMinute = Math.round(budget.limitPerMinute);
     return {
       name,
-      url: facts.panelUrl?.(name),
+      url: panelUrl?.(name),
       complaints: together(found[place] ?? []),
       budget: { limitPerMinute, usedLastMinute, queueLength, paused },
-      rateLimited: facts.rateLimited(name),
+      rateLimited: rateLimited(name),
       needs: needsText(needs, limitPerMinute),
     };
   });
@@ -98,13 +103,14 @@ function singlesOf(
 ): readonly SingleComplaint[] {
   const { name, up, problems, nodes } = panelViewOf(panel, now);
   const down = nodes.filter((node) => !node.up);
+  const others = (up ? problems : problems.slice(1)).map(complaintAbout);
+  // A panel or node that is down has a complaint of its own.
+  const silent = up && down.length === 0 ? notStreaming(servers, name) : [];
   const ofPanel = (complaint: Complaint, isDown = false) =>
     ({ complaint, name, subject: 'Panel', isDown }) as const;
   return [
     ...(up ? [] : [ofPanel(downComplaint(problems[0]), true)]),
-    ...(up ? problems : problems.slice(1)).map((problem) => ofPanel(complaintAbout(problem))),
-    // A panel or node that is down has a complaint of its own.
-    ...(up && down.length === 0 ? notStreaming(servers, name) : []).map((complaint) => ofPanel(complaint)),
+    ...[...others, ...silent].map((complaint) => ofPanel(complaint)),
     ...down.map(({ name: node, problem }): SingleComplaint => {
       const fullName = isOnly ? node : `${node} (${name})`;
       return { complaint: downComplaint(problem), name: fullName, subject: 'Node', isDown: true };
@@ -155,8 +161,8 @@ function together(singles: readonly SingleComplaint[]): readonly Complaint[] {
     const [{ subject, isDown, complaint }] = group;
     const { severity, title, action, detail } = complaint;
     const isOne = group.length === 1;
-    const things = `${subject}${isOne ? '' : 's'} ${listed(group.map(({ name }) => name))}`;
-    const state = isDown ? `${things} ${isOne ? 'is' : 'are'} down` : things;
+    const subjects = `${things(group.length, subject)} ${listed(group.map(({ name }) => name))}`;
+    const state = isDown ? `${subjects} ${isOne ? 'is' : 'are'} down` : subjects;
     return {
       severity,
       title: title === '' ? state : `${state}: ${title}`,
@@ -169,9 +175,9 @@ function together(singles: readonly SingleComplaint[]): readonly Complaint[] {
 }
 
 const MAX_NAMES = 3;
+const LIST = new Intl.ListFormat('en-GB');
 
 function listed(names: readonly string[]): string {
-  const last = names.length > MAX_NAMES ? `${names.length - MAX_NAMES} more` : names.at(-1);
-  const others = names.slice(0, Math.min(names.length - 1, MAX_NAMES));
-  return others.length === 0 ? String(last) : `${others.join(', ')} and ${last}`;
+  const more = names.length - MAX_NAMES;
+  return LIST.format(more > 0 ? [...names.slice(0, MAX_NAMES), `${more} more`] : names);
 }

@@ -4,12 +4,6 @@ import { identityOf } from '../../domain/server.ts';
 import { isManyAddress, isMetadataAddress } from '../../domain/special-addresses.ts';
 import { arrayText, inBlocks } from './json-text.ts';
 
-/** Targets that share labels, in the format of Prometheus' HTTP service discovery. */
-interface TargetGroup {
-  readonly targets: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
-}
-
 /** Whether a panel's server list hasn't been read yet. Until then, addresses that were known before a restart are missing. */
 export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean {
   return fleet.panels().some(({ discovery }) => discovery?.isPending === true);
@@ -24,7 +18,8 @@ export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<s
 
 const META = '__meta_gameserver_';
 
-function groupOf({ target, node }: ServerReading): TargetGroup | undefined {
+/** A server in the format of Prometheus' HTTP service discovery: targets that share labels. */
+function groupOf({ target, node }: ServerReading) {
   const { address, panel, name, uuid, egg } = target;
   if (address === undefined || isNeverTarget(address)) return undefined;
   return {

@@ -15,8 +15,8 @@ export interface Watcher {
 
 interface Viewer extends Watcher {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
-  /** The number of the last update that its data includes; undefined before the first event. */
-  seen: number | undefined;
+  /** Whether there was an update since its last event began. */
+  isBehind: boolean;
   /** Whether it has consumed everything that was sent, and waits for the next update. */
   isWaiting: boolean;
   /** Releases the event that it hasn't consumed yet. */
@@ -31,8 +31,6 @@ export class Viewers {
   readonly #max: number;
   readonly #viewers = new Set<Viewer>();
   readonly #full: () => Promise<RenderedBody>;
-  /** The number of updates so far. */
-  #updates = 0;
 
   /** `full` renders the state after the last update. */
   constructor(full: () => Promise<RenderedBody>, max = MAX_VIEWERS) {
@@ -51,14 +49,14 @@ export class Viewers {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          viewer = { ...watcher, controller, seen: undefined, isWaiting: false, release: () => undefined };
+          viewer = { ...watcher, controller, isBehind: true, isWaiting: false, release: () => undefined };
           this.#viewers.add(viewer);
         },
         pull: () => {
           if (viewer === undefined) return;
           viewer.release();
-          if (viewer.seen === this.#updates) viewer.isWaiting = true;
-          else void this.#catchUp(viewer);
+          viewer.isWaiting = !viewer.isBehind;
+          if (viewer.isBehind) void this.#catchUp(viewer);
         },
         cancel: () => {
           if (viewer !== undefined) this.#remove(viewer);
@@ -70,9 +68,9 @@ export class Viewers {
 
   /** Sends an update to all viewers that have the state before it. */
   update(event: RenderedBody): void {
-    this.#updates += 1;
     for (const viewer of this.#viewers) {
-      if (viewer.isWaiting) this.#give(viewer, event, this.#updates);
+      if (viewer.isWaiting) this.#give(viewer, event);
+      else viewer.isBehind = true;
     }
   }
 
@@ -85,14 +83,13 @@ export class Viewers {
   }
 
   async #catchUp(viewer: Viewer): Promise<void> {
-    const updates = this.#updates;
-    this.#give(viewer, await this.#full(), updates);
+    viewer.isBehind = false;
+    this.#give(viewer, await this.#full());
   }
 
-  #give(viewer: Viewer, event: RenderedBody, seen: number): void {
+  #give(viewer: Viewer, event: RenderedBody): void {
     if (!this.#viewers.has(viewer)) return;
     viewer.isWaiting = false;
-    viewer.seen = seen;
     viewer.release = viewer.hold(event);
     for (const chunk of event.chunks) viewer.controller.enqueue(chunk);
   }

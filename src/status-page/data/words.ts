@@ -50,11 +50,6 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** Usage as a percentage of a limit; undefined if there is no limit. */
-export function share(used: number | undefined, limit: number | undefined): number | undefined {
-  return used === undefined || limit === undefined ? undefined : Math.round((used / limit) * 100);
-}
-
 /** The display name of a state. */
 export function stateTitle(state: string): string {
   return state === 'unknown' ? 'no data' : state;

@@ -59,23 +59,23 @@ describe('the data of a server', () => {
   });
 
   it('is absent if it is unknown', () => {
-    const { fleet, server } = seen(serverReading());
+    const { server } = seen(serverReading());
     expect(server.state).toBe('unknown');
-    expect(fleet.age(server)).toBeUndefined();
+    expect(server.last_sample_timestamp_seconds).toBeUndefined();
     expect([server.cpu_usage_cores, server.memory_usage_bytes]).toEqual([undefined, undefined]);
   });
 
-  it('has an age unless samples keep coming', () => {
+  it('has the time of its last sample unless samples keep coming', () => {
     const aged = (sample_age_seconds: number) => {
-      const { fleet, server } = seen(
+      const { server } = seen(
         streamingReading({
           sample_age_seconds,
           last_sample_timestamp_seconds: 1_700_001_000 - sample_age_seconds,
         }),
       );
-      return fleet.age(server);
+      return server.last_sample_timestamp_seconds;
     };
-    expect([aged(0.5), aged(2.9), aged(3), aged(100)]).toEqual([0, 0, 3, 100]);
+    expect([aged(0.5), aged(2.9), aged(3), aged(100)]).toEqual([0, 0, 1_700_000_997, 1_700_000_900]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import { panelsStatus } from '../../../../src/status-page/data/panel-status.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import {
   fleetReading,
   type PanelReadingChanges,
@@ -14,17 +15,21 @@ const UNREACHABLE = { cause: 'connection', detail: 'connect ECONNREFUSED 203.0.1
 const RATE_LIMITED = { cause: 'rate_limited', detail: '429 for 60 s' } as const;
 const NODE = { cause: 'node_connection', detail: 'connect ECONNREFUSED 203.0.113.8:8080' } as const;
 
-const FACTS = { rateLimited: () => 7, panelUrl: (panel: string) => `https://${panel}.example.com` };
+const FACTS = {
+  clock: new ManualClock(),
+  version: '1.2.3',
+  rateLimited: () => 7,
+  panelUrl: (panel: string) => `https://${panel}.example.com`,
+};
 
 const statusOf = (panels: readonly PanelReadingChanges[], servers: readonly ServerReadingChanges[] = []) =>
-  panelsStatus(
-    fleetReading(
+  panelsStatus({
+    ...FACTS,
+    fleet: fleetReading(
       servers.map((server) => serverReading(server)),
       panels.map((panel) => panelReading(panel)),
     ),
-    0,
-    FACTS,
-  );
+  });
 const down = (name: string): PanelReadingChanges => ({ name, up: false, problems: [UNREACHABLE] });
 const titles = (...panels: readonly PanelReadingChanges[]) =>
   statusOf(panels).complaints.map(({ title }) => title);
@@ -100,7 +105,7 @@ describe('a panel of whose servers most do not stream', () => {
 
   it('counts servers that stream in spite of a problem', () => {
     const streaming = streamingReading({ problem: origin.problem });
-    expect(panelsStatus(fleetReading([streaming, streaming]), 0, FACTS).complaints).toEqual([]);
+    expect(panelsStatus({ ...FACTS, fleet: fleetReading([streaming, streaming]) }).complaints).toEqual([]);
   });
 });
 

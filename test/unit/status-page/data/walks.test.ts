@@ -29,18 +29,19 @@ function countedFleet(): { fleet: FleetReading; read: { count: number } } {
   return { fleet: fleetReading(servers, [panelReading()]), read };
 }
 
-const pictureOf = (fleet: FleetReading) =>
-  takePicture(fleet.servers(), { panels: [], complaints: [], emptyBecause: '' }, clock.now(), clock);
+const sourceOf = (fleet: FleetReading) => ({ fleet, clock, version: '1.2.3', rateLimited: () => 0 });
 
+// What panels lack is counted at once, because that takes no snapshots.
 function* updateOf(fleet: FleetReading): Generator<string, void, void> {
-  yield* updateText('1.2.3', undefined, yield* pictureOf(fleet));
+  const source = sourceOf({ ...fleet, panels: () => [] });
+  yield* updateText('1.2.3', undefined, yield* takePicture(source));
 }
 
 test.each<[string, (fleet: FleetReading) => Iterable<string>]>([
-  ['the JSON view', (fleet) => jsonView({ fleet, clock, version: '1.2.3', rateLimited: () => 0 })],
+  ['the JSON view', (fleet) => jsonView(sourceOf(fleet))],
   ['service discovery', targetGroups],
   ["a viewer's event", updateOf],
-  ['the history', (fleet) => historyText({ fleet, clock }, ['main/id-1'], ['cpu_usage_cores'])],
+  ['the history', (fleet) => historyText(sourceOf(fleet), ['main/id-1'], ['cpu_usage_cores'])],
 ])('%s reads a few servers, and writes a few kilobytes, between two blocks', (_, walk) => {
   const { fleet, read } = countedFleet();
   const blocks = walk(fleet)[Symbol.iterator]();

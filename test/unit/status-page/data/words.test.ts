@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  coreLimit,
-  cores,
-  rate,
-  share,
-  size,
-  sizeLimit,
-  span,
-} from '../../../../src/status-page/data/words.ts';
+import { coreLimit, cores, rate, size, sizeLimit, span } from '../../../../src/status-page/data/words.ts';
 
 describe('formatted numbers', () => {
   it.each([
@@ -46,14 +38,7 @@ describe('formatted numbers', () => {
     [1_075, '1.05 GiB'],
   ])('show a limit of %d MiB as %s', (value, text) => expect(sizeLimit(value * 2 ** 20)).toBe(text));
 
-  it('show cores and shares', () => {
-    expect([
-      cores(1.53),
-      coreLimit(1),
-      coreLimit(1.5),
-      share(1, 4),
-      share(undefined, 4),
-      share(1, undefined),
-    ]).toEqual(['1.53 cores', '1 core', '1.5 cores', 25, undefined, undefined]);
+  it('show cores', () => {
+    expect([cores(1.53), coreLimit(1), coreLimit(1.5)]).toEqual(['1.53 cores', '1 core', '1.5 cores']);
   });
 });

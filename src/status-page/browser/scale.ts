@@ -1,0 +1,26 @@
+/** At most this many steps between 0 and the highest value. */
+const STEPS = 4;
+
+/** How values are divided: by powers of a base, and by no less than the least step. */
+export interface Division {
+  readonly base: 2 | 10;
+  readonly least: number;
+}
+
+/** Round numbers with equal distances, from 0 to the highest value or a little above it. */
+export function ticksOf(highest: number, { base, least }: Division): readonly number[] {
+  const rough = Math.max(highest / STEPS, least);
+  const power = base ** Math.floor(Math.log2(rough) / Math.log2(base));
+  const step = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  return Array.from({ length: Math.max(1, Math.ceil(highest / step)) + 1 }, (_, at) => at * step);
+}
+
+/** A line through these values as the data of an SVG path: one unit from value to value, and 1 high at `top`; gaps are null. */
+export function pathOf(values: readonly (number | null)[], top: number): string {
+  const points = values.map((value, at) => {
+    if (value === null) return '';
+    const isFirst = typeof values[at - 1] !== 'number';
+    return `${isFirst ? 'M' : 'L'}${at} ${Number((1 - value / top).toFixed(4))}`;
+  });
+  return points.join('');
+}
