@@ -243,6 +243,7 @@ export function groupCells(
   const [first] = servers;
   const isSame = (field: 'node' | 'state') => servers.every((server) => server[field] === first[field]);
   const names = servers.slice(0, NAMES_SHOWN).map(({ server }) => server);
+  if (servers.length > NAMES_SHOWN) names.push('…');
   return {
     who: (
       <>
