@@ -1,5 +1,5 @@
 import type { ChartSeries } from '../../domain/reading.ts';
-import { Repeat } from '../../domain/repeat.ts';
+import { type Repeat, repeat } from '../../domain/repeat.ts';
 import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
 import { historyText } from './history-view.ts';
@@ -16,7 +16,8 @@ export class StatusBoard {
   readonly #source: BoardSource;
   readonly #viewers: Viewers;
   readonly #views: SharedBodies;
-  readonly #looks: Repeat;
+  /** The looks at the fleet; present while there are viewers. */
+  #looks: Repeat | undefined;
   /** What the viewers were sent last; present while there are viewers. */
   #picture: Picture | undefined;
   /** Everything in that picture, once somebody needs it. */
@@ -27,13 +28,12 @@ export class StatusBoard {
     this.#source = source;
     this.#views = new SharedBodies(source.clock, VIEWS);
     this.#viewers = new Viewers(() => this.#full());
-    this.#looks = new Repeat(source.clock);
   }
 
   /** Stops watching the fleet, and ends every viewer's stream. */
   stop(): void {
     this.#isStopped = true;
-    this.#looks.stop();
+    this.#looks?.stop();
     this.#viewers.close();
     this.#views.stop();
   }
@@ -41,8 +41,9 @@ export class StatusBoard {
   /** An event stream for one more viewer; undefined after `stop`. */
   watch(watcher: Watcher): ReadableStream<Uint8Array> | undefined {
     if (this.#isStopped) return undefined;
-    if (!this.#looks.isRunning) this.#looks.start(() => this.#look(), this.#untilNextSecond());
-    return this.#viewers.open(watcher);
+    const stream = this.#viewers.open(watcher);
+    this.#looks ??= repeat(this.#source.clock, () => this.#look());
+    return stream;
   }
 
   /** Every panel and server as JSON. */
@@ -72,8 +73,8 @@ export class StatusBoard {
   async #look(): Promise<number> {
     const before = this.#picture;
     if (this.#viewers.count === 0) {
-      this.#looks.stop();
-      [this.#picture, this.#fullEvent] = [undefined, undefined];
+      this.#looks?.stop();
+      [this.#looks, this.#picture, this.#fullEvent] = [undefined, undefined, undefined];
     } else if (before !== undefined) {
       // Without a picture, the first viewer's is still being taken.
       const event = await renderBody(this.#event(undefined, before), 'identity', 'view');
