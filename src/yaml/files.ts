@@ -2,7 +2,6 @@ import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import PQueue from 'p-queue';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { type KeyPath, valueAt, type YamlDocument } from './document.ts';
@@ -114,11 +113,11 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'not UTF-8 text; save it as UTF-8',
 };
 
-/** How files that settings name are read while a schema is applied; they aren't read outside. */
+/**
+ * How files that settings name are read while a schema is applied; they aren't read outside. An AsyncLocalStorage would make every
+ * later callback and promise of Node 20 slower, those of each frame too.
+ */
 let readNamed: ReadFile | undefined;
-
-/** One at a time: an AsyncLocalStorage would make every later callback and promise of Node 20 slower, each frame's too. */
-const LOADS = new PQueue({ concurrency: 1 });
 
 /** Reads a file that a setting names. */
 export const readNamedFile: ReadFile = async (name, kind) => readNamed?.(name, kind);
@@ -141,15 +140,11 @@ export async function loadSettings<Parsed>(
     files.add(path);
     return kind === skipped ? undefined : readTextFile(path, kind);
   };
-  const parsed = await LOADS.add(async () => {
-    readNamed = read;
-    try {
-      return await parse(text.content);
-    } finally {
-      readNamed = undefined;
-    }
-  });
-  return { parsed, files: [...files] };
+  // A schema begins to read all files at once, so no other load comes between.
+  readNamed = read;
+  const parsing = parse(text.content);
+  readNamed = undefined;
+  return { parsed: await parsing, files: [...files] };
 }
 
 /** A file that contains a key. */
