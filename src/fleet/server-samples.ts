@@ -197,7 +197,10 @@ export type Observation = Readonly<
 /** How a new sample relates to the newest one before it: measured before it, so that it must not replace it, or of another run. */
 export type SampleOrder = 'newer' | 'older' | 'restarted';
 
-/** Determines which of two observations of a server is newer, as far as their uptimes and sources show; pure. */
+/**
+ * Determines which of two observations of a server is newer, as far as their uptimes and sources show; pure. An unknown uptime is NaN,
+ * for which every comparison is false.
+ */
 export function compareObservations(
   previous: Observation | undefined,
   next: Observation,
@@ -207,61 +210,40 @@ export function compareObservations(
   isUninterrupted = false,
 ): SampleOrder {
   if (previous === undefined) return 'newer';
-  if (restartedBetween(previous, next) || (!isUninterrupted && startMoved(previous, next)))
-    return 'restarted';
+  if (isOfAnotherRun(previous, next, isUninterrupted)) return 'restarted';
+  const grownMs = next.uptimeMs - previous.uptimeMs;
+  const passedMs = sinceMeasured(previous, next);
   if (next.source === 'poll') {
-    return previous.source === 'poll' ||
-      next.measuredFrom >= previous.receivedAt ||
-      isNextOfSameRun(previous, next)
-      ? 'newer'
-      : 'older';
+    const isNextOfSameRun = grownMs > 0 && grownMs <= passedMs;
+    const isLater = previous.source === 'poll' || next.measuredFrom >= previous.receivedAt;
+    return isLater || isNextOfSameRun ? 'newer' : 'older';
   }
-  return previous.source === 'socket' && wasOvertaken(previous, next, offAt) ? 'older' : 'newer';
-}
-
-// An unknown uptime is NaN, for which every comparison below is false.
-
-/** The uptime fell to no more than the time passed since: only a restart explains that. */
-function restartedBetween(previous: Observation, next: Observation): boolean {
-  const before = previous.uptimeMs;
-  const after = next.uptimeMs;
-  if (!(before > 0 && after < before) || saysOff(next)) return false;
-  const elapsed = next.receivedAt - previous.receivedAt;
-  // Two consecutive frames of one socket: if they were swapped, the later one would look like a restart.
-  const isPair = previous.source === 'socket' && next.source === 'socket' && elapsed <= OVERTAKE_MS;
-  return after <= (isPair ? elapsed : sinceMeasured(previous, next));
-}
-
-/**
- * The uptime grew, but the run that it counts began after the previous observation: a restart during a gap longer than the
- * previous run. A frame delayed by a slow network looks the same, so this applies only to gaps.
- */
-function startMoved(previous: Observation, next: Observation): boolean {
-  const before = previous.uptimeMs;
-  const after = next.uptimeMs;
-  // An uptime that doesn't change means that the statistics are frozen.
-  if (!(before > 0 && after > before) || saysOff(next)) return false;
-  const earliestStart = next.measuredFrom - after;
-  // The latest instant at which the previous run can have begun.
-  const previousStart = previous.receivedAt - before;
-  return earliestStart >= previous.measuredFrom && earliestStart - previousStart > START_JITTER_MS;
-}
-
-function isNextOfSameRun(previous: Observation, next: Observation): boolean {
-  const grown = next.uptimeMs - previous.uptimeMs;
-  return grown > 0 && grown <= sinceMeasured(previous, next);
-}
-
-function wasOvertaken(previous: Observation, next: Observation, offAt: number | undefined): boolean {
-  if (next.receivedAt - previous.receivedAt > OVERTAKE_MS || saysOff(next)) return false;
-  const before = previous.uptimeMs;
-  const after = next.uptimeMs;
+  const isOvertaking = previous.source === 'socket' && next.receivedAt - previous.receivedAt <= OVERTAKE_MS;
+  if (!isOvertaking || saysOff(next)) return 'newer';
+  const offForMs = next.receivedAt - (offAt ?? Number.NEGATIVE_INFINITY);
   // The run of this sample began before the server was seen off.
-  if (offAt !== undefined && next.receivedAt - offAt <= OVERTAKE_MS) {
-    return after > next.receivedAt - offAt + TRANSIT_MS;
+  if (offForMs <= OVERTAKE_MS) return next.uptimeMs > offForMs + TRANSIT_MS ? 'older' : 'newer';
+  const isOfEarlier = previous.uptimeMs !== 0 && (grownMs < 0 || grownMs > passedMs + OVERTAKE_MS);
+  return isOfEarlier ? 'older' : 'newer';
+}
+
+function isOfAnotherRun(previous: Observation, next: Observation, isUninterrupted: boolean): boolean {
+  const { uptimeMs: before, receivedAt } = previous;
+  const { uptimeMs: after } = next;
+  if (!(before > 0) || saysOff(next)) return false;
+  // The uptime fell to no more than the time passed since: only a restart explains that.
+  if (after < before) {
+    const elapsed = next.receivedAt - receivedAt;
+    // Two consecutive frames of one socket: if they were swapped, the later one would look like a restart.
+    const isPair = previous.source === 'socket' && next.source === 'socket' && elapsed <= OVERTAKE_MS;
+    return after <= (isPair ? elapsed : sinceMeasured(previous, next));
   }
-  if (before === 0) return false;
-  return after < before || after - before > sinceMeasured(previous, next) + OVERTAKE_MS;
+  // The uptime grew, but the run that it counts began after the previous observation: a restart during a gap longer than the
+  // previous run. A frame delayed by a slow network looks the same, so this applies only to gaps; without growth, it is frozen.
+  const startedFrom = next.measuredFrom - after;
+  const beganAfter =
+    startedFrom >= previous.measuredFrom && startedFrom - (receivedAt - before) > START_JITTER_MS;
+  return !isUninterrupted && after > before && beganAfter;
 }
 
 /** The longest possible time between the two measurements, in milliseconds. */
