@@ -40,14 +40,12 @@ export interface Stop extends LastStop {
 export const NOTHING_SEEN = {
   /** The latest word: `unknown` if it wasn't understood. */
   state: 'unknown' as ServerState,
-  /** The latest known state, when it began, and the one before it. */
+  /** The latest known state, and when it began. */
   known: 'unknown' as ServerState,
   since: Number.NEGATIVE_INFINITY,
-  before: 'unknown' as ServerState,
   /** The known state was seen on the current socket, so that the next one is a transition. */
   isUnbroken: false,
-  /** The states that the latest `status` events ended. */
-  ended: [] as readonly ServerState[],
+  /** When a `status` event last showed that state as a new one. */
   statusAt: Number.NEGATIVE_INFINITY,
   starts: 0,
   startedAt: Number.NEGATIVE_INFINITY,
@@ -130,7 +128,9 @@ export function decisionDueAt({ pending: [first] }: Power): number | undefined {
 function afterState(before: Power, seen: StateSeen): Power {
   const { state, at, source } = seen;
   const power = afterTransition(before, seen);
-  if (source === 'status') return afterStatus(power, state, at);
+  // The `stats` frame may also have been first.
+  const isNew = state === power.known && at - power.since <= STATUS_SETTLES_MS;
+  if (source === 'status') return isNew ? { ...power, statusAt: at } : power;
   return isOff(state) || power.starts !== before.starts ? power : afterUptime(power, seen);
 }
 
@@ -162,15 +162,6 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
     isUnbroken: !isPoll && (before.isUnbroken || state !== 'unknown'),
     offSeenFrom: isOff(state) ? measuredFrom : power.offSeenFrom,
   };
-}
-
-/** Remembers which states an event ended: a sample may still show them. */
-function afterStatus(power: Power, state: ServerState, at: number): Power {
-  // The `stats` frame may also have been first.
-  if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;
-  const burst = at - power.statusAt <= STATUS_SETTLES_MS ? power.ended : [];
-  const ended = [...burst, power.before].filter((one) => one !== state && one !== 'unknown');
-  return { ...power, ended, statusAt: at };
 }
 
 /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
@@ -213,7 +204,6 @@ function inState(power: Power, state: ServerState, at: number): Power {
   return {
     ...next,
     known: state,
-    before: power.known,
     since: at,
     isExpected: state === 'running' ? true : power.isExpected,
     exitedAt: isOnAgain ? Number.NaN : power.exitedAt,

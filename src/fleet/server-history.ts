@@ -102,9 +102,6 @@ const NO_MARK = { at: Number.NaN, received: Number.NaN, sent: Number.NaN };
 /** The number of state changes, and of unwanted stops, kept per server. */
 const MAX_KEPT = 20;
 
-/** A stop and the state change that shows it are at most this far apart. */
-const SAME_STOP_MS = 2_000;
-
 /** The places of the states in a strip. */
 const SHOWN: Readonly<Record<ServerState | 'down', number>> = {
   running: STRIP_STATES.indexOf('running'),
@@ -184,8 +181,9 @@ export class ServerHistory {
     this.#state = state;
   }
 
-  /** Records that the server went off, however briefly; before its reason is decided. */
+  /** Records that the server went off, however briefly; again, too, until the reason is decided. */
   wentOff(at: number): void {
+    if (this.#changes.some((change) => isStop(change, at))) return;
     this.#change({ at, state: 'offline' });
     this.#state = 'offline';
   }
@@ -195,11 +193,8 @@ export class ServerHistory {
     const stop = { at, reason, exitCode };
     if (isCrash(reason)) this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
     if (isCrash(reason) || reason === 'unknown') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
-    const isShown = (change: Change) =>
-      isOff(change.state) && change.reason === undefined && Math.abs(change.at - at) <= SAME_STOP_MS;
-    if (!this.#changes.some(isShown)) this.wentOff(at);
-    const place = this.#changes.findLastIndex(isShown);
-    this.#changes = this.#changes.map((change, index) => (index === place ? { ...stop, ...change } : change));
+    this.wentOff(at);
+    this.#changes = this.#changes.map((change) => (isStop(change, at) ? { ...change, ...stop } : change));
   }
 
   /** The unwanted and unexplained stops of the last hour, oldest first. */
@@ -263,10 +258,13 @@ export class ServerHistory {
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
   read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
     const end = Math.floor(now / STEP_MS);
-    const last = isFresh ? end : Math.min(end, this.#rings.points.newest(this.#place));
+    const newest = this.#rings.points.newest(this.#place);
+    // The last point applies until the next one while it is fresh.
+    const last = isFresh ? Math.max(newest, Math.floor(this.#freshUntil / STEP_MS)) : newest;
     const series = CHART_SERIES.map((name, ring) => {
       const steps = Array.from({ length: POINTS }, (_, index) => end - POINTS + 1 + index);
-      return [name, steps.map((step) => (step > last ? null : this.#valueAt(ring, step)))] as const;
+      const valueAt = (step: number) => this.#point(ring, Math.min(step, newest));
+      return [name, steps.map((step) => (step > last ? null : valueAt(step)))] as const;
     });
     return {
       end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / SECOND_MS),
@@ -339,12 +337,8 @@ export class ServerHistory {
     if (value > peaks.read(this.#place, ring, step)) peaks.write(this.#place, ring, step, value);
   }
 
-  /** The value of a chart at a step, up to now: the last point applies until the next one while it is fresh. */
-  #valueAt(ring: number, step: number): number | null {
-    const { points } = this.#rings;
-    const newest = points.newest(this.#place);
-    if (step > newest && step * STEP_MS > this.#freshUntil) return null;
-    const value = points.read(this.#place, ring, Math.min(step, newest));
+  #point(ring: number, step: number): number | null {
+    const value = this.#rings.points.read(this.#place, ring, step);
     // A 32-bit float holds seven digits, and a chart shows fewer.
     return Number.isNaN(value) ? null : Number(value.toPrecision(6));
   }
@@ -368,6 +362,10 @@ export class ServerHistory {
   #change(change: Change): void {
     this.#changes = [...this.#changes, change].slice(-MAX_KEPT);
   }
+}
+
+function isStop(change: Change, at: number): boolean {
+  return change.at === at && isOff(change.state);
 }
 
 function shown({ at, state, reason, exitCode }: Change, clock: WallClock): StateChange {

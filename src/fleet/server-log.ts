@@ -14,12 +14,10 @@ type EventLevel = 'info' | 'warn' | 'error';
 /** The events of one kind, with the same cause if they have one, within a minute. */
 interface Minute {
   readonly level: EventLevel;
-  readonly kind: Pick<ServerEventFields, 'panel' | 'event' | 'cause'>;
   readonly cancel: Cancel;
   total: number;
-  /** The names of the servers whose events aren't logged in full, by their ids. */
-  readonly servers: Map<string, string>;
-  readonly nodes: Set<string>;
+  /** The latest event that isn't logged in full of each server, by the servers' ids. */
+  readonly others: Map<string, ServerEventFields>;
 }
 
 const MINUTE_MS = 60_000;
@@ -39,26 +37,18 @@ export function serverLog(log: Logger, clock: Pick<Clock, 'schedule'>): Logger &
     const minute = minutes.get(kind);
     minute?.cancel();
     minutes.delete(kind);
-    if (minute !== undefined && minute.total > FULL_LINES) writeOthers(log, minute);
+    if (minute !== undefined) writeOthers(log, minute);
   }
 
   /** Counts the event in the minute of its kind, which begins with the first; true if it should be logged in full. */
   function isInFull(level: EventLevel, fields: ServerEventFields): boolean {
-    const { panel, event, cause, server, server_id: id, node } = fields;
-    const kind = `${level} ${event} ${cause ?? ''}`;
-    const minute = minutes.get(kind) ?? {
-      level,
-      kind: { panel, event, cause },
-      cancel: clock.schedule(MINUTE_MS, () => end(kind)),
-      total: 0,
-      servers: new Map(),
-      nodes: new Set(),
-    };
+    const kind = `${level} ${fields.event} ${fields.cause ?? ''}`;
+    const cancel = () => clock.schedule(MINUTE_MS, () => end(kind));
+    const minute = minutes.get(kind) ?? { level, cancel: cancel(), total: 0, others: new Map() };
     minutes.set(kind, minute);
     minute.total += 1;
     if (minute.total <= FULL_LINES) return true;
-    minute.servers.set(id, server);
-    if (node !== undefined) minute.nodes.add(node);
+    minute.others.set(fields.server_id, fields);
     return false;
   }
 
@@ -76,23 +66,21 @@ export function serverLog(log: Logger, clock: Pick<Clock, 'schedule'>): Logger &
 }
 
 /** Logs the line that stands for the events that weren't logged in full. */
-function writeOthers(log: Logger, { level, kind, total, servers, nodes }: Minute): void {
-  const { one, many, next }: EventWords = SERVER_EVENTS[shownEvent(kind)];
+function writeOthers(log: Logger, { level, total, others }: Minute): void {
+  const [first, ...rest] = others.values();
+  if (first === undefined) return;
+  const { panel, event, cause } = first;
+  const { one, many, next }: EventWords = SERVER_EVENTS[shownEvent(first)];
   const events = total - FULL_LINES;
-  const names = [...servers.values()];
-  const [node, ...otherNodes] = nodes;
-  const what = servers.size === 1 ? one : many;
-  const times = events > servers.size ? `, ${events} times` : '';
+  const names = [first, ...rest].map(({ server }) => server);
+  const nodes = [...new Set([first, ...rest].flatMap(({ node }) => node ?? []))];
+  const what = others.size === 1 ? one : many;
+  const times = events > others.size ? `, ${events} times` : '';
   const ending = next === undefined ? '' : `; ${next}`;
+  const node = nodes.length === 1 ? nodes[0] : undefined;
   log[level](
-    {
-      ...kind,
-      node: otherNodes.length === 0 ? node : undefined,
-      servers: servers.size,
-      events,
-      first: names.slice(0, NAMES_SHOWN),
-    },
-    `${servers.size} more ${what}${times} (${listed(names)})${reasonOf(kind, nodes)}${ending}`,
+    { panel, event, cause, node, servers: others.size, events, first: names.slice(0, NAMES_SHOWN) },
+    `${others.size} more ${what}${times} (${listed(names)})${reasonOf(first, nodes)}${ending}`,
   );
 }
 
@@ -101,17 +89,17 @@ function isOfServer(fields: object): fields is ServerEventFields {
 }
 
 /** As in the lines in full: with another cause than a closed socket, the server can't be monitored. */
-function shownEvent({ event, cause }: Minute['kind']): ServerEvent {
+function shownEvent({ event, cause }: ServerEventFields): ServerEvent {
   return event === 'closed' && cause !== undefined && cause !== event ? 'failing' : event;
 }
 
 /** Why it happened, and on which nodes, unless it concerns single servers. */
-function reasonOf({ event, cause }: Minute['kind'], nodes: Minute['nodes']): string {
+function reasonOf({ event, cause }: ServerEventFields, nodes: readonly string[]): string {
   if (cause === undefined) return '';
   const { scope, title } = CAUSES[cause];
   // The event `closed` means the same as the cause `closed`.
   const why = event === cause ? '' : `: ${title}`;
-  const where = scope === 'node' && nodes.size > 0 ? ` on ${listed([...nodes])}` : '';
+  const where = scope === 'node' && nodes.length > 0 ? ` on ${listed(nodes)}` : '';
   return why + where;
 }
 

@@ -338,10 +338,8 @@ export class ServerRecord implements ServerReading {
   }
 
   #see(observation: Seen): void {
-    const latest = this.#power.pending.at(-1);
     this.#power = explain([observation], this.#power);
-    const pending = this.#power.pending.at(-1);
-    if (pending !== undefined && pending.at !== latest?.at) this.#past.wentOff(pending.at);
+    for (const { at } of this.#power.pending) this.#past.wentOff(at);
     for (const stop of this.#power.decided) {
       this.#past.stopped(stop);
       this.#tell(stop);

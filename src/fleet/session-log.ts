@@ -37,18 +37,14 @@ function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionM
   const { condition, problem, blocked } = now;
   const wasLost = before.condition === 'failing' || before.condition === 'blocked';
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
-  if (condition === 'streaming') {
-    return wasLost || wasFallback || hasStreamed
-      ? { event: 'streaming_again', level: 'info', words: ' is streaming again' }
-      : { event: 'streaming', level: 'info', words: ' is streaming' };
-  }
+  const again = wasLost || (condition === 'streaming' && (wasFallback || hasStreamed)) ? ' again' : '';
+  if (condition === 'streaming')
+    return { event: again ? 'streaming_again' : 'streaming', level: 'info', words: ` is streaming${again}` };
   if (condition === 'polling') {
     if (problem !== undefined) return { event: 'fallback', level: 'info', words: ' is polled' };
     // That a server is polled until its socket opens is planned.
     const level = mode === 'poll' ? 'info' : 'debug';
-    return wasLost
-      ? { event: 'polling_again', level, words: ' is polled again' }
-      : { event: 'polling', level, words: ' is polled' };
+    return { event: again ? 'polling_again' : 'polling', level, words: ` is polled${again}` };
   }
   if (problem === undefined || (condition !== 'failing' && condition !== 'blocked'))
     return { level: 'debug', words: ` is ${condition}` };

@@ -181,7 +181,7 @@ describe('an event of many servers', () => {
 
   it('has no node in that line if there are several', () => {
     for (const node of ['fra-1', 'fra-2', 'fra-3', 'fra-4', 'fra-1', 'fra-2', 'fra-3'])
-      add({ event: 'closed' }, 'lobby', node);
+      add({ event: 'closed' }, `lobby of ${node}`, node);
     servers.flush();
     expect(visibleLines().at(-1)?.fields).toMatchObject({ event: 'closed', node: undefined, events: 2 });
   });

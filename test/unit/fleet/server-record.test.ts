@@ -287,12 +287,6 @@ describe('a stats frame at the same time as a status', () => {
     expect(shown()).toMatchObject({ state: 'offline', memory_usage_bytes: 0 });
   });
 
-  it('that is newer than the status is accepted', () => {
-    hint('starting');
-    stats('running', SECOND);
-    expect(record.state).toBe('running');
-  });
-
   it('is accepted after two seconds', () => {
     frame(running(100, 5_000));
     hint('offline', SECOND);
