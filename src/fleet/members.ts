@@ -9,7 +9,7 @@ import { NEVER, type PollIntervals, polledStalenessMs } from '../session/due.ts'
 import type { Session } from '../session/session.ts';
 import type { SessionRecord, Surroundings } from '../session/session-ports.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';
-import type { ServerRecord } from './server-record.ts';
+import type { ServerRecord, Staleness } from './server-record.ts';
 
 /** One server of a fleet. */
 export interface Member {
@@ -27,7 +27,7 @@ export interface MembersOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly gateway: PanelGateway;
-  readonly create: (target: ServerTarget) => Member;
+  readonly create: (target: ServerTarget, staleness: Staleness) => Member;
 }
 
 /** The servers of one panel, their sessions, and what those see. */
@@ -42,6 +42,8 @@ export class Members {
   /** The servers for whose sockets there is room; undefined if there is for all. */
   #withRoom: ReadonlySet<SessionRecord> | undefined;
   #configured: PollIntervals;
+  /** All servers share it, because each frame reads it. */
+  #staleness: Staleness;
   #paced: { readonly at: number; readonly intervals: PollIntervals } | undefined;
   #hasBegun = false;
   #isStopped = false;
@@ -50,6 +52,7 @@ export class Members {
   constructor(intervals: PollIntervals, options: MembersOptions) {
     this.#options = options;
     this.#configured = intervals;
+    this.#staleness = stalenessOf(intervals);
     this.#surroundings = new PanelSurroundings(options);
   }
 
@@ -68,7 +71,8 @@ export class Members {
   configure(intervals: PollIntervals): void {
     this.#configured = intervals;
     this.#paced = undefined;
-    for (const record of this.#records) record.staleness = stalenessOf(intervals);
+    this.#staleness = stalenessOf(intervals);
+    for (const record of this.#records) record.staleness = this.#staleness;
     this.changed();
   }
 
@@ -78,7 +82,8 @@ export class Members {
    */
   observe(targets: readonly ServerTarget[], prepare: () => void): void {
     const before = new Set(this.#members);
-    const { members, left, isRegrouped } = regroup(this.#members, targets, this.#options.create);
+    const create = (target: ServerTarget) => this.#options.create(target, this.#staleness);
+    const { members, left, isRegrouped } = regroup(this.#members, targets, create);
     if (isRegrouped && !this.#isStopped) {
       this.#members = members;
       this.#records = members.map(({ record }) => record);
@@ -208,7 +213,7 @@ export function hasNoData({ status: { condition } }: ServerRecord): boolean {
 }
 
 /** When samples by socket and by poll are stale. */
-export function stalenessOf(intervals: PollIntervals) {
+function stalenessOf(intervals: PollIntervals): Staleness {
   return { socket: intervals.stalenessMs, poll: polledStalenessMs(intervals) };
 }
 

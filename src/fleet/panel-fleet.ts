@@ -14,7 +14,7 @@ import { Session } from '../session/session.ts';
 import type { SessionContext, SessionSettings, SocketAccess } from '../session/session-ports.ts';
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
-import { hasNoData, Members, stalenessOf } from './members.ts';
+import { hasNoData, Members } from './members.ts';
 import { type Needs, NeedsWatch, needsOf } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
@@ -102,8 +102,8 @@ export class PanelFleet {
     };
     this.#members = new Members(settings, {
       ...shared,
-      create: (target) => {
-        const record = new ServerRecord(target, stalenessOf(this.#settings), stops);
+      create: (target, staleness) => {
+        const record = new ServerRecord(target, staleness, stops);
         return { record, session: new Session(this.#sessions, record) };
       },
     });

@@ -46,12 +46,14 @@ export interface StopContext {
   readonly log: Logger;
 }
 
+/** The maximum age of a sample in milliseconds, by source. */
+export type Staleness = Readonly<Record<SampleSource, number>>;
+
 /** One server's entry in the store: the newest accepted sample and everything counted so far. */
 export class ServerRecord implements ServerReading {
   /** Replaced as a whole when the server's description changes; never modified in place. */
   target: ServerTarget;
-  /** The maximum age of a sample in milliseconds, by source. */
-  staleness: Readonly<Record<SampleSource, number>>;
+  staleness: Staleness;
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
   consoleLines = 0;
@@ -70,11 +72,7 @@ export class ServerRecord implements ServerReading {
   #stopDueAt: number | undefined;
   #cancelDecision: Cancel | undefined;
 
-  constructor(
-    target: ServerTarget,
-    staleness: Readonly<Record<SampleSource, number>>,
-    context?: StopContext,
-  ) {
+  constructor(target: ServerTarget, staleness: Staleness, context?: StopContext) {
     this.target = target;
     this.staleness = staleness;
     this.#context = context;
@@ -255,7 +253,8 @@ export class ServerRecord implements ServerReading {
 
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
   #shownQuery(now: number): QueryReading | undefined {
-    return this.runAt(now) === this.#query?.run ? valid(this.#query, now) : undefined;
+    const query = this.#query;
+    return query !== undefined && query.run === this.runAt(now) ? valid(query, now) : undefined;
   }
 
   setPolledStaleness(poll: number): void {
