@@ -81,8 +81,8 @@ export class Discovery {
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
   #state = NEVER_READ;
-  /** Of a state that may be older. */
-  #ports: { readonly state: ListingState; readonly isTaken: ReturnType<typeof listedPorts> } | undefined;
+  /** Undefined until it is asked for after a walk. */
+  #isTaken: ReturnType<typeof listedPorts> | undefined;
   /**
    * Servers that were removed from the configuration when discovery began: the server list has yet to show whether they are
    * discovered.
@@ -110,10 +110,8 @@ export class Discovery {
 
   /** Does a port of the address of a server, which may be another panel's, belong to another one, as far as the server list shows? */
   isTaken(server: ServerTarget, port: number): boolean {
-    const state = this.#state;
-    if (this.#ports?.state !== state)
-      this.#ports = { state, isTaken: listedPorts(this.#options.panel, this.listed) };
-    return this.#ports.isTaken(server, port);
+    this.#isTaken ??= listedPorts(this.#options.panel, this.listed);
+    return this.#isTaken(server, port);
   }
 
   /** Calls a minute that the server list makes. */
@@ -227,7 +225,8 @@ export class Discovery {
     if (walk.complete) this.#undecided = [];
     const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
     this.#state = afterWalk(before, walk, clock.now(), isIncluded);
-    const isRefused = settings.discover === undefined && isRefusal(walk.problem);
+    const status = walk.problem instanceof PanelError ? walk.problem.status : undefined;
+    const isRefused = settings.discover === undefined && REFUSALS.has(status);
     this.#logWalk(walk, before, isRefused);
     this.#publish(walk.complete);
     this.#logProblems(this.problems);
@@ -265,6 +264,7 @@ export class Discovery {
   }
 
   #merge(): void {
+    this.#isTaken = undefined;
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
     const merged = mergeTargets(configured, this.listed, this.#rules);
@@ -337,12 +337,8 @@ function pagesOf(servers: number): number {
   return Math.ceil(servers / LISTING_PAGE_SIZE);
 }
 
-/** Did the panel or a firewall deny the account access to the server list, or does the panel have none? */
-function isRefusal(error: unknown): boolean {
-  return error instanceof PanelError && REFUSALS.has(error.status ?? 0);
-}
-
-const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+/** The panel or a firewall denies the account access to the server list, or the panel has none. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
 
 type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' | 'allocation'>;
 

@@ -14,18 +14,12 @@ export const LISTING_PAGE_SIZE = 100;
 /** Far more than any panel has, and too few to fill the memory. */
 const MAX_PAGES = 500;
 
-/** The most servers that a walk finds. */
-export const MAX_LISTED = MAX_PAGES * LISTING_PAGE_SIZE;
-
 /** A walk stops after this many failed pages and leaves the rest for later. */
 const MAX_FAILURES = 2;
 
 /** So many entries are read between two turns of the event loop: even hostile ones take only milliseconds. */
 const SLICE = 50;
 const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
-
-/** Reads one page of a server list. */
-export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>;
 
 /** The result of a walk through the pages of a server list. */
 export interface ListingWalk {
@@ -45,7 +39,10 @@ export interface ListingWalk {
  * Reads every page of a server list, one after the other, until the signal aborts. Pages have no stable order, so a server may be on
  * two of them: it counts once. Never rejects: what was found before a failure is kept.
  */
-export async function walkListing(read: ReadListingPage, signal?: AbortSignal): Promise<ListingWalk> {
+export async function walkListing(
+  read: (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>,
+  signal?: AbortSignal,
+): Promise<ListingWalk> {
   const found = new Map<string, ListedServer>();
   const unreadable = new Set<string>();
   const failures: Error[] = [];
@@ -114,25 +111,18 @@ export interface ListingState {
   /** By UUID: the latest entry, and how many of the walks that count have missed it in a row. */
   readonly known: ReadonlyMap<string, { readonly entry: ListedServer; readonly missedWalks: number }>;
   /** When complete walks began to find none, or less than half, of the servers. */
-  readonly shortSince: number | undefined;
+  readonly shortSince?: number | undefined;
   /** When the last complete walk ended. */
-  readonly completeAt: number | undefined;
+  readonly completeAt?: number | undefined;
   /** Why no server is discovered, according to the last complete walk. */
-  readonly empty: Problem | undefined;
+  readonly empty?: Problem | undefined;
   /** 0 before the first walk. */
   readonly pages: number;
   /** Walks that found a problem. */
   readonly failures: number;
 }
 
-export const NEVER_READ: ListingState = {
-  known: new Map(),
-  shortSince: undefined,
-  completeAt: undefined,
-  empty: undefined,
-  pages: 0,
-  failures: 0,
-};
+export const NEVER_READ: ListingState = { known: new Map(), pages: 0, failures: 0 };
 
 /** Pages have no stable order and shift while they are read, so a single walk can miss a server. */
 const WALKS_TO_VANISH = 3;
@@ -159,7 +149,7 @@ export function afterWalk(
   for (const [uuid, { entry, missedWalks: missedBefore }] of before.known) {
     if (known.has(uuid)) continue;
     // A list may show other servers each time.
-    if (known.size >= MAX_LISTED) break;
+    if (known.size >= MAX_PAGES * LISTING_PAGE_SIZE) break;
     const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
     if (missedWalks < WALKS_TO_VANISH) known.set(uuid, { entry, missedWalks });
   }

@@ -56,7 +56,7 @@ export class Members {
     this.#surroundings = new PanelSurroundings(options);
   }
 
-  /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
+  /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
   get records(): readonly ServerRecord[] {
     return this.#records;
   }
@@ -219,7 +219,7 @@ function stalenessOf(intervals: PollIntervals): Staleness {
 
 /**
  * Updates members to a list of servers, in its order: remaining ones get their new target, and new ones are created. If a server is
- * listed twice, the first entry counts. Also returns the members that left, and whether any session may be concerned.
+ * listed twice, the first entry counts. Also returns the members that left, and whether anything changed.
  */
 export function regroup(
   current: readonly Member[],
@@ -240,18 +240,14 @@ export function regroup(
     }
     leaving.delete(identity);
     const { record } = found;
-    isRegrouped ||= found !== current[members.size] || !isObservedAlike(record.target, target);
+    const isChanged = !isSame(record.target, target);
+    isRegrouped ||= isChanged || found !== current[members.size];
     members.set(identity, found);
     // Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
-    if (!isSame(record.target, target)) record.target = target;
+    if (isChanged) record.target = target;
   }
   const left = [...leaving.values()];
   return { members: [...members.values()], left, isRegrouped: isRegrouped || left.length > 0 };
-}
-
-/** Does a session treat both the same way? */
-function isObservedAlike(one: ServerTarget, other: ServerTarget): boolean {
-  return one.mode === other.mode && one.blocked === other.blocked && one.node === other.node;
 }
 
 /** Do both contain the same values? A missing key is like an undefined one. */

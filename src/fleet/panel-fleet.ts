@@ -127,7 +127,7 @@ export class PanelFleet {
     this.#observe(this.discovery.configure(settings.servers, settings.listing));
   }
 
-  /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
+  /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
   get records(): readonly ServerRecord[] {
     return this.#members.records;
   }
@@ -233,7 +233,6 @@ export class PanelFleet {
   /** The server list was read, if only in part. */
   #found(targets: readonly ServerTarget[], isComplete: boolean): void {
     this.#observe(targets);
-    this.#cancelBegin();
     this.#members.begin();
     if (isComplete) this.#members.listed();
   }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { type ReadListingPage, walkListing } from '../../../src/fleet/listing.ts';
+import { walkListing } from '../../../src/fleet/listing.ts';
 import type { ListedServer, ListingPage } from '../../../src/panel/dialect.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
@@ -10,7 +10,7 @@ type Page = readonly ListedServer[] | Error;
 /** Reads fake pages, and records which pages were requested. */
 function listingOf(pages: readonly Page[], more: Partial<ListingPage> = {}) {
   const asked: number[] = [];
-  const read: ReadListingPage = ({ page }) => {
+  const read: Parameters<typeof walkListing>[0] = ({ page }) => {
     asked.push(page);
     const servers = pages[page - 1] ?? [];
     if (servers instanceof Error) return Promise.reject(servers);
@@ -57,7 +57,7 @@ describe('walkListing', () => {
   it('ends when its signal aborts, and reports that', async () => {
     const controller = new AbortController();
     const { asked, read } = listingOf([[listed(1)], [listed(2)], [listed(3)]]);
-    const stopping: ReadListingPage = (query) => {
+    const stopping: typeof read = (query) => {
       if (query.page === 2) controller.abort(GONE);
       return read(query);
     };
