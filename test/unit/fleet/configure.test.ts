@@ -10,6 +10,7 @@ import {
   servers,
   socketsOpenedBy,
 } from '../../support/fleet-bench.ts';
+import { listed } from '../../support/listed.ts';
 
 const MINUTE = 60_000;
 
@@ -160,6 +161,18 @@ describe('a new list of servers', () => {
     close();
     await stopping;
   });
+});
+
+it('a server that the list shows as suspended is no longer polled, and the panel knows', async () => {
+  let page = [listed(1), listed(2)];
+  gateway.listing = () => Promise.resolve({ servers: page, totalPages: 1, badEntries: 0 });
+  const configured = page.map(({ uuid }) => named(uuid, { uuid, mode: 'poll' }));
+  await start(configured, { listing: { intervalMs: MINUTE } });
+  expect(conditions()).toEqual(['polling', 'polling']);
+  page = [listed(1, { blocked: 'suspended' }), listed(2)];
+  await clock.advance(MINUTE);
+  expect(conditions()).toEqual(['blocked', 'polling']);
+  expect(gateway.use?.asked.resources.size).toBe(1);
 });
 
 describe('changed settings', () => {

@@ -381,6 +381,19 @@ describe('a server that the server list shows as suspended', () => {
   });
 });
 
+it('the ports that belong to other servers are those of the latest server list', async () => {
+  const own = listed(1, { node: 'n1', address: '203.0.113.7:25565' });
+  const other = (port: number) => listed(2, { node: 'n1', address: `203.0.113.7:${port}` });
+  const taken = () =>
+    [1, 2].filter((port) => discovery.isTaken({ ...target({ uuid: own.uuid }), ...own }, port));
+  pages = [[own, other(1)]];
+  await start();
+  expect(taken()).toEqual([1]);
+  pages = [[own, other(2)]];
+  await clock.advance(5 * MINUTE);
+  expect(taken()).toEqual([2]);
+});
+
 describe('servers with the same identifier', () => {
   const twin = (n: number, name: string, end: string) =>
     listed(n, { name, uuid: `${uuidOf(n).slice(0, -1)}${end}` });
