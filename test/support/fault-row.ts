@@ -31,8 +31,6 @@ export interface FaultRow {
   readonly log?: RegExp;
   /** The fault is one of a socket that was already open, so an exporter that starts later doesn't see it. */
   readonly isOfOpenSocket?: true;
-  /** The row counts the calls of a single exporter. */
-  readonly countsCalls?: true;
   /** A text that must appear on the page, which shows the latest problem, whereas the log only reports its beginning. */
   readonly page?: RegExp;
   /** Ends the fault, unless it ends by itself. */
@@ -59,7 +57,7 @@ const WAY_MS = 8_000;
 const WARM_MS = 20_000;
 
 /** A higher speed for waits of several minutes. */
-export const LONG_WAIT_SPEED = 150;
+const LONG_WAIT_SPEED = 150;
 
 const MINUTE_MS = 60_000;
 

@@ -63,7 +63,7 @@ export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
 export const ROWS_WITH_A_CAUSE: Titled = titled(
   Object.values(GROUPS)
     .flat()
-    .filter(({ cause, isOfOpenSocket, countsCalls }) => cause && !isOfOpenSocket && !countsCalls),
+    .filter(({ cause, isOfOpenSocket }) => cause && !isOfOpenSocket),
 );
 
 /** The rows of one group except the quick ones. */

@@ -3,7 +3,7 @@ import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { RestFault } from '../../../src/simulator/schema.ts';
 import { type DeafPort, startDeafPort } from '../../support/deaf-port.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
-import { type FaultRow, LONG_WAIT_SPEED, ofPanel } from '../../support/fault-row.ts';
+import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { type Scene } from '../../support/fault-scene.ts';
 import { NEIGHBORS, TARGET } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
@@ -140,35 +140,6 @@ const calls: readonly FaultRow[] = [
   },
 ];
 
-const LONG_MS = 15 * 60_000;
-
-/** Five failures are enough to request the server list, which decides whether it is the panel's problem. */
-const FINDING_CALLS = 6;
-
-/** Long enough for leftovers of the probes to accumulate. */
-const longRefusal: FaultRow = {
-  name: 'a key that is rejected for a quarter of an hour',
-  before: ({ panel }) => panel.revokeKey(panel.apiKey),
-  during: { ...DARK, panelUp: 0 },
-  cause: 'key_refused',
-  countsCalls: true,
-  lift: async ({ panel, time, clock, watch }) => {
-    const found = panel.record.calls.length;
-    const foundIn = (panel.record.calls.at(-1)?.at ?? 0) - (panel.record.calls[0]?.at ?? 0);
-    expect(found).toBeLessThanOrEqual(FINDING_CALLS + Math.ceil(foundIn / TRIAL_GAP_MS));
-    const since = clock.now();
-    time.speed = LONG_WAIT_SPEED;
-    await watch.until(() => expect(clock.now()).toBeGreaterThan(since + LONG_MS), 2 * LONG_MS);
-    const probes = panel.record.calls.length - found;
-    // One a minute, except for the first two, which come after 15 and 30 s.
-    expect(probes).toBeLessThanOrEqual((clock.now() - since) / TRIAL_GAP_MS + 2);
-    expect(probes).toBeGreaterThanOrEqual(LONG_MS / TRIAL_GAP_MS - 1);
-    panel.acceptKey(panel.apiKey);
-  },
-  recoveryMs: RECOVERY_MS,
-  afterwards: expectOneLine,
-};
-
 /** While the tokens of open sockets live, the panel's API doesn't affect them. */
 const outages = [502, 503, 504].map(
   (status): FaultRow => ({
@@ -291,7 +262,6 @@ export const PANEL_ROWS: readonly FaultRow[] = [
   unknownName(),
   deaf(),
   ...calls,
-  longRefusal,
   ...outages,
   revocation,
   ...answers,

@@ -124,16 +124,6 @@ const ADDRESSES: readonly (readonly [address: string, cause: CauseCode])[] = [
   ['ws://localhost:1/ws', 'socket_address_not_allowed'],
 ];
 
-const silence: FaultRow = {
-  name: 'a socket on which no stats arrive, even on request',
-  arrange: ({ panel }) => panel.failSockets({ kind: 'silence', server: TARGET }),
-  during: { panelUp: 1, blocked: 'no' },
-  reconnects: 'silent',
-  log: /"cause":"no_stats"/,
-  lift: ({ panel }) => panel.clearFaults(),
-  recoveryMs: TOKENS_MS,
-};
-
 /** Adds a hanging upgrade, so that the time between two sockets is visible. */
 const silenceShown: FaultRow = {
   name: 'a socket on which no stats arrive, and no new one opens',
@@ -338,7 +328,6 @@ export const SOCKET_ROWS: readonly FaultRow[] = [
   verification,
   unknownServer,
   ...addresses,
-  silence,
   silenceShown,
   ...JWT_ERRORS.map(refusedToken),
   ...revokedTokens,

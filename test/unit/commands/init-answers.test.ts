@@ -10,12 +10,10 @@ import {
   readKey,
   readUrl,
 } from '../../../src/commands/init-answers.ts';
-import { Secret } from '../../../src/domain/secret.ts';
 
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 const URL = 'https://panel.example.com';
 const explain = () => undefined;
-const OLD = 'https://old.example.com';
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'init-'));
@@ -91,25 +89,6 @@ describe('answers', () => {
       ),
     ]);
   });
-
-  it.each<[given: string[], flags: AnswerFlags, expected: [url: string, key: string]]>([
-    [['', ''], {}, [OLD, KEY]],
-    [['', 'ptlc_AnotherSecretKey'], {}, [OLD, 'ptlc_AnotherSecretKey']],
-    [['ftp://panel', URL, ''], {}, [URL, KEY]],
-    [['ptlc_AnotherSecretKey'], { url: 'panel.example.com' }, [URL, 'ptlc_AnotherSecretKey']],
-  ])(
-    'are requested again, and an empty answer keeps the previous one: %j',
-    async (given, flags, expected) => {
-      const { asker } = person(...given);
-      const url = await readUrl(flags, asker, OLD);
-      const key = await readKey(
-        flags,
-        { env: {}, input: Readable.from([]), asker, explain },
-        new Secret(KEY),
-      );
-      expect([url, key.reveal()]).toEqual(expected);
-    },
-  );
 
   it.each<readonly [AnswerFlags, string]>([
     [{ url: 'ftp://panel' }, '--url: expected the base URL of the panel, such as https://panel.example.com'],

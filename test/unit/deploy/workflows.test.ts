@@ -76,15 +76,4 @@ describe('the workflow release', () => {
     expect(readers[0]?.env).toEqual({ NPM_TOKEN: '${{ secrets.NPM_TOKEN }}' });
     expect(readers[0]?.run).toMatch(/^if \[ -n "\$NPM_TOKEN" \]; then npm config set .*; fi\nnpm publish /m);
   });
-
-  it('passes the image the values of its labels', () => {
-    const build = jobs['image']?.steps.find(({ id }) => id === 'push');
-    const given = z
-      .string()
-      .parse(build?.with?.['build-args'])
-      .split('\n')
-      .flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? []);
-    const asked = [...readText('Dockerfile').matchAll(/^ARG (\w+)=$/gm)].flatMap(([, name = '']) => name);
-    expect([...new Set(asked)].toSorted()).toEqual(given.toSorted());
-  });
 });

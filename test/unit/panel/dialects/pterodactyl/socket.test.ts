@@ -45,35 +45,24 @@ describe('encodeMessage', () => {
 
 describe('decodeFrame', () => {
   it.each([
-    ['missing args', '{"event":"auth success"}', { event: 'auth success', args: [] }],
     ['null args', '{"event":"token expiring","args":null}', { event: 'token expiring', args: [] }],
     ['empty args', '{"event":"token expired","args":[]}', { event: 'token expired', args: [] }],
-    ['a trailing newline', '{"event":"status","args":["running"]}\n', { event: 'status', args: ['running'] }],
     [
       'keys in reverse order',
       '{"args":["offline"],"event":"status"}',
       { event: 'status', args: ['offline'] },
     ],
     ['additional keys', '{"event":"deleted","id":7}', { event: 'deleted', args: [] }],
-    ['an unknown event', '{"event":"feature match","args":["x"]}', { event: 'feature match', args: ['x'] }],
     ['an event with an empty name', '{"event":""}', { event: '', args: [] }],
     [
       'args that are not strings',
       '{"event":"stats","args":[null,7,{},"x"]}',
       { event: 'stats', args: ['x'] },
     ],
-    [
-      'stats in a string',
-      String.raw`{"event":"stats","args":["{\"state\":\"offline\"}"]}`,
-      { event: 'stats', args: ['{"state":"offline"}'] },
-    ],
     ['an empty frame', '', { bad: 'not_json' }],
     ['half a frame', '{"event":"stat', { bad: 'not_json' }],
-    ['a page from a proxy', '<html>502 Bad Gateway</html>', { bad: 'not_json' }],
     ['two frames', '{"event":"a"}{"event":"b"}', { bad: 'not_json' }],
     ['null', 'null', { bad: 'bad_shape' }],
-    ['a number', '7', { bad: 'bad_shape' }],
-    ['a string', '"auth success"', { bad: 'bad_shape' }],
     ['an array', '["status","running"]', { bad: 'bad_shape' }],
     ['no event', '{"args":["running"]}', { bad: 'bad_shape' }],
     ['an event that is not a string', '{"event":7,"args":[]}', { bad: 'bad_shape' }],
