@@ -7,7 +7,7 @@ import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
 import { type RunOptions, runDoctor } from '../doctor/run.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { serversInWords } from '../domain/sentences.ts';
+import { counted } from '../domain/sentences.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
@@ -110,5 +110,5 @@ const CLEAR_LINE = '\r\u001B[K';
 
 /** Shows a line that is redrawn while the exporter runs. */
 function liveProgress(write: Write): NonNullable<RunOptions['onProgress']> {
-  return (withData, servers) => write(`${CLEAR_LINE}${withData} of ${serversInWords(servers)} have data`);
+  return (withData, servers) => write(`${CLEAR_LINE}${withData} of ${counted(servers, 'server')} have data`);
 }

@@ -4,7 +4,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import type { Condition } from '../domain/reading.ts';
-import { listed, serversInWords } from '../domain/sentences.ts';
+import { counted, listed } from '../domain/sentences.ts';
 import { rounded } from './describe.ts';
 import { type Printout, padded, paintResult, type Shown } from './paint.ts';
 import {
@@ -170,10 +170,10 @@ function serverLines(servers: readonly ServerReport[], page: Printout): readonly
   const hidden = [
     ...(untested === 0
       ? []
-      : [`${serversInWords(untested)} not tested: no data and no problem of their own`]),
+      : [`${counted(untested, 'server')} not tested: no data and no problem of their own`]),
     ...(failed.length <= MAX_ROWS ? [] : [`${failed.length - MAX_ROWS} more with problems (not shown)`]),
     ...(isLong && tested.length > failed.length
-      ? [`${serversInWords(tested.length - failed.length)} without problems (not shown)`]
+      ? [`${counted(tested.length - failed.length, 'server')} without problems (not shown)`]
       : []),
   ];
   return [...rowsOf(shown.map(serverRow), page), ...hidden.map((line) => page.wrapped(line, '  '))];
@@ -186,7 +186,7 @@ function serverRow({ name, result, condition, state, players, problems, held }: 
   const parts = [
     ...(way === undefined
       ? []
-      : [`${way}, ${state}${players === undefined ? '' : `, ${count(players, 'player')}`}`]),
+      : [`${way}, ${state}${players === undefined ? '' : `, ${counted(players, 'player')}`}`]),
     ...problems.map(({ cause }) => CAUSES[cause].title),
     ...(held === undefined ? [] : [held]),
   ];
@@ -219,7 +219,7 @@ function selectionLines(selection: Selection, page: Printout): readonly string[]
   ] as const;
   return [
     '',
-    `  discover: ${serversInWords(selection.listed)} listed, ${monitored} of them monitored`,
+    `  discover: ${counted(selection.listed, 'server')} listed, ${monitored} of them monitored`,
     ...unmatched.map((pattern) => page.wrapped(`${pattern} matches none of them`, '  ')),
     ...tables.flatMap(([title, rows]) => {
       const lines = rows.map(({ description, servers }) =>
@@ -235,31 +235,27 @@ function summary(report: DoctorReport, page: Printout): string {
   const servers = panels.flatMap((panel) => panel.servers);
   const problems = panels.flatMap((panel) => panel.problems);
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
-  const cost = `${count(calls, 'call')} in ${Math.max(1, Math.round(durationMs / 1_000))} s, version ${VERSION}`;
+  const cost = `${counted(calls, 'call')} in ${Math.max(1, Math.round(durationMs / 1_000))} s, version ${VERSION}`;
   const failed = servers.filter(({ result }) => result === 'failed').length;
   const untested = servers.filter(({ result }) => result === 'untested').length;
   const warnings = problems.filter(({ result }) => result === 'warning').length;
   const failures = problems.length - warnings;
   if (isAllHealthy(report)) {
     const parts = [
-      count(panels.length, 'panel'),
-      serversInWords(servers.length),
-      ...(warnings === 0 ? [] : [count(warnings, 'warning')]),
+      counted(panels.length, 'panel'),
+      counted(servers.length, 'server'),
+      ...(warnings === 0 ? [] : [counted(warnings, 'warning')]),
     ];
     return `${page.paint('green', `No problems: ${parts.join(', ')}`)} (${cost}).`;
   }
   const parts = [
-    ...(failures === 0 ? [] : [count(failures, 'problem')]),
-    ...(failed === 0 ? [] : [`${failed} of ${serversInWords(servers.length)} affected`]),
-    ...(untested === 0 ? [] : [`${serversInWords(untested)} not tested`]),
+    ...(failures === 0 ? [] : [counted(failures, 'problem')]),
+    ...(failed === 0 ? [] : [`${failed} of ${counted(servers.length, 'server')} affected`]),
+    ...(untested === 0 ? [] : [`${counted(untested, 'server')} not tested`]),
     ...(stopped ? ['interrupted'] : []),
   ];
   const verdict = failures > 0 ? 'Problems found' : 'Incomplete';
   return `${page.paint('red', verdict)}: ${parts.join(', ')} (${cost}).`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** The report as a JSON document; docs/doctor.md documents its fields, which are stable. */

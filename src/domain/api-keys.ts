@@ -28,11 +28,6 @@ export function prefixWords(kind: keyof typeof API_KEY_PREFIXES): string {
 /** What to do about an application key. */
 export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixWords('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
 
-/** Whether the key's prefix shows that it is for the application API. */
-export function isApplicationKey(key: string): boolean {
-  return hasPrefix(key, 'application');
-}
-
 /** Whether the key begins as this kind of keys does. */
 export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
   return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));
@@ -42,7 +37,7 @@ const MAX_LENGTH = 4_096;
 
 /** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
 export function apiKeyProblem(key: string): string | undefined {
-  if (isApplicationKey(key)) {
+  if (hasPrefix(key, 'application')) {
     return `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`;
   }
   return keyTextProblem(key);

@@ -13,6 +13,6 @@ export function withAdvice(observation: string, advice: string): string {
 }
 
 /** `1 server`, `2 servers`. */
-export function serversInWords(count: number): string {
-  return `${count} ${count === 1 ? 'server' : 'servers'}`;
+export function counted(amount: number, thing: string): string {
+  return `${amount} ${thing}${amount === 1 ? '' : 's'}`;
 }

@@ -15,7 +15,6 @@ export interface Limits {
   readonly ioWeight?: number;
   /**
    * The server list's memory limit; it applies if the configuration and the node give none, because nodes grant slightly more.
-   *
    */
   readonly listedMemoryBytes?: number;
 }

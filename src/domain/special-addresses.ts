@@ -112,12 +112,11 @@ function formsOf(address: string): readonly string[] {
 function quadAt(address: string, places: readonly number[]): string {
   const [bare = ''] = address.split('%', 1);
   // The URL parser converts every notation to groups of hexadecimal digits.
-  const [head = [], tail = []] = new URL(`http://[${bare}]`).hostname
-    .slice(1, -1)
-    .split('::')
-    .map((half) => half.split(':').filter((group) => group !== ''));
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
-  const groups = [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
-  const bytes = groups.flatMap((group) => [group >> 8, group & 0xff]);
+  const [head = '', tail = ''] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split('::').map(digitsOf);
+  const bytes = Buffer.from(head + tail.padStart(32 - head.length, '0'), 'hex');
   return places.map((place) => bytes[place]).join('.');
+}
+
+function digitsOf(groups: string): string {
+  return groups.replaceAll(/:?(\w+)/g, (_, group: string) => group.padStart(4, '0'));
 }

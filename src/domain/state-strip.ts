@@ -42,8 +42,8 @@ export function readStrip(text: string): {
   readonly runs: readonly StripPart[];
   readonly seconds: readonly StripPart[];
 } {
-  const [runs = '', seconds = ''] = text.split(';').map(partsOf);
-  return { runs: runs || [], seconds: seconds || [] };
+  const [runs = [], seconds = []] = text.split(';').map(partsOf);
+  return { runs, seconds };
 }
 
 function partsOf(text: string): readonly StripPart[] {

@@ -2,7 +2,7 @@ import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/discovery.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
-import { NAMES_SHOWN, serversInWords } from '../domain/sentences.ts';
+import { counted, NAMES_SHOWN } from '../domain/sentences.ts';
 import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError } from '../panel/errors.ts';
@@ -255,7 +255,7 @@ export function mergeProblems({ ambiguous, leftOut }: MergedTargets, maxServers:
     const nameOf = ({ name, uuid }: ListedServer) =>
       cause === 'same_identifier' ? `${name} (${uuid})` : name;
     const names = servers.slice(0, NAMES_SHOWN).map(nameOf);
-    const detail = `${serversInWords(servers.length)} left out (${why}); first: ${names.join(', ')}`;
+    const detail = `${counted(servers.length, 'server')} left out (${why}); first: ${names.join(', ')}`;
     return servers.length === 0 ? [] : [{ cause, detail }];
   });
 }

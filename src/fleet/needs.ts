@@ -3,7 +3,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
-import { serversInWords } from '../domain/sentences.ts';
+import { counted } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { SocketLimit } from './socket-limit.ts';
 
@@ -174,7 +174,7 @@ export class NeedsWatch {
 
 /** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
 function collectionOf({ servers, requiredSockets: sockets, polls }: Needs): string {
-  const all = serversInWords(servers);
+  const all = counted(servers, 'server');
   const blocked = servers - sockets - polls;
   const streaming = sockets === servers ? `streaming ${all}` : `streaming ${sockets} of ${all}`;
   return `${streaming}${polls > 0 ? `, polling ${polls}` : ''}${blocked > 0 ? ` (${blocked} blocked)` : ''}`;

@@ -1,6 +1,6 @@
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
-import { isApplicationKey } from '../domain/api-keys.ts';
+import { hasPrefix } from '../domain/api-keys.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
@@ -76,7 +76,7 @@ function causeOf(refusal: HttpRefusal, body: ErrorBody): CauseCode {
   if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';
   const cause = isForeign
     ? foreignCause(status, body.detail)
-    : refusalCause({ ...body, endpoint, status, isApplicationKey: isApplicationKey(apiKey) });
+    : refusalCause({ ...body, endpoint, status, isApplicationKey: hasPrefix(apiKey, 'application') });
   return timeoutCause(cause, endpoint);
 }
 

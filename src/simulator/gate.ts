@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { isApplicationKey } from '../domain/api-keys.ts';
+import { hasPrefix } from '../domain/api-keys.ts';
 import type { Clock } from '../domain/clock.ts';
 import { sleep } from '../domain/until-aborted.ts';
 import { refusal, refusalAnswer, type SimulatedAnswer } from './answers.ts';
@@ -42,9 +42,9 @@ export interface KeyPolicy {
 }
 
 const CLIENT_KEYS: KeyPolicy = {
-  isKnown: (key, clientKeys) => clientKeys.has(key) || isApplicationKey(key),
+  isKnown: (key, clientKeys) => clientKeys.has(key) || hasPrefix(key, 'application'),
   refusal: (key) =>
-    isApplicationKey(key)
+    hasPrefix(key, 'application')
       ? 'You are attempting to use an application API key on an endpoint that requires a client API key.'
       : undefined,
 };

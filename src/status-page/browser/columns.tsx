@@ -1,4 +1,5 @@
 import type { ComponentChild, JSX } from 'preact';
+import { counted } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
 import { SATURATED_FROM } from '../../domain/troubles.ts';
 import { ATTENTION, groupOf } from '../data/attention.ts';
@@ -7,7 +8,6 @@ import {
   conditionTitle,
   coreLimit,
   cores,
-  counted,
   NOTHING,
   rate,
   STOP_TITLES,

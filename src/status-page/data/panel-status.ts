@@ -8,9 +8,10 @@ import type {
   PanelReading,
   ServerReading,
 } from '../../domain/reading.ts';
+import { counted } from '../../domain/sentences.ts';
 import { panelViewOf } from '../../metrics/families.ts';
 import { type Complaint, isFact } from './complaint.ts';
-import { counted, things } from './words.ts';
+import { things } from './words.ts';
 
 /** One panel as the page shows it. */
 export interface PanelStatus {

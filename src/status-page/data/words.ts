@@ -84,8 +84,3 @@ export function sentence(words: string): string {
 export function things(amount: number | undefined, thing: string): string {
   return amount === 1 ? thing : `${thing}s`;
 }
-
-/** `1 server`, `2 servers`. */
-export function counted(amount: number, thing: string): string {
-  return `${amount} ${things(amount, thing)}`;
-}

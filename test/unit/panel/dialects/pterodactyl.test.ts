@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isApplicationKey } from '../../../../src/domain/api-keys.ts';
+import { hasPrefix } from '../../../../src/domain/api-keys.ts';
 import { decodeErrorBody, PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
 
 const envelope = (detail: string) =>
@@ -124,5 +124,5 @@ it.each([
   ['pacc_key', false],
   ['a ptla_ in the middle', false],
 ])('the key %j is for the application API: %s', (key, expected) => {
-  expect(isApplicationKey(key)).toBe(expected);
+  expect(hasPrefix(key, 'application')).toBe(expected);
 });
