@@ -172,6 +172,14 @@ describe('state changes', () => {
     ]);
   });
 
+  it('show a stop whose event was lost before the start that followed, once its reason is known', () => {
+    pass('running');
+    record.stateHint('starting', at());
+    record.stateHint('running', at() + 3_000);
+    record.decideStop(at() + 10_000);
+    expect(changes(at() + 10_000)).toEqual([['offline', 'unknown'], 'starting', 'running']);
+  });
+
   it('show a stop that no state showed, followed by the state since', () => {
     pass('running');
     second += 3;

@@ -237,6 +237,9 @@ describe('starts and stops', () => {
     poll(running(10, 5), 30 * SECOND);
     expect(record.starts).toBe(1);
     expect(shown().stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    poll(OFF, 30 * SECOND);
+    poll({ state: 'starting', uptimeMs: 0 }, 30 * SECOND);
+    expect(record.starts).toBe(2);
   });
 });
 
