@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,7 +7,8 @@ import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
-import { configFile, endPrograms } from '../support/program.ts';
+import { launch } from '../support/process.ts';
+import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -19,7 +19,6 @@ const OWN_KEY = 'ptlc_TheUsersOwnKey';
 
 let panel: Simulator;
 let config: string;
-const running = new Set<ChildProcess>();
 
 beforeEach(async () => {
   panel = await startSimulator({
@@ -33,56 +32,20 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const child of running) child.kill('SIGKILL');
-  await panel.stop();
   await endPrograms();
+  await panel.stop();
 });
 
-interface Options {
-  /** The piped input; undefined leaves the pipe open. */
-  readonly input?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
+type Env = Readonly<Record<string, string>>;
 
-interface Running {
-  readonly child: ChildProcess;
-  readonly ended: Promise<number | null>;
-  stdout: string;
-  stderr: string;
-}
+const open = (args: readonly string[], env: Env = {}) =>
+  runProgram(['console', '--config', config, ...args], { env, input: 'open' });
 
-function run(command: string, args: readonly string[], { input, env = {} }: Options): Running {
-  const child = spawn(command, args, {
-    env: { PATH: process.env['PATH'], TERM: 'xterm', ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', (code) => {
-      running.delete(child);
-      resolve(code);
-    });
-  });
-  const opened: Running = { child, ended, stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    opened.stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    opened.stderr += text;
-  });
-  // A program may end before it has read everything.
-  child.stdin.on('error', () => undefined);
-  if (input !== undefined) child.stdin.end(input);
-  return opened;
-}
-
-const open = (args: readonly string[], options: Options = {}) =>
-  run(process.execPath, [CLI, 'console', '--config', config, ...args], options);
-
-async function outcome(args: readonly string[], options: Options = { input: '' }) {
-  const opened = open(args, options);
-  const code = await opened.ended;
-  return { code, stdout: opened.stdout, stderr: opened.stderr };
+/** Runs it until it ends by itself. */
+async function outcome(args: readonly string[], env: Env = {}, text = '') {
+  const program = runProgram(['console', '--config', config, ...args], { env, input: { text } });
+  const { code } = await program.ended;
+  return { code, stdout: program.stdout, stderr: program.stderr };
 }
 
 const commands = () =>
@@ -93,30 +56,31 @@ const OWN = { GAMESERVER_CONSOLE_API_KEY: OWN_KEY };
 
 describe('console on a pipe', () => {
   it('sends each line, and prints only what the server prints', async () => {
-    const { code, stdout, stderr } = await outcome(['survival'], { input: 'list\nsave-all\n', env: OWN });
+    const { code, stdout, stderr } = await outcome(['survival'], OWN, 'list\nsave-all\n');
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '> list\n> save-all\n', stderr: NOTES });
   });
 
   it.each(['SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
-    const opened = open(['survival'], { env: OWN });
+    const opened = open(['survival'], OWN);
     await eventually(() => expect(opened.stderr).toBe(NOTES));
-    opened.child.kill(signal);
-    expect(await opened.ended).toBe(0);
+    opened.kill(signal);
+    expect(await opened.ended).toEqual({ code: 0, signal: null });
     await eventually(() =>
       expect(panel.record.sockets(panel.server('survival').uuid)).toMatchObject({ open: 0 }),
     );
   });
 
   it('ends quietly when its reader is gone', async () => {
-    const opened = open(['survival'], { env: OWN });
+    const opened = open(['survival'], OWN);
     await eventually(() => expect(opened.stderr).toBe(NOTES));
-    opened.child.stdout?.destroy();
-    const line = () => panel.sockets({ kind: 'send', event: 'console output', args: ['x'.repeat(1_000)] });
+    opened.leave();
+    let isOver = false;
+    const ended = opened.ended.finally(() => (isOver = true));
     await eventually(() => {
-      line();
-      expect(opened.child.exitCode).not.toBeNull();
+      panel.sockets({ kind: 'send', event: 'console output', args: ['x'.repeat(1_000)] });
+      expect(isOver).toBe(true);
     });
-    expect(await opened.ended).toBe(0);
+    expect(await ended).toEqual({ code: 0, signal: null });
     expect(opened.stderr).toBe(NOTES);
   });
 });
@@ -137,7 +101,7 @@ describe('the key of a console', () => {
     await writeFile(file, `${OWN_KEY}\n`);
     await chmod(file, 0o600);
     expect(await outcome(['survival', '--api-key-file', file])).toMatchObject({ code: 0, stderr: NOTES });
-    expect(await outcome(['survival'], { input: '', env: OWN })).toMatchObject({ code: 0, stderr: NOTES });
+    expect(await outcome(['survival'], OWN)).toMatchObject({ code: 0, stderr: NOTES });
     expect(await outcome(['survival'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the file "not-for-you" can\'t be read') as string,
@@ -164,20 +128,23 @@ describe('a console that fails', () => {
 describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
   const openInTerminal = (args: readonly string[]) => {
     const words = [process.execPath, CLI, 'console', '--config', config, ...args];
-    return run(SCRIPT, ['-qec', words.join(' '), '/dev/null'], { env: OWN });
+    return launch(SCRIPT, ['-qec', words.join(' '), '/dev/null'], {
+      env: { TERM: 'xterm', ...OWN },
+      input: 'open',
+    });
   };
 
   it('sends typed lines, shows only colors, and ends on Ctrl-D', async () => {
     const opened = openInTerminal(['survival']);
     await eventually(() => expect(opened.stdout).toContain('survival is running'));
     expect(opened.stdout).toContain('survival> ');
-    opened.child.stdin?.write('list\r');
+    opened.write('list\r');
     await eventually(() => expect(commands()).toEqual(['list']));
     const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[?1049h';
     panel.sockets({ kind: 'send', event: 'console output', args: [hostile] });
     await eventually(() => expect(opened.stdout).toContain('\u001b[31mred\u001b[0m\r\n'));
-    opened.child.stdin?.write('\u0004');
-    expect(await opened.ended).toBe(0);
+    opened.write('\u0004');
+    expect(await opened.ended).toMatchObject({ code: 0 });
     expect(opened.stdout).not.toContain('owned');
     expect(opened.stdout).not.toContain('?1049h');
   });
@@ -189,8 +156,8 @@ describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
     const opened = openInTerminal(['survival', '--power', 'stop']);
     await eventually(() => expect(opened.stdout).toContain('stop survival on panel main? [y/N] '));
     expect(panel.record.calls).toEqual([]);
-    opened.child.stdin?.write(`${answer}\r`);
-    expect(await opened.ended).toBe(code);
+    opened.write(`${answer}\r`);
+    expect(await opened.ended).toMatchObject({ code });
     expect(opened.stdout).toContain(words);
     expect(panel.server('survival').state).toBe(state);
   });

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -225,29 +224,26 @@ const MOVED = new RegExp(String.raw`\r?\n|${ESCAPE}\[\d*[A-GJK]`);
 /** Runs `init` in its own terminal. */
 function inTerminal(args: string, columns = 80) {
   const command = `stty cols ${columns}; exec ${process.execPath} ${CLI} init ${args}`;
-  const child = spawn('script', ['-q', '-e', '-c', command, '/dev/null'], {
+  const program = launch('script', ['-q', '-e', '-c', command, '/dev/null'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], TERM: 'xterm', SHELL: '/bin/sh' },
+    env: { TERM: 'xterm', SHELL: '/bin/sh' },
+    input: 'open',
   });
-  let output = '';
+  const output = () => program.stdout + program.stderr;
   let seen = 0;
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  }
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   return {
     get output() {
-      return stripVTControlCharacters(output);
+      return stripVTControlCharacters(output());
     },
     get raw() {
-      return output;
+      return output();
     },
-    ended,
+    ended: program.ended.then(({ code }) => code),
     /** Types keys once the terminal shows the text, after what was waited for before. */
     async type(after: string, keys: string) {
-      await eventually(() => expect(output.slice(seen)).toContain(after));
-      seen = output.indexOf(after, seen) + after.length;
-      child.stdin.write(keys);
+      await eventually(() => expect(output().slice(seen)).toContain(after));
+      seen = output().indexOf(after, seen) + after.length;
+      program.write(keys);
     },
   };
 }

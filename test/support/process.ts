@@ -13,6 +13,10 @@ export interface RunningProcess {
   readonly pid: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
+  /** Types this into its standard input, which is then still open. */
+  write(text: string): void;
+  /** Stops reading its output. */
+  leave(): void;
   /** Resolves when the process has ended and its output has been read completely. */
   readonly ended: Promise<Ending>;
   /** Waits until the output so far, on either stream, matches; rejects if the process ends first. */
@@ -20,9 +24,11 @@ export interface RunningProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-interface LaunchOptions {
+export interface LaunchOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Its standard input: a text, or a pipe that stays open for `write`; none by default. */
+  readonly input?: { readonly text: string } | 'open' | undefined;
 }
 
 const launched = new Set<ChildProcess>();
@@ -31,13 +37,16 @@ const launched = new Set<ChildProcess>();
 export function launch(
   command: string,
   args: readonly string[],
-  { cwd, env = {} }: LaunchOptions = {},
+  { cwd, env = {}, input }: LaunchOptions = {},
 ): RunningProcess {
   const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A program may end before it has read everything.
+  child.stdin.on('error', () => undefined);
+  if (input !== 'open') child.stdin.end(input?.text ?? '');
   launched.add(child);
   let [stdout, stderr] = ['', ''];
   const watchers = new Set<() => void>();
@@ -71,6 +80,8 @@ export function launch(
       return stderr;
     },
     ended,
+    write: (text) => void child.stdin.write(text),
+    leave: () => void child.stdout.destroy(),
     printed: (pattern) => waitForOutput(pattern, output, hasEnded, watchers),
     kill: (signal) => void child.kill(signal),
   };

@@ -6,16 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import { type ParsedFamily, parseExposition } from './exposition-parser.ts';
-import { endProcesses, launch, type RunningProcess } from './process.ts';
+import { endProcesses, type LaunchOptions, launch, type RunningProcess } from './process.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 type Labels = Readonly<Record<string, string>>;
-type Environment = Readonly<Record<string, string>>;
 
-interface RunOptions {
-  readonly cwd?: string;
-  readonly env?: Environment;
+interface RunOptions extends LaunchOptions {
   /** Flags of Node itself. */
   readonly nodeFlags?: readonly string[];
 }
