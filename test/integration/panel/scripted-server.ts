@@ -6,7 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { OpenSockets } from '../../support/open-sockets.ts';
 
 /** A server on a free port of 127.0.0.1, whose responses the test writes itself. */
 export interface ScriptedServer {
@@ -30,6 +31,8 @@ export async function scriptedServer(
     answer(response, request);
   };
   const server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
+  const open = new OpenSockets();
+  server.on('connection', (socket: Socket) => open.keep(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -37,11 +40,7 @@ export async function scriptedServer(
     port,
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => open.close(server),
   };
 }
 

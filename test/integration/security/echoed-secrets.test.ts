@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
@@ -6,6 +5,7 @@ import { ECHOES } from '../../support/echoes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { pageData } from '../../support/page-data.ts';
+import { yamlOf } from '../../support/stage.ts';
 import { envelope, json, page, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
 import { frame } from './hostile-panel.ts';
 
@@ -94,14 +94,7 @@ beforeAll(async () => {
     });
   });
   exporter = await startExporter({
-    yaml: [
-      'panels:',
-      '  - name: main',
-      `    url: ${panel.url}`,
-      `    api_key: ${KEY}`,
-      '    requests_per_minute: 60000',
-      '    discover: {}',
-    ].join('\n'),
+    yaml: yamlOf({ url: panel.url, apiKey: KEY }, ['requests_per_minute: 60000', 'discover: {}']),
   });
   await eventually(async () => {
     const { servers } = (await (await fetch(`${exporter.url}/api/v1/servers`)).json()) as {
@@ -114,10 +107,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await exporter.stop();
-  panel.server.closeAllConnections();
-  const closed = once(panel.server, 'close');
-  panel.server.close();
-  await closed;
+  await panel.close();
 });
 
 describe('a panel that repeats the key and the token', () => {

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { CREDENTIALS, json, RESOURCES } from '../panel/scripted-server.ts';
+import { yamlOf } from '../../support/stage.ts';
+import { CREDENTIALS, json, RESOURCES, scriptedServer } from '../panel/scripted-server.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -37,13 +35,10 @@ export async function startHostilePanel(
   servers: readonly HostileServer[],
   certificate?: { readonly key: string; readonly cert: string },
 ): Promise<HostilePanel> {
-  const calls: IncomingMessage[] = [];
   const upgrades: IncomingMessage[] = [];
-  const connections = new Set<Socket>();
   const serverOf = ({ url = '' }: IncomingMessage) => servers[Number.parseInt(idIn(url), 16)];
 
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
-    calls.push(request);
+  const panel = await scriptedServer((response, request) => {
     const server = serverOf(request);
     const { host } = request.headers;
     const socket = server?.socket ?? `ws://${host}/${idIn(request.url ?? '')}/ws`;
@@ -52,44 +47,28 @@ export async function startHostilePanel(
       ? (server?.credentials ?? credentials)
       : server?.resources;
     (answer ?? json(200, RESOURCES))(response, request);
-  };
-  const http = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
+  }, certificate);
   const acceptor = new WebSocketServer({ noServer: true });
-  http.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.on('error', () => undefined);
-  });
-  http.on('upgrade', (request, socket, head) => {
+  panel.server.on('upgrade', (request, socket, head) => {
     upgrades.push(request);
     acceptor.handleUpgrade(request, socket, head, (ws) => {
       ws.on('error', () => undefined);
       (serverOf(request)?.node ?? behave)(ws);
     });
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const { port } = http.address() as AddressInfo;
 
   return {
-    port,
-    calls,
+    port: panel.port,
+    calls: panel.requests,
     upgrades,
     yaml: (url, ...settings) =>
-      [
-        'panels:',
-        '  - name: main',
-        `    url: ${url}`,
-        `    api_key: ${KEY}`,
-        '    requests_per_minute: 6000',
-        ...settings.map((line) => `    ${line}`),
-        '    servers:',
-        ...servers.map(({ name }, index) => `      - { id: "${idOf(index)}", name: "${name}" }`),
-      ].join('\n'),
-    stop: async () => {
-      for (const connection of connections) connection.destroy();
-      http.close();
-      await once(http, 'close');
-    },
+      yamlOf({ url, apiKey: KEY }, [
+        'requests_per_minute: 6000',
+        ...settings,
+        'servers:',
+        ...servers.map(({ name }, index) => `  - { id: "${idOf(index)}", name: "${name}" }`),
+      ]),
+    stop: () => panel.close(),
   };
 }
 
