@@ -274,11 +274,7 @@ const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE).transform
     origin: panel.origin ?? new URL(panel.url).origin,
     listing: list ?? (limitsFromListing ? FACTS_LISTING : undefined),
     servers: panel.servers.map(
-      (server): ServerTarget => ({
-        ...server,
-        panel: panel.name,
-        daemon: server.daemon ?? daemon,
-      }),
+      (server): ServerTarget => ({ ...server, panel: panel.name, daemon: server.daemon ?? daemon }),
     ),
   }),
 );

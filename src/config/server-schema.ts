@@ -102,9 +102,6 @@ const queryShape = {
   ),
 };
 
-/** `query` of a server. */
-const query = settings('a map, such as `query: { type: minecraft }`', queryShape);
-
 /** The name of a panel or a server, which appears in labels and log lines. */
 export const name = (of: string) =>
   scalar(`a ${of} name of 1 to 200 printable characters`, {
@@ -172,9 +169,9 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
     'Whether alerts fire when the server is off. running: always. any: never. auto: once it has been seen running, until somebody stops it.',
   ),
   mode: mode(),
-  query: optional(query, { type: 'minecraft' }).describe(
-    'Query the game for its [players](players.md). Default: not queried.',
-  ),
+  query: optional(settings('a map, such as `query: { type: minecraft }`', queryShape), {
+    type: 'minecraft',
+  }).describe('Query the game for its [players](players.md). Default: not queried.'),
   daemon: optional(oneOf(DAEMONS), 'wings').describe('As `daemon` of the panel, for this server.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel.'),
 }).transform((entry) => ({ ...entry, uuid: fullIdOf(entry), name: entry.name ?? identityOf(entry) }));
@@ -211,9 +208,7 @@ const match = () =>
     egg: globs("the name of the server's egg", 'Paper*'),
   });
 
-const ruleMatch = match().meta({
-  description: 'The servers that the rule applies to. All given keys must match.',
-});
+const ruleMatch = match().describe('The servers that the rule applies to. All given keys must match.');
 
 const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   match: ruleMatch,

@@ -135,13 +135,12 @@ export async function loadSettings<Parsed>(
     return { issues: [{ file: KNOWN_SECRETS.redact(file), path: '', message }], files: [file] };
   }
   const files = new Set([file]);
-  const read: ReadFile = async (name, kind) => {
+  readNamed = async (name, kind) => {
     const path = pathFrom(file, name);
     files.add(path);
     return kind === skipped ? undefined : readTextFile(path, kind);
   };
   // A schema begins to read all files at once, so no other load comes between.
-  readNamed = read;
   const parsing = parse(text.content);
   readNamed = undefined;
   return { parsed: await parsing, files: [...files] };
