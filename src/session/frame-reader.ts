@@ -51,32 +51,33 @@ export class FrameReader {
 
   /** Reads what is at the beginning of the buffer; returns true to go on. */
   #read(buffer: Buffer, size: number): true {
-    const read = buffer.subarray(0, size);
-    const bytes = this.#beginning === undefined ? read : Buffer.concat([this.#beginning, read]);
+    const beginning = this.#beginning;
+    const bytes = beginning === undefined ? buffer : Buffer.concat([beginning, buffer.subarray(0, size)]);
+    const end = beginning === undefined ? size : bytes.length;
     this.#beginning = undefined;
-    let at = this.#pass(bytes, 0);
-    while (at < bytes.length) {
+    let at = this.#pass(bytes, 0, end);
+    while (at < end) {
       const content = at + headerLength(bytes, at);
-      if (content > bytes.length) {
-        this.#beginning = Buffer.from(bytes.subarray(at));
+      if (content > end) {
+        this.#beginning = Buffer.from(bytes.subarray(at, end));
         break;
       }
       const next = content + contentLength(bytes, at);
-      if (bytes[at] === TEXT && next <= bytes.length) {
+      if (bytes[at] === TEXT && next <= end) {
         this.#deliver(bytes.subarray(content, next));
         at = next;
       } else {
         const isPing = (bytes[at] === PING || bytes[at] === PONG) && next - content <= MAX_SHORT;
         this.#forWs = isPing || bytes[at] === TEXT ? next - at : Number.POSITIVE_INFINITY;
-        at = this.#pass(bytes, at);
+        at = this.#pass(bytes, at, end);
       }
     }
     return true;
   }
 
   /** Passes on what is for ws; returns the offset of what follows. */
-  #pass(bytes: Buffer, at: number): number {
-    const next = Math.min(at + this.#forWs, bytes.length);
+  #pass(bytes: Buffer, at: number, end: number): number {
+    const next = Math.min(at + this.#forWs, end);
     // First, because the handshake may end in the call.
     this.#forWs -= next - at;
     if (next > at) this.#socket?.push(Buffer.from(bytes.subarray(at, next)));
