@@ -40,12 +40,14 @@ export interface Stop extends LastStop {
 export const NOTHING_SEEN = {
   /** The latest word: `unknown` if it wasn't understood. */
   state: 'unknown' as ServerState,
-  /** The latest known state, and when it began. */
+  /** The latest known state, when it began, and the one before it. */
   known: 'unknown' as ServerState,
   since: Number.NEGATIVE_INFINITY,
+  before: 'unknown' as ServerState,
   /** The known state was seen on the current socket, so that the next one is a transition. */
   isUnbroken: false,
-  /** When a `status` event last showed that state as a new one. */
+  /** The states that the latest `status` events ended. */
+  ended: [] as readonly ServerState[],
   statusAt: Number.NEGATIVE_INFINITY,
   starts: 0,
   startedAt: Number.NEGATIVE_INFINITY,
@@ -128,9 +130,7 @@ export function decisionDueAt({ pending: [first] }: Power): number | undefined {
 function afterState(before: Power, seen: StateSeen): Power {
   const { state, at, source } = seen;
   const power = afterTransition(before, seen);
-  // The `stats` frame may also have been first.
-  const isNew = state === power.known && at - power.since <= STATUS_SETTLES_MS;
-  if (source === 'status') return isNew ? { ...power, statusAt: at } : power;
+  if (source === 'status') return afterStatus(power, state, at);
   return isOff(state) || power.starts !== before.starts ? power : afterUptime(power, seen);
 }
 
@@ -162,6 +162,15 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
     isUnbroken: !isPoll && (before.isUnbroken || state !== 'unknown'),
     offSeenFrom: isOff(state) ? measuredFrom : power.offSeenFrom,
   };
+}
+
+/** Remembers which states an event ended: a sample may still show them. */
+function afterStatus(power: Power, state: ServerState, at: number): Power {
+  // The `stats` frame may also have been first.
+  if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;
+  const burst = at - power.statusAt <= STATUS_SETTLES_MS ? power.ended : [];
+  const ended = [...burst, power.before].filter((one) => one !== state && one !== 'unknown');
+  return { ...power, ended, statusAt: at };
 }
 
 /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
@@ -204,6 +213,7 @@ function inState(power: Power, state: ServerState, at: number): Power {
   return {
     ...next,
     known: state,
+    before: power.known,
     since: at,
     isExpected: state === 'running' ? true : power.isExpected,
     exitedAt: isOnAgain ? Number.NaN : power.exitedAt,

@@ -269,15 +269,15 @@ export function isNews(power: Power, { state, source }: Sample, restarted: boole
   return !isAsBefore || restarted || power.owesStart || isOff(power.state);
 }
 
-/** May a sample still show the state before a `status`? */
+/** May a sample still show a state that a `status` has ended? */
 function isOutdated(
-  { known, statusAt }: Power,
+  { ended, statusAt }: Power,
   { state, source, uptimeMs, measuredFrom }: Sample,
   restarted: boolean,
 ): boolean {
   // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
   // same.
   const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
-  if (state === undefined || state === known || showsNewRun) return false;
-  return measuredFrom - statusAt <= STATUS_SETTLES_MS;
+  if (state === undefined || showsNewRun) return false;
+  return ended.includes(state) && measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }

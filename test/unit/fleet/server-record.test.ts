@@ -297,6 +297,12 @@ describe('a stats frame at the same time as a status', () => {
     expect(record.state).toBe('running');
   });
 
+  it('that is newer than the status is accepted', () => {
+    hint('starting');
+    stats('running', SECOND);
+    expect(record.state).toBe('running');
+  });
+
   it('does not change a status if it is a cached poll', () => {
     frame(running(100, 5_000));
     hint('offline', 30 * SECOND);
