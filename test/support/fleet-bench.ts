@@ -45,7 +45,6 @@ export class FakeGateway implements PanelGateway {
   health: PanelGateway['health'] = 'unknown';
   problem: Problem | undefined;
   problems: readonly Problem[] = [];
-  keyChanges = 0;
   accessChanges = 0;
   limitPerMinute = 60;
   isPinned = false;
@@ -55,9 +54,8 @@ export class FakeGateway implements PanelGateway {
   readonly asks: Ask[] = [];
   /** How attempts to stream ended: with success, without showing anything, or with a cause. */
   readonly attempts: string[] = [];
-  /** Problems of nodes' sockets and polls, and the servers that may try the sockets of theirs. */
+  /** Problems of nodes' sockets, and the servers that may try the sockets of theirs. */
   readonly socketHolds = new Map<string, Problem>();
-  readonly pollHolds = new Map<string, Problem>();
   readonly trying = new Map<string, SocketTrial>();
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
@@ -118,12 +116,12 @@ export class FakeGateway implements PanelGateway {
     return this.problem ?? this.socketHolds.get(node ?? '');
   }
 
-  pollHold(node: string | undefined): Problem | undefined {
-    return this.problem ?? this.pollHolds.get(node ?? '');
+  pollHold(): Problem | undefined {
+    return this.problem;
   }
 
   nodeProblem(node: string): Problem | undefined {
-    return this.socketHolds.get(node) ?? this.pollHolds.get(node);
+    return this.socketHolds.get(node);
   }
 
   budget(): BudgetReading {
@@ -136,7 +134,7 @@ export class FakeGateway implements PanelGateway {
   }
 
   keyChanged(): void {
-    this.keyChanges += 1;
+    this.changes.notify();
   }
 
   accessChanged(): void {
@@ -163,13 +161,6 @@ export class FakeGateway implements PanelGateway {
     this.#judged(`sockets ${node}`);
   }
 
-  /** Blames the node's polls, or no longer. */
-  pollsFail(node: string, problem?: Problem): void {
-    if (problem === undefined) this.pollHolds.delete(node);
-    else this.pollHolds.set(node, problem);
-    this.#judged(`polls ${node}`);
-  }
-
   allows(perMinute: number): void {
     this.limitPerMinute = perMinute;
     this.changes.notify();
@@ -177,12 +168,6 @@ export class FakeGateway implements PanelGateway {
 
   asked(what: string): string[] {
     return this.calls.filter((call) => call.startsWith(what)).map((call) => call.slice(what.length + 1));
-  }
-
-  /** Lets the server try the sockets of its node, which are blamed. */
-  tries(server: string, isFresh = false): void {
-    this.trying.set(server, { isFresh });
-    this.socketTrials.notify(server);
   }
 
   #judged(subject: Subject): void {

@@ -13,7 +13,6 @@ export interface Look {
   readonly causes: readonly CauseCode[];
   /** The cause of each node that has a problem. */
   readonly nodes: Readonly<Record<string, CauseCode>>;
-  readonly nodesDown: readonly string[];
   /** How old each server's newest sample is, in seconds; infinite if it never had one. */
   readonly ages: readonly number[];
   /** Why each server that the panel blocks is blocked. */
@@ -33,10 +32,6 @@ export interface Seen {
   allFreshAfterS(second: number): number;
   /** How many seconds after that second nothing had a problem any more. */
   allWellAfterS(second: number): number;
-  /** The longest time without fresh data of any server on the node, after its first data. */
-  longestGapS(node: string): number;
-  /** Was the panel up from its first response on? */
-  readonly wasUp: boolean;
   /** Had the panel as a whole ever a problem? */
   readonly wasDown: boolean;
   readonly busiestMinute: number;
@@ -52,8 +47,7 @@ export interface Seen {
 export async function watchWorld(world: World, minutes: number): Promise<Seen> {
   const { clock, fleet, gateway, panel, warnings } = world;
   const looks: Look[] = [];
-  const gaps = new Map<string, { sinceS: number | undefined; longestS: number }>();
-  const healths: string[] = [];
+  let wasDown = false;
   const streamable = fleet.records.filter(({ target }) => target.mode !== 'poll').length;
   for (let second = 0; second <= minutes * 60; second += 1) {
     if (second > 0) await clock.advance(1_000);
@@ -72,20 +66,17 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
       nodes: Object.fromEntries(
         nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem.cause] as const])),
       ),
-      nodesDown: nodes.filter(({ up }) => !up).map(({ name }) => name),
       blamed: [
         ...reading.problems.map((problem) => (health === 'down' ? 'panel' : scopeOf(problem))),
         ...nodes.filter(({ problem }) => problem !== undefined).map(({ name }) => `node ${name}`),
       ],
     });
-    healths.push(health);
-    for (const record of fleet.records) noteGap(gaps, record.target.id, record.isFresh(now), second);
+    wasDown ||= health === 'down';
   }
   const secondsUntil = (from: number, isMet: (look: Look) => boolean): number => {
     const found = looks.findIndex((look, second) => second >= from && isMet(look));
     return found < 0 ? Number.POSITIVE_INFINITY : found - from;
   };
-  const first = healths.indexOf('up');
   return {
     at: (second) => {
       const look = looks[second];
@@ -96,39 +87,13 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
     allStreamAfterS: (from) => secondsUntil(from, ({ streaming }) => streaming === streamable),
     allFreshAfterS: (from) => secondsUntil(from, ({ fresh }) => fresh === fleet.records.length),
     allWellAfterS: (from) => secondsUntil(from, ({ blamed }) => blamed.length === 0),
-    longestGapS: (node) =>
-      Math.max(
-        0,
-        ...fleet.records
-          .filter((record) => panel.nodeOf(record.target.id) === node)
-          .map(({ target }) => gaps.get(target.id)?.longestS ?? 0),
-      ),
-    wasUp: first >= 0 && healths.slice(first).every((health) => health === 'up'),
-    wasDown: healths.includes('down'),
+    wasDown,
     busiestMinute: busiestMinute(panel.calls.map(({ at }) => at)),
     throttled: panel.throttled,
     blamed: new Set(looks.flatMap(({ blamed }) => blamed)),
     mostCausesPerScope: Math.max(...looks.map(({ blamed }) => mostAlike(blamed))),
     warnings,
   };
-}
-
-function noteGap(
-  gaps: Map<string, { sinceS: number | undefined; longestS: number }>,
-  id: string,
-  isFresh: boolean,
-  second: number,
-): void {
-  const gap = gaps.get(id);
-  if (gap === undefined) {
-    if (isFresh) gaps.set(id, { sinceS: undefined, longestS: 0 });
-    return;
-  }
-  if (isFresh) gap.sinceS = undefined;
-  else {
-    gap.sinceS ??= second;
-    gap.longestS = Math.max(gap.longestS, second - gap.sinceS);
-  }
 }
 
 /** What a problem of a panel that works is about: one of its paths, or what its cause is about. */
