@@ -97,7 +97,7 @@ class Chunk {
 let newest = new Chunk();
 
 /** The network counters of a sample at an instant; NaN if unknown. */
-const NO_MARK = { at: Number.NaN, received: Number.NaN, sent: Number.NaN };
+const noMark = () => ({ at: Number.NaN, received: Number.NaN, sent: Number.NaN });
 
 /** The number of state changes, and of unwanted stops, kept per server. */
 const MAX_KEPT = 20;
@@ -136,8 +136,8 @@ export class ServerHistory {
   #changes: readonly Change[] = [];
   #unwanted: readonly LastStop[] = [];
   /** The network counters at the last two points; both unknown after a gap. */
-  #older = NO_MARK;
-  #newer = NO_MARK;
+  #older = noMark();
+  #newer = noMark();
 
   constructor() {
     if (newest.taken === SERVERS_PER_CHUNK) newest = new Chunk();
@@ -326,8 +326,13 @@ export class ServerHistory {
     this.#hasPlayers ||= players !== undefined;
     // Counters that decreased were reset, so the mark before is useless.
     const isReset = received < this.#newer.received || sent < this.#newer.sent;
-    this.#older = isReset ? NO_MARK : this.#newer;
-    this.#newer = { at, received, sent };
+    // The oldest mark is written over: a new one every five seconds would live until the whole heap is collected.
+    const mark = this.#older;
+    this.#older = isReset ? noMark() : this.#newer;
+    this.#newer = mark;
+    mark.at = at;
+    mark.received = received;
+    mark.sent = sent;
   }
 
   #raise(ring: number, value: number): void {
@@ -345,8 +350,8 @@ export class ServerHistory {
 
   /** A rate can't span a gap. */
   #endGap(): void {
-    this.#older = NO_MARK;
-    this.#newer = NO_MARK;
+    this.#older = noMark();
+    this.#newer = noMark();
     if (this.#state === undefined || this.#state === 'unknown') return;
     this.#change({ at: this.#freshUntil, state: 'unknown' });
     this.#state = 'unknown';

@@ -51,8 +51,9 @@ export type Staleness = Readonly<Record<SampleSource, number>>;
 
 /** One server's entry in the store: the newest accepted sample and everything counted so far. */
 export class ServerRecord implements ServerReading {
-  /** Replaced as a whole when the server's description changes; never modified in place. */
-  target: ServerTarget;
+  #target!: ServerTarget;
+  /** Those of the target: each frame needs them, and targets have too many shapes for V8. */
+  #limits!: Limits;
   staleness: Staleness;
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
@@ -76,6 +77,16 @@ export class ServerRecord implements ServerReading {
     this.target = target;
     this.staleness = staleness;
     this.#context = context;
+  }
+
+  /** Replaced as a whole when the server's description changes; never modified in place. */
+  get target(): ServerTarget {
+    return this.#target;
+  }
+
+  set target(target: ServerTarget) {
+    this.#target = target;
+    this.#limits = target.limits;
   }
 
   get node(): string | undefined {
@@ -315,9 +326,7 @@ export class ServerRecord implements ServerReading {
   }
 
   #accept(next: Sample): void {
-    const { target } = this;
-    this.#samples ??= new ServerSamples();
-    const samples = this.#samples;
+    const samples = (this.#samples ??= new ServerSamples());
     const order = samples.order(next, this.#power);
     const restarted = order === 'restarted';
     if (order === 'older') return;
@@ -326,7 +335,7 @@ export class ServerRecord implements ServerReading {
       this.#see({ seen: 'state', at, state, source, uptimeMs, measuredFrom, restarted });
     }
     const { cpuSaturatedMs } = samples;
-    if (!samples.accept(next, restarted, this.#power, target.limits)) return;
+    if (!samples.accept(next, restarted, this.#power, this.#limits)) return;
     const saturatedMs = samples.cpuSaturatedMs - cpuSaturatedMs;
     const players = this.#shownQuery(at)?.players;
     this.#past.sampled(samples.newest, this.state, this.#isDown(at), this.#stalenessMs, players, saturatedMs);
