@@ -21,15 +21,17 @@ const STEP_MS = 1_000;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Delays from this length on are rounded up to tenths of a second: timers of the same length share a list in Node, and 10,000
- * lists of one timer each cost more than the work of the timers.
+ * Delays from this length on end together, every quarter of a second: thousands of sockets have a timer of their own, and one of
+ * Node for each costs more than what is done then.
  */
-const COARSE_FROM_MS = 10_000;
-const COARSE_STEP_MS = 100;
+const SHARED_FROM_MS = 10_000;
+const SHARED_STEP_MS = 250;
 
 /** The machine's clocks. */
 export class SystemClock implements Clock {
   #anchorMs = Date.now() - performance.now();
+  /** What is to be called at the same instant, by that in steps. */
+  readonly #shared = new Map<number, SharedTimer>();
 
   now(): number {
     return performance.now();
@@ -44,11 +46,38 @@ export class SystemClock implements Clock {
   }
 
   schedule(delayMs: number, run: () => void): Cancel {
-    const timer = setTimeout(run, Math.min(Math.max(0, coarse(delayMs)), MAX_TIMEOUT_MS));
+    if (delayMs >= SHARED_FROM_MS)
+      return this.#share(Math.ceil((this.now() + delayMs) / SHARED_STEP_MS), run);
+    const timer = setTimeout(run, Math.max(0, delayMs));
     return () => clearTimeout(timer);
+  }
+
+  #share(step: number, run: () => void): Cancel {
+    const { calls, timer } = this.#shared.get(step) ?? this.#begin(step);
+    const call = { run };
+    calls.add(call);
+    return () => {
+      if (!calls.delete(call) || calls.size > 0) return;
+      clearTimeout(timer);
+      this.#shared.delete(step);
+    };
+  }
+
+  #begin(step: number): SharedTimer {
+    const calls: SharedTimer['calls'] = new Set();
+    const end = () => {
+      this.#shared.delete(step);
+      for (const { run } of calls) run();
+    };
+    // A millisecond later, because timers of Node may fire up to one early.
+    const delayMs = Math.ceil(step * SHARED_STEP_MS - this.now()) + 1;
+    const shared = { calls, timer: setTimeout(end, Math.min(delayMs, MAX_TIMEOUT_MS)) };
+    this.#shared.set(step, shared);
+    return shared;
   }
 }
 
-function coarse(delayMs: number): number {
-  return delayMs < COARSE_FROM_MS ? delayMs : Math.ceil(delayMs / COARSE_STEP_MS) * COARSE_STEP_MS;
+interface SharedTimer {
+  readonly calls: Set<{ readonly run: () => void }>;
+  readonly timer: NodeJS.Timeout;
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import { sleep } from '../../../src/domain/until-aborted.ts';
@@ -6,6 +7,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 describe('SystemClock', () => {
@@ -55,15 +57,40 @@ describe('SystemClock', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it.each([
-    { delayMs: 9_999.5, timer: 9_999.5 },
-    { delayMs: 10_000, timer: 10_000 },
-    { delayMs: 14_321.7, timer: 14_400 },
-    { delayMs: 29_400, timer: 29_400 },
-  ])('rounds long delays so that they share timers: $delayMs ms use one of $timer', ({ delayMs, timer }) => {
-    const setTimer = vi.spyOn(globalThis, 'setTimeout');
-    new SystemClock().schedule(delayMs, () => {})();
-    expect(setTimer).toHaveBeenCalledExactlyOnceWith(expect.any(Function), timer);
+  it('calls at most a quarter of a second late, never early, and shares timers between long delays', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const delays = fc.array(fc.tuple(fc.integer({ min: 10, max: 300_000 }), fc.boolean()));
+    fc.assert(
+      fc.property(delays, fc.nat(700), (tenths, startMs) => {
+        const planned = tenths.map(([tenth, isCanceled]) => [tenth / 10, isCanceled] as const);
+        const clock = new SystemClock();
+        vi.advanceTimersByTime(startMs);
+        const from = clock.now();
+        const calledAt = planned.map(() => Number.NaN);
+        const cancels = planned.map(([delayMs], index) =>
+          clock.schedule(delayMs, () => (calledAt[index] = clock.now() - from)),
+        );
+        const long = planned.filter(([delayMs]) => delayMs >= 10_000);
+        expect(vi.getTimerCount()).toBeLessThanOrEqual(planned.length - long.length + 82);
+        for (const [index, [, isCanceled]] of planned.entries()) if (isCanceled) cancels[index]?.();
+        vi.advanceTimersByTime(31_000);
+        for (const [index, [delayMs, isCanceled]] of planned.entries()) {
+          const lateMs = (calledAt[index] ?? 0) - delayMs;
+          if (isCanceled) expect(lateMs).toBeNaN();
+          else if (delayMs < 10_000) expect(Math.abs(lateMs)).toBeLessThan(1);
+          else expect(lateMs >= 0 && lateMs < 252).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('leaves no timer behind when all that shared it are cancelled', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const clock = new SystemClock();
+    const cancels = Array.from({ length: 1_000 }, () => clock.schedule(15_000, () => {}));
+    expect(vi.getTimerCount()).toBe(1);
+    for (const cancel of cancels) cancel();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 
