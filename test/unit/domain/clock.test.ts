@@ -81,6 +81,7 @@ describe('SystemClock', () => {
           else expect(lateMs >= 0 && lateMs < 252).toBe(true);
         }
       }),
+      { numRuns: 500 },
     );
   });
 
