@@ -1,22 +1,22 @@
 import type { Problem } from '../../src/domain/problem.ts';
-import {
-  type BackupsReading,
-  type BudgetReading,
-  type CollectionStatus,
-  type DiscoveryReading,
-  type FleetReading,
-  type NeedsReading,
-  NO_STOPS,
-  type NodeReading,
-  type PanelReading,
-  type QueryReading,
-  type RecentHistory,
-  type ServerReading,
-  type Snapshot,
-  type SocketState,
+import type {
+  BackupsReading,
+  BudgetReading,
+  CollectionStatus,
+  DiscoveryReading,
+  FleetReading,
+  NeedsReading,
+  NodeReading,
+  PanelReading,
+  QueryReading,
+  RecentHistory,
+  ServerReading,
+  Snapshot,
+  SocketState,
 } from '../../src/domain/reading.ts';
 import type { SampleSource, ServerTarget } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
+import { ManualClock } from './manual-clock.ts';
 import { type SampleValues, sampleOf } from './samples.ts';
 import { target as serverTarget } from './targets.ts';
 
@@ -54,14 +54,13 @@ export function readingOf(
 
 const NO_HISTORY: RecentHistory = { end_timestamp_seconds: 0, series: {}, state_changes: [] };
 
+const neverSampled = (target: ServerTarget) => new ServerRecord(target, { socket: 60_000, poll: 60_000 });
+
 /** The snapshot of a server that was never sampled, with changes. */
 export function serverSnapshot(all: ServerReadingChanges = {}): Snapshot {
   const { target, history: _, strip: __, socketState: ___, ...changes } = all;
   return {
-    ...UNKNOWN,
-    target: serverTarget(target),
-    node: target?.node,
-    expected_running: target?.expect === 'any' ? 0 : 1,
+    ...neverSampled(serverTarget(target)).snapshot(READ_AT, new ManualClock()),
     collection_streaming: Number(changes.condition === 'streaming'),
     ...changes,
   };
@@ -71,67 +70,6 @@ export function serverSnapshot(all: ServerReadingChanges = {}): Snapshot {
 export function serverReading(changes: ServerReadingChanges = {}): ServerReading {
   return readingOf(serverSnapshot(changes), changes);
 }
-
-const UNKNOWN: Omit<Snapshot, 'target'> = {
-  timestamp_seconds: 1_700_001_000,
-  node: undefined,
-  state: 'unknown',
-  condition: 'waiting',
-  blocked: undefined,
-  problem: undefined,
-  query_problem: undefined,
-  schedules: [],
-  schedules_left_out: undefined,
-  schedules_last_read_timestamp_seconds: undefined,
-  source: undefined,
-  sample_age_seconds: undefined,
-  memory_usage_bytes: undefined,
-  memory_limit_bytes: undefined,
-  cpu_usage_cores: undefined,
-  cpu_seconds_total: undefined,
-  cpu_limit_cores: undefined,
-  cpu_saturated_share: undefined,
-  disk_usage_bytes: undefined,
-  disk_limit_bytes: undefined,
-  network_receive_bytes_total: undefined,
-  network_transmit_bytes_total: undefined,
-  network_receive_bytes_per_second: undefined,
-  network_transmit_bytes_per_second: undefined,
-  disk_read_bytes_total: undefined,
-  disk_written_bytes_total: undefined,
-  uptime_milliseconds: undefined,
-  start_time_seconds: undefined,
-  cpu_usage_peak_cores: undefined,
-  memory_usage_peak_bytes: undefined,
-  state_changed_timestamp_seconds: undefined,
-  starts_total: 0,
-  last_stop_timestamp_seconds: undefined,
-  stops: NO_STOPS,
-  last_stop: undefined,
-  off_reason: undefined,
-  is_stop_awaited: false,
-  unwanted_stops: [],
-  last_exit_code: undefined,
-  automatic_restart_aborted: 0,
-  running_seconds_total: 0,
-  observed_seconds_total: 0,
-  cpu_saturated_seconds_total: undefined,
-  memory_saturated_seconds_total: undefined,
-  console_lines_total: 0,
-  expected_running: 1,
-  collection_up: 0,
-  collection_streaming: 0,
-  backups: undefined,
-  backup_last_success_timestamp_seconds: undefined,
-  backup_last_failure_timestamp_seconds: undefined,
-  backup_last_size_bytes: undefined,
-  players: undefined,
-  bots: undefined,
-  players_max: undefined,
-  query_up: undefined,
-  query_duration_seconds: undefined,
-  last_sample_timestamp_seconds: undefined,
-};
 
 /** The snapshot of a server that streams, runs, and has a value for every metric, sampled half a second ago. */
 export function streamingSnapshot(changes: ServerReadingChanges = {}): Snapshot {
@@ -223,7 +161,7 @@ export interface Observed {
 /** A real record after one sample, half a second before `READ_AT` by default. */
 export function observedRecord(observed: Observed = {}): ServerRecord {
   const { sample = FULL_SAMPLE, sampledAt = READ_AT - 500, source = 'socket' } = observed;
-  const record = new ServerRecord(serverTarget(observed.target), { socket: 60_000, poll: 60_000 });
+  const record = neverSampled(serverTarget(observed.target));
   record.setCollection(observed.status ?? { condition: 'streaming' }, 'streaming');
   if (source === 'socket') record.socketSample(sampleOf(sample), sampledAt);
   else record.pollSample(sampleOf(sample), sampledAt, sampledAt);
