@@ -26,6 +26,18 @@ export const SEATS = 20;
 const FOUR = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 const NAMES = ['ann', 'ben', 'cleo'];
 
+/** Responds to every datagram with these bytes. */
+export const always =
+  (...parts: readonly Buffer[]) =>
+  ({ reply }: Incoming): void =>
+    reply(Buffer.concat(parts));
+
+/** Responds to the first bytes of a connection with these. */
+const onceAsked =
+  (...parts: readonly Buffer[]) =>
+  (connection: Socket): void =>
+    void connection.once('data', () => connection.write(Buffer.concat(parts)));
+
 /** Alternating keys and values. */
 const keys = (values: Readonly<Record<string, string | number>>, separator: string) =>
   Object.entries(values)
@@ -35,12 +47,9 @@ const keys = (values: Readonly<Record<string, string | number>>, separator: stri
 const quakeStatus = (
   header: string,
   info: Readonly<Record<string, string | number>>,
-  players: readonly string[],
+  players: readonly string[] = NAMES.map((name) => `1 50 "${name}"`),
 ) =>
-  Buffer.concat([
-    FOUR,
-    Buffer.from(`${header}\n${keys(info, '\\')}\n${players.map((line) => `${line}\n`).join('')}`),
-  ]);
+  always(FOUR, Buffer.from(`${header}\n${keys(info, '\\')}\n${players.map((line) => `${line}\n`).join('')}`));
 
 /** Serves HTTP on a connection that is already open. */
 function http(answer: RequestListener): (connection: Socket) => void {
@@ -72,8 +81,31 @@ const teeworldsInfo7 = Buffer.concat([
   uint8(0, 1, 2, 16, PLAYERS, SEATS),
 ]);
 
+const OPENTTD = Buffer.concat([
+  uint8(6, 4, 0),
+  uint32(730_000),
+  uint32(700_000),
+  uint8(15, 1, 10),
+  text('a name'),
+  text('13.0'),
+  uint8(0, 0, SEATS, PLAYERS, 0),
+  text('a map'),
+  uint16(256),
+  uint16(256),
+  uint8(0, 1),
+]);
+
+const starmadeInt = (value: number) => Buffer.concat([uint8(1), uint32BE(value)]);
+const starmadeText = (value: string) => Buffer.concat([uint8(4), uint16BE(value.length), Buffer.from(value)]);
+const STARMADE = Buffer.concat([
+  uint8(0x2a, 0xff, 0xff, 1, 2),
+  starmadeInt(1),
+  ...['0.2', 'a name', 'a text'].map(starmadeText),
+  ...[0, PLAYERS, SEATS].map(starmadeInt),
+]);
+
 export const FAMILIES: readonly Family[] = [
-  { type: 'teamfortress2', udp: ({ reply }) => reply(valveInfo(PLAYERS, SEATS)) },
+  { type: 'teamfortress2', udp: always(valveInfo(PLAYERS, SEATS)) },
   {
     // Since 2020, the first request leads to a challenge.
     type: 'rust',
@@ -84,67 +116,30 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'counterstrike15',
-    udp: ({ reply }) =>
-      reply(
-        Buffer.concat([
-          FOUR,
-          uint8(0x6d),
-          ...['192.0.2.1:27015', 'a name', 'a map', 'cstrike', 'Counter-Strike'].map(text),
-          uint8(PLAYERS, SEATS, 47),
-          Buffer.from('dl'),
-          uint8(0, 0),
-        ]),
-      ),
+    udp: always(
+      FOUR,
+      uint8(0x6d),
+      ...['192.0.2.1:27015', 'a name', 'a map', 'cstrike', 'Counter-Strike'].map(text),
+      uint8(PLAYERS, SEATS, 47),
+      Buffer.from('dl'),
+      uint8(0, 0),
+    ),
   },
-  {
-    type: 'q3a',
-    udp: ({ reply }) =>
-      reply(
-        quakeStatus(
-          'statusResponse',
-          { sv_maxclients: SEATS },
-          NAMES.map((name) => `1 50 "${name}"`),
-        ),
-      ),
-  },
-  {
-    type: 'xonotic',
-    udp: ({ reply }) =>
-      reply(
-        quakeStatus(
-          'statusResponse',
-          { sv_maxclients: SEATS },
-          NAMES.map((name) => `1 50 "${name}"`),
-        ),
-      ),
-  },
-  {
-    type: 'quake2',
-    udp: ({ reply }) =>
-      reply(
-        quakeStatus(
-          'print',
-          { maxclients: SEATS },
-          NAMES.map((name) => `1 50 "${name}"`),
-        ),
-      ),
-  },
+  { type: 'q3a', udp: quakeStatus('statusResponse', { sv_maxclients: SEATS }) },
+  { type: 'xonotic', udp: quakeStatus('statusResponse', { sv_maxclients: SEATS }) },
+  { type: 'quake2', udp: quakeStatus('print', { maxclients: SEATS }) },
   {
     type: 'quake',
-    udp: ({ reply }) =>
-      reply(
-        Buffer.concat([
-          FOUR,
-          Buffer.from(
-            `n${keys({ maxclients: SEATS }, '\\')}\n${NAMES.map((name, id) => `${id} 1 5 50 "${name}" "base" 0 0\n`).join('')}`,
-          ),
-        ]),
+    udp: always(
+      FOUR,
+      Buffer.from(
+        `n${keys({ maxclients: SEATS }, '\\')}\n${NAMES.map((name, id) => `${id} 1 5 50 "${name}" "base" 0 0\n`).join('')}`,
       ),
+    ),
   },
   {
     type: 'gta5f',
-    udp: ({ reply }) =>
-      reply(quakeStatus('infoResponse', { clients: PLAYERS, sv_maxclients: SEATS, iv: 1 }, [])),
+    udp: quakeStatus('infoResponse', { clients: PLAYERS, sv_maxclients: SEATS, iv: 1 }, []),
   },
   {
     type: 'unrealtournament',
@@ -187,43 +182,32 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'minecraft',
-    tcp: (connection) =>
-      void connection.once('data', () =>
-        connection.write(
-          minecraftStatus({ players: { online: PLAYERS, max: SEATS, sample: [{ name: 'ann' }] } }),
-        ),
-      ),
+    tcp: onceAsked(minecraftStatus({ players: { online: PLAYERS, max: SEATS, sample: [{ name: 'ann' }] } })),
   },
   { type: 'mbe', udp: ({ datagram, reply }) => reply(bedrockPong(datagram, PLAYERS, SEATS)) },
   {
     type: 'gtasamta',
-    udp: ({ reply }) =>
-      reply(
-        Buffer.concat([
-          Buffer.from('EYE1'),
-          ...['mta', '22003', 'a name', 'type', 'a map', '1.6', '0', `${PLAYERS}`, `${SEATS}`].map((part) =>
-            pascal(part, 1),
-          ),
-          uint8(1),
-          ...NAMES.flatMap((name) => [uint8(1), pascal(name, 1)]),
-        ]),
+    udp: always(
+      Buffer.from('EYE1'),
+      ...['mta', '22003', 'a name', 'type', 'a map', '1.6', '0', `${PLAYERS}`, `${SEATS}`].map((part) =>
+        pascal(part, 1),
       ),
+      uint8(1),
+      ...NAMES.flatMap((name) => [uint8(1), pascal(name, 1)]),
+    ),
   },
   {
     type: 'doom3',
-    udp: ({ reply }) =>
-      reply(
-        Buffer.concat([
-          uint8(0xff, 0xff),
-          text('infoResponse'),
-          Buffer.from('PiNGPoNg'),
-          uint32(0x10029),
-          ...['si_maxPlayers', `${SEATS}`, '', ''].map(text),
-          ...NAMES.flatMap((name, id) => [uint8(id), uint16(50), uint32(25_000), text(name)]),
-          uint8(0x20),
-          uint32(0),
-        ]),
-      ),
+    udp: always(
+      uint8(0xff, 0xff),
+      text('infoResponse'),
+      Buffer.from('PiNGPoNg'),
+      uint32(0x10029),
+      ...['si_maxPlayers', `${SEATS}`, '', ''].map(text),
+      ...NAMES.flatMap((name, id) => [uint8(id), uint16(50), uint32(25_000), text(name)]),
+      uint8(0x20),
+      uint32(0),
+    ),
   },
   {
     type: 'killingfloor',
@@ -278,64 +262,52 @@ export const FAMILIES: readonly Family[] = [
         Buffer.concat([
           uint8(0, 1, 3, 4),
           datagram.subarray(4, 12),
-          uint32BE(PLAYERS),
-          uint32BE(SEATS),
-          uint32BE(72_000),
+          ...[PLAYERS, SEATS, 72_000].map(uint32BE),
         ]),
       ),
   },
   {
     type: 'armagetronadvanced',
-    udp: ({ reply }) => {
+    udp: (incoming) => {
       // Numbers have their low half first, and texts have their bytes swapped in pairs.
       const number = (value: number) => Buffer.concat([uint16BE(value & 0xffff), uint16BE(value >> 16)]);
       const string = (value: string) => {
         const padded = Buffer.from(`${value}\0${value.length % 2 === 0 ? '\0' : ''}`);
         return Buffer.concat([uint16BE(value.length + 1), padded.swap16()]);
       };
-      reply(
-        Buffer.concat([
-          Buffer.alloc(6),
-          number(4534),
-          string(''),
-          string('a name'),
-          number(PLAYERS),
-          number(0),
-          number(24),
-          string('0.2.9'),
-          number(SEATS),
-          string(NAMES.join('\n')),
-          ...['', '', ''].map(string),
-        ]),
-      );
+      always(
+        Buffer.alloc(6),
+        number(4534),
+        string(''),
+        string('a name'),
+        ...[PLAYERS, 0, 24].map(number),
+        string('0.2.9'),
+        number(SEATS),
+        string(NAMES.join('\n')),
+        ...['', '', ''].map(string),
+      )(incoming);
     },
   },
   {
     type: 'c2d',
-    udp: ({ reply }) =>
-      reply(
-        Buffer.concat([
-          uint8(1, 0, 0xfb, 1, 0),
-          pascal('a name'),
-          pascal('a map'),
-          uint8(PLAYERS, SEATS, 0, 0, 0, 0, PLAYERS),
-          ...NAMES.flatMap((name, id) => [uint8(id), pascal(name), uint8(1), uint32(0), uint32(0)]),
-        ]),
-      ),
+    udp: always(
+      uint8(1, 0, 0xfb, 1, 0),
+      pascal('a name'),
+      pascal('a map'),
+      uint8(PLAYERS, SEATS, 0, 0, 0, 0, PLAYERS),
+      ...NAMES.flatMap((name, id) => [uint8(id), pascal(name), uint8(1), uint32(0), uint32(0)]),
+    ),
   },
   {
     type: 's2ats',
-    udp: ({ reply }) =>
-      reply(
-        Buffer.concat([
-          Buffer.alloc(12),
-          text('a name'),
-          uint8(PLAYERS, SEATS),
-          ...['0:00', 'a map', '', ''].map(text),
-          uint8(0),
-          text(''),
-        ]),
-      ),
+    udp: always(
+      Buffer.alloc(12),
+      text('a name'),
+      uint8(PLAYERS, SEATS),
+      ...['0:00', 'a map', '', ''].map(text),
+      uint8(0),
+      text(''),
+    ),
   },
   {
     type: 'rfactor',
@@ -348,15 +320,12 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'm2m',
-    udp: ({ reply }) =>
-      reply(
-        Buffer.concat([
-          Buffer.from('M2MP'),
-          ...['a name', `${PLAYERS}`, `${SEATS}`, 'mode'].map((part) => pascal(part, 1)),
-          uint8(0),
-          ...NAMES.map((name) => pascal(name, 1)),
-        ]),
-      ),
+    udp: always(
+      Buffer.from('M2MP'),
+      ...['a name', `${PLAYERS}`, `${SEATS}`, 'mode'].map((part) => pascal(part, 1)),
+      uint8(0),
+      ...NAMES.map((name) => pascal(name, 1)),
+    ),
   },
   {
     type: 't1s',
@@ -379,42 +348,11 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'openttd',
-    tcp: (connection) => {
-      connection.once('data', () => {
-        const body = Buffer.concat([
-          uint8(6, 4, 0),
-          uint32(730_000),
-          uint32(700_000),
-          uint8(15, 1, 10),
-          text('a name'),
-          text('13.0'),
-          uint8(0, 0, SEATS, PLAYERS, 0),
-          text('a map'),
-          uint16(256),
-          uint16(256),
-          uint8(0, 1),
-        ]);
-        connection.write(Buffer.concat([uint16(body.length + 2), body]));
-      });
-    },
+    tcp: onceAsked(uint16(OPENTTD.length + 2), OPENTTD),
   },
   {
     type: 'starmade',
-    tcp: (connection) => {
-      const int = (value: number) => Buffer.concat([uint8(1), uint32BE(value)]);
-      const string = (value: string) => Buffer.concat([uint8(4), uint16BE(value.length), Buffer.from(value)]);
-      connection.once('data', () => {
-        const body = Buffer.concat([
-          uint8(0x2a, 0xff, 0xff, 1, 2),
-          int(1),
-          ...['0.2', 'a name', 'a text'].map(string),
-          int(0),
-          int(PLAYERS),
-          int(SEATS),
-        ]);
-        connection.write(Buffer.concat([uint32BE(body.length), Buffer.alloc(8), body]));
-      });
-    },
+    tcp: onceAsked(uint32BE(STARMADE.length), Buffer.alloc(8), STARMADE),
   },
   {
     type: 'hytale',
