@@ -9,6 +9,9 @@ export interface Client {
   readonly key?: string | undefined;
   readonly version?: SecureVersion;
   readonly ciphers?: string;
+  readonly method?: string;
+  /** Instead of that of the URL, as it is. */
+  readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly agent?: Agent | HttpAgent;
 }
@@ -18,21 +21,24 @@ export interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  /** The body as it was sent. */
+  readonly bytes: Buffer;
 }
 
 /** Sends one request, on a new connection unless there is an agent. */
 export function get(url: string, client: Client = {}): Promise<Answer> {
-  const { version, headers = {}, agent = false, ...tls } = client;
+  const { version, headers = {}, agent = false, ...rest } = client;
   return new Promise((resolve, reject) => {
     const versions = version === undefined ? {} : { minVersion: version, maxVersion: version };
-    const options = { ...tls, ...versions, headers, agent };
+    const options = { ...rest, ...versions, headers, agent };
     const sent = (url.startsWith('https:') ? request : httpRequest)(url, options, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => {
-        body += text;
-      });
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body }));
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        resolve({ status: response.statusCode, headers: response.headers, body: bytes.toString(), bytes });
+      });
     });
     sent.on('error', reject);
     sent.end();

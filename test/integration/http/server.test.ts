@@ -1,5 +1,4 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { Agent } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Clock, SystemClock } from '../../../src/domain/clock.ts';
@@ -14,13 +13,15 @@ import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
+import { connectRaw, type RawClient, SCRAPE, stuckReader } from './raw-client.ts';
+import { type Client, get } from './secure-client.ts';
 
 const started: HttpServer[] = [];
-const sockets: Socket[] = [];
+const clients: RawClient[] = [];
 const agents: Agent[] = [];
 
 afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const { socket } of clients.splice(0)) socket.destroy();
   for (const agent of agents.splice(0)) agent.destroy();
   await Promise.all(started.splice(0).map((server) => server.stop()));
 });
@@ -50,55 +51,10 @@ function serverOf(
   return server;
 }
 
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
+const ask = ({ url }: { readonly url: string }, path: string, client: Client = {}) =>
+  get(url, { path, ...client });
 
-interface Ask {
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-  readonly agent?: Agent;
-}
-
-function ask({ port }: { readonly port: number }, path: string, options: Ask = {}): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { method = 'GET', headers = {}, agent } = options;
-    const sent = request(
-      { host: '127.0.0.1', port, path, method, headers, agent: agent ?? false },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) });
-        });
-      },
-    );
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-/** A raw connection, and what was received over it. */
-async function open({
-  port,
-}: {
-  readonly port: number;
-}): Promise<{ socket: Socket; received: () => string }> {
-  const socket = connect(port, '127.0.0.1');
-  sockets.push(socket);
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk.toString('latin1');
-  });
-  socket.on('error', () => undefined);
-  await new Promise((resolve) => {
-    socket.once('connect', resolve);
-  });
-  return { socket, received: () => text };
-}
+const open = ({ port }: { readonly port: number }) => connectRaw(port, clients);
 
 /** A scrape that a test finishes. */
 function held() {
@@ -116,13 +72,13 @@ const LARGE_BYTES = 256 * CHUNK.length;
 describe('/metrics', () => {
   test('serves the exposition with exactly its content type', async () => {
     const at = await serve();
-    const { status, headers, body } = await ask(at, '/metrics');
+    const { status, headers, body, bytes } = await ask(at, '/metrics');
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers['content-length']).toBe(String(bytes.length));
     expect(headers['content-encoding']).toBeUndefined();
     expect(headers['vary']).toBe('Accept-Encoding');
-    const families = parseExposition(body.toString());
+    const families = parseExposition(body);
     expect(valueOf(families, 'gameserver_panel_up', { panel: 'main' })).toBe(1);
     expect(valueOf(families, 'gameserver_exporter_servers', { panel: 'main', condition: 'streaming' })).toBe(
       1,
@@ -131,11 +87,11 @@ describe('/metrics', () => {
 
   test('is compressed if the client accepts it', async () => {
     const at = await serve();
-    const { headers, body } = await ask(at, '/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
+    const { headers, bytes } = await ask(at, '/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
     expect(headers['content-encoding']).toBe('gzip');
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(headers['content-length']).toBe(String(body.length));
-    expect(parseExposition(gunzipSync(body).toString()).length).toBeGreaterThan(30);
+    expect(headers['content-length']).toBe(String(bytes.length));
+    expect(parseExposition(gunzipSync(bytes).toString()).length).toBeGreaterThan(30);
   });
 
   test('responds to HEAD with headers only, without rendering', async () => {
@@ -153,7 +109,7 @@ describe('/metrics', () => {
     const scrape = () => Promise.reject(new Error('inner detail'));
     const at = await serve({ scrape });
     const { status, headers, body } = await ask(at, '/metrics');
-    expect([status, body.toString()]).toEqual([500, 'Internal error: see the log.\n']);
+    expect([status, body]).toEqual([500, 'Internal error: see the log.\n']);
     expect(headers['content-type']).not.toContain('0.0.4');
     expect(at.logger.lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
   });
@@ -161,7 +117,7 @@ describe('/metrics', () => {
 
 test('/-/healthy is 200 even before the exporter is ready', async () => {
   const { status, body } = await ask(await serve({ ready: () => false }), '/-/healthy');
-  expect([status, body.toString()]).toEqual([200, 'Healthy.\n']);
+  expect([status, body]).toEqual([200, 'Healthy.\n']);
 });
 
 test('/-/ready is 503 until ready', async () => {
@@ -170,7 +126,7 @@ test('/-/ready is 503 until ready', async () => {
   expect((await ask(at, '/-/ready')).status).toBe(503);
   ready = true;
   const { status, body } = await ask(at, '/-/ready');
-  expect([status, body.toString()]).toEqual([200, 'Ready.\n']);
+  expect([status, body]).toEqual([200, 'Ready.\n']);
 });
 
 test('the status page runs only its own scripts and loads nothing from elsewhere', async () => {
@@ -181,7 +137,7 @@ test('the status page runs only its own scripts and loads nothing from elsewhere
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
       "require-trusted-types-for 'script'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
-  expect(body.toString()).toContain('<script type="module" src="assets/page.js">');
+  expect(body).toContain('<script type="module" src="assets/page.js">');
 });
 
 test.each(['/nowhere', '/metrics/', '/metrics/../etc/passwd'])(
@@ -190,7 +146,7 @@ test.each(['/nowhere', '/metrics/', '/metrics/../etc/passwd'])(
     const { status, headers, body } = await ask(await serve(), path);
     expect(status).toBe(404);
     expect(headers['content-type']).toBe('text/plain; charset=UTF-8');
-    expect(body.toString()).toBe(
+    expect(body).toBe(
       'Not found. Available paths: / /metrics /-/healthy /-/ready /api/v1/servers /api/v1/servers/:id/health /api/v1/sd /api/v1/history /api/v1/stream /-/reload\n',
     );
   },
@@ -200,13 +156,13 @@ test.each(['POST', 'OPTIONS'])('%s is not allowed, with an error in plain text',
   const { status, headers, body } = await ask(await serve(), '/metrics', { method });
   expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
   expect(headers['x-frame-options']).toBe('DENY');
-  expect(body.toString()).toBe('Method not allowed: use GET or HEAD.\n');
+  expect(body).toBe('Method not allowed: use GET or HEAD.\n');
 });
 
 test('an HTTP/1.0 client without a Host header gets a response', async () => {
-  const { socket, received } = await open(await serve());
-  socket.write('GET /-/healthy HTTP/1.0\r\n\r\n');
-  await eventually(() => expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\n$/));
+  const client = await open(await serve());
+  client.send('GET /-/healthy HTTP/1.0\r\n\r\n');
+  await eventually(() => expect(client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\n$/));
 });
 
 describe('start', () => {
@@ -228,7 +184,7 @@ describe('stop', () => {
     await expect(ask(at, '/-/healthy')).rejects.toThrow('ECONNREFUSED');
     end('# the response\n');
     const { status, headers, body } = await inFlight;
-    expect([status, headers['connection'], body.toString()]).toEqual([200, 'close', '# the response\n']);
+    expect([status, headers['connection'], body]).toEqual([200, 'close', '# the response\n']);
     await stopped;
   });
 
@@ -237,25 +193,24 @@ describe('stop', () => {
     endLarge();
     // No time passes on this clock, so the grace period never ends.
     const at = await serve({ scrape, clock: new ManualClock() });
-    const { socket, received } = await open(at);
-    socket.once('data', () => socket.pause());
-    socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
-    await eventually(() => expect(received()).toContain('Connection: keep-alive'));
+    const reader = await stuckReader(at.port, clients);
+    await eventually(() => expect(reader.received).toContain('Connection: keep-alive'));
     const stopped = at.server.stop();
-    socket.resume();
+    reader.socket.resume();
     await stopped;
-    await eventually(() => expect(socket.closed).toBe(true));
-    expect(received().split('\r\n\r\n')[1]).toHaveLength(LARGE_BYTES);
+    await eventually(() => expect(reader.closed).toBe(true));
+    const [head = ''] = reader.received.split('\r\n\r\n');
+    expect(reader.bytes).toBe(head.length + 4 + LARGE_BYTES);
   });
 
   test('closes idle connections at once, whether used before or not', async () => {
     // No time passes on this clock, so nothing waits for the grace period to end.
     const at = await serve({ clock: new ManualClock() });
     const [used, unused] = await Promise.all([open(at), open(at)]);
-    used.socket.write('GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n');
-    await eventually(() => expect(used.received()).toContain('Healthy.'));
+    used.send(SCRAPE.replace('/metrics', '/-/healthy'));
+    await eventually(() => expect(used.received).toContain('Healthy.'));
     await at.server.stop();
-    await eventually(() => expect([used.socket.closed, unused.socket.closed]).toEqual([true, true]));
+    await eventually(() => expect([used.closed, unused.closed]).toEqual([true, true]));
   });
 
   test('waits at most 2 s for a response that never ends', async () => {
