@@ -67,6 +67,8 @@ beforeEach(() => {
 
 afterEach(() => discovery.stop());
 
+const linesOf = (level: string) =>
+  log.lines.filter((line) => line.level === level).map(({ message }) => message);
 const names = () => (found.at(-1) ?? []).map(({ name }) => name);
 
 async function start(settings: ListingSettings | undefined = SETTINGS, configured: ServerTarget[] = []) {
@@ -116,9 +118,7 @@ describe('the walks', () => {
       pages = answers;
       await start(SETTINGS, own);
       await clock.advance(5 * MINUTE);
-      expect(log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-        `panel main: ${words}; last error: GET /api/client returned 500`,
-      ]);
+      expect(linesOf('warn')).toEqual([`panel main: ${words}; last error: GET /api/client returned 500`]);
     },
   );
 
@@ -145,7 +145,7 @@ describe('the walks', () => {
     const walks = asked.length / 2;
     await clock.advance(50 * MINUTE);
     expect(asked.length / 2 - walks).toBe(10);
-    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    expect(linesOf('warn')).toHaveLength(1);
   });
 
   it('are less frequent if the server list is long and the budget small', async () => {
@@ -241,7 +241,6 @@ describe('more servers than max_servers', () => {
     ...SETTINGS,
     discover: { ...RULES, maxServers, ...changes },
   });
-  const warnings = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
 
   it('are left out in the order of their UUIDs, and reported once with their number and the first names', async () => {
     pages = [
@@ -258,7 +257,7 @@ describe('more servers than max_servers', () => {
       },
     ]);
     await clock.advance(30 * MINUTE);
-    expect(warnings()).toEqual([
+    expect(linesOf('warn')).toEqual([
       expect.stringContaining('panel main: server list too long: 3 servers left out (max_servers: 2)'),
     ]);
   });
@@ -397,7 +396,6 @@ it('the ports that belong to other servers are those of the latest server list',
 describe('servers with the same identifier', () => {
   const twin = (n: number, name: string, end: string) =>
     listed(n, { name, uuid: `${uuidOf(n).slice(0, -1)}${end}` });
-  const warned = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
 
   it('are reported once by name, in the log, as a problem and as a number', async () => {
     pages = [[twin(1, 'second', 'b'), twin(1, 'first', 'a'), listed(2)]];
@@ -407,7 +405,7 @@ describe('servers with the same identifier', () => {
     const detail = `1 server left out (another UUID begins with the same 8 characters); first: second (${uuidOf(1).slice(0, -1)}b)`;
     expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail }]);
     await clock.advance(30 * MINUTE);
-    expect(warned()).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
+    expect(linesOf('warn')).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
     pages = [[twin(1, 'second', 'b'), listed(2)]];
     await clock.advance(8 * MINUTE);
     expect(names()).toEqual(['second', 'server-2']);
@@ -423,8 +421,6 @@ describe('a server list that only adds data to configured servers', () => {
   const configured = [target({ id: '00000001', name: 'mine' }), target({ id: 'ffffffff', name: 'unlisted' })];
   const refused = (status: number) =>
     new PanelError({ cause: 'key_refused', detail: `GET /api/client returned ${status}` }, { status });
-  const of = (level: string) =>
-    log.lines.filter((line) => line.level === level).map(({ message }) => message);
 
   it('adds limits, and leaves an unlisted server unchanged', async () => {
     pages = [[listed(1, { limits: { cpuCores: 2 } }), listed(2)]];
@@ -432,7 +428,7 @@ describe('a server list that only adds data to configured servers', () => {
     expect(found.at(-1)).toEqual([expect.objectContaining({ limits: { cpuCores: 2 } }), configured[1]]);
     await clock.advance(30 * MINUTE);
     expect(found.at(-1)?.[1]).toEqual(configured[1]);
-    expect(of('warn')).toEqual([
+    expect(linesOf('warn')).toEqual([
       "panel main: 1 of 2 configured servers are not in the account's server list, so only their configured limits are known; first: unlisted. Check their ids, or add the account to them.",
     ]);
   });
@@ -444,7 +440,7 @@ describe('a server list that only adds data to configured servers', () => {
       await start(FACTS, configured);
       await clock.advance(30 * MINUTE);
       expect(asked).toHaveLength(7);
-      expect(of('warn')).toEqual([
+      expect(linesOf('warn')).toEqual([
         `panel main: server list rejected: node, egg and limits are unknown, except for configured limits; set \`limits_from_listing: false\` to stop retrying; last error: GET /api/client returned ${status}`,
       ]);
       expect(found.at(-1)).toEqual(configured);
@@ -452,7 +448,7 @@ describe('a server list that only adds data to configured servers', () => {
       pages = [[listed(1, { limits: { cpuCores: 2 } })]];
       await clock.advance(5 * MINUTE);
       expect(found.at(-1)?.[0]?.limits).toEqual({ cpuCores: 2 });
-      expect(of('info')).toContain('panel main: server list available again');
+      expect(linesOf('info')).toContain('panel main: server list available again');
     },
   );
 
@@ -465,7 +461,7 @@ describe('a server list that only adds data to configured servers', () => {
     expect(log.lines).toEqual([]);
     isPanelUp = true;
     await clock.advance(MINUTE);
-    expect(of('warn')).toHaveLength(1);
+    expect(linesOf('warn')).toHaveLength(1);
   });
 
   it('gives connects priority over its remaining pages, however many there are', async () => {
@@ -486,7 +482,7 @@ describe('a server list that only adds data to configured servers', () => {
     expect(found.at(-1)).toMatchObject([{ uuid: uuidOf(1) }, { uuid: uuidOf(2), blocked: 'installing' }]);
     await clock.advance(5 * MINUTE);
     expect(asked.map(({ type }) => type)).toEqual([undefined, 'admin-all', 'admin-all']);
-    expect(of('info')).toEqual([]);
+    expect(linesOf('info')).toEqual([]);
   });
 
   it("is requested once if nothing shows that the key is an administrator's, and again with another key", async () => {

@@ -5,7 +5,7 @@ import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.t
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
-import { FleetBench, named, servers } from '../../support/fleet-bench.ts';
+import { FleetBench, named, SETTINGS, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
 const REFUSED = new PanelError({ cause: 'key_refused', detail: 'the API key is refused' }, { status: 401 });
@@ -39,13 +39,6 @@ const NEVER = (_: string, signal: AbortSignal) =>
   });
 
 describe('a fleet', () => {
-  it('respects the modes', async () => {
-    start([named('a', { mode: 'poll' }), named('b'), named('c', { mode: 'socket' })]);
-    await clock.advance(10 * MINUTE);
-    expect(new Set(gateway.asked('resources'))).toEqual(new Set(['a']));
-    expect(new Set(streamed())).toEqual(new Set(['b', 'c']));
-  });
-
   it('starts its servers in random order, so that a crash loop does not always begin with the same ones', async () => {
     const random = seededRandom(1);
     const orders = new Set<string>();
@@ -195,13 +188,14 @@ describe('stop', () => {
     expect(gateway.calls).toHaveLength(calls);
   });
 
-  it('waits for the last socket to close', async () => {
+  it.each([0, 1])('waits for the last socket to close, after %i servers were removed', async (removed) => {
     start(servers(2));
     await clock.advance(1_000);
     const [first] = sockets;
     if (first === undefined) throw new Error('expected a socket');
     let close: () => void = () => {};
     first.close = () => new Promise((resolve) => (close = resolve));
+    fleet.configure({ ...SETTINGS, servers: servers(2).slice(removed) });
     let stopped = false;
     const stopping = fleet.stop().then(() => (stopped = true));
     await clock.advance(1_000);
@@ -211,14 +205,17 @@ describe('stop', () => {
     expect(stopped).toBe(true);
   });
 
-  it('is not undone by later events of the panel', async () => {
+  it('is not undone by later events of the panel, new servers, or another way to it', async () => {
     start(servers(2));
     await clock.advance(1_000);
     await fleet.stop();
     gateway.allows(48);
     gateway.becomes('up');
+    fleet.accessChanged(bench.access);
+    fleet.configure({ ...SETTINGS, servers: servers(3) });
     await clock.advance(MINUTE);
     expect(streamed()).toEqual([]);
-    expect(conditions()).toEqual(times(2, 'stopped'));
+    expect(conditions().slice(0, 2)).toEqual(times(2, 'stopped'));
+    expect(clock.pending).toBe(0);
   });
 });

@@ -106,6 +106,10 @@ function shown(record: ServerRecord, at = clock.now()) {
   } = record.snapshot(at, clock);
   return duration === undefined ? undefined : { players, players_max, problem: query_problem, duration };
 }
+function restart(record: ServerRecord): void {
+  for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
+    record.stateHint(state, clock.now());
+}
 const portsOf = ({ ways }: Question) => [...new Set(ways.map(({ port }) => port))];
 const warnings = () => log.lines.filter(({ level }) => level === 'warn');
 
@@ -145,8 +149,7 @@ describe('a running server', () => {
   it('is queried with the way that it responded in, until its next run', async () => {
     const record = observe();
     await passTime(2 * INTERVAL, record);
-    for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
-      record.stateHint(state, clock.now());
+    restart(record);
     record.socketSample(sampleOf({ state: 'running', uptimeMs: 1_000 }), clock.now());
     await passTime(INTERVAL, record);
     expect(queried.map(({ ways }) => ways.length)).toEqual([4, 1, 4]);
@@ -188,8 +191,7 @@ describe('nothing is queried or shown', () => {
     const record = observe();
     await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBe(12);
-    for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
-      record.stateHint(state, clock.now());
+    restart(record);
     record.socketSample(sampleOf({ state: 'running', uptimeMs: 1_000 }), clock.now());
     expect(record.state).toBe('running');
     expect(shown(record)).toBeUndefined();
@@ -200,8 +202,7 @@ describe('nothing is queried or shown', () => {
     answer = () => new Promise((ended) => (finish = ended));
     const record = observe();
     while (queried.length === 0) await passTime(SECOND, record);
-    for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
-      record.stateHint(state, clock.now());
+    restart(record);
     finish(TWELVE);
     await clock.advance(0);
     expect(shown(record)).toBeUndefined();

@@ -9,11 +9,16 @@ let panels: PanelReading[];
 let servers: ServerReading[];
 let self: SelfMetrics;
 
+const options = {
+  version: '1.2.3',
+  revision: 'abc',
+  fleet: { panels: () => panels, servers: () => servers },
+};
+
 beforeEach(() => {
   panels = [panelReading()];
   servers = [];
-  const fleet = { panels: () => panels, servers: () => servers };
-  self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
+  self = new SelfMetrics(options);
 });
 
 async function value(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
@@ -98,10 +103,10 @@ describe('the counters', () => {
   );
 
   test('count calls by endpoint and status, and time them by endpoint', async () => {
-    const { request } = bound('main');
-    request('resources', '200', 0.3);
-    request('resources', '504', 21);
-    request('websocket', 'timeout', 25);
+    const main = self.telemetry('main');
+    main.request('resources', '200', 0.3);
+    main.request('resources', '504', 21);
+    main.request('websocket', 'timeout', 25);
     const resources = { panel: 'main', endpoint: 'resources' };
     expect(await value('api_requests_total', { ...resources, status: '200' })).toBe(1);
     expect(await value('api_requests_total', { ...resources, status: '504' })).toBe(1);
@@ -135,12 +140,6 @@ describe('the counters', () => {
     expect(await value('api_request_duration_seconds_count', listing)).toBe(0);
   });
 });
-
-/** The panel's telemetry functions without their object, as a session may hold them. */
-function bound(panel: string) {
-  const telemetry = self.telemetry(panel);
-  return { request: telemetry.request.bind(telemetry) };
-}
 
 test('sockets are counted by state and servers by condition, including zeros', async () => {
   servers = [
@@ -198,13 +197,12 @@ test('an unlimited number of sockets is absent', async () => {
 
 test('the required and allowed file descriptors are shown, but no unknown limit', async () => {
   let descriptors = { required: 396, allowed: 1_024 };
-  const fleet = { panels: () => panels, servers: () => servers };
   const shown = async () => [
     await value('required_file_descriptors'),
     await value('allowed_file_descriptors'),
   ];
   expect(await shown()).toEqual([undefined, undefined]);
-  self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet, descriptors: () => descriptors });
+  self = new SelfMetrics({ ...options, descriptors: () => descriptors });
   expect(await shown()).toEqual([396, 1_024]);
   descriptors = { required: 396, allowed: Number.POSITIVE_INFINITY };
   expect(await shown()).toEqual([396, undefined]);
@@ -213,10 +211,9 @@ test('the required and allowed file descriptors are shown, but no unknown limit'
 test('the addresses of the status page and of each panel are shown, if known', async () => {
   panels = [panelReading(), panelReading({ name: 'other' })];
   expect(await value('web_info')).toBeUndefined();
-  const fleet = { panels: () => panels, servers: () => servers };
   const panelUrl = (panel: string) => (panel === 'main' ? 'https://panel.example.com' : undefined);
   const externalUrl = 'https://games.example.com';
-  self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet, externalUrl, panelUrl });
+  self = new SelfMetrics({ ...options, externalUrl, panelUrl });
   expect(await value('web_info', { external_url: externalUrl })).toBe(1);
   expect(await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' })).toBe(1);
   panels = [];

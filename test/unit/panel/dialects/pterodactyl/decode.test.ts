@@ -39,6 +39,7 @@ describe('decodeStats', () => {
     ['null', { memory_bytes: null, network: null, state: null }, {}, 3],
     ['a negative number', { memory_bytes: -1, disk_bytes: 5 }, { diskBytes: 5 }, 1],
     ['numbers that are too large', JSON.parse('{"memory_bytes":1e308,"uptime":1e999}'), {}, 2],
+    ['an uptime of more than a hundred years', { uptime: 4e12 }, {}, 1],
     ['a number in a string', { memory_bytes: '1024' }, {}, 1],
     [
       'wrong types',
@@ -195,17 +196,9 @@ it('a token that is too long for an auth frame is rejected', () => {
   expect(() => decodeCredentials(body(4_001))).toThrow('expected a token of at most 4000 bytes');
 });
 
-it('an uptime of more than a hundred years is ignored', () => {
-  expect(decodeStats({ state: 'running', uptime: 4e12 })).toEqual({
-    sample: { state: 'running' },
-    badFields: 1,
-  });
-});
-
 it('CPU of more than ten thousand cores is ignored', () => {
-  const most = { cpu_absolute: 1e6 };
   const tooMuch = { cpu_absolute: 1e6 + 0.001 };
-  expect(decodeStats(most)).toEqual({ sample: { cpuCores: 1e4 }, badFields: 0 });
+  expect(decodeStats({ cpu_absolute: 1e6 })).toEqual({ sample: { cpuCores: 1e4 }, badFields: 0 });
   expect(decodeStats(tooMuch)).toEqual({ sample: {}, badFields: 1 });
   const { sample, badFields } = decodeResources({
     attributes: { current_state: 'running', resources: tooMuch },
