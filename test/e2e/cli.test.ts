@@ -10,6 +10,10 @@ import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = join(REPOSITORY, 'dist/cli.js');
+const PACKAGE = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
+  version: string;
+  engines: { node: string };
+};
 const { folder: BAD, remove: removeBad } = badConfigFolder();
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 
@@ -36,15 +40,12 @@ async function outcome(args: readonly string[], options: Parameters<typeof runPr
 
 describe.concurrent('the command line', () => {
   it('prints its version', async () => {
-    const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
-      version: string;
-    };
     const { code, stdout, stderr } = await outcome(['--version']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n')[0]).toMatch(
       /^gameserver-exporter, version \S+ \(revision: (?:[0-9a-f]{40}|unknown)\)$/,
     );
-    expect(stdout).toContain(`version ${version} `);
+    expect(stdout).toContain(`version ${PACKAGE.version} `);
     expect(stdout).toContain(`node version:     ${process.version}\n`);
     expect(stdout).toContain(`platform:         ${process.platform}/${process.arch}\n`);
   });
@@ -52,10 +53,7 @@ describe.concurrent('the command line', () => {
   it.each(['18.19.0', '20.10.0', '20.18.3'])(
     'does not start with Node.js %s, and says which is needed',
     async (version) => {
-      const { engines } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
-        engines: { node: string };
-      };
-      const needed = engines.node.replace('>=', '');
+      const needed = PACKAGE.engines.node.replace('>=', '');
       const versions = JSON.stringify({ ...process.versions, node: version });
       const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:${versions}})`;
       expect(

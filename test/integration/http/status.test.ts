@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { get, type IncomingMessage, type RequestOptions } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { stuckReader } from './raw-client.ts';
+import { statusOf } from './secure-client.ts';
 
 let panel: Simulator;
 let exporter: ExporterUnderTest;
@@ -23,8 +24,8 @@ afterEach(async () => {
 
 const at = (path: string) => `${exporter.url}${path}`;
 
-async function watch(): Promise<IncomingMessage> {
-  const request = get(at('/api/v1/stream'));
+async function watch(options: RequestOptions = {}): Promise<IncomingMessage> {
+  const request = get(at('/api/v1/stream'), options);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response.setEncoding('utf8');
 }
@@ -130,26 +131,14 @@ describe('the stream', () => {
   });
 
   it("doesn't delay the stop if nobody reads it", async () => {
-    const { hostname, port } = new URL(exporter.url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    socket.pause();
-    socket.write('GET /api/v1/stream HTTP/1.1\r\nHost: a\r\n\r\n');
+    const { socket } = await stuckReader(Number(new URL(exporter.url).port), [], '/api/v1/stream');
     await reads(await watch(), /event: delta/);
     await expect(exporter.stop()).resolves.toBeUndefined();
     socket.destroy();
   });
 
   it('limits its viewers: a new one replaces the oldest of the client that has the most', async () => {
-    const { hostname, port } = new URL(exporter.url);
-    const other = get({
-      host: hostname,
-      port,
-      path: '/api/v1/stream',
-      localAddress: '127.0.0.2',
-      agent: false,
-    });
-    const [alone] = (await once(other, 'response')) as [IncomingMessage];
+    const alone = await watch({ localAddress: '127.0.0.2', agent: false });
     const viewers: IncomingMessage[] = [];
     for (let index = 0; index < 49; index += 1) viewers.push((await watch()).resume());
     const cuts = viewers.map((viewer) => new Promise((resolve) => viewer.once('error', resolve)));
@@ -185,11 +174,7 @@ describe("the page's files", () => {
   it.each(['/assets/', '/assets/__proto__', '/assets/%2e%2e/package.json'])(
     'include nothing else: %s is not found',
     async (path) => {
-      const { hostname, port } = new URL(exporter.url);
-      const request = get({ hostname, port, path });
-      const [response] = (await once(request, 'response')) as [IncomingMessage];
-      response.resume();
-      expect(response.statusCode).toBe(404);
+      expect(await statusOf(exporter.url, { path })).toBe(404);
     },
   );
 });
