@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** A client that writes what a test gives it, and reads on demand. */
-export class RawClient {
-  readonly socket: Socket;
+export class RawClient<S extends Socket = Socket> {
+  readonly socket: S;
   /** Bytes received. */
   bytes = 0;
   readonly #head: Buffer[] = [];
 
-  constructor(socket: Socket) {
+  constructor(socket: S) {
     this.socket = socket;
     socket.on('error', () => undefined);
     socket.on('data', (chunk: Buffer) => {

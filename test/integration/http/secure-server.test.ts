@@ -15,6 +15,7 @@ import { type Authority, type Certificate, createAuthority } from '../../support
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { RawClient, SCRAPE } from './raw-client.ts';
 import { basic, get, statusOf } from './secure-client.ts';
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -94,23 +95,19 @@ async function serve(current: WebSettings, { routes = OK, clock, limits = {} }: 
 }
 
 /** A raw TLS connection, after its handshake. */
-async function open(port: number): Promise<{ socket: TLSSocket; received: () => string }> {
+async function open(port: number): Promise<RawClient<TLSSocket>> {
   const socket = connectTls({ port, host: '127.0.0.1', ca });
   ends.push(() => socket.destroy());
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk.toString('latin1');
-  });
-  socket.on('error', () => undefined);
+  const client = new RawClient(socket);
   await once(socket, 'secureConnect');
-  return { socket, received: () => text };
+  return client;
 }
 
 /** The same, after a response. */
 async function openUsed(port: number) {
   const connection = await open(port);
-  connection.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  await eventually(() => expect(connection.received()).toContain('200 OK'));
+  connection.send(SCRAPE);
+  await eventually(() => expect(connection.received).toContain('200 OK'));
   return connection;
 }
 
@@ -312,8 +309,8 @@ describe('a change of the settings', () => {
     const clock = new ManualClock();
     const { port, settings } = await serve(tlsSettings(), { routes: endless(), clock });
     const stream = await open(port);
-    stream.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await eventually(() => expect(stream.received()).toContain('data: 1'));
+    stream.send(SCRAPE);
+    await eventually(() => expect(stream.received).toContain('data: 1'));
     settings.change(tlsSettings(ANYBODY, otherServer));
     await clock.advance(9_999);
     expect(stream.socket.closed).toBe(false);
@@ -370,7 +367,7 @@ describe('a stream of events', () => {
       const stream = await eventually(async () => {
         const socket = scheme === 'https' ? (await open(port)).socket : await openSilent(port);
         const begun = Promise.race([once(socket, 'data'), once(socket, 'close')]);
-        socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+        socket.write(SCRAPE);
         await begun;
         expect(socket.closed).toBe(false);
         return socket;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -15,6 +14,7 @@ import {
   socketTls,
 } from '../../../src/session/socket.ts';
 import { eventually } from '../../support/eventually.ts';
+import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
 import { selfSigned } from '../panel/certificate.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
@@ -67,11 +67,7 @@ async function startNode(upgrade: Upgrade, certificate?: { key: string; cert: st
 const sending =
   (...bytes: readonly Uint8Array[]): Upgrade =>
   (request, socket) => {
-    const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
-    const accept = createHash('sha1').update(key).digest('base64');
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
-    );
+    socket.write(acceptance(request));
     for (const each of bytes) socket.write(each);
   };
 
@@ -100,16 +96,6 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly Re
 
 const kindsOf = (events: readonly ReportedEvent[]) => events.map(({ what }) => what);
 
-/** A frame as it is on the wire: a byte with flags and kind, then length and content. */
-function wire(first: number, content: string | Buffer = ''): Buffer {
-  const body = Buffer.from(content);
-  const head = Buffer.alloc(body.length < 126 ? 2 : 4);
-  head[0] = first;
-  head[1] = Math.min(body.length, 126);
-  if (body.length >= 126) head.writeUInt16BE(body.length, 2);
-  return Buffer.concat([head, body]);
-}
-
 const TEXT = 0x81;
 const TEXT_BEGINS = 0x01;
 const MORE = 0x00;
@@ -119,15 +105,18 @@ const COMPRESSED_TEXT = 0xc1;
 
 describe('a node that breaks the protocol loses only its socket', () => {
   it.each<[string, Buffer]>([
-    ['a compressed frame, which was not negotiated', wire(COMPRESSED_TEXT, 'x')],
-    ['a frame of an unknown kind', wire(0x83, 'x')],
+    ['a compressed frame, which was not negotiated', wireFrame(COMPRESSED_TEXT, 'x')],
+    ['a frame of an unknown kind', wireFrame(0x83, 'x')],
     ['a masked frame', Buffer.from([TEXT, 0x81, 1, 2, 3, 4, 5])],
-    ['a continuation without a start', wire(0x80, 'x')],
-    ['a frame within a fragmented message', Buffer.concat([wire(TEXT_BEGINS, 'a'), wire(TEXT, 'b')])],
-    ['a fragmented ping', wire(0x09, 'x')],
-    ['a ping that is too long', wire(PING, 'x'.repeat(200))],
-    ['a close frame with half a code', wire(CLOSE, Buffer.from([0x03]))],
-    ['a close frame with an invalid code', wire(CLOSE, Buffer.from([0xff, 0xff]))],
+    ['a continuation without a start', wireFrame(0x80, 'x')],
+    [
+      'a frame within a fragmented message',
+      Buffer.concat([wireFrame(TEXT_BEGINS, 'a'), wireFrame(TEXT, 'b')]),
+    ],
+    ['a fragmented ping', wireFrame(0x09, 'x')],
+    ['a ping that is too long', wireFrame(PING, 'x'.repeat(200))],
+    ['a close frame with half a code', wireFrame(CLOSE, Buffer.from([0x03]))],
+    ['a close frame with an invalid code', wireFrame(CLOSE, Buffer.from([0xff, 0xff]))],
     [
       'a length beyond all safe integers',
       Buffer.from([TEXT, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
@@ -135,7 +124,7 @@ describe('a node that breaks the protocol loses only its socket', () => {
     ['a length beyond the limit', Buffer.from([TEXT, 127, 0, 0, 0, 0, 0, 0x10, 0, 1])],
     [
       'a message in a hundred thousand fragments',
-      Buffer.concat([wire(TEXT_BEGINS, 'a'), ...pieces(100_000)]),
+      Buffer.concat([wireFrame(TEXT_BEGINS, 'a'), Buffer.alloc(300_000, wireFrame(MORE, 'a'))]),
     ],
   ])('by %s', async (_what, bytes) => {
     const events = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
@@ -149,7 +138,7 @@ describe('a node that breaks the protocol loses only its socket', () => {
       fc.uint8Array({ maxLength: 80 }),
       fc
         .array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.string({ maxLength: 130 })), { maxLength: 6 })
-        .map((frames) => Buffer.concat(frames.map(([first, content]) => wire(first, content)))),
+        .map((frames) => Buffer.concat(frames.map(([first, content]) => wireFrame(first, content)))),
     );
     let next: Uint8Array = Buffer.alloc(0);
     const port = await startNode((request, socket) => {
@@ -170,7 +159,7 @@ describe('a node that breaks the protocol loses only its socket', () => {
 
 describe('a node that sends a close frame and keeps the connection', () => {
   it('is disconnected anyway', async () => {
-    const goodbye = wire(CLOSE, Buffer.from([0x03, 0xe8]));
+    const goodbye = wireFrame(CLOSE, Buffer.from([0x03, 0xe8]));
     const events = connect(`ws://127.0.0.1:${await startNode(sending(goodbye))}/ws`);
     await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
@@ -186,20 +175,16 @@ describe("a token that doesn't fit into a frame", () => {
   });
 });
 
-function pieces(count: number): readonly Buffer[] {
-  return Array.from({ length: count }, () => wire(MORE, 'a'));
-}
-
 describe('a node that sends too much', () => {
   it('loses its socket for a message that only exceeds 1 MiB as a whole', async () => {
-    const part = wire(MORE, 'a'.repeat(60_000));
+    const part = wireFrame(MORE, 'a'.repeat(60_000));
     const parts = Array.from({ length: Math.ceil(MAX_FRAME_BYTES / 60_000) }, () => part);
-    const events = connect(`ws://127.0.0.1:${await startNode(sending(wire(TEXT_BEGINS), ...parts))}/ws`);
+    const events = connect(`ws://127.0.0.1:${await startNode(sending(wireFrame(TEXT_BEGINS), ...parts))}/ws`);
     await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
 
   it("can't fill the heap with pings whose responses it doesn't read", async () => {
-    const pings = Buffer.concat(Array.from({ length: 20_000 }, () => wire(PING, 'x'.repeat(125))));
+    const pings = Buffer.concat(Array.from({ length: 20_000 }, () => wireFrame(PING, 'x'.repeat(125))));
     const port = await startNode((request, socket) => {
       sending()(request, socket);
       socket.pause();

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { FrameReader } from '../../../src/session/frame-reader.ts';
 import { type Random, seededRandom } from '../../../src/simulator/random.ts';
+import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
 
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa];
-const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 interface Header {
   readonly isFinal?: boolean;
@@ -16,21 +16,9 @@ interface Header {
   readonly reserved?: number;
 }
 
-/** A frame on the wire (RFC 6455, section 5.2). */
 function frame(opcode: number, content: Buffer, header: Header = {}): Buffer {
   const { isFinal = true, isMasked = false, reserved = 0 } = header;
-  const mask = isMasked ? 0x80 : 0;
-  const first = (isFinal ? 0x80 : 0) | reserved | opcode;
-  const { length } = content;
-  let head: Buffer;
-  if (length < 126) head = Buffer.from([first, mask | length]);
-  else if (length < 65_536) head = Buffer.from([first, mask | 126, length >> 8, length & 0xff]);
-  else {
-    head = Buffer.alloc(10);
-    head.set([first, mask | 127]);
-    head.writeBigUInt64BE(BigInt(length), 2);
-  }
-  return Buffer.concat([head, ...(isMasked ? [Buffer.alloc(4)] : []), content]);
+  return wireFrame((isFinal ? 0x80 : 0) | reserved | opcode, content, isMasked);
 }
 
 /** What the far end sends, and in which pieces. */
@@ -110,18 +98,14 @@ let script: Script;
 
 beforeAll(async () => {
   server = createServer();
-  server.on('upgrade', ({ headers }, socket) => void play(socket, headers['sec-websocket-key'] ?? ''));
+  server.on('upgrade', (request, socket) => void play(socket, Buffer.from(acceptance(request))));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 
 afterAll(() => server.close());
 
-async function play(socket: Duplex, key: string): Promise<void> {
+async function play(socket: Duplex, handshake: Buffer): Promise<void> {
   socket.on('error', () => undefined);
-  const accept = createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64');
-  const handshake = Buffer.from(
-    `HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
-  );
   const [first = Buffer.alloc(0), ...rest] = script.pieces;
   const pieces = script.isEarly
     ? [Buffer.concat([handshake, first]), ...rest]

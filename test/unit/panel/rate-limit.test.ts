@@ -169,10 +169,16 @@ describe('a 429', () => {
 });
 
 describe('an account that somebody else uses as well', () => {
-  it('gets no calls while less than a tenth of its limit remains, except one every 15 s', async () => {
+  /** A limit of 100 of which this many calls remain. */
+  function sharedWith(remaining: number) {
     const world = limitOf();
     world.limit.learn('listing', { limitPerMinute: 100 });
-    world.limit.learn('listing', { limitPerMinute: 100, remaining: 9 });
+    world.limit.learn('listing', { limitPerMinute: 100, remaining });
+    return world;
+  }
+
+  it('gets no calls while less than a tenth of its limit remains, except one every 15 s', async () => {
+    const world = sharedWith(9);
     expect(waitMs(world)).toBe(15_000);
     await world.clock.advance(15_000);
     expect(waitMs(world)).toBe(0);
@@ -181,17 +187,13 @@ describe('an account that somebody else uses as well', () => {
   });
 
   it('gets calls again once a response shows that more remains', () => {
-    const world = limitOf();
-    world.limit.learn('listing', { limitPerMinute: 100 });
-    world.limit.learn('listing', { limitPerMinute: 100, remaining: 9 });
+    const world = sharedWith(9);
     world.limit.learn('listing', { limitPerMinute: 100, remaining: 90 });
     expect(waitMs(world)).toBe(0);
   });
 
   it('gets calls again a minute after a response last showed what remains: that minute is over', async () => {
-    const world = limitOf();
-    world.limit.learn('listing', { limitPerMinute: 100 });
-    world.limit.learn('listing', { limitPerMinute: 100, remaining: 9 });
+    const world = sharedWith(9);
     // Responses that show nothing, such as a proxy's.
     for (let call = 0; call < 3; call += 1) {
       await world.clock.advance(15_000);
@@ -204,9 +206,7 @@ describe('an account that somebody else uses as well', () => {
   });
 
   it('leaves a tenth of the limit to others even if responses are late', () => {
-    const world = limitOf();
-    world.limit.learn('listing', { limitPerMinute: 100 });
-    world.limit.learn('listing', { limitPerMinute: 100, remaining: 13 });
+    const world = sharedWith(13);
     take(world.limit, 3);
     expect(waitMs(world)).toBe(15_000);
   });
