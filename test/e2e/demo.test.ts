@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DEMO_SERVERS } from '../../src/simulator/profiles.ts';
+import { Answerer } from '../support/game-answers.ts';
 import { pageData } from '../support/page-data.ts';
 import {
   configFile,
@@ -67,27 +65,17 @@ describe('demo', () => {
   });
 });
 
-describe('a port in use', () => {
-  let occupant: Server;
-
-  afterEach(async () => {
-    occupant.close();
-    await once(occupant, 'close');
-  });
-
-  it.each([
-    ['demo', '--control-port', ['--port', '--panel-port']],
-    ['simulate', '--control-port', ['--port']],
-  ])('of %s ends it with one line that contains %s', async (command, flag, others) => {
-    occupant = createServer().listen(0, '127.0.0.1');
-    await once(occupant, 'listening');
-    const { port } = occupant.address() as AddressInfo;
-    const rest = others.flatMap((other) => [other, '0']);
-    const program = runProgram([command, flag, String(port), ...rest]);
-    expect(await program.ended).toEqual({ code: 1, signal: null });
-    expect(program.stdout).toBe('');
-    expect(program.stderr).toBe(`error: port ${port} is already in use; choose another with ${flag}\n`);
-  });
+it.each([
+  ['demo', '--control-port', ['--port', '--panel-port']],
+  ['simulate', '--control-port', ['--port']],
+])('a port in use ends %s with one line that contains %s', async (command, flag, others) => {
+  await using occupant = await Answerer.tcp(() => {});
+  const { port } = occupant;
+  const rest = others.flatMap((other) => [other, '0']);
+  const program = runProgram([command, flag, String(port), ...rest]);
+  expect(await program.ended).toEqual({ code: 1, signal: null });
+  expect(program.stdout).toBe('');
+  expect(program.stderr).toBe(`error: port ${port} is already in use; choose another with ${flag}\n`);
 });
 
 describe('simulate', () => {

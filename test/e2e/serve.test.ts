@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { acceleratedNode } from '../support/accelerated-node.ts';
+import { freePort } from '../support/free-port.ts';
+import { Answerer } from '../support/game-answers.ts';
 import { configFile, endPrograms, metricsAt, runProgram, serveProgram } from '../support/program.ts';
 
 /** A panel on a port where nothing listens: the lowest one, which the system never assigns. */
@@ -14,29 +13,12 @@ const YAML = [
   '    servers: [{ id: 1a7ce997, name: survival }]',
 ].join('\n');
 
-let occupant: Server | undefined;
-
-afterEach(async () => {
-  await endPrograms();
-  await leavePort();
-});
-
-async function takePort(): Promise<number> {
-  occupant = createServer().listen(0, '127.0.0.1');
-  await once(occupant, 'listening');
-  return (occupant.address() as AddressInfo).port;
-}
-
-async function leavePort(): Promise<void> {
-  if (occupant === undefined) return;
-  occupant.close();
-  await once(occupant, 'close');
-  occupant = undefined;
-}
+afterEach(endPrograms);
 
 describe('serve', () => {
   it('reports a port in use in one line', async () => {
-    const port = await takePort();
+    await using occupant = await Answerer.tcp(() => {});
+    const { port } = occupant;
     const file = await configFile(YAML);
     const listen = ['--web.listen-address', `127.0.0.1:${port}`];
     const program = runProgram(['serve', '--config', file, ...listen]);
@@ -79,8 +61,7 @@ describe('logs', () => {
   });
 
   it('have the level of the flag, which takes precedence', async () => {
-    const port = await takePort();
-    await leavePort();
+    const port = await freePort();
     const file = await configFile(`${YAML}\nlog: { level: debug }`);
     const listen = ['--web.listen-address', `127.0.0.1:${port}`];
     const program = runProgram(['serve', '--config', file, ...listen, '--log.level', 'error'], { nodeFlags });
