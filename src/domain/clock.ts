@@ -79,5 +79,5 @@ export class SystemClock implements Clock {
 
 interface SharedTimer {
   readonly calls: Set<{ readonly run: () => void }>;
-  readonly timer: NodeJS.Timeout;
+  readonly timer: ReturnType<typeof setTimeout>;
 }
