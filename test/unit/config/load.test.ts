@@ -26,18 +26,22 @@ async function load(text: string | Uint8Array, env: Record<string, string> = {})
   return loadConfig(file, env);
 }
 
+const issuesOf = (result: Awaited<ReturnType<typeof load>>) => (result.ok ? '' : formatIssues(result.issues));
+
 async function loadValid(text: string, env: Record<string, string> = {}): Promise<Config> {
   const result = await load(text, env);
   if (!result.ok) throw new Error(formatIssues(result.issues));
   return result.config;
 }
 
-const withKey = (key: string) => `panels:
+const keyOf = async (text: string) => (await loadValid(text)).panels[0]?.apiKey.reveal();
+
+const withKey = (key: string, id = 'd3aac109') => `panels:
   - name: main
     url: https://panel.example.com/games/
     ${key}
     servers:
-      - id: d3aac109
+      - id: ${id}
 `;
 
 test('a small configuration is completed with defaults', async () => {
@@ -228,13 +232,7 @@ panels:
 test.each(['d3aac109', 'D3AAC109', 'd3aac109-259b-452e-8b4e-cecc464142ca'])(
   'server %s without a name is named after its identifier',
   async (id) => {
-    const { panels } = await loadValid(`
-panels:
-  - name: main
-    url: https://panel.example.com
-    api_key: key
-    servers: [{ id: "${id}" }]
-`);
+    const { panels } = await loadValid(withKey('api_key: key', id));
     expect(panels[0]?.servers[0]).toMatchObject({ id, name: 'd3aac109' });
   },
 );
@@ -249,14 +247,12 @@ test('the path of a key file is relative to the configuration, and its final new
 test('a path that begins with ~/ is in the home directory', async () => {
   vi.stubEnv('HOME', directory);
   await writeFile(join(directory, 'panel-key'), 'TopSecret1');
-  const config = await loadValid(withKey('api_key_file: ~/panel-key'));
-  expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
+  expect(await keyOf(withKey('api_key_file: ~/panel-key'))).toBe('TopSecret1');
 });
 
 test('a byte order mark and Windows line endings are accepted', async () => {
   const text = `\u{feff}${withKey('api_key: TopSecret1').replaceAll('\n', '\r\n')}`;
-  const config = await loadValid(text);
-  expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
+  expect(await keyOf(text)).toBe('TopSecret1');
 });
 
 test('no way of printing the configuration shows a secret', async () => {
@@ -275,20 +271,17 @@ test('no way of printing the configuration shows a secret', async () => {
 
 test('if the file is missing, the message shows how to create one', async () => {
   const file = join(directory, 'none.yaml');
-  const result = await loadConfig(file, {});
-  expect(result.ok ? '' : formatIssues(result.issues)).toBe(
+  expect(issuesOf(await loadConfig(file, {}))).toBe(
     `${file}: can't be read: no such file; create it with init, copy config.example.yaml there, or name another file with --config`,
   );
 });
 
 test('a file that exists has another remedy', async () => {
-  const result = await loadConfig(directory, {});
-  expect(result.ok ? '' : formatIssues(result.issues)).toBe(`${directory}: can't be read: it is a directory`);
+  expect(issuesOf(await loadConfig(directory, {}))).toBe(`${directory}: can't be read: it is a directory`);
 });
 
 test('an impossible path is reported like any other issue', async () => {
-  const result = await load(withKey('api_key_file: "a\\0b"'));
-  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read");
+  expect(issuesOf(await load(withKey('api_key_file: "a\\0b"')))).toContain("can't be read");
 });
 
 test('files that are loaded at the same time read their own keys', async () => {
