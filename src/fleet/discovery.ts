@@ -66,6 +66,8 @@ export interface DiscoveryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly gateway: Pick<PanelGateway, 'listing' | 'health' | 'budget'>;
+  /** Identities of the servers whose own calls return 404. */
+  readonly notFound: () => ReadonlySet<string>;
   /** Is the server monitored here? Other servers belong to other shards. */
   readonly isOurs: (server: ServerIdentity) => boolean;
   /** Called with the servers to monitor, whenever they may have changed, and whether a complete walk has just shown them. */
@@ -202,7 +204,7 @@ export class Discovery {
 
   /** Resolves with the time until the next walk. */
   async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
-    const { clock, gateway } = this.#options;
+    const { clock, gateway, notFound } = this.#options;
     const before = this.#state;
     // The first pages show which servers there are, and on which nodes.
     const firstPages =
@@ -224,7 +226,7 @@ export class Discovery {
     if (signal.aborted) return 0;
     if (walk.complete) this.#undecided = [];
     const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
-    this.#state = afterWalk(before, walk, clock.now(), isIncluded);
+    this.#state = afterWalk(before, walk, clock.now(), isIncluded, notFound());
     const status = walk.problem instanceof PanelError ? walk.problem.status : undefined;
     const isRefused = settings.discover === undefined && REFUSALS.has(status);
     this.#logWalk(walk, before, isRefused);

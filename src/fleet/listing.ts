@@ -131,14 +131,17 @@ const WALKS_TO_VANISH = 3;
 const SHORT_FOR_MS = 30 * 60_000;
 
 /**
- * The state after a walk; pure. A server is gone once three complete walks in a row did not find it. A walk that finds none, or less
- * than half, of the servers that were found before counts only once such walks have lasted for half an hour.
+ * The state after a walk; pure. A server is gone once three complete walks in a row did not find it, or one if its own calls return
+ * 404. A walk that finds none, or less than half, of the servers that were found before counts only once such walks have lasted for
+ * half an hour.
  */
 export function afterWalk(
   before: ListingState,
   { servers, unreadable, complete, problem, pages }: ListingWalk,
   now: number,
   isIncluded: (server: ListedServer) => boolean,
+  /** Identities of the servers whose own calls return 404. */
+  notFound: ReadonlySet<string>,
 ): ListingState {
   const known = new Map(servers.map((entry) => [entry.uuid, { entry, missedWalks: 0 }]));
   const isMissing = (uuid: string) => !known.has(uuid) && !unreadable.has(identityOf({ id: uuid }));
@@ -151,7 +154,8 @@ export function afterWalk(
     // A list may show other servers each time.
     if (known.size >= MAX_PAGES * LISTING_PAGE_SIZE) break;
     const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
-    if (missedWalks < WALKS_TO_VANISH) known.set(uuid, { entry, missedWalks });
+    const walksToVanish = notFound.has(identityOf({ id: uuid })) ? 1 : WALKS_TO_VANISH;
+    if (missedWalks < walksToVanish) known.set(uuid, { entry, missedWalks });
   }
   return {
     ...before,

@@ -110,6 +110,10 @@ export class PanelFleet {
     this.discovery = new Discovery({
       ...shared,
       isOurs: context.isOurs,
+      notFound: () => {
+        const missing = this.records.filter(({ status }) => status.blocked === 'not_found');
+        return new Set(missing.map(({ target }) => identityOf(target)));
+      },
       found: (targets, isComplete) => this.#found(targets, isComplete),
     });
     this.#backups = new ListReads({ ...shared, records, list: backupsOfServers(gateway) });

@@ -60,6 +60,7 @@ beforeEach(() => {
       },
       budget: () => ({ ...BUDGET, limitPerMinute: perMinute }),
     },
+    notFound: () => new Set(),
     isOurs: (server) => isOurs(server),
     found: (targets) => found.push(targets),
   });

@@ -24,9 +24,13 @@ function walk(found: readonly number[], { complete = true, unreadable = [] as nu
 }
 
 /** The state after walks that are five minutes apart. */
-const after = (walks: readonly ListingWalk[], isIncluded = () => true): ListingState =>
+const after = (
+  walks: readonly ListingWalk[],
+  isIncluded = () => true,
+  notFound: ReadonlySet<string> = new Set(),
+): ListingState =>
   walks.reduce<ListingState>(
-    (state, one, index) => afterWalk(state, one, index * 5 * MINUTE, isIncluded),
+    (state, one, index) => afterWalk(state, one, index * 5 * MINUTE, isIncluded, notFound),
     NEVER_READ,
   );
 const knownTo = ({ known }: ListingState) =>
@@ -38,6 +42,16 @@ const PARTIAL = walk([1, 2], { complete: false });
 const times = (count: number, one: ListingWalk) => Array.from({ length: count }, () => one);
 
 describe('a server of the server list', () => {
+  it.each<[string, ListingWalk[], number[]]>([
+    ['one complete walk without it is enough', [ALL, MOST], [1, 2]],
+    ['an incomplete walk is not enough', [ALL, PARTIAL], [1, 2, 3]],
+    ['a walk that finds it keeps it', [ALL, ALL], [1, 2, 3]],
+    ['an unreadable entry keeps it', [ALL, walk([1, 2], { unreadable: [3] })], [1, 2, 3]],
+    ['a list that is too short keeps it', [ALL, walk([])], [1, 2, 3]],
+  ])('whose calls return 404: %s', (_what, walks, expected) => {
+    expect(knownTo(after(walks, () => true, new Set(['00000003'])))).toEqual(expected);
+  });
+
   it.each<[string, ListingWalk[], number[]]>([
     ['is known once it is found', [ALL], [1, 2, 3]],
     ['is kept if two walks miss it', [ALL, MOST, MOST], [1, 2, 3]],
@@ -109,7 +123,7 @@ describe('a server of the server list', () => {
     fc.assert(
       fc.property(steps, numbers, (walks, first) => {
         const all = walks.reduce(
-          (state, one, index) => afterWalk(state, one, index * MINUTE, () => true),
+          (state, one, index) => afterWalk(state, one, index * MINUTE, () => true, new Set()),
           after([walk(first)]),
         );
         expect(knownTo(all)).toEqual(expect.arrayContaining(first));
