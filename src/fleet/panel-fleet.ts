@@ -19,9 +19,8 @@ import { type Needs, NeedsWatch, needsOf } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { backupsOfServers, type IntervalSettings, ListReads, schedulesOfServers } from './server-lists.ts';
-import { serverLog } from './server-log.ts';
+import { serverLog, sessionLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
-import { sessionLog } from './session-log.ts';
 import { SocketLimit } from './socket-limit.ts';
 
 /** What to monitor on a panel, and how. */

@@ -37,8 +37,8 @@ import {
   type Stop,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
+import { logStop } from './server-log.ts';
 import { isNews, offAt, ServerSamples } from './server-samples.ts';
-import { logStop } from './session-log.ts';
 
 /** With what records decide the reasons of stops on time, and log them; shared by all servers of a panel. */
 export interface StopContext {

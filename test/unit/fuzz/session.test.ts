@@ -7,7 +7,7 @@ import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { sleep } from '../../../src/domain/until-aborted.ts';
 import { PanelSurroundings } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { sessionLog } from '../../../src/fleet/session-log.ts';
+import { sessionLog } from '../../../src/fleet/server-log.ts';
 import type { ClientMessage } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';

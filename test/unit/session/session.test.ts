@@ -3,7 +3,7 @@ import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { PanelSurroundings } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { sessionLog } from '../../../src/fleet/session-log.ts';
+import { sessionLog } from '../../../src/fleet/server-log.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
