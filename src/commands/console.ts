@@ -7,7 +7,7 @@ import { wantsColors } from '../doctor/paint.ts';
 import { SystemClock } from '../domain/clock.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
-import { systemNames } from '../names/system.ts';
+import { systemNames } from '../names/name-lookups.ts';
 import { POWER_ACTIONS } from '../panel/dialect.ts';
 import { CommandFailure } from './command-line.ts';
 import { findServer, KEY_VARIABLE, type ServerFlags } from './console-server.ts';

@@ -10,7 +10,7 @@ import type { ServerIdentity } from '../fleet/listing.ts';
 import { type PanelFleet, WHOLE } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
 import { SocketLimit } from '../fleet/socket-limit.ts';
-import { systemNames } from '../names/system.ts';
+import { systemNames } from '../names/name-lookups.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { describePanel } from './describe.ts';
 import type { DoctorReport } from './report.ts';

@@ -1,6 +1,10 @@
-import type { LookupAddress } from 'node:dns';
+import dns, { type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 import PQueue from 'p-queue';
-import { untilAborted } from '../domain/until-aborted.ts';
+import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
+import type { Clock } from '../domain/clock.ts';
+import { bounded, untilAborted } from '../domain/until-aborted.ts';
 
 export type Addresses = readonly LookupAddress[];
 
@@ -10,13 +14,18 @@ export type LookUp = (name: string) => Promise<Addresses>;
 /** Resolves a name for one panel. Rejects with the resolver's error, or with the signal's reason as soon as it aborts. */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<Addresses>;
 
-export type NameLookups = ReturnType<typeof nameLookups>;
+export type NameLookups = ReturnType<typeof systemNames>;
+
+/** Uses the system's resolver, and keeps its order. Like Node's own connections, it asks only for usable address families. */
+const systemLookUp: LookUp = (name) => dns.promises.lookup(name, { all: true, hints: dns.ADDRCONFIG });
 
 /**
- * The lookups of all panels. Each occupies a thread, for many seconds if the name server doesn't respond, and Node.js uses half of
- * its threads for them. Therefore a panel has few at once, and callers that need the same name share one.
+ * The lookups of this process. Each occupies a thread, for many seconds if the name server doesn't respond, and Node.js uses half of
+ * its threads for them. Therefore a panel has at most two at once, or one if two are half of the threads, and callers that need the
+ * same name share one.
  */
-export function nameLookups(lookUp: LookUp, perPanel: number) {
+export function systemNames(lookUp: LookUp = systemLookUp) {
+  const perPanel = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) > 4 ? 2 : 1;
   const running = new Map<string, Promise<Addresses>>();
   const shared = (name: string) => {
     const found = running.get(name) ?? lookUp(name).finally(() => running.delete(name));
@@ -41,4 +50,24 @@ export function nameLookups(lookUp: LookUp, perPanel: number) {
     };
   };
   return { forPanel };
+}
+
+/** Resolves names for connections. The timeout must be shorter than theirs, so that the name is identified as the cause. */
+export function nodeLookup(
+  resolve: ResolveName,
+  { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },
+): LookupFunction {
+  const find = callbackify((hostname: string) => {
+    const words = `"${hostname}" was not resolved in time`;
+    const late = () => Object.assign(new CodedError(OWN_CODES.lookupTimeout, words), { hostname });
+    const { signal } = new AbortController();
+    return bounded({ clock, signal }, timeoutMs, late, (scope) => resolve(hostname, scope));
+  });
+  return (hostname, options, callback) =>
+    find(hostname, (error: Error | null, addresses) => {
+      const [first] = error === null ? addresses : [];
+      if (error !== null || first === undefined) callback(error, []);
+      else if (options.all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    });
 }

@@ -4,7 +4,7 @@ import { panelApi } from '../../../src/commands/panel-api.ts';
 import { parseConfig } from '../../../src/config/config.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import { Screen } from '../../../src/console/screen.ts';
-import { systemNames } from '../../../src/names/system.ts';
+import { systemNames } from '../../../src/names/name-lookups.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';

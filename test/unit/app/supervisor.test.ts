@@ -3,7 +3,7 @@ import { publicUrl, Supervisor } from '../../../src/app/supervisor.ts';
 import { type Config, parseConfig } from '../../../src/config/config.ts';
 import { WHOLE } from '../../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../../src/fleet/socket-limit.ts';
-import { systemNames } from '../../../src/names/system.ts';
+import { systemNames } from '../../../src/names/name-lookups.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -2,8 +2,7 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
-import type { ResolveName } from '../../../src/names/name-lookups.ts';
-import { nodeLookup, systemNames } from '../../../src/names/system.ts';
+import { nodeLookup, type ResolveName, systemNames } from '../../../src/names/name-lookups.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const ADDRESS = '203.0.113.7';

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import type { ResolveName } from '../../../src/names/name-lookups.ts';
-import { nodeLookup } from '../../../src/names/system.ts';
+import { nodeLookup, type ResolveName } from '../../../src/names/name-lookups.ts';
 import {
   guardedNames,
   type SocketPolicy,
