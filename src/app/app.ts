@@ -5,8 +5,7 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Logger } from '../domain/log.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import { isInShard, type Shard, WHOLE } from '../fleet/panel-fleet.ts';
-import { SocketLimit } from '../fleet/socket-limit.ts';
+import { SocketLimit } from '../fleet/needs.ts';
 import type { ListenAddress } from '../http/listen-address.ts';
 import { createRoutes, type ReloadOutcome } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
@@ -18,6 +17,7 @@ import { type LookUp, systemNames } from '../names/name-lookups.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { formatIssues } from '../yaml/settings.ts';
+import { isInShard, type Shard, WHOLE } from './shard.ts';
 import { type ConfigChanges, Supervisor } from './supervisor.ts';
 
 /** What the exporter is built from. */

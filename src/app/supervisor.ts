@@ -6,9 +6,9 @@ import type { FleetReading, PanelReading, ServerReading } from '../domain/readin
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
-import { PanelFleet, type Shard } from '../fleet/panel-fleet.ts';
+import type { SocketLimit } from '../fleet/needs.ts';
+import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
-import type { SocketLimit } from '../fleet/socket-limit.ts';
 import { type NameLookups, nodeLookup, type ResolveName } from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
 import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
@@ -20,6 +20,7 @@ import { type QueryClient, QueryThread } from '../query/thread.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
+import type { Shard } from './shard.ts';
 
 /** What all panels share. */
 interface PanelShared {

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { type Shard, WHOLE } from '../app/shard.ts';
 import type { Config } from '../config/config.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema.ts';
 import { SystemClock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import { type Shard, WHOLE } from '../fleet/panel-fleet.ts';
 import { type ListenAddress, parseListenAddress } from '../http/listen-address.ts';
 import { loadWebConfig, type WebConfigResult } from '../http/web-config/load.ts';
 import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';

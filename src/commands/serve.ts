@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
+import type { Shard } from '../app/shard.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig, loadInThread } from '../config/config.ts';
-import type { Shard } from '../fleet/panel-fleet.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';

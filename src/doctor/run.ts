@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { WHOLE } from '../app/shard.ts';
 import { type RunningPanel, Supervisor } from '../app/supervisor.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
@@ -7,9 +8,9 @@ import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/server.ts';
 import { sleep } from '../domain/until-aborted.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
-import { type PanelFleet, WHOLE } from '../fleet/panel-fleet.ts';
+import { SocketLimit } from '../fleet/needs.ts';
+import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
-import { SocketLimit } from '../fleet/socket-limit.ts';
 import { systemNames } from '../names/name-lookups.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { describePanel } from './describe.ts';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
@@ -15,13 +14,12 @@ import type { SessionContext, SessionSettings, SocketAccess } from '../session/s
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
 import { hasNoData, Members } from './members.ts';
-import { type Needs, NeedsWatch, needsOf } from './needs.ts';
+import { type Needs, NeedsWatch, needsOf, SocketLimit } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { backupsOfServers, type IntervalSettings, ListReads, schedulesOfServers } from './server-lists.ts';
 import { serverLog, sessionLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
-import { SocketLimit } from './socket-limit.ts';
 
 /** What to monitor on a panel, and how. */
 export interface FleetSettings extends SessionSettings, PollIntervals {
@@ -274,36 +272,4 @@ export class PanelFleet {
     const { pollIntervalMs } = this.#settings;
     return needsOf(servers, pollIntervalMs, this.discovery.callsPerMinute + listsPerMinute);
   }
-}
-
-/** This exporter's place among all shards; `index` counts from 0. */
-export interface Shard {
-  readonly index: number;
-  readonly total: number;
-}
-
-/** A single exporter for all servers. */
-export const WHOLE: Shard = { index: 0, total: 1 };
-
-/**
- * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the server, and the highest wins. When
- * the number of shards changes, only the servers that the new shard wins or the removed shard had are moved.
- */
-export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
-  const subject = JSON.stringify([server.panel, identityOf(server)]);
-  let winner = 0;
-  let highest = '';
-  for (let index = 0; index < total; index += 1) {
-    const draw = createHash('sha256').update(`${index} ${subject}`).digest('hex');
-    if (draw > highest) {
-      highest = draw;
-      winner = index;
-    }
-  }
-  return winner;
-}
-
-/** Does the server belong to this shard? */
-export function isInShard(server: Pick<ServerTarget, 'panel' | 'id'>, shard: Shard): boolean {
-  return shard.total === 1 || shardOf(server, shard.total) === shard.index;
 }

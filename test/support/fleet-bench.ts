@@ -1,8 +1,8 @@
 import type { Problem } from '../../src/domain/problem.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
+import { SocketLimit } from '../../src/fleet/needs.ts';
 import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
-import { SocketLimit } from '../../src/fleet/socket-limit.ts';
 import type { Subject } from '../../src/panel/blame.ts';
 import type {
   BackupsPage,

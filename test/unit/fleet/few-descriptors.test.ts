@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SocketLimit } from '../../../src/fleet/needs.ts';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
-import { SocketLimit } from '../../../src/fleet/socket-limit.ts';
 import { FleetBench, SETTINGS, servers } from '../../support/fleet-bench.ts';
 
 const SERVERS = 20;

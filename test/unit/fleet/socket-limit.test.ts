@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { equalPart, SocketLimit } from '../../../src/fleet/socket-limit.ts';
+import { equalPart, SocketLimit } from '../../../src/fleet/needs.ts';
 
 /** The minimum that is reserved for scrapes and API calls. */
 const RESERVE = 64;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInShard, shardOf } from '../../../src/fleet/panel-fleet.ts';
+import { isInShard, shardOf } from '../../../src/app/shard.ts';
 
 const FLEET = Array.from({ length: 5_000 }, (_, index) => ({
   panel: 'main',

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
+
+/** This exporter's place among all shards; `index` counts from 0. */
+export interface Shard {
+  readonly index: number;
+  readonly total: number;
+}
+
+/** A single exporter for all servers. */
+export const WHOLE: Shard = { index: 0, total: 1 };
+
+/**
+ * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the server, and the highest wins. When
+ * the number of shards changes, only the servers that the new shard wins or the removed shard had are moved.
+ */
+export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
+  const subject = JSON.stringify([server.panel, identityOf(server)]);
+  let winner = 0;
+  let highest = '';
+  for (let index = 0; index < total; index += 1) {
+    const draw = createHash('sha256').update(`${index} ${subject}`).digest('hex');
+    if (draw > highest) {
+      highest = draw;
+      winner = index;
+    }
+  }
+  return winner;
+}
+
+/** Does the server belong to this shard? */
+export function isInShard(server: Pick<ServerTarget, 'panel' | 'id'>, shard: Shard): boolean {
+  return shard.total === 1 || shardOf(server, shard.total) === shard.index;
+}
