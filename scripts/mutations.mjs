@@ -162,7 +162,7 @@ const MUTATIONS = [
   ['64 checks of passwords wait', PASSWORDS, 'MAX_WAITING = 64;', 'MAX_WAITING = 65;'],
   [
     'secrets are redacted in URLs, too',
-    ['src/domain/known-secrets.ts', 'domain/known-secrets'],
+    ['src/domain/secrets.ts', 'domain/secrets'],
     'encodeURIComponent(encodable), json]',
     'json]',
   ],

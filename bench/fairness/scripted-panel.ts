@@ -1,8 +1,8 @@
-import type { Clock } from '../../src/domain/clock.ts';
-import type { CauseCode } from '../../src/domain/problem.ts';
+import type { CauseCode } from '../../src/domain/problems.ts';
 import type { CollectionMode, ServerTarget } from '../../src/domain/server.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
-import { sleep } from '../../src/domain/until-aborted.ts';
+import type { Clock } from '../../src/domain/time.ts';
+import { sleep } from '../../src/domain/time.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
 import type {
   ClientMessage,

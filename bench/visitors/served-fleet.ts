@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, SystemClock } from '../../src/domain/clock.ts';
-import type { Logger } from '../../src/domain/log.ts';
+import type { Logger } from '../../src/domain/telemetry.ts';
+import { type Clock, SystemClock } from '../../src/domain/time.ts';
 import { createRoutes } from '../../src/http/routes.ts';
 import { HttpServer } from '../../src/http/server.ts';
 import { Scraper } from '../../src/metrics/exposition.ts';

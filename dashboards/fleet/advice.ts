@@ -1,5 +1,5 @@
 import { CAUSES } from '../../src/diagnosis/causes.ts';
-import { TROUBLES } from '../../src/domain/troubles.ts';
+import { TROUBLES } from '../../src/domain/problems.ts';
 import { INFORMATION, TROUBLE, WARNING, wordsFor } from '../appearance.ts';
 
 /** When a problem needs a person; rows are sorted by these numbers. */

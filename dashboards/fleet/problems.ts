@@ -1,4 +1,4 @@
-import { TROUBLES } from '../../src/domain/troubles.ts';
+import { TROUBLES } from '../../src/domain/problems.ts';
 import {
   exporterUp,
   missingShards,

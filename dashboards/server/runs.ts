@@ -1,4 +1,4 @@
-import { OLD_BACKUP_SECONDS } from '../../src/domain/troubles.ts';
+import { OLD_BACKUP_SECONDS } from '../../src/domain/problems.ts';
 import {
   GOOD,
   LIMITED,

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { REVISION, VERSION } from '../build-info.ts';
 import type { Config, LoadResult } from '../config/config.ts';
-import { type Clock, SystemClock } from '../domain/clock.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import type { Logger } from '../domain/log.ts';
 import type { FleetReading } from '../domain/reading.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import { type Clock, SystemClock } from '../domain/time.ts';
 import { SocketLimit } from '../fleet/needs.ts';
 import type { ListenAddress } from '../http/listen-address.ts';
 import { createRoutes, type ReloadOutcome } from '../http/routes.ts';

@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/config.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
 
 // Nothing should log these; if it happens by mistake, they are still redacted.

@@ -1,10 +1,9 @@
 import { USER_AGENT } from '../build-info.ts';
 import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
 import type { SocketLimit } from '../fleet/needs.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';

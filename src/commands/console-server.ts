@@ -1,11 +1,9 @@
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/config.ts';
-import { apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
-import type { Clock } from '../domain/clock.ts';
-import { printable } from '../domain/printable.ts';
-import { Secret } from '../domain/secret.ts';
+import { apiKeyOfFile, apiKeyProblem, printable, Secret } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
 import { API_KEY_FILE, readTextFile } from '../yaml/files.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type App, createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
 import { type Config, parseConfig } from '../config/config.ts';
-import { MAX_PORT } from '../domain/endpoint.ts';
+import { MAX_PORT } from '../domain/addresses.ts';
 import { ListenError } from '../http/listen-address.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';

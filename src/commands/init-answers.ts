@@ -1,10 +1,9 @@
 import { isClearText, panelUrlProblem } from '../config/schema.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { Printout } from '../doctor/paint.ts';
-import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem } from '../domain/api-keys.ts';
-import type { CauseCode } from '../domain/problem.ts';
-import { Secret } from '../domain/secret.ts';
-import { isPrivateHost } from '../domain/special-addresses.ts';
+import { isPrivateHost } from '../domain/addresses.ts';
+import type { CauseCode } from '../domain/problems.ts';
+import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem, Secret } from '../domain/secrets.ts';
 import type { Environment } from '../yaml/document.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/files.ts';
 import { CommandFailure } from './command-line.ts';

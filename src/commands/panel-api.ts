@@ -1,6 +1,6 @@
 import { apiAccess } from '../app/supervisor.ts';
 import type { PanelConfig } from '../config/config.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/time.ts';
 import { systemNames } from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
 import { CommandFailure } from './command-line.ts';

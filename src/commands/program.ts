@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION_TEXT } from '../build-info.ts';
 import { CodedError } from '../diagnosis/transport.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { ListenAddressError, ListenError } from '../http/listen-address.ts';
 import { CommandFailure } from './command-line.ts';
 

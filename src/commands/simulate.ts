@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { MAX_PORT } from '../domain/endpoint.ts';
+import { MAX_PORT } from '../domain/addresses.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/api.ts';
 import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';
 import { DEFAULT_SETTINGS } from '../simulator/settings.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { BUILT } from '../build-info.ts';
-import { Secret } from '../domain/secret.ts';
+import { Secret } from '../domain/secrets.ts';
 import { identityOf, isSameServer } from '../domain/server.ts';
 import {
   type Environment,

@@ -1,9 +1,14 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import { apiKeyOfFile, apiKeyProblem, isApiKey, keyTextProblem } from '../domain/api-keys.ts';
-import type { ListingSettings } from '../domain/discovery.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { Secret } from '../domain/secret.ts';
+import {
+  apiKeyOfFile,
+  apiKeyProblem,
+  isApiKey,
+  KNOWN_SECRETS,
+  keyTextProblem,
+  Secret,
+} from '../domain/secrets.ts';
+import type { ListingSettings } from '../domain/server.ts';
 import { DAEMONS, type ServerTarget } from '../domain/server.ts';
 import { isTreeMap, type Tree } from '../yaml/document.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/files.ts';

@@ -1,9 +1,17 @@
 import { isIPv6 } from 'node:net';
 import picomatch from 'picomatch';
 import { z } from 'zod';
-import { DEFAULT_MAX_SERVERS, LISTING_TYPES, type ListingSettings, MATCH_KEYS } from '../domain/discovery.ts';
-import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
-import { DAEMONS, EXPECTS, fullIdOf, identityOf } from '../domain/server.ts';
+import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/addresses.ts';
+import {
+  DAEMONS,
+  DEFAULT_MAX_SERVERS,
+  EXPECTS,
+  fullIdOf,
+  identityOf,
+  LISTING_TYPES,
+  type ListingSettings,
+  MATCH_KEYS,
+} from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import { TYPES } from '../query/ways.ts';
 import {

@@ -1,8 +1,8 @@
-import type { Clock } from '../domain/clock.ts';
-import { printable } from '../domain/printable.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
-import { sleep, untilAborted } from '../domain/until-aborted.ts';
+import type { Clock } from '../domain/time.ts';
+import { sleep, untilAborted } from '../domain/time.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
 import { Session } from '../session/session.ts';

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { printable } from '../domain/printable.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
+import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import type { ServerMessage } from '../panel/dialect.ts';
 
 const NOTES = new Map<string, (said: string) => string>([

@@ -1,6 +1,6 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { cleanLines } from './messages.ts';
 
 interface ScreenOptions {

@@ -1,4 +1,4 @@
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode } from '../domain/problems.ts';
 
 /** How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it. */
 export type Severity = 'fact' | 'warning' | 'error';

@@ -1,4 +1,4 @@
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import { withAdvice } from '../domain/sentences.ts';
 import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
 import { NODE_CAUSES } from './node-causes.ts';
@@ -14,7 +14,7 @@ export const CAUSES = {
   ...EXPORTER_CAUSES,
 };
 
-declare module '../domain/problem.ts' {
+declare module '../domain/problems.ts' {
   interface CauseCodes extends Record<keyof typeof CAUSES, never> {}
 }
 

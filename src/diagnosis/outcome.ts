@@ -1,4 +1,4 @@
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
 

@@ -1,4 +1,4 @@
-import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/api-keys.ts';
+import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/secrets.ts';
 import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
 
 const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';

@@ -1,5 +1,5 @@
-import { printable } from '../domain/printable.ts';
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
 
 /**
  * Codes of errors that the exporter itself raises, in addition to those of Node, undici and OpenSSL: a call's own timeout, a

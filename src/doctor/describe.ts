@@ -1,5 +1,5 @@
 import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { BudgetReading, NodeReading, PanelReading, Snapshot } from '../domain/reading.ts';
 import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
 

@@ -1,9 +1,9 @@
 import stringWidth from 'fast-string-width';
 import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { printable } from '../domain/printable.ts';
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode } from '../domain/problems.ts';
 import type { Condition } from '../domain/reading.ts';
+import { printable } from '../domain/secrets.ts';
 import { counted, listed } from '../domain/sentences.ts';
 import { rounded } from './describe.ts';
 import { type Printout, padded, paintResult, type Shown } from './paint.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, Condition, NeedsReading } from '../domain/reading.ts';
 import type { ServerState } from '../domain/server.ts';
 import type { Selection } from './selection.ts';

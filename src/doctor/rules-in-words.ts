@@ -1,6 +1,5 @@
-import type { ServerGlobs } from '../domain/discovery.ts';
-import { formatDuration } from '../domain/durations.ts';
-import type { QuerySettings } from '../domain/server.ts';
+import type { QuerySettings, ServerGlobs } from '../domain/server.ts';
+import { formatDuration } from '../domain/time.ts';
 
 /** Whether the rule matches every listed server, so that no later rule is reached. */
 export function matchesEveryServer({ match }: { readonly match: ServerGlobs }): boolean {

@@ -1,5 +1,5 @@
 import type { PanelConfig } from '../config/config.ts';
-import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
+import type { DiscoverRules, ServerGlobs } from '../domain/server.ts';
 import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
 import { type CompiledRules, compileRules, queryOf } from '../fleet/listing.ts';
 import type { ListedServer } from '../panel/dialect.ts';

@@ -1,9 +1,15 @@
 import picomatch from 'picomatch';
-import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/discovery.ts';
-import { printable } from '../domain/printable.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
 import { counted, NAMES_SHOWN } from '../domain/sentences.ts';
-import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
+import {
+  type DiscoverRules,
+  identityOf,
+  MATCH_KEYS,
+  type QuerySettings,
+  type ServerGlobs,
+  type ServerTarget,
+} from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError } from '../panel/errors.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../domain/clock.ts';
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode } from '../domain/problems.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
+import type { Clock } from '../domain/time.ts';
 import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Recovery } from '../panel/troubles.ts';

@@ -1,10 +1,10 @@
 import { problemLine } from '../diagnosis/causes.ts';
-import type { Cancel, Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import { counted } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 
 /** The part of the rate that polls may take, of what the tokens of sockets leave: the rest is for lists, trials and new sockets. */
 const POLL_SHARE = 0.9;

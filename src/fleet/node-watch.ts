@@ -1,10 +1,10 @@
-import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
-import { printable } from '../domain/printable.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import { type NodeCapacity, type NodeReading, VALID_INTERVALS } from '../domain/reading.ts';
-import { type Repeat, repeat } from '../domain/repeat.ts';
-import type { Secret } from '../domain/secret.ts';
+import type { Secret } from '../domain/secrets.ts';
+import { printable } from '../domain/secrets.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
+import { type Repeat, repeat } from '../domain/time.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { problemOf } from '../panel/errors.ts';
 import { allPages } from './server-lists.ts';

@@ -1,11 +1,10 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
-import type { ListingSettings } from '../domain/discovery.ts';
-import type { Logger } from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { PanelReading } from '../domain/reading.ts';
-import type { Secret } from '../domain/secret.ts';
+import type { Secret } from '../domain/secrets.ts';
+import type { ListingSettings } from '../domain/server.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/ask.ts';
 import type { PollIntervals } from '../session/due.ts';

@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
 import { withRemedy } from '../diagnosis/causes.ts';
-import type { Clock } from '../domain/clock.ts';
-import { type Logger, subjectOf } from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { QuerySettings, ServerTarget } from '../domain/server.ts';
-import { bounded, sleep } from '../domain/until-aborted.ts';
+import { type Logger, subjectOf } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
+import { bounded, sleep } from '../domain/time.ts';
 import { type AskOptions, askPlayers, queryPlace } from '../query/ask.ts';
 import { QUERY_FAILURES, type Way } from '../query/ways.ts';
 import type { ServerRecord } from './server-record.ts';

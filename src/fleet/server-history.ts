@@ -1,3 +1,4 @@
+import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/problems.ts';
 import {
   CHART_SERIES,
   isCrash,
@@ -5,12 +6,13 @@ import {
   POINTS,
   type RecentHistory,
   STEP_SECONDS,
+  STRIP_POINTS,
+  STRIP_STATES,
   type StateChange,
+  stripText,
   type WallClock,
 } from '../domain/reading.ts';
 import { isOff, type Sample, type ServerState } from '../domain/server.ts';
-import { STRIP_POINTS, STRIP_STATES, stripText } from '../domain/state-strip.ts';
-import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/troubles.ts';
 
 const SECOND_MS = 1_000;
 const STEP_MS = STEP_SECONDS * SECOND_MS;

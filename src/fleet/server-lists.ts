@@ -1,16 +1,16 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
-import { printable } from '../domain/printable.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import {
   type BackupsReading,
   type SchedulesReading,
   type Snapshot,
   VALID_INTERVALS,
 } from '../domain/reading.ts';
-import { type Repeat, repeat } from '../domain/repeat.ts';
+import { printable } from '../domain/secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
+import { type Repeat, repeat } from '../domain/time.ts';
 import type { Backup, Schedule } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';

@@ -1,5 +1,8 @@
 import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Problem } from '../domain/problems.ts';
+import type { ServerReading } from '../domain/reading.ts';
+import { NAMES_SHOWN } from '../domain/sentences.ts';
+import type { CollectionMode } from '../domain/server.ts';
 import {
   type EventWords,
   type Logger,
@@ -7,11 +10,8 @@ import {
   type ServerEvent,
   type ServerEventFields,
   subjectOf,
-} from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
-import type { ServerReading } from '../domain/reading.ts';
-import { NAMES_SHOWN } from '../domain/sentences.ts';
-import type { CollectionMode } from '../domain/server.ts';
+} from '../domain/telemetry.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import type { ConditionChange, SessionLog } from '../session/session-ports.ts';
 import type { Stop } from './power.ts';
 

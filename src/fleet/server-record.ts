@@ -1,5 +1,3 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
 import type {
   BackupsReading,
   CollectionStatus,
@@ -25,6 +23,8 @@ import {
   type ServerState,
   type ServerTarget,
 } from '../domain/server.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import {

@@ -1,3 +1,4 @@
+import { SATURATED_FROM } from '../domain/problems.ts';
 import {
   finiteLimit,
   isOff,
@@ -6,7 +7,6 @@ import {
   Sample,
   type ServerState,
 } from '../domain/server.ts';
-import { SATURATED_FROM } from '../domain/troubles.ts';
 import type { Power } from './power.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { auth } from 'hono/utils/basic-auth';
-import type { Logger } from '../domain/log.ts';
+import type { Logger } from '../domain/telemetry.ts';
 import { clientOf } from './client-address.ts';
 import { type Passwords, WRONG_WINDOW_MS } from './passwords.ts';
 import type { WebSettingsSource } from './web-settings.ts';

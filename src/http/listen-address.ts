@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { MAX_PORT } from '../domain/endpoint.ts';
+import { MAX_PORT } from '../domain/addresses.ts';
 
 /** An address to listen on; all addresses of the machine if `host` is absent. With port 0 the system chooses the port. */
 export interface ListenAddress {

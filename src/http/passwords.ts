@@ -2,8 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import type { Clock } from '../domain/clock.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import type { Clock } from '../domain/time.ts';
 import type { Comparison } from './bcrypt-worker.ts';
 
 /** The result of a check; `limited` if the password was not checked. */

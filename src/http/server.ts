@@ -4,9 +4,9 @@ import { createServer as createSecureServer, Server as SecureServer } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
-import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode } from '../domain/problems.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
 import { ClientConnections } from './connections.ts';
 import { guarded, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../domain/clock.ts';
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
+import type { Clock } from '../domain/time.ts';
 import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
 import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';

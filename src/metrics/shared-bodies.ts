@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import type { RenderedBody } from './rendered-body.ts';
 
 /** How renders are shared. */

@@ -3,8 +3,8 @@ import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import PQueue from 'p-queue';
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
-import type { Clock } from '../domain/clock.ts';
-import { bounded, untilAborted } from '../domain/until-aborted.ts';
+import type { Clock } from '../domain/time.ts';
+import { bounded, untilAborted } from '../domain/time.ts';
 
 export type Addresses = readonly LookupAddress[];
 

@@ -1,5 +1,5 @@
 import { readTransportError } from '../diagnosis/transport.ts';
-import { printable } from '../domain/printable.ts';
+import { printable } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import { type PanelRequest, type Requested, type Responses, ShapeError } from './dialect.ts';

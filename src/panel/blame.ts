@@ -1,6 +1,6 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { isBlockedAlone, problemOfBlamed, type Signs } from '../diagnosis/outcome.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
 /** The paths of the API by which servers are monitored. */

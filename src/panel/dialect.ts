@@ -1,5 +1,4 @@
-import type { ListingType } from '../domain/discovery.ts';
-import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
+import type { ListingType, Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 import type { decodeListingPage } from './dialects/pterodactyl/listing.ts';
 import type { readJwtError } from './dialects/pterodactyl/refusals.ts';

@@ -1,8 +1,7 @@
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
-import { hasPrefix } from '../domain/api-keys.ts';
-import { printable } from '../domain/printable.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import { hasPrefix, printable } from '../domain/secrets.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { ErrorBody } from './dialect.ts';
 import { refusalCause } from './dialects/pterodactyl/refusals.ts';

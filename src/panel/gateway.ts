@@ -1,9 +1,9 @@
 import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
-import type { Logger } from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { bounded } from '../domain/until-aborted.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import { bounded } from '../domain/time.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
 import {
   type Channel,

@@ -1,6 +1,6 @@
 import PQueue, { type Queue, type QueueAddOptions } from 'p-queue';
-import type { Cancel, Clock } from '../domain/clock.ts';
-import { inScope } from '../domain/until-aborted.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
+import { inScope } from '../domain/time.ts';
 import { PanelError } from './errors.ts';
 import { type RateLimit, WINDOW_MS } from './rate-limit.ts';
 import {

@@ -1,7 +1,7 @@
 import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
-import type { Cancel } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Cancel } from '../domain/time.ts';
 import type { PanelApiOptions } from './api.ts';
 import { PATHS, type Path, pathOf, type Subject } from './blame.ts';
 import type { Allowance, Pause, PauseScope, RateLimit } from './rate-limit.ts';

@@ -2,11 +2,10 @@ import { unescape } from 'node:querystring';
 import { getProxyForUrl } from 'proxy-from-env';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { CodedError, OWN_CODES, readTransportError } from '../diagnosis/transport.ts';
-import type { Clock } from '../domain/clock.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { printable } from '../domain/printable.ts';
-import { isLocalHost } from '../domain/special-addresses.ts';
-import { bounded, untilAborted } from '../domain/until-aborted.ts';
+import { isLocalHost } from '../domain/addresses.ts';
+import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
+import type { Clock } from '../domain/time.ts';
+import { bounded, untilAborted } from '../domain/time.ts';
 
 /** The proxy for an address: the configured one, else the environment's unless the host is local. Throws if it is invalid. */
 export function proxyFor(address: string, proxyUrl: string | undefined): Proxy | undefined {

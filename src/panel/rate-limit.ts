@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/time.ts';
 import type { Path } from './blame.ts';
 import { Listeners } from './listeners.ts';
 

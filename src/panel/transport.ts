@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
-import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
-import { bounded, untilAborted } from '../domain/until-aborted.ts';
+import type { Clock } from '../domain/time.ts';
+import { bounded, untilAborted } from '../domain/time.ts';
 import { type Proxy, ProxyPool, proxyFor, proxyRefused } from './proxy.ts';
 import type { RateHeaders } from './rate-limit.ts';
 

@@ -1,8 +1,8 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { signsOf } from '../diagnosis/outcome.ts';
-import type { Cancel, Clock } from '../domain/clock.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
-import { sleep, untilAborted } from '../domain/until-aborted.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
+import { sleep, untilAborted } from '../domain/time.ts';
 import {
   type AskedServer,
   afterTrial,

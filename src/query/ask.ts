@@ -2,20 +2,22 @@ import dns, { type SrvRecord } from 'node:dns';
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { readTransportError } from '../diagnosis/transport.ts';
-import type { Clock } from '../domain/clock.ts';
-import { type Endpoint, MAX_PORT, parseEndpoint } from '../domain/endpoint.ts';
-import { printable } from '../domain/printable.ts';
-import type { Problem } from '../domain/problem.ts';
-import type { QueryReading } from '../domain/reading.ts';
-import type { ServerTarget } from '../domain/server.ts';
 import {
   canonicalHost,
+  type Endpoint,
   isLocalAddress,
   isLocalHost,
   isManyAddress,
   isMetadataAddress,
-} from '../domain/special-addresses.ts';
-import { bounded, untilAborted } from '../domain/until-aborted.ts';
+  MAX_PORT,
+  parseEndpoint,
+} from '../domain/addresses.ts';
+import type { Problem } from '../domain/problems.ts';
+import type { QueryReading } from '../domain/reading.ts';
+import { printable } from '../domain/secrets.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { Clock } from '../domain/time.ts';
+import { bounded, untilAborted } from '../domain/time.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import type { QueryClient } from './thread.ts';
 import { type Answer, DEADLINE_MS, type Question, TYPES, type Way } from './ways.ts';

@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { connect, isIPv6, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import { QueryError, type Way } from './ways.ts';
 
 /** After this time without a datagram, the request is sent again, because datagrams get lost, or an optional response counts as omitted. */

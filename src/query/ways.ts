@@ -1,5 +1,5 @@
 import { type Game, games } from 'gamedig';
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode } from '../domain/problems.ts';
 import type { QueryReading } from '../domain/reading.ts';
 
 /** The library's protocols that query only the given host, need no account there, and aren't kept busy by short responses. */

@@ -1,5 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './failure.ts';

@@ -1,7 +1,7 @@
 import { blockedReason, CAUSES } from '../diagnosis/causes.ts';
 import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
-import { printable } from '../domain/printable.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { SocketCodec, TokenClaims } from '../panel/dialect.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { ClientMessage } from '../panel/dialect.ts';
 import { FAILURES_TO_RETRY } from './due.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import { collectionStatus, evidenceOf } from './condition.ts';

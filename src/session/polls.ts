@@ -1,6 +1,6 @@
 import { NO_DATA } from '../diagnosis/outcome.ts';
-import type { Cancel } from '../domain/clock.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
+import type { Cancel } from '../domain/time.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import {

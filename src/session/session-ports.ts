@@ -1,8 +1,8 @@
-import type { Clock } from '../domain/clock.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { CollectionStatus, SocketState } from '../domain/reading.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
 import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { NEVER, type PollIntervals } from './due.ts';

@@ -1,8 +1,7 @@
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
-import { unbracketed } from '../domain/endpoint.ts';
-import { printable } from '../domain/printable.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
-import { isLocalAddress, isLocalHost, isMetadataAddress } from '../domain/special-addresses.ts';
+import { isLocalAddress, isLocalHost, isMetadataAddress, unbracketed } from '../domain/addresses.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 
 /** The addresses to which a panel may direct a socket. */

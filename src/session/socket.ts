@@ -10,8 +10,8 @@ import {
 } from 'node:tls';
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
-import type { Cancel, Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import { type ProxyOptions, ProxyPool, proxyFor } from '../panel/proxy.ts';
 import type { RefusedUpgrade } from './failure.ts';

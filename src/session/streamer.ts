@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose/jwt/decode';
-import type { Cancel } from '../domain/clock.ts';
-import { printable } from '../domain/printable.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Cancel } from '../domain/time.ts';
 import type { Credentials, FrameHandler, JwtError, TokenClaims } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { neededBy } from './due.ts';

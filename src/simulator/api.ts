@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/time.ts';
 import type { GameUsage } from './game-server.ts';
 import type { Recorder } from './recorder.ts';
 import type {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/time.ts';
 import {
   CONFLICT_DETAILS,
   json,

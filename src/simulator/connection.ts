@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/time.ts';
 import type { Faults } from './faults.ts';
 import {
   admitFrame,

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 
 /**
  * Accelerated real time: what the program takes for a second passes in a fraction of one. When the exporter and the simulated

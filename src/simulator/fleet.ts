@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Cancel, Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import { crashReport, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';

@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { hasPrefix } from '../domain/api-keys.ts';
-import type { Clock } from '../domain/clock.ts';
-import { sleep } from '../domain/until-aborted.ts';
+import { hasPrefix } from '../domain/secrets.ts';
+import type { Clock } from '../domain/time.ts';
+import { sleep } from '../domain/time.ts';
 import { refusal, refusalAnswer, type SimulatedAnswer } from './answers.ts';
 import type { Faults } from './faults.ts';
 import type { Recorder } from './recorder.ts';

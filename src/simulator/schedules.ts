@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/time.ts';
 import type { ScheduleSpec } from './schema.ts';
 
 /** A schedule as the panel's database has it; times in monotonic milliseconds. */

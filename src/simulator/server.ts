@@ -1,5 +1,5 @@
-import type { Cancel } from '../domain/clock.ts';
 import { MIB } from '../domain/server.ts';
+import type { Cancel } from '../domain/time.ts';
 import type { SimulatedAnswer } from './answers.ts';
 import type { ConsoleConnection } from './connection.ts';
 import {

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { type Cancel, type Clock, SystemClock } from '../domain/clock.ts';
+import { type Cancel, type Clock, SystemClock } from '../domain/time.ts';
 import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
 import { APPLICATION_KEYS, applicationApi } from './application-api.ts';
 import { clientApi } from './client-api.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { WebSocketServer } from 'ws';
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '../domain/time.ts';
 import type { ClientApiHost } from './client-api.ts';
 import { Faults } from './faults.ts';
 import { SimulatedFleet } from './fleet.ts';

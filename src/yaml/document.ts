@@ -11,7 +11,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
 
 /** The way from the root to a value: keys and indices. */
 export type KeyPath = readonly (string | number)[];

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { type KeyPath, valueAt, type YamlDocument } from './document.ts';
 
 /** What a file is expected to contain, and how large it may be. */

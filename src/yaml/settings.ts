@@ -1,8 +1,8 @@
 import leven from 'leven';
 import { z } from 'zod';
-import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/durations.ts';
-import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import type { Limit } from '../domain/server.ts';
+import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/time.ts';
 import {
   BROKEN,
   type Environment,

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CPU_SATURATED_SHARE, SATURATED_WINDOW_SECONDS } from '../../src/domain/troubles.ts';
+import { CPU_SATURATED_SHARE, SATURATED_WINDOW_SECONDS } from '../../src/domain/problems.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';

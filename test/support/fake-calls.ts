@@ -1,7 +1,7 @@
-import type { Clock } from '../../src/domain/clock.ts';
-import type { CauseCode } from '../../src/domain/problem.ts';
+import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
-import { sleep } from '../../src/domain/until-aborted.ts';
+import type { Clock } from '../../src/domain/time.ts';
+import { sleep } from '../../src/domain/time.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
 import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';

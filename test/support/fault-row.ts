@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CauseCode } from '../../src/domain/problem.ts';
+import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
 import { SLOW_RETRY_MS } from '../../src/session/due.ts';
 import { expectWithinBudget } from './call-budget.ts';

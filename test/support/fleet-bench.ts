@@ -1,4 +1,4 @@
-import type { Problem } from '../../src/domain/problem.ts';
+import type { Problem } from '../../src/domain/problems.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { SocketLimit } from '../../src/fleet/needs.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/domain/log.ts';
+import type { Logger } from '../../src/domain/telemetry.ts';
 
 /** One line received by a collecting logger. */
 export interface LogLine {

@@ -1,4 +1,4 @@
-import { type Clock, SystemClock } from '../../src/domain/clock.ts';
+import { type Clock, SystemClock } from '../../src/domain/time.ts';
 import type { Asked } from '../../src/query/ask.ts';
 import { questionOf, waysOf } from '../../src/query/ask.ts';
 import type { Question, Way } from '../../src/query/ways.ts';

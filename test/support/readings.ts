@@ -1,4 +1,4 @@
-import type { Problem } from '../../src/domain/problem.ts';
+import type { Problem } from '../../src/domain/problems.ts';
 import type {
   BackupsReading,
   BudgetReading,

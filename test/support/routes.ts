@@ -1,6 +1,6 @@
-import type { Clock } from '../../src/domain/clock.ts';
-import type { Logger } from '../../src/domain/log.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
+import type { Logger } from '../../src/domain/telemetry.ts';
+import type { Clock } from '../../src/domain/time.ts';
 import { createRoutes, type RouteDependencies } from '../../src/http/routes.ts';
 import { Scraper } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Cancel } from '../../src/domain/clock.ts';
+import type { Cancel } from '../../src/domain/time.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { LONGEST_WAIT_MS } from './eventually.ts';
 

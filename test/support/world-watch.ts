@@ -1,5 +1,5 @@
 import type { World } from '../../bench/fairness/simulation.ts';
-import type { CauseCode, Problem } from '../../src/domain/problem.ts';
+import type { CauseCode, Problem } from '../../src/domain/problems.ts';
 import { busiestMinute } from './busiest-minute.ts';
 
 /** What was to be seen of a world at one instant. */

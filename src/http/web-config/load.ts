@@ -1,6 +1,6 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../../domain/secrets.ts';
 import type { Environment } from '../../yaml/document.ts';
 import { loadSettings, type SecretFile, secretFiles } from '../../yaml/files.ts';
 import { type ConfigIssue, checkSettings } from '../../yaml/settings.ts';

@@ -1,5 +1,4 @@
-import { hasPrefix } from '../../domain/api-keys.ts';
-import { printable } from '../../domain/printable.ts';
+import { hasPrefix, printable } from '../../domain/secrets.ts';
 import type { ApiEndpoint } from '../../domain/telemetry.ts';
 import type { ErrorBody, PanelRequest, Requested } from '../dialect.ts';
 import { asFields, asText, type Fields, parseJson } from './pterodactyl/fields.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChild, JSX } from 'preact';
+import { SATURATED_FROM } from '../../domain/problems.ts';
 import { counted } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
-import { SATURATED_FROM } from '../../domain/troubles.ts';
 import { ATTENTION, groupOf } from '../data/attention.ts';
 import type { LiveServer } from '../data/live-server.ts';
 import {

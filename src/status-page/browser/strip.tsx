@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { readStrip, STRIP_POINTS, STRIP_STATES, type StripState } from '../../domain/state-strip.ts';
+import { readStrip, STRIP_POINTS, STRIP_STATES, type StripState } from '../../domain/reading.ts';
 import { span } from '../data/words.ts';
 
 const TITLES: Readonly<Record<StripState, string>> = {

@@ -1,4 +1,4 @@
-import { TROUBLES } from '../../domain/troubles.ts';
+import { TROUBLES } from '../../domain/problems.ts';
 
 /** The problems of servers that the page counts, most urgent first; it sorts by this order. */
 export const ATTENTION = {

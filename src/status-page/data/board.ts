@@ -1,5 +1,5 @@
 import type { ChartSeries } from '../../domain/reading.ts';
-import { type Repeat, repeat } from '../../domain/repeat.ts';
+import { type Repeat, repeat } from '../../domain/time.ts';
 import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
 import { historyText } from './history-view.ts';

@@ -1,9 +1,6 @@
 import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES } from '../../diagnosis/causes.ts';
-import type { CauseCode, Problem } from '../../domain/problem.ts';
-import { CRASH_WINDOW_SECONDS, isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
-import { withAdvice } from '../../domain/sentences.ts';
-import { isOff } from '../../domain/server.ts';
+import type { CauseCode, Problem } from '../../domain/problems.ts';
 import {
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,
@@ -11,7 +8,10 @@ import {
   LOOP_STOPS,
   SATURATED_FROM,
   TROUBLES,
-} from '../../domain/troubles.ts';
+} from '../../domain/problems.ts';
+import { CRASH_WINDOW_SECONDS, isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
+import { withAdvice } from '../../domain/sentences.ts';
+import { isOff } from '../../domain/server.ts';
 import { ATTENTION, type Attention, groupOf } from './attention.ts';
 import { STOP_TITLES, sentence, stopWords } from './words.ts';
 

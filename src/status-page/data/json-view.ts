@@ -1,5 +1,5 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
-import type { Problem } from '../../domain/problem.ts';
+import type { Problem } from '../../domain/problems.ts';
 import { CONDITIONS, type NodeReading, type PanelReading, type Snapshot } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
 import { SERVER_STATES } from '../../domain/server.ts';

@@ -1,6 +1,5 @@
 import { CAUSES, shortTitle } from '../../diagnosis/causes.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { CauseCode, Problem } from '../../domain/problem.ts';
+import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type {
   BudgetReading,
   FleetReading,
@@ -9,6 +8,7 @@ import type {
   ServerReading,
 } from '../../domain/reading.ts';
 import { counted } from '../../domain/sentences.ts';
+import type { Clock } from '../../domain/time.ts';
 import { panelViewOf } from '../../metrics/families.ts';
 import { type Complaint, isFact } from './complaint.ts';
 import { things } from './words.ts';

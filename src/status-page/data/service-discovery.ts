@@ -1,7 +1,6 @@
-import { parseEndpoint } from '../../domain/endpoint.ts';
+import { isManyAddress, isMetadataAddress, parseEndpoint } from '../../domain/addresses.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
-import { isManyAddress, isMetadataAddress } from '../../domain/special-addresses.ts';
 import { arrayText, inBlocks } from './json-text.ts';
 
 /** Whether a panel's server list hasn't been read yet. Until then, addresses that were known before a restart are missing. */

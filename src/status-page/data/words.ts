@@ -1,6 +1,6 @@
+import { TROUBLES } from '../../domain/problems.ts';
 import type { ShownStop, StopReason } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
-import { TROUBLES } from '../../domain/troubles.ts';
 
 /** The placeholder for unknown values. */
 export const NOTHING = '–';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Effect, Fault } from '../../../bench/fairness/scripted-panel.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { anyStory, expectTruth, type Story } from '../../support/fault-story.ts';
 
 // The same stories in every run; FAULT_RUNS=1000 plays as many new ones.

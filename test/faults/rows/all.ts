@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
 import { BUDGET_ROW } from './budget.ts';
 import { TLS_ROWS } from './certificates.ts';

@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 
 /** A budget that can't refresh a socket's token for every server: a problem of the panel, which stays up. */
 export const BUDGET_ROW: { readonly name: string; readonly cause: CauseCode } = {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { TlsOptions } from 'node:tls';
 import { expect } from 'vitest';
 import { shortTitle } from '../../../src/diagnosis/causes.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Authority, Certificate } from '../../support/certificates.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';

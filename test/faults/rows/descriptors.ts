@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 
 /** A fault of the whole process, tested with the built program. */
 export interface ProcessRow {

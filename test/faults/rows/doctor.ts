@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import type { NameProxy } from '../../support/name-proxy.ts';
 

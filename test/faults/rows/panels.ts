@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { RestFault } from '../../../src/simulator/schema.ts';
 import { type DeafPort, startDeafPort } from '../../support/deaf-port.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';

@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Answer } from '../../../src/query/ways.ts';
 import type { AllocationSpec } from '../../../src/simulator/schema.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { BlockedReason } from '../../../src/domain/server.ts';
 import { DEFAULT_WAIT_MS } from '../../../src/panel/rate-limit.ts';
 import { lastingRefusal } from '../../../src/session/failure.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { SILENCE_MS } from '../../../src/session/machine-model.ts';
 import type { SocketFault } from '../../../src/simulator/schema.ts';
 import { blocked, POLLED, STREAMING } from '../../support/fault-picture.ts';

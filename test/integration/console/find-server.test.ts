@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findServer } from '../../../src/commands/console-server.ts';
-import { SystemClock } from '../../../src/domain/clock.ts';
+import { SystemClock } from '../../../src/domain/time.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 

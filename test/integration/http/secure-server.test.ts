@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { SystemClock } from '../../../src/domain/clock.ts';
+import { SystemClock } from '../../../src/domain/time.ts';
 import type { Routes } from '../../../src/http/guard.ts';
 import { ListenError } from '../../../src/http/listen-address.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';

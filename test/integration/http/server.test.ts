@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Clock, SystemClock } from '../../../src/domain/clock.ts';
+import { type Clock, SystemClock } from '../../../src/domain/time.ts';
 import { type ListenAddress } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer } from '../../../src/http/server.ts';

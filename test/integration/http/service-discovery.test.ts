@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SystemClock } from '../../../src/domain/clock.ts';
+import { SystemClock } from '../../../src/domain/time.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { uuidOf } from '../../support/listed.ts';

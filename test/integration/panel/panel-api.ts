@@ -1,5 +1,5 @@
-import { SystemClock } from '../../../src/domain/clock.ts';
 import type { PanelTelemetry } from '../../../src/domain/telemetry.ts';
+import { SystemClock } from '../../../src/domain/time.ts';
 import type { PanelApiOptions } from '../../../src/panel/api.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';

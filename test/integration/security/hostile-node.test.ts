@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SystemClock } from '../../../src/domain/clock.ts';
+import { SystemClock } from '../../../src/domain/time.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
   ConsoleSocket,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OWN_CODES } from '../../../src/diagnosis/transport.ts';
-import { SystemClock } from '../../../src/domain/clock.ts';
+import { SystemClock } from '../../../src/domain/time.ts';
 import { ProxyPool, proxyFor } from '../../../src/panel/proxy.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { type EndlessProxy, startEndlessProxy } from '../../support/endless-proxy.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SystemClock } from '../../../src/domain/clock.ts';
+import { SystemClock } from '../../../src/domain/time.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { StatusBoard } from '../../../src/status-page/data/board.ts';
 import { eventually } from '../../support/eventually.ts';

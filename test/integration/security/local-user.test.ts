@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openLog } from '../../../src/app/log.ts';
 import { checkCommand } from '../../../src/commands/check.ts';
 import { serveCommand } from '../../../src/commands/serve.ts';
-import { printable } from '../../../src/domain/printable.ts';
-import { Secret } from '../../../src/domain/secret.ts';
+import { printable, Secret } from '../../../src/domain/secrets.ts';
 
 const STANDARD_ERROR = 2;
 

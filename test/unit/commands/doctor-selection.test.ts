@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type DoctorSelection, select, withServer } from '../../../src/commands/doctor-selection.ts';
 import type { Config, PanelConfig } from '../../../src/config/config.ts';
 import type { DoctorReport } from '../../../src/doctor/report.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { target } from '../../support/targets.ts';
 import { doctorReport, panelReport, problem, serverReport } from '../doctor/reports.ts';
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { parseConfig } from '../../../src/config/config.ts';
-import { Secret } from '../../../src/domain/secret.ts';
+import { Secret } from '../../../src/domain/secrets.ts';
 import { formatIssues, mostSimilar, type SchemaNode } from '../../../src/yaml/settings.ts';
 import { configJsonSchema } from '../../support/config-schema.ts';
 import { cpuMs } from '../../support/cpu-time.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanLines, explainProblem, MAX_LENGTH, noteOf } from '../../../src/console/messages.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
+import { KNOWN_SECRETS } from '../../../src/domain/secrets.ts';
 
 const ESC = '\u001b';
 const BEL = '\u0007';

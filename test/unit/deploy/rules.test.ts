@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { CAUSES, shortTitle } from '../../../src/diagnosis/causes.ts';
-import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 import {
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,
@@ -14,7 +13,8 @@ import {
   OLD_BACKUP_SECONDS,
   SATURATED_FROM,
   TROUBLES,
-} from '../../../src/domain/troubles.ts';
+} from '../../../src/domain/problems.ts';
+import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { expectFile } from '../../support/generated.ts';
 import { SELF_FAMILIES } from '../../support/self-families.ts';

@@ -3,7 +3,7 @@ import { blockedReason, CAUSES } from '../../../src/diagnosis/causes.ts';
 import { NODE_CAUSES } from '../../../src/diagnosis/node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from '../../../src/diagnosis/panel-causes.ts';
 import { EXPORTER_CAUSES, SERVER_CAUSES } from '../../../src/diagnosis/server-causes.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 
 const ALL = Object.values(CAUSES);

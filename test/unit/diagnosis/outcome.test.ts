@@ -8,7 +8,7 @@ import {
   type Signs,
   signsOf,
 } from '../../../src/diagnosis/outcome.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
 
 const end = (endpoint: ApiEndpoint, cause?: CauseCode, more: Partial<CallEnd> = {}): CallEnd => ({

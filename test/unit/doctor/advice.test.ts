@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { adviceIn } from '../../../src/doctor/render.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 
 describe('the advice on a cause', () => {
   it.each(Object.keys(CAUSES) as CauseCode[])(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { describePanel } from '../../../src/doctor/describe.ts';
-import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import type { BudgetReading, NodeReading } from '../../../src/domain/reading.ts';
 import {
   type PanelReadingChanges,

@@ -6,7 +6,7 @@ import { VERSION } from '../../../src/build-info.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { Printout, wantsColors } from '../../../src/doctor/paint.ts';
 import { issuesDocument, renderReport, reportDocument } from '../../../src/doctor/render.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { doctorReport, panelReport, problem, serverReport } from './reports.ts';
 
 const plain = new Printout(false);

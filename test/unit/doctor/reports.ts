@@ -1,6 +1,6 @@
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { DoctorReport, FoundProblem, PanelReport, ServerReport } from '../../../src/doctor/report.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 
 /** A server that streams, or has a problem. */
 export function serverReport(name: string, cause?: CauseCode): ServerReport {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   finiteLimit,
@@ -5,7 +6,10 @@ import {
   type Limit,
   type Limits,
   memoryLimitOf,
+  Sample,
+  SERVER_STATES,
 } from '../../../src/domain/server.ts';
+import { type SampleValues, sampleOf, valuesOf } from '../../support/samples.ts';
 
 describe('the memory limit', () => {
   it.each<[string, Limits, reported: number | undefined, Limit | undefined]>([
@@ -42,4 +46,46 @@ describe('the identity of a server', () => {
   it('is the same for its short and its full id, in either case', () => {
     expect(identityOf({ id: '1A7CE997-259b-452e-8b4e-cecc464142ca' })).toBe(identityOf({ id: '1a7ce997' }));
   });
+});
+
+const quantity = fc.double({ min: 0, noNaN: true });
+const samples: fc.Arbitrary<SampleValues> = fc.record(
+  {
+    state: fc.constantFrom(...SERVER_STATES),
+    memoryBytes: quantity,
+    memoryLimitBytes: quantity,
+    cpuCores: quantity,
+    diskBytes: quantity,
+    networkReceiveBytes: quantity,
+    networkTransmitBytes: quantity,
+    diskReadBytes: quantity,
+    diskWrittenBytes: quantity,
+    uptimeMs: quantity,
+  } satisfies Record<keyof SampleValues, unknown>,
+  { requiredKeys: [] },
+);
+
+it('a copy has all fields of the other sample, and none of the previous one', () => {
+  const numbers = new Sample();
+  fc.assert(
+    fc.property(samples, fc.constantFrom('socket', 'poll'), quantity, (sample, source, now) => {
+      const other = sampleOf(sample);
+      other.arrived(source, now, now - 1);
+      numbers.copy(other);
+      expect(numbers).toEqual(other);
+      expect(valuesOf(numbers)).toEqual(sample);
+    }),
+  );
+});
+
+it('a cleared sample is like a new one', () => {
+  fc.assert(
+    fc.property(samples, (sample) => {
+      const numbers = sampleOf(sample);
+      numbers.arrived('poll', 1, 2);
+      numbers.clear();
+      expect(numbers).toEqual(new Sample());
+      expect(valuesOf(numbers)).toEqual({});
+    }),
+  );
 });

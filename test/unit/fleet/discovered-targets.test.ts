@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DiscoverRules, ServerGlobs } from '../../../src/domain/discovery.ts';
+import type { DiscoverRules, ServerGlobs } from '../../../src/domain/server.ts';
 import { identityOf, type ServerTarget } from '../../../src/domain/server.ts';
 import { type CompiledRules, compileRules, mergeTargets } from '../../../src/fleet/listing.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DiscoverRules, ListingSettings } from '../../../src/domain/discovery.ts';
-import type { ServerTarget } from '../../../src/domain/server.ts';
+import type { DiscoverRules, ListingSettings, ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Problem } from '../../../src/domain/problem.ts';
+import type { Problem } from '../../../src/domain/problems.ts';
 import type { NodeCapacity } from '../../../src/domain/reading.ts';
-import { Secret } from '../../../src/domain/secret.ts';
+import { Secret } from '../../../src/domain/secrets.ts';
 import { NodeWatch } from '../../../src/fleet/node-watch.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { collectingLogger } from '../../support/logger.ts';

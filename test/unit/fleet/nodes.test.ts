@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Problem } from '../../../src/domain/problem.ts';
+import type { Problem } from '../../../src/domain/problems.ts';
 import { nodeReadings } from '../../../src/fleet/node-watch.ts';
 
 const SILENT: Problem = { cause: 'node_connection', detail: 'no connection to the node' };

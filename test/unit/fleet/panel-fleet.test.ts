@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Problem } from '../../../src/domain/problem.ts';
+import type { Problem } from '../../../src/domain/problems.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';

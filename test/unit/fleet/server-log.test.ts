@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { SERVER_EVENTS, type ServerEvent } from '../../../src/domain/log.ts';
-import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
+import { SERVER_EVENTS, type ServerEvent } from '../../../src/domain/telemetry.ts';
 import { FULL_LINES, serverLog, sessionLog } from '../../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { FleetBench, SETTINGS, servers as serversOf } from '../../support/fleet-bench.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import type { Cancel } from '../../../src/domain/clock.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
-import { sleep } from '../../../src/domain/until-aborted.ts';
+import type { Cancel } from '../../../src/domain/time.ts';
+import { sleep } from '../../../src/domain/time.ts';
 import { PanelSurroundings } from '../../../src/fleet/members.ts';
 import { sessionLog } from '../../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';

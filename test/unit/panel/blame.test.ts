@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signsOf, signsOfSocket } from '../../../src/diagnosis/outcome.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import {
   afterTrial,
   type BlameState,

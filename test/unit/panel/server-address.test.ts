@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../../../src/domain/secrets.ts';
 import { localAllocation, serverAddress } from '../../../src/panel/dialects/pterodactyl/listing.ts';
 
 describe('the address of a game server', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../../src/domain/problem.ts';
+import type { Problem } from '../../../src/domain/problems.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
 import { collectionStatus, evidenceOf, STATUS_ROWS, socketState } from '../../../src/session/condition.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
   closeFailure,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
 import type { MachineState } from '../../../src/session/machine-model.ts';

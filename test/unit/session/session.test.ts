@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Problem } from '../../../src/domain/problem.ts';
+import type { Problem } from '../../../src/domain/problems.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { PanelSurroundings } from '../../../src/fleet/members.ts';
 import { sessionLog } from '../../../src/fleet/server-log.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
-import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { nodeLookup, type ResolveName } from '../../../src/names/name-lookups.ts';
 import {
   guardedNames,

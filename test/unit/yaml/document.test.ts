@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
+import { KNOWN_SECRETS } from '../../../src/domain/secrets.ts';
 import { expandVariables, YamlDocument } from '../../../src/yaml/document.ts';
 
 describe('variables', () => {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { formatEndpoint, MAX_PORT } from '../../../domain/endpoint.ts';
-import { printable } from '../../../domain/printable.ts';
+import { addresses, contains, formatEndpoint, MAX_PORT } from '../../../domain/addresses.ts';
+import { printable } from '../../../domain/secrets.ts';
 import {
   type BlockedReason,
   DAEMONS,
@@ -9,7 +9,6 @@ import {
   MIB,
   SHORT_ID_LENGTH,
 } from '../../../domain/server.ts';
-import { addresses, contains } from '../../../domain/special-addresses.ts';
 import type { ListedServer } from '../../dialect.ts';
 import { asFields, asText, attributesOf, entriesOf, type Fields, limit, valueIn } from './fields.ts';
 

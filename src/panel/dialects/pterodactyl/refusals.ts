@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../../domain/problem.ts';
+import type { CauseCode } from '../../../domain/problems.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
 import type { PanelRefusal, TokenClaims } from '../../dialect.ts';
 

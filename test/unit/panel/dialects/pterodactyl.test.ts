@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasPrefix } from '../../../../src/domain/api-keys.ts';
+import { hasPrefix } from '../../../../src/domain/secrets.ts';
 import { decodeErrorBody, PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
 
 const envelope = (detail: string) =>

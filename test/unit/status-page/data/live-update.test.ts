@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../../../src/domain/problem.ts';
+import type { Problem } from '../../../../src/domain/problems.ts';
 import type { ServerReading } from '../../../../src/domain/reading.ts';
 import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
 import type { LiveServer } from '../../../../src/status-page/data/live-server.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readStrip, STRIP_POINTS, stripText } from '../../../src/domain/state-strip.ts';
+import { readStrip, STRIP_POINTS, stripText } from '../../../src/domain/reading.ts';
 
 const points = (...runs: readonly (readonly [state: number, count: number])[]) =>
   runs.flatMap(([state, count]) => Array.from({ length: count }, () => state));

@@ -1,5 +1,36 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { unbracketed } from './endpoint.ts';
+
+/** A host, as in a URL but without brackets, and a port if known. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port?: number;
+}
+
+const PARTS = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/;
+/** The highest valid port. */
+export const MAX_PORT = 65_535;
+
+/**
+ * Parses `host`, `host:port` and `:port`, with IPv6 in brackets; undefined for any other text. The host is empty if there is
+ * none.
+ */
+export function parseEndpoint(text: string): Endpoint | undefined {
+  const [, host = '', digits] = PARTS.exec(text) ?? [];
+  if (digits === undefined) return host === '' ? undefined : { host: unbracketed(host) };
+  const port = Number(digits);
+  return port >= 1 && port <= MAX_PORT ? { host: unbracketed(host), port } : undefined;
+}
+
+/** The endpoint in the form that `parseEndpoint` reads. */
+export function formatEndpoint({ host, port }: Endpoint): string {
+  const bracketed = host.includes(':') ? `[${host}]` : host;
+  return port === undefined ? bracketed : `${bracketed}:${port}`;
+}
+
+/** An IPv6 address without the brackets that surround it in a URL; any other host unchanged. */
+export function unbracketed(host: string): string {
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+}
 
 const LOCAL = addresses('127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1/128', '::/128', 'fe80::/10');
 

@@ -1,0 +1,204 @@
+/** Replaces a secret. */
+export const REDACTED = '<secret>';
+
+/** Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at least 32 characters. */
+export const SHORTEST_SECRET = 8;
+
+/**
+ * A JSON Web Token: header, payload and signature, of which the first two are JSON objects. The header ends where another one
+ * may begin, so that a text full of beginnings is read only once.
+ */
+const JWT_FORM = String.raw`eyJ(?:(?!eyJ)[\w-])+\.eyJ[\w-]+\.[\w-]*`;
+
+/** The secrets that the program holds, and the redaction of everything that it shows. */
+export class KnownSecrets {
+  /** The secrets of the configuration, each as it is written in a text, in a URL and in JSON. */
+  readonly #written = new Set<string>();
+  /** Undefined if it has to be compiled again. */
+  #pattern: RegExp | undefined;
+
+  /** The length of the longest secret. */
+  get longest(): number {
+    return Math.max(0, ...Array.from(this.#written, ({ length }) => length));
+  }
+
+  /** Adds a secret permanently; ignores one that is too short. */
+  add(secret: string): void {
+    if (secret.length < SHORTEST_SECRET || this.#written.has(secret)) return;
+    // A URL can't contain half of a character.
+    const encodable = secret.replaceAll(/\p{Cs}/gu, '\ufffd');
+    const json = JSON.stringify(secret).slice(1, -1);
+    for (const written of [secret, encodeURI(encodable), encodeURIComponent(encodable), json])
+      this.#written.add(written);
+    this.#pattern = undefined;
+  }
+
+  /** Adds the credentials that a URL holds before its `@`. */
+  addCredentials({ username, password }: Pick<URL, 'username' | 'password'>): void {
+    const [user, secret] = [decoded(username), decoded(password)];
+    this.add(btoa(String.fromCodePoint(...new TextEncoder().encode(`${user}:${secret}`))));
+    // A username is not a secret, unless it stands alone.
+    this.add(secret === '' ? user : secret);
+  }
+
+  /** The text without secrets of the configuration, JSON Web Tokens and API keys, in upper or lower case. */
+  redact(text: string): string {
+    // Of two secrets that begin alike, the longer one first.
+    const literals = () => [...this.#written].toSorted((a, b) => b.length - a.length).map(escaped);
+    this.#pattern ??= new RegExp([...literals(), JWT_FORM, API_KEY_FORM].join('|'), 'gi');
+    return text.replaceAll(this.#pattern, REDACTED);
+  }
+
+  /** Forgets everything, for tests that share a process. */
+  clear(): void {
+    this.#written.clear();
+    this.#pattern = undefined;
+  }
+}
+
+/** The secrets of this process. */
+export const KNOWN_SECRETS = new KnownSecrets();
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+}
+
+/** A percent sign that encodes nothing is kept as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/**
+ * A text that only `reveal` discloses; printing, logging or serializing it gives `<secret>`. It becomes a known secret, so it is
+ * redacted wherever it is repeated.
+ */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+    KNOWN_SECRETS.add(value);
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  // Used by Node's console and pino's error serializer; the symbol is looked up by name so that the domain imports nothing.
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return REDACTED;
+  }
+}
+
+/** The maximum length of external text that is shown. */
+const MAX_SHOWN = 200;
+
+/** How much of an external text may be shown, in UTF-16 units, so that the work doesn't depend on its length. */
+const MAX_READ = 1_024;
+
+// Matches whole escape sequences, so that no "[31m" remains.
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
+
+/**
+ * External text as one line that is safe for a log or a terminal: no escapes, no control characters, no known secrets, limited
+ * length.
+ */
+export function printable(text: string): string {
+  const isWhole = text.length <= MAX_READ;
+  // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.
+  const unshown = isWhole ? 0 : KNOWN_SECRETS.longest;
+  const line = text
+    .slice(0, MAX_READ + unshown)
+    .replaceAll(ESCAPES, '')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
+    .trim();
+  const redacted = KNOWN_SECRETS.redact(line);
+  if (isWhole && redacted.length <= MAX_SHOWN) return redacted;
+  const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).slice(0, MAX_SHOWN - 1);
+  // In V8, a substring keeps the whole string alive, which may have megabytes.
+  return structuredClone(`${cut.replace(/[\ud800-\udbff]$/, '')}…`);
+}
+
+/**
+ * How the API keys of panels begin (app/Models/ApiKey.php of each; shared/src/models/user_api_key.rs of Calagopus). A client key has the
+ * rights of one account; an application key administers the panel, and the client API rejects it.
+ */
+export const API_KEY_PREFIXES = {
+  // Pterodactyl, Pelican, and Pelican until September 2025.
+  client: ['ptlc_', 'pacc_', 'plcn_'],
+  application: ['ptla_', 'papp_', 'peli_'],
+  // Pyrodactyl and Hydrodactyl: both kinds of keys begin alike.
+  either: ['pyro_', 'hydro_'],
+  /** Calagopus, which isn't supported. */
+  calagopus: ['c7sp_'],
+} as const;
+
+const { either, ...others } = API_KEY_PREFIXES;
+
+/**
+ * An API key, as the source of a regular expression. Prefixes that are words are followed by at least half a key, because servers
+ * may be named like that.
+ */
+export const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
+
+/** The prefixes of a kind of API key, in words. */
+export function prefixWords(kind: keyof typeof API_KEY_PREFIXES): string {
+  return API_KEY_PREFIXES[kind].map((prefix) => `${prefix}…`).join(', ');
+}
+
+/** What to do about an application key. */
+export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixWords('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
+
+/** Whether the key begins as this kind of keys does. */
+export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
+  return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));
+}
+
+const MAX_KEY_LENGTH = 4_096;
+
+/** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
+export function apiKeyProblem(key: string): string | undefined {
+  if (hasPrefix(key, 'application')) {
+    return `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`;
+  }
+  return keyTextProblem(key);
+}
+
+/** What keeps a text from being an API key of any kind, without quoting it; undefined if nothing does. */
+export function keyTextProblem(key: string): string | undefined {
+  if (key === '') return 'expected an API key, but it is empty';
+  if (!/^[\x21-\x7e]+$/.test(key))
+    return 'expected an API key without spaces, line breaks or special characters';
+  if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
+  if (/^[A-Za-z_]\w*=[^=]/.test(key)) return 'expected only the API key, without a name and = before it';
+  if (/^(["']).*\1$/.test(key)) return 'expected only the API key, without quotes';
+  // The panel shows it instead of the key, of which it is the beginning.
+  return /^\w{16}$/.test(key)
+    ? 'expected a whole API key, but 16 characters are only its identifier: the panel shows the key once, when it is created'
+    : undefined;
+}
+
+const ONLY_KEY = new RegExp(`^(?:${API_KEY_FORM}|[A-Za-z0-9]{32,})$`);
+
+/** Whether the text has the form of an API key, with a prefix or of an older panel. */
+export function isApiKey(text: string): boolean {
+  return ONLY_KEY.test(text);
+}
+
+/** The API key in a file, without the newline that editors and `echo` append. */
+export function apiKeyOfFile(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}
