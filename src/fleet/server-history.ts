@@ -22,6 +22,7 @@ const STRIP_STEP_MS = 120_000;
 const PEAK_WINDOW_MS = 60_000;
 const PEAK_STEPS = PEAK_WINDOW_MS / STEP_MS + 1;
 const PEAKS = ['cpu', 'memory'] as const;
+const NO_PEAK = Number.NEGATIVE_INFINITY;
 
 /** In the rings of the two hours, the time at the CPU limit comes after the states. */
 const SATURATED = STRIP_STATES.length;
@@ -49,14 +50,9 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
     this.#empty = empty;
   }
 
-  /** The newest step of a server. */
-  newest(server: number): number {
-    return this.#newest[server] ?? NO_STEP;
-  }
-
   /** Begins the steps up to this one, each with a value that may be the latest of its ring. */
   advance(server: number, to: number, valueAt: (step: number, latest: number, ring: number) => number): void {
-    const before = this.newest(server);
+    const before = this.#newest[server] ?? NO_STEP;
     for (let ring = 0; ring < this.#perServer; ring += 1) {
       const latest = this.read(server, ring, before);
       for (let step = Math.max(before + 1, to - this.#steps + 1); step <= to; step += 1) {
@@ -77,7 +73,7 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
   }
 
   #keeps(server: number, step: number): boolean {
-    const newest = this.newest(server);
+    const newest = this.#newest[server] ?? NO_STEP;
     return step >= 0 && step <= newest && step > newest - this.#steps;
   }
 
@@ -90,7 +86,8 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
 class Chunk {
   /** Of the last five minutes; 32 bits are enough for a chart. */
   readonly points = new Rings(Float32Array, CHART_SERIES.length, POINTS, Number.NaN);
-  readonly peaks = new Rings(Float64Array, PEAKS.length, PEAK_STEPS, Number.NEGATIVE_INFINITY);
+  /** Of the steps that have ended. */
+  readonly peaks = new Rings(Float64Array, PEAKS.length, PEAK_STEPS - 1, NO_PEAK);
   /** Of the last two hours: how many seconds each lasted in a step, plus one; 0 if it was not seen in that step. */
   readonly strip = new Rings(Uint8Array, SATURATED + 1, STRIP_POINTS, 0);
   taken = 0;
@@ -126,6 +123,12 @@ export class ServerHistory {
   readonly #rings: Chunk;
   /** The server's place in them. */
   readonly #place: number;
+  /** The newest steps of the points and of the strip. Samples within a step don't touch the rings, which many servers share. */
+  #pointStep = NO_STEP;
+  #stripStep = NO_STEP;
+  /** The highest values in the newest step of the points. */
+  #cpuPeak = NO_PEAK;
+  #memoryPeak = NO_PEAK;
   /** Has the game ever responded? */
   #hasPlayers = false;
   /** The state in the strip, and the second up to which time was counted. */
@@ -165,14 +168,15 @@ export class ServerHistory {
     if (now > this.#freshUntil) this.#endGap();
     this.seen(state, now, isDown);
     const step = Math.floor(now / STEP_MS);
-    if (step !== this.#rings.points.newest(this.#place)) this.#addPoint(sample, step, players);
+    if (step !== this.#pointStep) this.#addPoint(sample, step, players);
     this.#freshUntil = now + freshForMs;
     // In whole seconds, which the steps of the strip count.
     const seconds = Math.floor(now / SECOND_MS) - Math.floor((now - saturatedMs) / SECOND_MS);
-    if (seconds > 0) this.#add(SATURATED, this.#rings.strip.newest(this.#place), seconds);
+    if (seconds > 0) this.#add(SATURATED, this.#stripStep, seconds);
     if (sample.source !== 'socket') return;
-    this.#raise(PEAKS.indexOf('cpu'), sample.cpuCores);
-    this.#raise(PEAKS.indexOf('memory'), sample.memoryBytes);
+    // False for NaN: a missing value replaces nothing.
+    if (sample.cpuCores > this.#cpuPeak) this.#cpuPeak = sample.cpuCores;
+    if (sample.memoryBytes > this.#memoryPeak) this.#memoryPeak = sample.memoryBytes;
   }
 
   /** Records the state that an event shows while samples are fresh. */
@@ -218,9 +222,10 @@ export class ServerHistory {
   /** The highest one-second value of the last minute; undefined if there was none. */
   peak(of: (typeof PEAKS)[number], now: number): number | undefined {
     const { peaks } = this.#rings;
-    let highest = Number.NEGATIVE_INFINITY;
     const end = Math.floor(now / STEP_MS);
-    for (let step = end - PEAK_STEPS + 1; step <= end; step += 1) {
+    const first = end - PEAK_STEPS + 1;
+    let highest = this.#pointStep < first ? NO_PEAK : of === 'cpu' ? this.#cpuPeak : this.#memoryPeak;
+    for (let step = first; step < this.#pointStep; step += 1) {
       highest = Math.max(highest, peaks.read(this.#place, PEAKS.indexOf(of), step));
     }
     return Number.isFinite(highest) ? highest : undefined;
@@ -238,9 +243,9 @@ export class ServerHistory {
   /** The states of the last two hours, in the form of `stripText`; empty before the first. */
   strip(now: number): string {
     const { strip } = this.#rings;
-    if (strip.newest(this.#place) === NO_STEP) return '';
+    if (this.#stripStep === NO_STEP) return '';
     this.#countTo(now);
-    const end = strip.newest(this.#place);
+    const end = this.#stripStep;
     const worst: number[] = [];
     const seconds = STRIP_STATES.map(() => 0);
     // A viewer of the page reads all strips every second, so there is one pass without closures.
@@ -260,7 +265,7 @@ export class ServerHistory {
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
   read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
     const end = Math.floor(now / STEP_MS);
-    const newest = this.#rings.points.newest(this.#place);
+    const newest = this.#pointStep;
     // The last point applies until the next one while it is fresh.
     const last = isFresh ? Math.max(newest, Math.floor(this.#freshUntil / STEP_MS)) : newest;
     const series = CHART_SERIES.map((name, ring) => {
@@ -276,20 +281,24 @@ export class ServerHistory {
   }
 
   #seeInStrip(state: number, now: number): void {
+    const step = Math.floor(now / STRIP_STEP_MS);
+    const isSame = state === this.#shown && now <= this.#freshUntil;
+    // Nearly every sample; the time is counted later.
+    if (isSame && step === this.#stripStep) return;
     this.#countTo(now);
-    // Nearly every sample shows the same state as the one before.
-    if (state === this.#shown && now <= this.#freshUntil) return;
+    if (isSame) return;
     this.#shown = state;
-    this.#add(state, Math.floor(now / STRIP_STEP_MS), 0);
+    this.#add(state, step, 0);
   }
 
   /** Counts the time since the last call as spent in the state that was seen then, as long as that was fresh. */
   #countTo(now: number): void {
     const step = Math.floor(now / STRIP_STEP_MS);
-    if (step !== this.#rings.strip.newest(this.#place)) {
+    if (step !== this.#stripStep) {
       const isSeen = (next: number) => next * STRIP_STEP_MS <= this.#freshUntil;
       const seenAt = (next: number, _: number, ring: number) => Number(ring === this.#shown && isSeen(next));
       this.#rings.strip.advance(this.#place, step, seenAt);
+      this.#stripStep = step;
     }
     const second = Math.floor(now / SECOND_MS);
     const end = Math.min(second, Math.floor(this.#freshUntil / SECOND_MS));
@@ -324,7 +333,12 @@ export class ServerHistory {
       next * STEP_MS <= this.#freshUntil ? latest : Number.NaN;
     points.advance(this.#place, step, valueAt);
     for (const [ring, value] of values.entries()) points.write(this.#place, ring, step, value);
-    peaks.advance(this.#place, step, () => Number.NEGATIVE_INFINITY);
+    peaks.advance(this.#place, this.#pointStep, () => NO_PEAK);
+    peaks.write(this.#place, PEAKS.indexOf('cpu'), this.#pointStep, this.#cpuPeak);
+    peaks.write(this.#place, PEAKS.indexOf('memory'), this.#pointStep, this.#memoryPeak);
+    this.#cpuPeak = NO_PEAK;
+    this.#memoryPeak = NO_PEAK;
+    this.#pointStep = step;
     this.#hasPlayers ||= players !== undefined;
     // Counters that decreased were reset, so the mark before is useless.
     const isReset = received < this.#newer.received || sent < this.#newer.sent;
@@ -335,13 +349,6 @@ export class ServerHistory {
     mark.at = at;
     mark.received = received;
     mark.sent = sent;
-  }
-
-  #raise(ring: number, value: number): void {
-    const { peaks } = this.#rings;
-    const step = peaks.newest(this.#place);
-    // False for NaN: a missing value replaces nothing.
-    if (value > peaks.read(this.#place, ring, step)) peaks.write(this.#place, ring, step, value);
   }
 
   #point(ring: number, step: number): number | null {
