@@ -4,6 +4,7 @@ import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/time.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
+import { PanelError } from '../../src/panel/api.ts';
 import type {
   ClientMessage,
   Credentials,
@@ -13,7 +14,6 @@ import type {
   Resources,
   Responses,
 } from '../../src/panel/dialect.ts';
-import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
 import type { RateFacts } from '../../src/panel/rate-limit.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';

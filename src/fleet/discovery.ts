@@ -10,8 +10,8 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { type Repeat, repeat } from '../domain/time.ts';
+import { PanelError, problemOf } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import { PanelError, problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import {
   afterWalk,

@@ -10,8 +10,8 @@ import {
   type ServerGlobs,
   type ServerTarget,
 } from '../domain/server.ts';
+import { PanelError } from '../panel/api.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
-import { PanelError } from '../panel/errors.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
 
 /** The most servers that panels return on one page. */

@@ -6,7 +6,7 @@ import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
 import { type Repeat, repeat } from '../domain/time.ts';
 import type { PanelApi } from '../panel/api.ts';
-import { problemOf } from '../panel/errors.ts';
+import { problemOf } from '../panel/api.ts';
 import { allPages } from './server-lists.ts';
 
 /** How the panel's nodes are read, with a key that may read its application API. */

@@ -4,7 +4,14 @@ import type { BudgetReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { bounded } from '../domain/time.ts';
-import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
+import {
+  type PanelAnswer,
+  PanelApi,
+  type PanelApiOptions,
+  PanelError,
+  problemOf,
+  problemOfAddress,
+} from './api.ts';
 import {
   type Channel,
   NO_SERVER,
@@ -24,11 +31,9 @@ import type {
   Resources,
   Schedule,
 } from './dialect.ts';
-import { PanelError, problemOf, problemOfAddress } from './errors.ts';
 import { Lane } from './lane.ts';
-import { Listeners } from './listeners.ts';
 import { PanelLog } from './panel-log.ts';
-import { isOfConsole, type PinnedRate, type RateFacts, RateLimit } from './rate-limit.ts';
+import { isOfConsole, Listeners, type PinnedRate, type RateFacts, RateLimit } from './rate-limit.ts';
 import type { Call } from './start-at.ts';
 import { type PanelUse, type Recovery, type SocketTrial, Troubles } from './troubles.ts';
 

@@ -1,7 +1,7 @@
 import PQueue, { type Queue, type QueueAddOptions } from 'p-queue';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { inScope } from '../domain/time.ts';
-import { PanelError } from './errors.ts';
+import { PanelError } from './api.ts';
 import { type RateLimit, WINDOW_MS } from './rate-limit.ts';
 import {
   anyStartAt,

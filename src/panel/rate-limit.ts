@@ -1,6 +1,5 @@
 import type { Clock } from '../domain/time.ts';
 import type { Path } from './blame.ts';
-import { Listeners } from './listeners.ts';
 
 /** The limit until the panel reports one: the lowest seen in the field. */
 const UNLEARNED_PER_MINUTE = 60;
@@ -305,4 +304,19 @@ function httpDateMs(value: string | undefined): number | undefined {
   if (value === undefined || !/^[A-Z][a-z]{2,8},? /.test(value)) return undefined;
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : at;
+}
+
+/** The functions that are called when something happens. */
+export class Listeners<Arguments extends readonly unknown[] = []> {
+  readonly #listeners = new Set<(...args: Arguments) => void>();
+
+  /** Returns a function that unsubscribes. */
+  add(listener: (...args: Arguments) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  notify(...args: Arguments): void {
+    for (const listener of this.#listeners) listener(...args);
+  }
 }

@@ -3,6 +3,7 @@ import { signsOf } from '../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/time.ts';
+import { PanelError, problemOf } from './api.ts';
 import {
   type AskedServer,
   afterTrial,
@@ -28,7 +29,6 @@ import {
   withCheck,
   withTrial,
 } from './blame.ts';
-import { PanelError, problemOf } from './errors.ts';
 import type { Lane } from './lane.ts';
 import type { Call } from './start-at.ts';
 

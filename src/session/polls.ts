@@ -1,8 +1,8 @@
 import { NO_DATA } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Cancel } from '../domain/time.ts';
+import { problemOf } from '../panel/api.ts';
 import type { Resources } from '../panel/dialect.ts';
-import { problemOf } from '../panel/errors.ts';
 import {
   FAILURES_TO_RETRY,
   NEVER,

@@ -13,7 +13,7 @@ import { WebSocket } from 'ws';
 import { MIB } from '../domain/server.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
-import { type ProxyOptions, ProxyPool, proxyFor } from '../panel/proxy.ts';
+import { type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader } from './frame-reader.ts';
 

@@ -3,8 +3,8 @@ import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/time.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
+import { PanelError } from '../../src/panel/api.ts';
 import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';
-import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
 import { sampleOf } from './samples.ts';
 

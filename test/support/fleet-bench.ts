@@ -13,7 +13,7 @@ import type {
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
-import { Listeners } from '../../src/panel/listeners.ts';
+import { Listeners } from '../../src/panel/rate-limit.ts';
 import type { PanelUse, Recovery, SocketTrial } from '../../src/panel/troubles.ts';
 import type { SocketAccess } from '../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';

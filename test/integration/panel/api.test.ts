@@ -1,7 +1,6 @@
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
-import { PanelError } from '../../../src/panel/errors.ts';
+import { PanelApi, type PanelApiOptions, PanelError } from '../../../src/panel/api.ts';
 import { Connections } from '../../../src/panel/transport.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleOf } from '../../support/samples.ts';

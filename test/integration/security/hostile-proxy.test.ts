@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OWN_CODES } from '../../../src/diagnosis/transport.ts';
 import { SystemClock } from '../../../src/domain/time.ts';
-import { ProxyPool, proxyFor } from '../../../src/panel/proxy.ts';
+import { ProxyPool, proxyFor } from '../../../src/panel/transport.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { type EndlessProxy, startEndlessProxy } from '../../support/endless-proxy.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupsOfServers, ListReads } from '../../../src/fleet/server-lists.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { PanelError } from '../../../src/panel/api.ts';
 import type { BackupsPage } from '../../../src/panel/dialect.ts';
-import { PanelError } from '../../../src/panel/errors.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { PanelError } from '../../../src/panel/api.ts';
 import type { Resources } from '../../../src/panel/dialect.ts';
-import { PanelError } from '../../../src/panel/errors.ts';
 import {
   afterPoll,
   type EndedPoll,

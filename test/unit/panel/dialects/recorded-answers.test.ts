@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../../../src/domain/telemetry.ts';
+import { refusalError } from '../../../../src/panel/api.ts';
 import type { PanelRequest } from '../../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
-import { refusalError } from '../../../../src/panel/errors.ts';
 import {
   plain,
   type RecordedAnswer,

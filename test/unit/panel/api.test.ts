@@ -6,7 +6,7 @@ import {
   refusalError,
   statusLabel,
   transportError,
-} from '../../../src/panel/errors.ts';
+} from '../../../src/panel/api.ts';
 
 const KEY = 'ptlc_0123456789abcdef';
 const envelope = (detail: string, code = 'HttpException') =>
