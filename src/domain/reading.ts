@@ -78,28 +78,14 @@ type PartRead<Names extends keyof Snapshot> = Readonly<Partial<Pick<Snapshot, Na
 
 export type BackupsReading = PartRead<Extract<FieldName, `backup${string}`>>;
 export type SchedulesReading = PartRead<Extract<keyof Snapshot, `schedules${string}`>>;
+export type QueryReading = PartRead<
+  'players' | 'bots' | 'players_max' | 'query_problem' | 'query_duration_seconds'
+>;
 
 /** One schedule of a server, as last read. */
 export interface ScheduleReading extends Readonly<Partial<Record<keyof typeof SCHEDULE_FIELDS, number>>> {
   readonly id: string;
   readonly name: string;
-}
-
-/** The result of the newest query of a server's game. */
-export interface QueryReading {
-  /** Why it failed; absent if the game responded. */
-  readonly problem?: Problem;
-  /** Without bots, if the game tells them apart; absent if the query failed, or if the game hides its players. */
-  readonly players?: number;
-  /** Absent if the game doesn't tell. */
-  readonly bots?: number;
-  /** Absent if the game reports no limit. */
-  readonly playersMax?: number;
-  /** Where the game responded, such as `203.0.113.7, UDP port 2457 (valve)`; absent if the query failed. */
-  readonly answeredAt?: string;
-  readonly durationSeconds: number;
-  /** From this monotonic instant on, it is too old to be shown. */
-  readonly staleAt: number;
 }
 
 /** The state of a session's socket; `none` while there is no socket. */

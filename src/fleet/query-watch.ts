@@ -225,7 +225,7 @@ export class QueryWatch {
     const run = record.starts;
     const policy = { panelUrl, queryHosts: this.#queryHosts };
     const options: AskOptions = { ...this.#options, policy, earliest: history.earliest };
-    const { way, problem: found, ...asked } = await askPlayers(record.target, options, signal);
+    const { way, query_problem: found, ...asked } = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';
     if (found === undefined) {
       this.#answered.add(record);
@@ -234,7 +234,11 @@ export class QueryWatch {
     const problem = isGuess && !this.#answered.has(record) ? whileGuessed(found) : found;
     // A failure stays valid until the next query, and those come less and less often.
     const lifeMs = problem === undefined ? intervalMs * VALID_INTERVALS : Number.POSITIVE_INFINITY;
-    record.queried(run, { ...asked, ...(problem && { problem }), staleAt: clock.now() + lifeMs });
+    record.queried(run, {
+      ...asked,
+      query_problem: problem,
+      staleAt: clock.now() + lifeMs,
+    });
     this.#report(record, problem);
     return problem === undefined ? 'answered' : 'failed';
   }

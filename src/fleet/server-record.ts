@@ -170,7 +170,7 @@ export class ServerRecord implements ServerReading {
       condition: status.condition,
       blocked: isBlocked ? status.blocked : undefined,
       problem: status.problem,
-      query_problem: query?.problem,
+      query_problem: query?.query_problem,
       source: newest?.source,
       sample_age_seconds: sampledAt === undefined ? undefined : Math.round(now - sampledAt) / 1_000,
       memory_usage_bytes: known(sample?.memoryBytes),
@@ -219,9 +219,9 @@ export class ServerRecord implements ServerReading {
       schedules_last_read_timestamp_seconds: schedules?.schedules_last_read_timestamp_seconds,
       players: query?.players,
       bots: query?.bots,
-      players_max: query?.playersMax,
-      query_up: query && Number(query.problem === undefined),
-      query_duration_seconds: query?.durationSeconds,
+      players_max: query?.players_max,
+      query_up: query && Number(query.query_problem === undefined),
+      query_duration_seconds: query?.query_duration_seconds,
       last_sample_timestamp_seconds: sampledAt === undefined ? undefined : unixSeconds(sampledAt, clock),
     };
   }

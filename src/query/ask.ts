@@ -47,7 +47,7 @@ export interface AskOptions {
 }
 
 /** The result of one query, and how long it took. */
-export type Asked = Answer & Pick<QueryReading, 'durationSeconds'>;
+export type Asked = Answer & Pick<QueryReading, 'query_duration_seconds'>;
 
 /** Queries a server's game once for its players; never rejects, and ends in time. After an abort, the result is meaningless. */
 export async function askPlayers(
@@ -61,18 +61,18 @@ export async function askPlayers(
   const answer = await bounded({ clock, signal }, QUERY_CUT_MS, late, async (scope): Promise<Answer> => {
     try {
       const question = await questionFor(server, options, scope);
-      if ('cause' in question) return { problem: question };
+      if ('cause' in question) return { query_problem: question };
       startedAt = clock.now();
       return await untilAborted(client.query(question, scope), scope);
     } catch (error) {
       const { message } = readTransportError(error);
       const detail = `no response within ${DEADLINE_MS / 1_000} s`;
-      if (scope.aborted) return { problem: { cause: 'query_no_answer', detail } };
-      return { problem: { cause: 'unexpected', detail: message } };
+      if (scope.aborted) return { query_problem: { cause: 'query_no_answer', detail } };
+      return { query_problem: { cause: 'unexpected', detail: message } };
     }
   });
   // To the microsecond: finer digits are noise.
-  return { ...answer, durationSeconds: Math.round((clock.now() - startedAt) * 1_000) / 1e6 };
+  return { ...answer, query_duration_seconds: Math.round((clock.now() - startedAt) * 1_000) / 1e6 };
 }
 
 /** What to ask, or why nothing can be queried. */

@@ -115,7 +115,7 @@ export class QueryThread implements QueryClient {
     if (culprit === 0) return void this.stop();
     void this.#worker?.terminate();
     this.#worker = undefined;
-    this.#end(culprit, { problem: { cause: 'query_wrong_protocol', detail: TOO_MUCH } });
+    this.#end(culprit, { query_problem: { cause: 'query_wrong_protocol', detail: TOO_MUCH } });
     for (const id of this.#calls.keys()) this.#post(id);
   }
 }

@@ -60,7 +60,7 @@ export interface Question {
 }
 
 /** The result of one query; the way is that of a response. */
-export type Answer = Omit<QueryReading, 'durationSeconds' | 'staleAt'> & { readonly way?: Way };
+export type Answer = Omit<QueryReading, 'query_duration_seconds' | 'staleAt'> & { readonly way?: Way };
 
 /** The time for all attempts to query a server. */
 export const DEADLINE_MS = 5_000;

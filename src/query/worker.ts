@@ -36,7 +36,7 @@ export function answerTo(question: Question, options: NetworkOptions, signal: Ab
     try {
       return await firstOf(question.ways, ask, headStart);
     } catch {
-      return { problem: combined(failures) };
+      return { query_problem: combined(failures) };
     } finally {
       cancel();
       scope.abort();
@@ -73,7 +73,7 @@ function askIn(way: Way, options: NetworkOptions, signal: AbortSignal): Promise<
       const players = playersOf(counts ?? {});
       // Whether the last response took too much is known a turn later.
       await Promise.race([network.failure, turn()]);
-      return { ...players, way, answeredAt: `${network.place()} (${way.protocol})` };
+      return { ...players, way };
     } catch (error) {
       // An error of the library may contain what the server sent.
       const { message, failure } = error instanceof QueryError ? error : new QueryError();
@@ -95,7 +95,7 @@ function playersOf({ players, bots: given, maxPlayers, isHidden = false }: Count
   return {
     players: people,
     ...(bots !== undefined && { bots }),
-    ...(limit !== undefined && { playersMax: limit }),
+    ...(limit !== undefined && { players_max: limit }),
   };
 }
 

@@ -18,7 +18,7 @@ it.for(GAME_SERVERS)('$command is understood', async (program, { skip }) => {
   try {
     const target = { type: program.type, ip: LOOPBACK, port: server.port, isQueryPort: false };
     const query = () => client.query(questionFor(target), new AbortController().signal);
-    await eventually(async () => expect(await query()).toMatchObject({ players: 0, playersMax: SEATS }));
+    await eventually(async () => expect(await query()).toMatchObject({ players: 0, players_max: SEATS }));
   } finally {
     await server.stop();
   }

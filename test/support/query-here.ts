@@ -33,10 +33,10 @@ export async function queryHere(
 ): Promise<Asked> {
   const startedAt = clock.now();
   const answer = await answerTo(questionFor(target), { clock, decoding: () => {} }, signal);
-  return { ...answer, durationSeconds: (clock.now() - startedAt) / 1_000 };
+  return { ...answer, query_duration_seconds: (clock.now() - startedAt) / 1_000 };
 }
 
-/** The result without the place and the way, and without a number of bots of 0, which only some games tell. */
-export function countsOf({ bots = 0, answeredAt: _place, way: _way, ...asked }: Asked): Asked {
+/** The result without the way, and without a number of bots of 0, which only some games tell. */
+export function countsOf({ bots = 0, way: _way, ...asked }: Asked): Asked {
   return bots === 0 ? asked : { ...asked, bots };
 }

@@ -15,7 +15,7 @@ export interface QueryRow {
   readonly egg?: string;
 }
 
-const failed = (cause: CauseCode, detail: string): Answer => ({ problem: { cause, detail } });
+const failed = (cause: CauseCode, detail: string): Answer => ({ query_problem: { cause, detail } });
 
 export const QUERY_ROWS: readonly QueryRow[] = [
   { name: 'a game that hangs', cause: 'query_no_answer', outcome: failed('query_no_answer', 'no response') },

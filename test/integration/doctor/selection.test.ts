@@ -17,7 +17,7 @@ beforeEach(async () => {
 function withDiscover(settings: string): Promise<DoctorReport> {
   return examined({
     yaml: `panels: [{ name: main, url: ${panel.url}, api_key: ${panel.apiKey}, ${settings} }]`,
-    queryClient: { query: () => Promise.resolve({ players: 1, durationSeconds: 0 }) },
+    queryClient: { query: () => Promise.resolve({ players: 1, query_duration_seconds: 0 }) },
   });
 }
 

@@ -14,7 +14,7 @@ const PAPER: ServerSpec = {
   egg: 'Paper',
   allocation: { ip: '203.0.113.7', port: 25_565 },
 };
-const TWELVE: Answer = { players: 12, playersMax: 40 };
+const TWELVE: Answer = { players: 12, players_max: 40 };
 const SERVER = { server: 'survival' };
 
 let panel: Simulator;

@@ -34,13 +34,13 @@ const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
   queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more }, clock).then(countsOf);
 
 const failed = (cause: string, words: string | RegExp = /./) => ({
-  problem: { cause, detail: expect.stringMatching(words) },
-  durationSeconds: expect.any(Number),
+  query_problem: { cause, detail: expect.stringMatching(words) },
+  query_duration_seconds: expect.any(Number),
 });
-const counted = (players: number, playersMax?: number) => ({
+const counted = (players: number, players_max?: number) => ({
   players,
-  playersMax,
-  durationSeconds: expect.any(Number),
+  players_max,
+  query_duration_seconds: expect.any(Number),
 });
 const WRONG = failed('query_wrong_protocol');
 const SILENT = failed('query_no_answer');
@@ -86,8 +86,8 @@ describe('a server', () => {
     const outcome = await ask('rust', server.port);
     for (const { reply } of late) reply(valveInfo(1, 10));
     expect(outcome).toEqual(SILENT);
-    expect(outcome.durationSeconds).toBeGreaterThanOrEqual(5);
-    expect(outcome.durationSeconds).toBeLessThan(IN_TIME);
+    expect(outcome.query_duration_seconds).toBeGreaterThanOrEqual(5);
+    expect(outcome.query_duration_seconds).toBeLessThan(IN_TIME);
     expect(await ask('rust', server.port)).toEqual(SILENT);
   });
 
@@ -106,7 +106,7 @@ describe('a server', () => {
       const outcome = await ask(type, await closedPort());
       const words = /^(?:(?:; )?127\.0\.0\.1, (?:UDP|TCP) port \d+: nothing listens on the port)+$/;
       expect(outcome).toEqual(failed('query_refused', words));
-      expect(outcome.durationSeconds).toBeLessThan(IN_TIME);
+      expect(outcome.query_duration_seconds).toBeLessThan(IN_TIME);
     },
   );
 
@@ -125,7 +125,7 @@ describe('a server', () => {
     await using server = await Answerer.tcp(serve);
     const outcome = await ask('openttd', server.port);
     expect(outcome).toEqual(failed('query_timed_out'));
-    expect(outcome.durationSeconds).toBeLessThan(IN_TIME);
+    expect(outcome.query_duration_seconds).toBeLessThan(IN_TIME);
   });
 });
 
@@ -316,10 +316,10 @@ describe('a query', () => {
     const first = await queryHere(target, clock);
     const second = await queryHere({ ...target, earliest: first.way }, clock);
     expect([silent.port, first.players, second.players]).toEqual([server.port, 1, 1]);
-    expect(first.durationSeconds).toBeGreaterThan(2);
-    expect(second.durationSeconds).toBeLessThan(2);
+    expect(first.query_duration_seconds).toBeGreaterThan(2);
+    expect(second.query_duration_seconds).toBeLessThan(2);
     await server[Symbol.asyncDispose]();
-    const { problem } = await queryHere(target, clock);
+    const { query_problem: problem } = await queryHere(target, clock);
     expect(problem?.detail).toMatch(
       /^::1, UDP port \d+: no response; 127\.0\.0\.1, UDP port \d+: nothing listens/,
     );
@@ -366,8 +366,8 @@ describe('a query', () => {
     const running = queryHere(target, clock, controller.signal);
     controller.abort();
     for (const outcome of [await queryHere(target, clock, AbortSignal.abort()), await running]) {
-      expect(outcome.problem).toBeDefined();
-      expect(outcome.durationSeconds).toBeLessThan(5);
+      expect(outcome.query_problem).toBeDefined();
+      expect(outcome.query_duration_seconds).toBeLessThan(5);
     }
   });
 

@@ -107,11 +107,11 @@ describeFuzz<Input>({
     const before = cpuMs();
     await using server = await serve(family, (answer) => changes.reduce(changed, answer));
     const target = { type: family.type, ip: LOOPBACK, port: server.port, isQueryPort: true };
-    const { problem, players, playersMax = 0 } = await queryHere(target, clock);
+    const { query_problem: problem, players, players_max: most = 0 } = await queryHere(target, clock);
     expect(cpuMs() - before).toBeLessThan(MAX_CPU_MS);
     expect(process.memoryUsage().rss - memory).toBeLessThan(MAX_GROWTH_BYTES);
     if (problem === undefined) {
-      for (const count of [players ?? -1, playersMax])
+      for (const count of [players ?? -1, most])
         expect(Number.isInteger(count) && count >= 0 && count < 2 ** 31).toBe(true);
     } else {
       expect(QUERY_FAILURES).toContain(problem.cause);

@@ -48,9 +48,9 @@ const answer = ({ reply }: Incoming) => reply(valveInfo(3, 10));
 /** A server whose response is this word. */
 const hostileWith = (word: string) => Answerer.udp(({ reply }) => reply(Buffer.from(word)));
 
-const THREE = { players: 3, playersMax: 10 };
+const THREE = { players: 3, players_max: 10 };
 const TOO_MUCH = {
-  problem: {
+  query_problem: {
     cause: 'query_wrong_protocol',
     detail: expect.stringMatching(
       /^(?:127\.0\.0\.1, (?:UDP|TCP) port \d+: )?decoding the response takes too much/,
@@ -62,8 +62,8 @@ const TOO_MUCH = {
 const query = (target: QueryTarget) =>
   thread
     .query(questionFor(target), new AbortController().signal)
-    .then(({ problem, players, playersMax }) =>
-      problem === undefined ? { players, playersMax } : { problem },
+    .then(({ query_problem, players, players_max }) =>
+      query_problem === undefined ? { players, players_max } : { query_problem },
     );
 let thread: QueryThread;
 

@@ -22,8 +22,8 @@ const WAY: Way = {
   port: 25_565,
   queryPort: 25_565,
 };
-const TWELVE: Answer = { players: 12, playersMax: 40, way: WAY };
-const SILENT: Answer = { problem: { cause: 'query_no_answer', detail: 'no response' } };
+const TWELVE: Answer = { players: 12, players_max: 40, way: WAY };
+const SILENT: Answer = { query_problem: { cause: 'query_no_answer', detail: 'no response' } };
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;

@@ -112,10 +112,10 @@ describe('charts', () => {
     const staleAt = Number.POSITIVE_INFINITY;
     for (const result of [
       { players: 1 },
-      { problem: { cause: 'query_no_answer', detail: '' } as const },
+      { query_problem: { cause: 'query_no_answer', detail: '' } as const },
       { players: 4 },
     ]) {
-      record.queried(record.starts, { ...result, durationSeconds: 1, staleAt });
+      record.queried(record.starts, { ...result, query_duration_seconds: 1, staleAt });
       stream(5);
     }
     expect(newest('players', 4)).toEqual([null, 1, null, 4]);

@@ -343,7 +343,7 @@ test('users cannot configure a label that the exporter uses', () => {
 
 describe('a queried game', () => {
   const STALE_AT = READ_AT + 10_000;
-  const answered = { players: 0, playersMax: 40, durationSeconds: 0.05, staleAt: STALE_AT };
+  const answered = { players: 0, players_max: 40, query_duration_seconds: 0.05, staleAt: STALE_AT };
   const ofQuery = (changes: Observed) => series(changes).filter((line) => /^(?:players|query)/.test(line));
 
   test('has its players, including 0, and the duration of the query', () => {
@@ -356,7 +356,7 @@ describe('a queried game', () => {
   });
 
   test('has no player limit if it reports none', () => {
-    expect(ofQuery({ query: { players: 3, durationSeconds: 0.05, staleAt: STALE_AT } })).toEqual([
+    expect(ofQuery({ query: { players: 3, query_duration_seconds: 0.05, staleAt: STALE_AT } })).toEqual([
       'players 3',
       'query_up 1',
       'query_duration_seconds 0.05',
