@@ -15,22 +15,26 @@ const MAX_SHORT = 125;
 const LENGTH_IN_2_BYTES = 126;
 const LENGTH_IN_8_BYTES = 127;
 
+/** Receives the contents of frames, whose bytes are valid only during the call. */
+interface FrameReceiver {
+  message(frame: Buffer, isBinary: boolean): void;
+}
+
 /**
  * Delivers whole text messages straight from the bytes that were read. ws keeps the handshake, pings, pongs and every message of
  * which only a part has arrived; after any other frame, such as a close or an invalid one, it keeps the connection. ws and the
  * streams below it take longer for a short message than everything that the exporter does with it (bench/RESULTS.md).
  */
 export class FrameReader {
-  readonly #deliver: (frame: Buffer) => void;
+  #receiver: FrameReceiver | undefined;
   #socket: Socket | undefined;
   /** How many of the next bytes are for ws. */
   #forWs = Number.POSITIVE_INFINITY;
   /** The beginning of a frame whose length isn't known yet. */
   #beginning: Buffer | undefined;
 
-  /** `deliver` gets a frame's content, whose bytes are valid only during the call. */
-  constructor(deliver: (frame: Buffer) => void) {
-    this.#deliver = deliver;
+  constructor(receiver: FrameReceiver) {
+    this.#receiver = receiver;
   }
 
   /** Connects as ws would: its option `createConnection`. */
@@ -49,6 +53,11 @@ export class FrameReader {
     if (this.#socket?.readableLength === 0) this.#forWs = 0;
   }
 
+  /** The receiver gets no further frame. */
+  stop(): void {
+    this.#receiver = undefined;
+  }
+
   /** Reads what is at the beginning of the buffer; returns true to go on. */
   #read(buffer: Buffer, size: number): true {
     const beginning = this.#beginning;
@@ -64,7 +73,7 @@ export class FrameReader {
       }
       const next = content + contentLength(bytes, at);
       if (bytes[at] === TEXT && next <= end) {
-        this.#deliver(bytes.subarray(content, next));
+        this.#receiver?.message(bytes.subarray(content, next), false);
         at = next;
       } else {
         const isPing = (bytes[at] === PING || bytes[at] === PONG) && next - content <= MAX_SHORT;

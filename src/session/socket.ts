@@ -86,6 +86,7 @@ export interface SocketClosing {
 /** One console socket: sends frames at the far end's pace, and reports its end exactly once. */
 export class ConsoleSocket {
   readonly #listener: SocketListener;
+  readonly #reader: FrameReader;
   readonly #ws: WebSocket;
   readonly #clock: Clock;
   readonly #codec: SocketCodec;
@@ -102,10 +103,10 @@ export class ConsoleSocket {
     this.#listener = listener;
     this.#clock = options.clock;
     this.#codec = options.codec;
-    const reader = new FrameReader((frame) => this.#onMessage(frame, false));
-    this.#ws = connect(url, options, reader);
+    this.#reader = new FrameReader(listener);
+    this.#ws = connect(url, options, this.#reader);
     this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
-    this.#listen(reader);
+    this.#listen();
   }
 
   /**
@@ -151,17 +152,20 @@ export class ConsoleSocket {
 
   #detach(): void {
     this.#detached = true;
+    this.#reader.stop();
     this.#outbox.stop();
   }
 
-  #listen(reader: FrameReader): void {
+  #listen(): void {
     const ws = this.#ws;
     ws.on('open', () => {
       this.#opened = true;
-      reader.opened();
+      this.#reader.opened();
       if (!this.#detached) this.#listener.opened();
     });
-    ws.on('message', (data, isBinary) => this.#onMessage(data as Buffer, isBinary));
+    ws.on('message', (data, isBinary) => {
+      if (!this.#detached) this.#listener.message(data as Buffer, isBinary);
+    });
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
     // ws reports every failure here first and closes afterward; only the close event is passed on.
     ws.on('error', (error) => {
@@ -170,10 +174,6 @@ export class ConsoleSocket {
       if (this.#opened) ws.terminate();
     });
     ws.on('close', (code, reason) => this.#onClose(code, reason));
-  }
-
-  #onMessage(frame: Buffer, isBinary: boolean): void {
-    if (!this.#detached) this.#listener.message(frame, isBinary);
   }
 
   /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */

@@ -186,11 +186,10 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   /** A timer belongs to the state, and ends with it. */
-  #setTimer(): void {
+  #setTimer(next = this.#nextTimer): void {
     const { clock } = this.#context;
     this.#cancelTimer?.();
-    const next = this.#nextTimer;
-    this.#cancelTimer = next && clock.schedule(Math.max(0, next.at - clock.now()), () => this.#onTimer());
+    this.#cancelTimer = next && clock.schedule(Math.max(0, next.at - clock.now()), this.#onTimer);
   }
 
   get #nextTimer() {
@@ -198,16 +197,16 @@ export class Streamer implements SocketListener, FrameHandler {
     return one !== undefined && other !== undefined && other.at < one.at ? other : one;
   }
 
-  #onTimer(): void {
+  readonly #onTimer = (): void => {
     // For Node, a timer is over only after this: canceling it now would take longer than all the rest.
     this.#cancelTimer = undefined;
     const next = this.#nextTimer;
     // Frames postpone the end of a silence without setting the timer again.
-    if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer();
+    if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer(next);
     // The next attempt depends on more than time.
     else if (isResting(this.#machine)) this.#owner.changed();
     else this.happened({ type: next.type });
-  }
+  };
 
   /** Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the node's sockets work. */
   #reportChange(before: MachineState, now: MachineState): void {

@@ -125,10 +125,11 @@ function events(isDirect: boolean): Promise<{ readonly log: readonly string[]; r
   return new Promise((resolve) => {
     const log: string[] = [];
     let direct = 0;
-    const reader = new FrameReader((content) => {
+    const message = (content: Buffer) => {
       direct += 1;
       log.push(`message false ${shown(content)}`);
-    });
+    };
+    const reader = new FrameReader({ message });
     const { port } = server.address() as AddressInfo;
     const ws = new WebSocket(`ws://127.0.0.1:${port}/`, {
       perMessageDeflate: false,
