@@ -3,14 +3,14 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { auth } from 'hono/utils/basic-auth';
 import type { CauseCode } from '../domain/problems.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
-import { ClientConnections } from './connections.ts';
-import { guarded, type Routes } from './guard.ts';
+import { ClientConnections, clientOf } from './connections.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
-import { BcryptThread, Passwords } from './passwords.ts';
+import { BcryptThread, Passwords, WRONG_WINDOW_MS } from './passwords.ts';
 import { OPEN, type TlsSettings, type WebSettingsSource } from './web-settings.ts';
 
 /** Limits on clients: a number of connections, and times in milliseconds. */
@@ -198,4 +198,64 @@ function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
 /** Why the system failed to open a connection; uses the same codes as problems with panels and nodes. */
 function causeOf({ code }: NodeJS.ErrnoException): CauseCode {
   return code === 'EMFILE' || code === 'ENFILE' ? 'descriptors' : 'unexpected';
+}
+
+/** Anything that responds to requests. */
+export interface Routes {
+  fetch(request: Request, served: Pick<HttpBindings, 'outgoing'>): Response | Promise<Response>;
+}
+
+const CHALLENGE = 'Basic realm="gameserver-exporter", charset="UTF-8"';
+
+/** The routes behind authentication, with the configured headers in every response. */
+export function guarded(
+  routes: Routes,
+  settings: WebSettingsSource,
+  passwords: Passwords,
+  logger: Logger,
+): Routes {
+  return {
+    async fetch(request, served) {
+      const { users, headers } = settings.current;
+      const client = clientOf(served.outgoing.socket?.remoteAddress);
+      const refused = users.size > 0 && (await refusal(request, client, users, passwords, logger));
+      const response = refused || (await routes.fetch(request, served));
+      for (const [name, value] of Object.entries(headers)) {
+        // Browsers enforce both policies; any other header of the exporter's own is at least as strict.
+        const isAdded = name === 'Content-Security-Policy' || !response.headers.has(name);
+        if (isAdded) response.headers.append(name, value);
+      }
+      return response;
+    },
+  };
+}
+
+/** The response to a request without a right password; undefined if it may be served. */
+async function refusal(
+  request: Request,
+  client: string,
+  users: ReadonlyMap<string, string>,
+  passwords: Passwords,
+  logger: Logger,
+): Promise<Response | undefined> {
+  const unauthorized = () => plain(401, 'Unauthorized.\n', { 'WWW-Authenticate': CHALLENGE });
+  const credentials = auth(request);
+  if (credentials === undefined) return unauthorized();
+  try {
+    const verdict = await passwords.check(credentials, users, client);
+    if (verdict === 'right') return undefined;
+    // Doesn't log the name, because people type passwords into that field.
+    logger.debug({ client }, verdict === 'wrong' ? 'wrong username or password' : 'too many wrong passwords');
+    if (verdict === 'wrong') return unauthorized();
+    const wait = { 'Retry-After': String(WRONG_WINDOW_MS / 1_000) };
+    return plain(429, 'Too many wrong passwords: try again later.\n', wait);
+  } catch (err) {
+    logger.error({ err, cause: 'unexpected' }, 'password check failed');
+    return plain(500, 'Internal error: see the log.\n');
+  }
+}
+
+function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  const common = { 'Content-Type': 'text/plain; charset=UTF-8', 'X-Content-Type-Options': 'nosniff' };
+  return new Response(text, { status, headers: { ...common, 'Cache-Control': 'no-store', ...headers } });
 }

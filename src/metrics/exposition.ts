@@ -3,9 +3,15 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
-import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
+import {
+  type Blocks,
+  type Encoding,
+  type RenderedBody,
+  renderBody,
+  SCRAPES,
+  SharedBodies,
+} from './rendered-body.ts';
 import type { SelfMetrics } from './self.ts';
-import { SCRAPES, SharedBodies } from './shared-bodies.ts';
 
 /** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

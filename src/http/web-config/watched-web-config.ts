@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from '../../domain/telemetry.ts';
-import type { Clock } from '../../domain/time.ts';
-import { type Repeat, repeat } from '../../domain/time.ts';
+import { type Clock, type Repeat, repeat } from '../../domain/time.ts';
 import type { Environment } from '../../yaml/document.ts';
 import { formatIssues } from '../../yaml/settings.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';

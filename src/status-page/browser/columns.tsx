@@ -2,12 +2,13 @@ import type { ComponentChild, JSX } from 'preact';
 import { SATURATED_FROM } from '../../domain/problems.ts';
 import { counted } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
-import { ATTENTION, groupOf } from '../data/attention.ts';
-import type { LiveServer } from '../data/live-server.ts';
+import type { LiveServer } from '../data/live-update.ts';
 import {
+  ATTENTION,
   conditionTitle,
   coreLimit,
   cores,
+  groupOf,
   NOTHING,
   rate,
   STOP_TITLES,
@@ -17,10 +18,8 @@ import {
   span,
   stateTitle,
 } from '../data/words.ts';
-import type { LiveFleet } from './live-fleet.ts';
-import { ago, bar, time, withCode } from './parts.tsx';
-import { strip } from './strip.tsx';
-import { type ServerGroup, SORTS, type SortKey } from './view.ts';
+import { type LiveFleet, type ServerGroup, SORTS, type SortKey } from './live-fleet.ts';
+import { ago, bar, strip, time, withCode } from './parts.tsx';
 
 /** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
 export interface Column {

@@ -1,8 +1,7 @@
 import { Component, type JSX, type TargetedPointerEvent } from 'preact';
 import { type ChartSeries, isCrash, POINTS, STEP_SECONDS } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
-import type { HistoryView } from '../data/history-view.ts';
-import type { LiveServer } from '../data/live-server.ts';
+import type { HistoryView, LiveServer } from '../data/live-update.ts';
 import {
   conditionTitle,
   NOTHING,
@@ -53,7 +52,11 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
     return (
       <div class="detail">
         {server.complaint !== undefined && notice(server.complaint)}
-        {charts({ history, server })}
+        <div class="charts">
+          {CHARTS.map((spec) => (
+            <Chart key={spec.title} {...{ spec, history, server }} />
+          ))}
+        </div>
         <div class="side">
           <div class="who">
             <h3>Server</h3>
@@ -209,25 +212,9 @@ const CHARTS: readonly ChartSpec[] = [
 const FAR_ABOVE = 5;
 
 interface ChartProps {
+  readonly spec: ChartSpec;
   readonly history: HistoryView | undefined;
   readonly server: LiveServer;
-}
-
-/** The large charts of a server. */
-function charts(props: ChartProps): JSX.Element {
-  const shown = CHARTS.filter(({ isOptional, lines }) => {
-    const isKnown = lines.some(({ series }) =>
-      props.history?.series[series]?.some((value) => value !== null),
-    );
-    return isKnown || isOptional !== true;
-  });
-  return (
-    <div class="charts">
-      {shown.map((spec) => (
-        <Chart key={spec.title} spec={spec} {...props} />
-      ))}
-    </div>
-  );
 }
 
 interface Line {
@@ -254,10 +241,12 @@ function highestOf(lines: readonly Line[]): number {
 }
 
 /** Lines over the last minutes. The legend shows the newest values, or those at the pointer. */
-class Chart extends Component<ChartProps & { readonly spec: ChartSpec }, { readonly pointed?: number }> {
-  override render({ spec, history, server }: Chart['props'], { pointed }: Chart['state']): JSX.Element {
+class Chart extends Component<ChartProps, { readonly pointed?: number }> {
+  override render({ spec, history, server }: ChartProps, { pointed }: Chart['state']): JSX.Element | null {
     const { format } = spec;
     const lines = linesOf(spec, history, server);
+    const isEmpty = lines.every(({ values }) => values.every((value) => value === null));
+    if (isEmpty && spec.isOptional === true) return null;
     const ticks = ticksOf(highestOf(lines), spec.division);
     const top = ticks.at(-1) ?? 1;
     const { end_timestamp_seconds: end = 0, step_seconds: step = 0 } = history ?? {};

@@ -1,12 +1,10 @@
 import type { JSX } from 'preact';
 import { CONDITIONS } from '../../domain/reading.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
-import { ATTENTION, ATTENTION_CODES } from '../data/attention.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
-import { conditionTitle, stateTitle, things } from '../data/words.ts';
-import { hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
+import { ATTENTION, ATTENTION_CODES, conditionTitle, stateTitle, things } from '../data/words.ts';
+import { type Choice, hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
 import { bar, notice } from './parts.tsx';
-import type { Choice } from './view.ts';
 
 /** A trait of servers, its name, and what that ends with unless there is one server. */
 type Titled = readonly [trait: string, title: string, plural?: 's'];

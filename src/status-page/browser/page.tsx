@@ -1,11 +1,18 @@
 import { type JSX, render } from 'preact';
-import type { LiveServer } from '../data/live-server.ts';
-import type { LiveUpdate } from '../data/live-update.ts';
-import { keyOf, LiveFleet } from './live-fleet.ts';
+import type { LiveServer, LiveUpdate } from '../data/live-update.ts';
+import {
+  isGroup,
+  keyOf,
+  type Line,
+  LiveFleet,
+  linesOf,
+  order,
+  readView,
+  type View,
+  writeView,
+} from './live-fleet.ts';
 import { details, notices, summary, titleOf } from './overview.tsx';
 import { moveFocus, sortList, Table } from './table.tsx';
-import { nextTheme, storedTheme, useTheme } from './theme.ts';
-import { isGroup, type Line, linesOf, order, readView, type View, writeView } from './view.ts';
 
 /** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */
 const SETTLED_SECONDS = 5;
@@ -296,6 +303,35 @@ function isOtherProgram(version: string): boolean {
   sessionStorage.setItem(tried, version);
   location.reload();
   return true;
+}
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+const STORED = 'gameserver-exporter-theme';
+
+/** Undefined if the user has disabled it; a choice then lasts as long as the page. */
+function storage(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The colors that the viewer chose; `auto` are those of the system. */
+function storedTheme(): Theme {
+  return THEMES.find((theme) => theme === storage()?.getItem(STORED)) ?? 'auto';
+}
+
+/** Uses and stores these colors. */
+function useTheme(theme: Theme): void {
+  document.documentElement.style.colorScheme = theme === 'auto' ? 'light dark' : theme;
+  storage()?.setItem(STORED, theme);
+}
+
+function nextTheme(theme: Theme): Theme {
+  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
 }
 
 new Page().start();

@@ -1,8 +1,17 @@
 import { Component, type JSX } from 'preact';
 import { type Column, columnsOf, groupCells, levelOf } from './columns.tsx';
 import { Details } from './details.tsx';
-import { keyOf, type LiveFleet } from './live-fleet.ts';
-import { type Choice, isGroup, type Line, SORT_KEYS, SORTS, sortingOf, waysOf } from './view.ts';
+import {
+  type Choice,
+  isGroup,
+  keyOf,
+  type Line,
+  type LiveFleet,
+  SORT_KEYS,
+  SORTS,
+  sortingOf,
+  waysOf,
+} from './live-fleet.ts';
 
 function directionOf(sort: string): 'ascending' | 'descending' {
   return sort.startsWith('-') ? 'descending' : 'ascending';

@@ -1,10 +1,14 @@
 import type { ChartSeries } from '../../domain/reading.ts';
 import { type Repeat, repeat } from '../../domain/time.ts';
-import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
-import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
-import { historyText } from './history-view.ts';
+import {
+  type Encoding,
+  type RenderedBody,
+  renderBody,
+  SharedBodies,
+  VIEWS,
+} from '../../metrics/rendered-body.ts';
 import { jsonView } from './json-view.ts';
-import { type Picture, takePicture, updateText } from './live-update.ts';
+import { historyText, type Picture, takePicture, updateText } from './live-update.ts';
 import type { BoardSource } from './panel-status.ts';
 import { targetGroups } from './service-discovery.ts';
 import { Viewers, type Watcher } from './viewers.ts';

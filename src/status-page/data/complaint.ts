@@ -1,19 +1,19 @@
 import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES } from '../../diagnosis/causes.ts';
-import type { CauseCode, Problem } from '../../domain/problems.ts';
 import {
+  type CauseCode,
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,
   LOOP_CRASHES,
   LOOP_STOPS,
+  type Problem,
   SATURATED_FROM,
   TROUBLES,
 } from '../../domain/problems.ts';
 import { CRASH_WINDOW_SECONDS, isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
-import { ATTENTION, type Attention, groupOf } from './attention.ts';
-import { STOP_TITLES, sentence, stopWords } from './words.ts';
+import { ATTENTION, type Attention, groupOf, STOP_TITLES, sentence, stopWords } from './words.ts';
 
 /** What is wrong with a server, a node or a panel: the only form in which the page and `/api/v1` show it. */
 export interface Complaint {

@@ -12,8 +12,7 @@ import {
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
 import { attentionOf, complaintOf, problemOf, remedyOf } from './complaint.ts';
-import { arrayText, inBlocks } from './json-text.ts';
-import { sharedFieldsOf } from './live-server.ts';
+import { arrayText, inBlocks, sharedFieldsOf } from './live-update.ts';
 import type { BoardSource } from './panel-status.ts';
 
 /**

@@ -84,3 +84,25 @@ export function sentence(words: string): string {
 export function things(amount: number | undefined, thing: string): string {
   return amount === 1 ? thing : `${thing}s`;
 }
+
+/** The problems of servers that the page counts, most urgent first; it sorts by this order. */
+export const ATTENTION = {
+  crashed: { title: 'crashed', severity: 'error' },
+  gave_up: TROUBLES.gave_up,
+  off: TROUBLES.down,
+  no_data: TROUBLES.no_data,
+  crash_loop: TROUBLES.crash_loop,
+  not_answering: TROUBLES.not_answering,
+  cpu_saturated: TROUBLES.cpu_saturated,
+  disk_nearly_full: TROUBLES.disk_full,
+} as const;
+
+export type Attention = keyof typeof ATTENTION;
+
+export const ATTENTION_CODES = Object.keys(ATTENTION) as readonly Attention[];
+
+/** The count at the top of the page that a problem belongs to: servers without data aren't known to be up or down. */
+export function groupOf(attention: Attention): 'down' | 'no_data' | 'warning' {
+  if (attention === 'no_data') return attention;
+  return ATTENTION[attention].severity === 'error' ? 'down' : 'warning';
+}

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/time.ts';
-import { HELD_BYTES } from '../../../src/http/bodies.ts';
+import { HELD_BYTES } from '../../../src/http/routes.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
 import { type Render, renderBody } from '../../../src/metrics/rendered-body.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import { TROUBLES } from '../../../../src/domain/problems.ts';
 import { type ShownStop, STOP_REASONS, type StopReason } from '../../../../src/domain/reading.ts';
-import { ATTENTION_CODES, groupOf } from '../../../../src/status-page/data/attention.ts';
 import { attentionOf, type Complaint, complaintOf } from '../../../../src/status-page/data/complaint.ts';
-import { stopWords } from '../../../../src/status-page/data/words.ts';
+import { ATTENTION_CODES, groupOf, stopWords } from '../../../../src/status-page/data/words.ts';
 import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
 
 const NOW = 1_700_001_000;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../../src/domain/problems.ts';
 import type { ServerReading } from '../../../../src/domain/reading.ts';
 import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
-import type { LiveServer } from '../../../../src/status-page/data/live-server.ts';
+import type { LiveServer } from '../../../../src/status-page/data/live-update.ts';
 import { pictureOf, shownFleet, updateOf } from '../../../support/page-data.ts';
 import {
   READ_AT,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../../src/domain/reading.ts';
-import { historyText } from '../../../../src/status-page/data/history-view.ts';
 import { jsonView } from '../../../../src/status-page/data/json-view.ts';
-import { takePicture, updateText } from '../../../../src/status-page/data/live-update.ts';
+import { historyText, takePicture, updateText } from '../../../../src/status-page/data/live-update.ts';
 import { targetGroups } from '../../../../src/status-page/data/service-discovery.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { fleetReading, largeFleet, panelReading } from '../../../support/readings.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../../../src/http/client-address.ts';
+import { clientOf } from '../../../src/http/connections.ts';
 
 describe('a client', () => {
   test.each([
