@@ -121,7 +121,6 @@ export class PanelFleet {
         ...shared,
         ...queries,
         log: this.#serverLog,
-        records,
         isListingPending: () => this.discovery.reading?.isPending === true,
       });
     this.#observe(this.discovery.configure(settings.servers, settings.listing));
@@ -253,7 +252,7 @@ export class PanelFleet {
         schedules: askedFor((target) => this.#schedules.isRead(target)),
       },
     });
-    this.#queries?.follow(queryHosts);
+    this.#queries?.follow(this.records, queryHosts);
     this.#socketLimit.require(this.#needs.reading.requiredSockets, this.#partChanged);
     this.#members.divide(this.#socketLimit.part);
     this.#needs.follow();

@@ -2,11 +2,10 @@ import PQueue from 'p-queue';
 import { withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
-import type { QuerySettings, ServerTarget } from '../domain/server.ts';
+import type { QuerySettings } from '../domain/server.ts';
 import { type Logger, subjectOf } from '../domain/telemetry.ts';
-import type { Clock } from '../domain/time.ts';
-import { bounded, sleep } from '../domain/time.ts';
-import { type AskOptions, askPlayers, queryPlace } from '../query/ask.ts';
+import { bounded, type Clock, sleep } from '../domain/time.ts';
+import { type AskOptions, askPlayers, type QueryPolicy, queryPlace } from '../query/ask.ts';
 import { QUERY_FAILURES, type Way } from '../query/ways.ts';
 import type { ServerRecord } from './server-record.ts';
 
@@ -27,20 +26,8 @@ const LONGEST_LOADING_BACKOFF_MS = 60_000;
 const SHORTEST_PATIENCE_MS = 1_000;
 const PATIENCE_FACTOR = 4;
 
-/** The outcome of a query for the scheduler. */
-type QueryEnd = 'answered' | 'failed';
-
-/** One server that is queried repeatedly. */
-export interface QueryTask {
-  readonly intervalMs: number;
-  /**
-   * The run of the server that may be queried now; undefined while it isn't running. A new run starts without the history of the
-   * last.
-   */
-  run(): number | undefined;
-  /** Queries the server once. Aborting withdraws the query: its result doesn't count. */
-  query(signal: AbortSignal, history: RunHistory): Promise<QueryEnd>;
-}
+/** How a query ended; it is skipped if the server stopped while it waited for a seat. */
+type QueryEnd = 'answered' | 'failed' | 'overdue' | 'skipped';
 
 /** What the queries of one run of a server have shown. */
 interface RunHistory {
@@ -57,73 +44,6 @@ interface RunHistory {
   earliest?: Way | undefined;
 }
 
-/** Queries each server once per interval, beginning at a random point within it, and servers that don't respond less often. */
-export class QueryScheduler {
-  readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #seats = new PQueue({ concurrency: QUERY_SEATS });
-  /** Silent servers wait here before they wait for a seat. */
-  readonly #silent = new PQueue({ concurrency: SILENT_SEATS });
-
-  constructor(clock: Clock, random: () => number) {
-    this.#clock = clock;
-    this.#random = random;
-  }
-
-  /** Queries the server until the signal aborts, which withdraws a query under way; rejects then. */
-  async repeat(task: QueryTask, signal: AbortSignal): Promise<never> {
-    const { intervalMs } = task;
-    let history: RunHistory | undefined;
-    let dueAt = this.#clock.now() + this.#random() * intervalMs;
-    for (;;) {
-      await sleep(this.#clock, dueAt - this.#clock.now(), signal);
-      const run = task.run();
-      const isNew = run !== undefined && run !== history?.run;
-      if (isNew) history = { run, since: this.#clock.now(), failures: 0, rests: 0, tookMs: 0 };
-      else if (run === undefined) history = undefined;
-      if (history !== undefined && history.rests > 0) history.rests -= 1;
-      else if (history !== undefined) await this.#query(task, history, signal);
-      // A query that waited for long skips intervals; a timer can fire slightly early.
-      const passed = Math.floor((this.#clock.now() - dueAt) / intervalMs);
-      dueAt += Math.max(1, passed + 1) * intervalMs;
-    }
-  }
-
-  /** Queries the server, and once more in a seat for silent servers if the response takes unusually long. */
-  async #query(task: QueryTask, history: RunHistory, signal: AbortSignal): Promise<void> {
-    const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
-    const inSeat = (longestMs: number) =>
-      this.#seats.add(() => this.#attempt(task, history, longestMs, signal), { signal });
-    let end = history.failures === 0 ? await inSeat(patienceMs) : 'overdue';
-    if (end === 'overdue') end = await this.#silent.add(() => inSeat(Number.POSITIVE_INFINITY), { signal });
-    if (end === 'answered') history.failures = 0;
-    if (end !== 'failed') return;
-    history.failures += 1;
-    const isLoading = this.#clock.now() - history.since < LOADING_MS;
-    const longestMs = isLoading ? LONGEST_LOADING_BACKOFF_MS : LONGEST_BACKOFF_MS;
-    history.rests = restsAfter(history.failures, task.intervalMs, longestMs);
-  }
-
-  /** Queries the server for so long; `skipped` if it stopped while it waited for a seat. */
-  async #attempt(
-    task: QueryTask,
-    history: RunHistory,
-    longestMs: number,
-    signal: AbortSignal,
-  ): Promise<QueryEnd | 'overdue' | 'skipped'> {
-    if (task.run() !== history.run) return 'skipped';
-    const clock = this.#clock;
-    const startedAt = clock.now();
-    const late = () => new Error('the query takes too long');
-    return bounded({ clock, signal }, longestMs, late, async (scope) => {
-      const end = await task.query(scope, history);
-      if (scope.aborted) return 'overdue';
-      if (end === 'answered') history.tookMs = clock.now() - startedAt;
-      return end;
-    });
-  }
-}
-
 /** How many intervals pass without a query after this many consecutive queries without a response. */
 export function restsAfter(failures: number, intervalMs: number, longestMs: number): number {
   const most = Math.max(1, Math.floor(longestMs / intervalMs));
@@ -138,126 +58,164 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly random: () => number;
   readonly log: Logger;
   readonly panelUrl: string;
-  /** The current servers. */
-  readonly records: () => readonly ServerRecord[];
   /** Is the server list, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
 }
 
-/** Queries the servers of a panel that should be queried, while they are running, and stores the responses in their records. */
+/** The part of a record that its server's queries use. */
+export type QueriedServer = Pick<ServerRecord, 'target' | 'node' | 'runAt' | 'queried' | 'dropQuery'>;
+
+/** The queries of a server, which continue while their settings, as one text, stay the same. */
+interface Queries {
+  readonly server: QueriedServer;
+  readonly settings: QuerySettings;
+  readonly policy: QueryPolicy;
+  readonly terms: string;
+  readonly scope: AbortController;
+}
+
+/**
+ * Queries the servers of a panel that should be queried, while they are running, and stores the responses in their records: each
+ * once per interval, beginning at a random point within it, and those that don't respond less often.
+ */
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
-  readonly #scheduler: QueryScheduler;
-  /** The queries of each server, which continue while their settings, as one text, stay the same. */
-  readonly #watched = new Map<ServerRecord, { readonly terms: string; readonly scope: AbortController }>();
+  readonly #seats = new PQueue({ concurrency: QUERY_SEATS });
+  /** Silent servers wait here before they wait for a seat. */
+  readonly #silent = new PQueue({ concurrency: SILENT_SEATS });
+  readonly #watched = new Map<QueriedServer, Queries>();
   /** Servers whose failure was logged and that haven't responded since. */
-  readonly #reported = new WeakSet<ServerRecord>();
+  readonly #reported = new WeakSet<QueriedServer>();
   /** Servers that have ever responded. */
-  readonly #answered = new WeakSet<ServerRecord>();
-  #queryHosts: readonly string[] | undefined;
+  readonly #answered = new WeakSet<QueriedServer>();
 
   constructor(options: QueryWatchOptions) {
     this.#options = options;
-    this.#scheduler = new QueryScheduler(options.clock, options.random);
   }
 
   /** Withdraws every query; resolves when the client has ended. */
   async stop(): Promise<void> {
-    for (const record of this.#watched.keys()) this.#leave(record);
+    this.follow([]);
     await this.#options.client.stop?.();
   }
 
-  /**
-   * Updates the tasks to the current servers and their targets; unchanged servers are not touched. `queryHosts` may be queried whatever
-   * address they resolve to.
-   */
-  follow(queryHosts?: readonly string[]): void {
-    this.#queryHosts = queryHosts;
+  /** Queries these servers from now on; unchanged ones are not touched. `queryHosts` may be queried whatever address they resolve to. */
+  follow(servers: readonly QueriedServer[], queryHosts?: readonly string[]): void {
     const left = new Set(this.#watched.keys());
-    for (const record of this.#options.records()) {
-      const { query } = record.target;
-      if (query === undefined) continue;
-      const terms = termsOf(record.target, queryHosts);
-      left.delete(record);
-      if (this.#watched.get(record)?.terms !== terms) this.#watch(record, query, terms);
+    for (const server of servers) {
+      const { query: settings, address, allocation, namedPort, otherPorts } = server.target;
+      if (settings === undefined) continue;
+      left.delete(server);
+      const terms = JSON.stringify([settings, address, allocation, namedPort, otherPorts, queryHosts]);
+      if (this.#watched.get(server)?.terms === terms) continue;
+      this.#leave(server);
+      const policy = { panelUrl: this.#options.panelUrl, queryHosts };
+      const queries = { server, settings, policy, terms, scope: new AbortController() };
+      this.#watched.set(server, queries);
+      // Ends when the server is no longer queried.
+      void this.#repeat(queries).catch(() => undefined);
     }
-    for (const record of left) this.#leave(record);
+    for (const server of left) this.#leave(server);
   }
 
-  #watch(record: ServerRecord, settings: QuerySettings, terms: string): void {
-    this.#leave(record);
-    const task: QueryTask = {
-      intervalMs: settings.intervalMs,
-      run: () => this.#runOf(record),
-      query: (signal, history) => this.#query(record, settings, history, signal),
-    };
-    const scope = new AbortController();
-    this.#watched.set(record, { terms, scope });
-    // Ends when the server is no longer queried.
-    void this.#scheduler.repeat(task, scope.signal).catch(() => undefined);
-  }
-
-  #leave(record: ServerRecord): void {
-    const watched = this.#watched.get(record);
+  /** Withdraws a query under way. */
+  #leave(server: QueriedServer): void {
+    const watched = this.#watched.get(server);
     if (watched === undefined) return;
-    this.#watched.delete(record);
-    record.dropQuery();
+    this.#watched.delete(server);
+    server.dropQuery();
     watched.scope.abort(new Error('the query was withdrawn'));
   }
 
-  #runOf(record: ServerRecord): number | undefined {
-    const { clock, isListingPending } = this.#options;
-    const run = record.runAt(clock.now());
-    if (run === undefined) {
-      record.dropQuery();
-      return undefined;
+  /** Queries the server until that is withdrawn; rejects then. */
+  async #repeat(queries: Queries): Promise<never> {
+    const { clock, random } = this.#options;
+    const { server, scope } = queries;
+    const { intervalMs } = queries.settings;
+    let history: RunHistory | undefined;
+    let dueAt = clock.now() + random() * intervalMs;
+    for (;;) {
+      await sleep(clock, dueAt - clock.now(), scope.signal);
+      const run = this.#runOf(server);
+      if (run === undefined) history = undefined;
+      // A new run starts without the history of the last.
+      else if (run !== history?.run) history = { run, since: clock.now(), failures: 0, rests: 0, tookMs: 0 };
+      if (history !== undefined && history.rests > 0) history.rests -= 1;
+      else if (history !== undefined) await this.#query(queries, history);
+      // A query that waited for long skips intervals; a timer can fire slightly early.
+      const passed = Math.floor((clock.now() - dueAt) / intervalMs);
+      dueAt += Math.max(1, passed + 1) * intervalMs;
     }
-    return 'cause' in queryPlace(record.target) && isListingPending() ? undefined : run;
   }
 
-  async #query(
-    record: ServerRecord,
-    { intervalMs, isGuess }: QuerySettings,
+  /** The run of the server that may be queried now; undefined while it isn't running. */
+  #runOf(server: QueriedServer): number | undefined {
+    const { clock, isListingPending } = this.#options;
+    const run = server.runAt(clock.now());
+    if (run === undefined) server.dropQuery();
+    return 'cause' in queryPlace(server.target) && isListingPending() ? undefined : run;
+  }
+
+  /** Queries the server, and once more in a seat for silent servers if the response takes unusually long. */
+  async #query(queries: Queries, history: RunHistory): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = queries.scope;
+    const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
+    const late = () => new Error('the query takes too long');
+    const attempt = async (longestMs: number): Promise<QueryEnd> => {
+      if (this.#runOf(queries.server) !== history.run) return 'skipped';
+      return bounded({ clock, signal }, longestMs, late, (scope) => this.#ask(queries, history, scope));
+    };
+    const inSeat = (longestMs: number) => this.#seats.add(() => attempt(longestMs), { signal });
+    let end = history.failures === 0 ? await inSeat(patienceMs) : 'overdue';
+    if (end === 'overdue') end = await this.#silent.add(() => inSeat(Number.POSITIVE_INFINITY), { signal });
+    if (end === 'answered') history.failures = 0;
+    if (end !== 'failed') return;
+    history.failures += 1;
+    const isLoading = clock.now() - history.since < LOADING_MS;
+    const longestMs = isLoading ? LONGEST_LOADING_BACKOFF_MS : LONGEST_BACKOFF_MS;
+    history.rests = restsAfter(history.failures, queries.settings.intervalMs, longestMs);
+  }
+
+  /** Queries the server once; an abort withdraws the query, whose result then doesn't count. */
+  async #ask(
+    { server, settings: { intervalMs, isGuess }, policy }: Queries,
     history: RunHistory,
-    signal: AbortSignal,
+    scope: AbortSignal,
   ): Promise<QueryEnd> {
-    const { clock, panelUrl } = this.#options;
-    const run = record.starts;
-    const policy = { panelUrl, queryHosts: this.#queryHosts };
+    const { clock } = this.#options;
+    const startedAt = clock.now();
     const options: AskOptions = { ...this.#options, policy, earliest: history.earliest };
-    const { way, query_problem: found, ...asked } = await askPlayers(record.target, options, signal);
-    if (signal.aborted) return 'failed';
+    const { way, query_problem: found, ...asked } = await askPlayers(server.target, options, scope);
+    if (scope.aborted) return 'overdue';
     if (found === undefined) {
-      this.#answered.add(record);
+      this.#answered.add(server);
       history.earliest = way;
+      history.tookMs = clock.now() - startedAt;
     }
-    const problem = isGuess && !this.#answered.has(record) ? whileGuessed(found) : found;
+    const problem = isGuess && !this.#answered.has(server) ? whileGuessed(found) : found;
     // A failure stays valid until the next query, and those come less and less often.
     const lifeMs = problem === undefined ? intervalMs * VALID_INTERVALS : Number.POSITIVE_INFINITY;
-    record.queried(run, {
-      ...asked,
-      query_problem: problem,
-      staleAt: clock.now() + lifeMs,
-    });
-    this.#report(record, problem);
+    server.queried(history.run, { ...asked, query_problem: problem, staleAt: clock.now() + lifeMs });
+    this.#report(server, problem);
     return problem === undefined ? 'answered' : 'failed';
   }
 
   /** Logs the first failure, and the first response after it. */
-  #report(record: ServerRecord, problem: Problem | undefined): void {
+  #report(server: QueriedServer, problem: Problem | undefined): void {
     const { log } = this.#options;
-    const { name } = record.target;
-    const subject = subjectOf(record.target, record.node);
+    const { name } = server.target;
+    const subject = subjectOf(server.target, server.node);
     if (problem === undefined) {
-      if (!this.#reported.delete(record)) return;
+      if (!this.#reported.delete(server)) return;
       log.info({ ...subject, event: 'query_answered' }, `server ${name} responds to queries again`);
       return;
     }
     const { cause, detail } = problem;
     const fields = { ...subject, event: 'query_failed', cause, detail };
-    const isQuiet = this.#reported.has(record) || cause === 'query_never_answered';
+    const isQuiet = this.#reported.has(server) || cause === 'query_never_answered';
     const level = isQuiet ? 'debug' : 'warn';
-    if (!isQuiet) this.#reported.add(record);
+    if (!isQuiet) this.#reported.add(server);
     log[level](fields, `server ${name} is running, but can't be queried: ${withRemedy(problem)}`);
   }
 }
@@ -266,12 +224,4 @@ export class QueryWatch {
 function whileGuessed(problem: Problem | undefined): Problem | undefined {
   const isSilent = QUERY_FAILURES.some((cause) => cause === problem?.cause);
   return problem && isSilent ? { ...problem, cause: 'query_never_answered' } : problem;
-}
-
-/** The settings of a server's queries as one text. */
-function termsOf(
-  { query, address, allocation, namedPort, otherPorts }: ServerTarget,
-  queryHosts: readonly string[] | undefined,
-): string {
-  return JSON.stringify([query, address, allocation, namedPort, otherPorts, queryHosts]);
 }

@@ -1,27 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ServerTarget } from '../../../src/domain/server.ts';
 import {
   LOADING_MS,
   LONGEST_BACKOFF_MS,
   QUERY_SEATS,
-  QueryScheduler,
-  type QueryTask,
+  type QueriedServer,
+  QueryWatch,
   restsAfter,
   SILENT_SEATS,
 } from '../../../src/fleet/query-watch.ts';
+import type { Answer } from '../../../src/query/ways.ts';
+import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const INTERVAL = 30 * SECOND;
 const DEADLINE = 5 * SECOND;
+const FIRST_PORT = 20_000;
+const SILENT: Answer = { query_problem: { cause: 'query_no_answer', detail: 'no response' } };
 
 /** A server in virtual time. */
-class FakeServer implements QueryTask {
-  readonly intervalMs: number;
-  /** Aborts when the server is no longer queried. */
-  readonly scope = new AbortController();
+class FakeServer implements QueriedServer {
   readonly #world: World;
+  readonly target: ServerTarget;
+  readonly node = undefined;
   /** How long a response takes; undefined while the server does not respond. */
   answersAfterMs: number | undefined;
   currentRun: number | undefined = 0;
@@ -33,17 +38,21 @@ class FakeServer implements QueryTask {
   #isSilent = false;
   #queriedRun: number | undefined;
 
-  constructor(world: World, answersAfterMs: number | undefined, intervalMs = INTERVAL) {
+  constructor(world: World, port: number, answersAfterMs: number | undefined, intervalMs = INTERVAL) {
     this.#world = world;
+    this.target = target({ query: { type: 'minecraft', intervalMs }, address: `203.0.113.7:${port}` });
     this.answersAfterMs = answersAfterMs;
-    this.intervalMs = intervalMs;
   }
 
-  run(): number | undefined {
+  runAt(): number | undefined {
     return this.currentRun;
   }
 
-  query(signal: AbortSignal): Promise<'answered' | 'failed'> {
+  queried(): void {}
+
+  dropQuery(): void {}
+
+  query(signal: AbortSignal): Promise<Answer> {
     const { clock } = this.#world;
     this.asked.push(clock.now());
     const isSilent = this.#isSilent && this.#queriedRun === this.currentRun;
@@ -52,19 +61,19 @@ class FakeServer implements QueryTask {
     const tookMs = this.answersAfterMs ?? DEADLINE;
     const isAnswered = this.answersAfterMs !== undefined && this.answersAfterMs < DEADLINE;
     return new Promise((resolve) => {
-      const end = (word: 'answered' | 'failed') => {
+      const end = (answer: Answer) => {
         this.#world.end(isSilent);
-        this.#isSilent = word === 'failed';
-        resolve(word);
+        this.#isSilent = answer.query_problem !== undefined;
+        resolve(answer);
       };
       const cancel = clock.schedule(Math.min(tookMs, DEADLINE), () => {
         signal.removeEventListener('abort', onAbort);
         if (isAnswered) this.answered.push(clock.now());
-        end(isAnswered ? 'answered' : 'failed');
+        end(isAnswered ? {} : SILENT);
       });
       const onAbort = () => {
         cancel();
-        end('failed');
+        end(SILENT);
       };
       signal.addEventListener('abort', onAbort, { once: true });
     });
@@ -82,7 +91,21 @@ function randomNumbers(): () => number {
 
 class World {
   readonly clock = new ManualClock(0);
-  readonly scheduler = new QueryScheduler(this.clock, randomNumbers());
+  servers: readonly FakeServer[] = [];
+  readonly watch = new QueryWatch({
+    clock: this.clock,
+    log: collectingLogger(),
+    random: randomNumbers(),
+    panelUrl: 'https://panel.example.com',
+    client: {
+      query: ({ ways: [way] }, signal) =>
+        this.servers[(way?.port ?? 0) - FIRST_PORT]?.query(signal) ?? Promise.resolve(SILENT),
+    },
+    resolve: () => Promise.reject(new Error('expected no name')),
+    findService: () => Promise.resolve(undefined),
+    isTaken: () => false,
+    isListingPending: () => false,
+  });
   atOnce = 0;
   silentAtOnce = 0;
   mostAtOnce = 0;
@@ -101,11 +124,12 @@ class World {
   }
 
   add(count: number, answersAfterMs: number | undefined, intervalMs = INTERVAL): readonly FakeServer[] {
-    return Array.from({ length: count }, () => {
-      const server = new FakeServer(this, answersAfterMs, intervalMs);
-      void this.scheduler.repeat(server, server.scope.signal).catch(() => undefined);
-      return server;
+    const added = Array.from({ length: count }, (_, index) => {
+      return new FakeServer(this, FIRST_PORT + this.servers.length + index, answersAfterMs, intervalMs);
     });
+    this.servers = [...this.servers, ...added];
+    this.watch.follow(this.servers);
+    return added;
   }
 }
 
@@ -206,20 +230,6 @@ describe('a server that is not running', () => {
   });
 });
 
-it("a removed server's query is withdrawn, and the server is never queried again", async () => {
-  const world = new World();
-  const [server] = world.add(1, undefined);
-  await world.clock.advance(INTERVAL);
-  expect(world.atOnce).toBeLessThanOrEqual(1);
-  while (world.atOnce === 0) await world.clock.advance(SECOND);
-  server?.scope.abort();
-  await world.clock.advance(0);
-  expect(world.atOnce).toBe(0);
-  const { length } = server?.asked ?? [];
-  await world.clock.advance(30 * MINUTE);
-  expect(server?.asked).toHaveLength(length);
-});
-
 describe('dead servers', () => {
   it('do not delay others if they all die at once', async () => {
     const world = new World();
@@ -235,7 +245,7 @@ describe('dead servers', () => {
   it('are each still queried repeatedly', async () => {
     const world = new World();
     const dead = world.add(300, undefined);
-    world.add(700, 50);
+    world.add(100, 50);
     await world.clock.advance(30 * MINUTE);
     for (const { asked } of dead) expect(asked.length).toBeGreaterThanOrEqual(5);
   });
@@ -278,7 +288,7 @@ it('the scheduler never exceeds its limits, whatever the servers do', async () =
         await world.clock.advance(2 * MINUTE);
         expect(world.mostAtOnce).toBeLessThanOrEqual(QUERY_SEATS);
         expect(world.mostSilentAtOnce).toBeLessThanOrEqual(SILENT_SEATS);
-        for (const one of groups.flat()) one.scope.abort();
+        world.watch.follow([]);
         await world.clock.advance(0);
         expect(world.atOnce).toBe(0);
       },

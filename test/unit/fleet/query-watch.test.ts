@@ -66,7 +66,6 @@ beforeEach(() => {
       },
     },
     panelUrl: 'https://panel.example.com',
-    records: () => records,
     findService: (name) => services(name),
     isTaken: (_, port) => taken.includes(port),
     isListingPending: () => isListingPending,
@@ -84,7 +83,7 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
   record.interrupted();
   record.socketSample(sampleOf({ state, uptimeMs: 1_000 }), clock.now());
   records.push(record);
-  watch.follow();
+  watch.follow(records);
   return record;
 }
 
@@ -245,7 +244,7 @@ describe('a failed query', () => {
       await passTime(45 * MINUTE, record);
       queried.length = 0;
       record.target = { ...record.target, ...ports };
-      watch.follow();
+      watch.follow(records);
       await passTime(INTERVAL, record);
       expect(queried.map(portsOf)).toEqual([expect.arrayContaining(Object.values(ports).flat())]);
     },
@@ -336,12 +335,12 @@ describe('the server list', () => {
     const record = observe();
     const { address: _, ...rest } = record.target;
     record.target = rest;
-    watch.follow();
+    watch.follow(records);
     await passTime(2 * INTERVAL, record);
     expect(shown(record)).toBeUndefined();
     isListingPending = false;
     record.target = { ...rest, address: '203.0.113.7:25565' };
-    watch.follow();
+    watch.follow(records);
     await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBe(12);
     expect(warnings()).toEqual([]);
@@ -351,7 +350,7 @@ describe('the server list', () => {
     const record = observe();
     await passTime(INTERVAL, record);
     record.target = { ...record.target, address: '203.0.113.8:25565' };
-    watch.follow();
+    watch.follow(records);
     expect(shown(record)).toBeUndefined();
     await passTime(INTERVAL, record);
     expect(queried.at(-1)?.ways[0]?.ip).toBe('203.0.113.8');
@@ -363,7 +362,7 @@ describe('a configuration change', () => {
     const record = observe();
     await passTime(INTERVAL, record);
     record.target = { ...record.target, name: 'another' };
-    watch.follow();
+    watch.follow(records);
     expect(shown(record)?.players).toBe(12);
   });
 
@@ -371,7 +370,7 @@ describe('a configuration change', () => {
     const record = observe({ address: '127.0.0.1:25565' });
     await passTime(5 * MINUTE, record);
     expect(queried).toEqual([]);
-    watch.follow(['127.0.0.1']);
+    watch.follow(records, ['127.0.0.1']);
     await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
   });
