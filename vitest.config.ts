@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { Reporter } from 'vitest/node';
-import { LONGEST_WAIT_MS } from './test/support/eventually.ts';
+import { LONGEST_TEST_MS, LONGEST_WAIT_MS } from './test/support/eventually.ts';
 
 interface Settings {
   readonly folders?: readonly string[];
@@ -22,9 +22,6 @@ const RETRIES: Reporter = {
   },
 };
 
-// Only a test that hangs takes this long: a busy machine makes a test slow, not wrong.
-const TIMEOUT_MS = 240_000;
-
 const project = (
   name: string,
   { folders = [name], order, maxWorkers, isolate = true, setupFiles = [] }: Settings,
@@ -32,8 +29,8 @@ const project = (
   test: {
     name,
     include: folders.map((folder) => `test/${folder}/**/*.test.ts`),
-    testTimeout: TIMEOUT_MS,
-    hookTimeout: TIMEOUT_MS,
+    testTimeout: LONGEST_TEST_MS,
+    hookTimeout: LONGEST_TEST_MS,
     expect: { poll: { timeout: LONGEST_WAIT_MS } },
     maxWorkers,
     isolate,

@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { open } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +7,7 @@ import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
+import { freePort } from '../support/free-port.ts';
 import { launch } from '../support/process.ts';
 import { configFile, endPrograms, metricsAt, valuesIn } from '../support/program.ts';
 
@@ -26,16 +25,6 @@ afterEach(async () => {
   await endPrograms();
   await panel.stop();
 });
-
-/** A port that nothing listens on, because the program can't print which one it chose. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 interface Outputs {
   readonly file: string;

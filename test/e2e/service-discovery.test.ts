@@ -11,6 +11,7 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { fencedBlocks } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { launch } from '../support/process.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
@@ -60,16 +61,6 @@ function serving(series: () => readonly string[]): Promise<number> {
 
 const acceptAll = () => createServer((socket) => socket.on('error', () => undefined).end());
 
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const closed = once(server, 'close');
-  server.close();
-  await closed;
-  return port;
-}
-
 /** A blackbox_exporter with the page's configuration; returns its `host:port`. */
 async function startBlackbox(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'blackbox-'));
@@ -95,7 +86,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
 
   beforeAll(async () => {
     games.open = await portOf(acceptAll());
-    games.closed = await closedPort();
+    games.closed = await freePort();
     games.inGame = await serving(() => ['mc_players_total 7']);
     const monitored = [games.open, games.closed].flatMap((port) => {
       const labels = `server_edition="java",server_host="127.0.0.1",server_port="${port}",server_version=""`;

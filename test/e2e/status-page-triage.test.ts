@@ -5,7 +5,7 @@ import { CPU_SATURATED_SHARE, SATURATED_WINDOW_SECONDS } from '../../src/domain/
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { LONGEST_WAIT_MS } from '../support/eventually.ts';
+import { eventually, LONGEST_WAIT_MS } from '../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 import { TestTime } from '../support/test-time.ts';
 
@@ -60,7 +60,7 @@ beforeAll(async () => {
   await exporter.until('gameserver_stops_total', isOff, 2);
   await exporter.until('gameserver_automatic_restart_aborted', { server: 'broken' }, 1);
   time.speed = WAITING_SPEED;
-  await exporter.eventually(async () => {
+  await eventually(async () => {
     const seconds = await exporter.value('gameserver_cpu_saturated_seconds_total', { server: 'hot' });
     expect(seconds).toBeGreaterThan(CPU_SATURATED_SHARE * SATURATED_WINDOW_SECONDS);
   });

@@ -6,9 +6,6 @@ import { simulate } from '../../bench/fairness/simulation.ts';
 /** Servers that the unit tests simulate at most. */
 const SMALL = 250;
 
-/** The largest simulated fleet takes one to five minutes of CPU time. */
-const TIMEOUT_MS = 900_000;
-
 const large = SCENARIOS.filter(({ groups }) => groups.reduce((sum, { count }) => sum + count, 0) > SMALL);
 
 it.each(large.map((scenario) => [scenario.name, scenario] as const))(
@@ -22,5 +19,4 @@ it.each(large.map((scenario) => [scenario.name, scenario] as const))(
     const works = scenario.groups.every(({ trouble }) => trouble === 'none');
     if (works && outcome.backupsKnown !== undefined) expect(outcome.backupsKnown, said).toBe(1);
   },
-  TIMEOUT_MS,
 );

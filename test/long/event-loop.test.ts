@@ -126,5 +126,4 @@ it.each([
     expect(longest).toBeGreaterThan(0);
     expect(longest).toBeLessThan(MAX_BLOCK_MS);
   },
-  120_000,
 );

@@ -11,6 +11,7 @@ import type { LookUp } from '../../src/names/name-lookups.ts';
 import type { QueryClient } from '../../src/query/thread.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { formatIssues } from '../../src/yaml/settings.ts';
+import { eventually } from './eventually.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
 import { type TestClock, TestTime } from './test-time.ts';
 
@@ -64,8 +65,6 @@ export interface ExporterUnderTest {
   scrape(): Promise<string>;
   /** The value of the only series with this name and at least these labels; undefined if there is none. */
   value(name: string, labels?: Labels): Promise<number | undefined>;
-  /** Waits until the check doesn't throw, for longer if the machine is busy. */
-  eventually<T>(check: () => T | Promise<T>): Promise<T>;
   /** Waits until a series has this value; undefined waits until it is absent. */
   until(name: string, labels: Labels, expected: number | undefined): Promise<void>;
   stop(): Promise<void>;
@@ -104,7 +103,6 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
   const scrape = async () => (await fetch(`${url}/metrics`, { headers })).text();
   const value = async (name: string, labels: Labels = {}) => find(await scrape(), name, labels);
   const write = (yaml: string) => writeFile(file, yaml);
-  const eventually: ExporterUnderTest['eventually'] = (check) => clock.eventually(check);
   return {
     url,
     folder,
@@ -117,7 +115,6 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
       return app.reload();
     },
     value,
-    eventually,
     until: (name, labels, expected) =>
       eventually(async () => {
         const text = await scrape();

@@ -3,6 +3,7 @@ import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
 import { SLOW_RETRY_MS } from '../../src/session/due.ts';
 import { expectWithinBudget } from './call-budget.ts';
+import { eventually } from './eventually.ts';
 import type { ExporterUnderTest } from './exporter.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';
 import { type Scene, startScene } from './fault-scene.ts';
@@ -132,7 +133,7 @@ export async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
       expect(scraped.value('gameserver_exporter_reconnects_total', labels)).toBeGreaterThanOrEqual(1);
     }
   }, SHOWS_WITHIN_MS);
-  const shown = await exporter.eventually(async () => {
+  const shown = await eventually(async () => {
     const page = await pageData(exporter.url);
     if (row.page !== undefined) expect(page).toMatch(row.page);
     return page;

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import { LONGEST_TEST_MS } from './eventually.ts';
 
 const FIXTURES = new URL('../fixtures/fuzz/', import.meta.url);
 
@@ -8,13 +9,12 @@ const FIXTURES = new URL('../fixtures/fuzz/', import.meta.url);
 const { FUZZ_RUNS, FUZZ_SEED, FUZZ_PATH } = process.env;
 
 /** Generous for one run on a slow machine. */
-const MS_PER_RUN = 100;
-const MIN_TIMEOUT_MS = 240_000;
+const MS_PER_RUN = 400;
 
 /** The number of random inputs, from `FUZZ_RUNS` or else `runs`, and the time limit for them. */
 export function fuzzRuns(runs: number): { readonly numRuns: number; readonly timeout: number } {
   const numRuns = FUZZ_RUNS === undefined ? runs : Number(FUZZ_RUNS);
-  return { numRuns, timeout: Math.max(MIN_TIMEOUT_MS, numRuns * MS_PER_RUN) };
+  return { numRuns, timeout: Math.max(LONGEST_TEST_MS, numRuns * MS_PER_RUN) };
 }
 
 /** A property that must hold for every input. */
@@ -58,7 +58,7 @@ export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: 
       });
     });
 
-    it.each(kept(folder))('for the saved input %s', { timeout: MIN_TIMEOUT_MS }, async (name) => {
+    it.each(kept(folder))('for the saved input %s', async (name) => {
       await expectHeld(JSON.parse(readFileSync(new URL(`${folder}/${name}`, FIXTURES), 'utf8')) as Input);
     });
   });

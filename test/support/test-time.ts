@@ -1,7 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Cancel } from '../../src/domain/time.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
-import { LONGEST_WAIT_MS } from './eventually.ts';
 
 /** The maximum time step at moderate speeds: time beyond it is not counted, because the machine was busy. */
 const MAX_STEP_MS = 200;
@@ -14,12 +12,6 @@ const STEP_EVERY_MS = 4;
 
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MAX_ROUNDS = 100;
-
-/** Real milliseconds to wait for a condition, without those in which the process was held up. */
-const MAX_WAIT_MS = 25_000;
-
-/** Real milliseconds between two checks of a condition. */
-const CHECK_EVERY_MS = 40;
 
 interface Waiting {
   readonly at: number;
@@ -34,8 +26,6 @@ interface Waiting {
 export class TestTime {
   #speed: number;
   #now = 0;
-  /** Real milliseconds, without those in which the process was held up. */
-  #unhinderedMs = 0;
   #steppedAt = performance.now();
   #nextAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -59,20 +49,6 @@ export class TestTime {
 
   now(): number {
     return this.#now;
-  }
-
-  /** Waits until the check doesn't throw: for as long as this time may need, which is longer on a busy machine. */
-  async eventually<T>(check: () => T | Promise<T>): Promise<T> {
-    const giveUpAt = this.#unhinderedMs + MAX_WAIT_MS;
-    const endAt = performance.now() + LONGEST_WAIT_MS;
-    for (;;) {
-      try {
-        return await check();
-      } catch (error) {
-        if (this.#unhinderedMs >= giveUpAt || performance.now() >= endAt) throw error;
-      }
-      await delay(CHECK_EVERY_MS);
-    }
   }
 
   schedule(delayMs: number, run: () => void): Cancel {
@@ -104,7 +80,6 @@ export class TestTime {
     const real = performance.now();
     const stepMs = Math.min((real - this.#steppedAt) * this.#speed, this.#maxStepMs);
     this.#now += stepMs;
-    this.#unhinderedMs += stepMs / this.#speed;
     this.#steppedAt = real;
     try {
       for (let round = 0; round < MAX_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();
@@ -142,11 +117,6 @@ export class TestClock extends FastClock {
 
   override now(): number {
     return this.#time.now();
-  }
-
-  /** As that of its time. */
-  eventually<T>(check: () => T | Promise<T>): Promise<T> {
-    return this.#time.eventually(check);
   }
 
   override toUnixMs(monotonicMs: number): number {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { eventually } from '../../support/eventually.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
 
@@ -80,7 +81,7 @@ describe('a message of the node that a backup ended', () => {
     await exporter.until('gameserver_collection_streaming', LOBBY, 1);
     await exporter.until('gameserver_backups', LOBBY, 0);
     await exporter.until('gameserver_backups', { server: 'survival' }, 3);
-    await time.eventually(() => expect(askedOf(panel, 'private')).toBe(1));
+    await eventually(() => expect(askedOf(panel, 'private')).toBe(1));
     const startedAt = time.now();
     const unixSeconds = () => Math.floor((time.unixOriginMs + time.now()) / 1_000);
     const endedAt = unixSeconds();

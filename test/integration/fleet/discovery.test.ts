@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { ExporterUnderTest } from '../../support/exporter.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
@@ -42,7 +43,7 @@ async function namesOf(exporter: ExporterUnderTest): Promise<string[]> {
 }
 
 function untilNames(exporter: ExporterUnderTest, names: readonly string[]): Promise<void> {
-  return time.eventually(async () => expect(await namesOf(exporter)).toEqual(names));
+  return eventually(async () => expect(await namesOf(exporter)).toEqual(names));
 }
 
 describe('discovery', () => {

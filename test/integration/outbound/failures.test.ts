@@ -121,8 +121,8 @@ describe('a proxy that accepts a tunnel and never responds', () => {
       exporter,
       /the proxy http:\S+ can't be used: it did not respond in time \(ETIMEDOUT\): check `HTTPS_PROXY`/,
     );
-    await exporter.eventually(() => expect(proxy.open.total).toBeGreaterThan(6));
-    await exporter.eventually(() => expect(proxy.open.size).toBeLessThan(3));
+    await eventually(() => expect(proxy.open.total).toBeGreaterThan(6));
+    await eventually(() => expect(proxy.open.size).toBeLessThan(3));
   });
 
   it('keeps no connection of a socket that was given up', async () => {
@@ -131,7 +131,7 @@ describe('a proxy that accepts a tunnel and never responds', () => {
     const proxy = await plainPort();
     setProxyVariables({ HTTPS_PROXY: proxy.url });
     const exporter = await stage.exporter(panel, [trust, 'connect_timeout: 1h']);
-    await exporter.eventually(() => expect(proxy.open.size).toBe(2));
+    await eventually(() => expect(proxy.open.size).toBe(2));
     await exporter.stop();
     await eventually(() => expect(proxy.open.size).toBe(0));
   });

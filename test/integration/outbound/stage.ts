@@ -2,6 +2,7 @@ import { vi } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import type { Certificate } from '../../support/certificates.ts';
+import { eventually } from '../../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 import {
   type ForwardProxy,
@@ -120,7 +121,7 @@ export async function streaming(exporter: ExporterUnderTest): Promise<void> {
 
 /** Waits for a warning or an error in the log that matches, and returns it with its fields. */
 export function expectLine(exporter: ExporterUnderTest, words: RegExp): Promise<string> {
-  return exporter.eventually(() => {
+  return eventually(() => {
     const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
     const lines = loud.map((line) => JSON.stringify(line));
     const found = lines.find((line) => words.test(line));

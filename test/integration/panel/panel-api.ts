@@ -1,6 +1,7 @@
 import type { PanelTelemetry } from '../../../src/domain/telemetry.ts';
 import { SystemClock } from '../../../src/domain/time.ts';
 import type { PanelApiOptions } from '../../../src/panel/api.ts';
+import { LONGEST_WAIT_MS } from '../../support/eventually.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';
 
@@ -20,14 +21,14 @@ export function collectingTelemetry(): PanelTelemetry & { readonly calls: string
   };
 }
 
-/** Options for a panel at this address, with deadlines short enough for a test. */
+/** Options for a panel at this address, with deadlines that a busy machine meets, too. */
 export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
   return {
     panel: 'main',
     baseUrl,
     apiKey: () => KEY,
-    requestTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
+    requestTimeoutMs: LONGEST_WAIT_MS,
+    connectTimeoutMs: LONGEST_WAIT_MS,
     userAgent: 'gameserver-exporter/1.2.3',
     telemetry: collectingTelemetry(),
     clock: new SystemClock(),

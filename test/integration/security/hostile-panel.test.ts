@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { pageData, pageFleet } from '../../support/page-data.ts';
@@ -160,7 +161,7 @@ async function expectRow(name: string, words: string, timeout = '1h'): Promise<s
   );
   const own = await exporterOf(alone, timeout);
   try {
-    return await own.eventually(async () => {
+    return await eventually(async () => {
       const fleet = await pageFleet(own.url);
       const server = fleet.servers.find(({ server }) => server === name);
       const row = JSON.stringify(server?.complaint);
@@ -214,7 +215,7 @@ describe('a hostile panel and its node', () => {
 
   it("can't invent a label value: unknown events and statuses share one", async () => {
     const other = () => exporter.value('gameserver_exporter_messages_total', { event: 'other' });
-    await exporter.eventually(async () => expect(await other()).toBeGreaterThanOrEqual(JUNK / 4));
+    await eventually(async () => expect(await other()).toBeGreaterThanOrEqual(JUNK / 4));
     expect(await exporter.scrape()).not.toContain('made up');
   });
 
@@ -228,7 +229,7 @@ describe('a hostile panel and its node', () => {
     const document = await (await fetch(exporter.url)).text();
     expect(document.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="assets/page.js">']);
     expect(document).not.toContain('alert(1)');
-    const shown = await exporter.eventually(async () => {
+    const shown = await eventually(async () => {
       const data = await page();
       expect(data).toContain('<script>alert(1)</script>');
       return data;

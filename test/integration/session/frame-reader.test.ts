@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { FrameReader } from '../../../src/session/frame-reader.ts';
 import { type Random, seededRandom } from '../../../src/simulator/random.ts';
+import { fuzzRuns } from '../../support/fuzz.ts';
 import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
 
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa];
@@ -153,25 +154,19 @@ function events(isDirect: boolean): Promise<{ readonly log: readonly string[]; r
 }
 
 /** How many random streams of each kind; `FUZZ_RUNS` makes it more. */
-const SEEDS = Number(process.env['FUZZ_RUNS'] ?? 100);
-
-const MAX_WAIT_MS = 200_000 + SEEDS * 400;
+const { numRuns, timeout } = fuzzRuns(100);
 
 it.each([
   ['good', true],
   ['any', false],
-])(
-  'reports the same as ws alone: %s streams in any pieces',
-  { timeout: MAX_WAIT_MS },
-  async (_name, isGood) => {
-    let direct = 0;
-    for (let seed = 1; seed <= SEEDS; seed += 1) {
-      script = new Script(seed, isGood);
-      const expected = await events(false);
-      const found = await events(true);
-      expect(found.log, `seed ${seed}`).toEqual(expected.log);
-      direct += found.direct;
-    }
-    expect(direct, 'messages that ws did not read').toBeGreaterThan(SEEDS / 5);
-  },
-);
+])('reports the same as ws alone: %s streams in any pieces', { timeout }, async (_name, isGood) => {
+  let direct = 0;
+  for (let seed = 1; seed <= numRuns; seed += 1) {
+    script = new Script(seed, isGood);
+    const expected = await events(false);
+    const found = await events(true);
+    expect(found.log, `seed ${seed}`).toEqual(expected.log);
+    direct += found.direct;
+  }
+  expect(direct, 'messages that ws did not read').toBeGreaterThan(numRuns / 5);
+});
