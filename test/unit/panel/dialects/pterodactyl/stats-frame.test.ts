@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sample } from '../../../../../src/domain/server.ts';
-import { decodeStats, STATS_READER } from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
-import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import {
+  decodeFrame,
+  decodeStats,
+  STATS_READER,
+} from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import { statsText } from '../../../../support/hostile.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 

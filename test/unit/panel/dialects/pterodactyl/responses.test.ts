@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ShapeError } from '../../../../../src/panel/dialect.ts';
-import { decodeListingPage } from '../../../../../src/panel/dialects/pterodactyl/listing.ts';
 import {
   decodeBackupsPage,
   decodeCredentials,
+  decodeListingPage,
   decodeNodesPage,
   decodeSchedules,
 } from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
 import {
   decodeResources,
   decodeStats as decodeStatsInto,
-} from '../../../../../src/panel/dialects/pterodactyl/samples.ts';
+} from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 
 /** The sample in a payload, and the number of its unusable fields. */
