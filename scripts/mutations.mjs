@@ -11,14 +11,14 @@ const BLAME = ['src/panel/blame.ts', 'panel/blame'];
 const SIGNS = ['src/diagnosis/outcome.ts', 'diagnosis/outcome'];
 const START = ['src/panel/start-at.ts', 'panel/start-at'];
 const LIMIT = ['src/panel/rate-limit.ts', 'panel/rate-limit'];
-const DUE = ['src/session/due.ts', 'session/due'];
+const RETRY = ['src/session/failure.ts', 'session/due'];
 const NEEDS = ['src/fleet/needs.ts', 'fleet/needs'];
 const PLAN = ['src/session/plan.ts', 'session/plan'];
 const MACHINE = ['src/session/machine.ts', 'session/machine'];
 const TOKEN = ['src/session/streamer.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
-const ADDRESS = ['src/session/socket-address.ts', 'session/socket-address'];
+const ADDRESS = ['src/session/socket.ts', 'session/socket-address'];
 const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 
 /** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */
@@ -115,7 +115,7 @@ const MUTATIONS = [
   ['a moved server reconnects', MACHINE, 'if (next.socketUrl !== state.token.socketUrl)', 'if (false)'],
   [
     'a minute of streaming forgets failures',
-    DUE,
+    RETRY,
     'STABLE_AFTER_MS = 60_000;',
     'STABLE_AFTER_MS = 0;',
     'session/machine',
@@ -126,7 +126,7 @@ const MUTATIONS = [
     'return failures === 0 ? undefined : overdueFrom;',
     'return overdueFrom;',
   ],
-  ['a blocked server is retried slowly', DUE, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],
+  ['a blocked server is retried slowly', RETRY, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],
   ['a refresh is from 75 % of a life on', TOKEN, 'REFRESH = { from: 0.75,', 'REFRESH = { from: 0.5,'],
   ['the first refresh is anywhere', TOKEN, 'FIRST_REFRESH_FROM = 0.1;', 'FIRST_REFRESH_FROM = 0.75;'],
   // Samples and metrics

@@ -16,9 +16,16 @@ import { RateLimit } from '../panel/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
-import type { SocketAccess } from '../session/session-ports.ts';
-import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
-import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
+import type { SocketAccess } from '../session/session.ts';
+import {
+  ConsoleSocket,
+  guardedNames,
+  type SocketOptions,
+  type SocketPolicy,
+  socketAddressProblem,
+  socketTls,
+  tunnelFor,
+} from '../session/socket.ts';
 import type { Shard } from './shard.ts';
 
 /** What all panels share. */

@@ -1,19 +1,18 @@
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
-import type { Clock } from '../domain/time.ts';
-import { sleep, untilAborted } from '../domain/time.ts';
+import { type Clock, sleep, untilAborted } from '../domain/time.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
-import { Session } from '../session/session.ts';
 import {
   NOTHING_KNOWN,
+  Session,
   type SessionContext,
   type SessionRecord,
   type SessionSettings,
   type SocketAccess,
   type Surroundings,
-} from '../session/session-ports.ts';
+} from '../session/session.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
 import { claimsOf } from '../session/streamer.ts';
 import { explainProblem, noteOf } from './messages.ts';

@@ -5,9 +5,8 @@ import type { Clock } from '../domain/time.ts';
 import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Recovery } from '../panel/troubles.ts';
-import { NEVER, type PollIntervals, polledStalenessMs } from '../session/due.ts';
-import type { Session } from '../session/session.ts';
-import type { SessionRecord, Surroundings } from '../session/session-ports.ts';
+import { NEVER, type PollIntervals, polledStalenessMs } from '../session/plan.ts';
+import type { Session, SessionRecord, Surroundings } from '../session/session.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';
 import type { ServerRecord, Staleness } from './server-record.ts';
 

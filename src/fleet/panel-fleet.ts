@@ -1,15 +1,13 @@
 import type { Problem } from '../domain/problems.ts';
 import type { PanelReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secrets.ts';
-import type { ListingSettings } from '../domain/server.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { identityOf, type ListingSettings, type ServerTarget } from '../domain/server.ts';
 import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/ask.ts';
-import type { PollIntervals } from '../session/due.ts';
-import { Session } from '../session/session.ts';
-import type { SessionContext, SessionSettings, SocketAccess } from '../session/session-ports.ts';
+import type { PollIntervals } from '../session/plan.ts';
+import { Session, type SessionContext, type SessionSettings, type SocketAccess } from '../session/session.ts';
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
 import { hasNoData, Members } from './members.ts';

@@ -9,12 +9,11 @@ import {
 import { printable } from '../domain/secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
-import type { Clock } from '../domain/time.ts';
-import { type Repeat, repeat } from '../domain/time.ts';
+import { type Clock, type Repeat, repeat } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
 import type { Backup, Schedule } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { retryGapMs } from '../session/due.ts';
+import { retryGapMs } from '../session/failure.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** How long a server that was added, or is no longer blocked, waits at most until its list is due. */

@@ -1,8 +1,8 @@
 import type { Problem } from '../domain/problems.ts';
+import type { SocketState } from '../domain/reading.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { ClientMessage } from '../panel/dialect.ts';
-import { FAILURES_TO_RETRY } from './due.ts';
-import { type Failure, lastingRefusal } from './failure.ts';
+import { FAILURES_TO_RETRY, type Failure, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
 export interface Token {
@@ -223,4 +223,10 @@ export function isAttempt({ name }: MachineState): boolean {
 /** Does the socket stream? */
 export function isLive(state: MachineState): state is StateNamed<'streaming' | 'refreshing'> {
   return state.name === 'streaming' || state.name === 'refreshing';
+}
+
+/** The stage of the session's socket. */
+export function socketState(machine: MachineState): SocketState {
+  if (!hasSocket(machine)) return 'none';
+  return machine.name === 'opening' ? 'authenticating' : machine.name;
 }

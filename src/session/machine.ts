@@ -1,13 +1,18 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { backoffMs, refusedRetryMs, STABLE_AFTER_MS, slowRetryMs, UNANSWERED_LIMIT } from './due.ts';
 import {
   AUTH_TIMEOUT,
+  backoffMs,
   CONNECT_TIMEOUT,
   type Failure,
+  isListed,
   lastingRefusal,
+  refusedRetryMs,
   SILENT,
+  STABLE_AFTER_MS,
+  slowRetryMs,
   TOKEN_EXPIRED,
+  UNANSWERED_LIMIT,
 } from './failure.ts';
 import {
   type AttemptState,
@@ -17,7 +22,6 @@ import {
   type StateNamed,
   type Token,
 } from './machine-model.ts';
-import { isListed } from './session-ports.ts';
 
 /** What a step needs from outside. */
 export interface MachineContext {

@@ -1,10 +1,249 @@
-import type { CollectionStatus } from '../domain/reading.ts';
-import { socketState } from './condition.ts';
-import { isResting, type MachineState } from './machine-model.ts';
-import { declinesTrial, planOf } from './plan.ts';
-import { NEVER_POLLED, Poller } from './polls.ts';
-import type { SessionContext, SessionRecord, SessionState, Surroundings } from './session-ports.ts';
-import { Streamer } from './streamer.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import type { CollectionStatus, SocketState } from '../domain/reading.ts';
+import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
+import { problemOf } from '../panel/api.ts';
+import type { DaemonWords, Resources, SocketCodec } from '../panel/dialect.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import type { SocketTimeouts } from './machine.ts';
+import { isResting, type MachineState, socketState } from './machine-model.ts';
+import {
+  afterPoll,
+  declinesTrial,
+  isPollRetry,
+  NEVER,
+  NEVER_POLLED,
+  type PollIntervals,
+  type PollPlan,
+  type PollState,
+  planOf,
+  polledStalenessMs,
+  resultOf,
+} from './plan.ts';
+import type { ConsoleSocket, SocketListener } from './socket.ts';
+import { neededBy, Streamer } from './streamer.ts';
+
+/** A panel's settings for console sockets. */
+export interface SessionSettings extends SocketTimeouts {
+  /** Sent as `Origin`; mentioned when an upgrade is refused. */
+  readonly origin: string;
+}
+
+/** How a panel's console sockets are opened, and to which addresses. */
+export interface SocketAccess {
+  /** The codec of the messages on its sockets. */
+  readonly codec: SocketCodec;
+  readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
+  /** Why the exporter may not connect to this address, which the panel gave; undefined if it may. */
+  readonly addressProblem: (url: string) => Problem | undefined;
+  /** Is this address, of the panel or of a socket, reached through a proxy? */
+  readonly isProxied: (url: string) => boolean;
+}
+
+/** Where a console socket stores what it learns. */
+export interface StreamRecord {
+  readonly target: ServerTarget;
+  /** Included in the log, if known. */
+  readonly node?: string | undefined;
+  readonly sampledAt: number | undefined;
+  /**
+   * Events may have been missed until now, so the next state is not a transition: a new socket begins, or the node withheld events
+   * from the open one because it no longer accepts the token.
+   */
+  interrupted(): void;
+  /** The sample is valid only during the call. */
+  socketSample(sample: Sample, now: number): void;
+  stateHint(state: ServerState, now: number): void;
+  consoleLine(): void;
+  /** Has the server just stopped, so that the daemon may explain it on the console? */
+  readonly awaitsWords: boolean;
+  daemonWords(words: DaemonWords, now: number): void;
+  /** The panel gives this host and port for the server's socket. */
+  socketHost(host: string): void;
+}
+
+/** Where polls store what they learn. */
+export interface PollRecord extends Pick<StreamRecord, 'target' | 'sampledAt'> {
+  pollSample(sample: Sample, requestedAt: number, now: number): void;
+  /** From now on, a polled sample is stale after this many milliseconds. */
+  setPolledStaleness(stalenessMs: number): void;
+}
+
+/** Where a session stores what it learns; one server's entry in the fleet store. */
+export interface SessionRecord extends StreamRecord, PollRecord {
+  setCollection(status: CollectionStatus, socket: SocketState): void;
+}
+
+/** How a server's condition changed. */
+export interface ConditionChange {
+  readonly before: CollectionStatus;
+  readonly now: CollectionStatus;
+  /** The server's socket has been open before. */
+  readonly hasStreamed: boolean;
+}
+
+/** Gets what may be logged about servers. */
+export interface SessionLog {
+  conditionChanged(record: StreamRecord, change: ConditionChange): void;
+  /** The panel gives another host and port for the server's socket than before. */
+  socketMoved(record: StreamRecord, from: string, to: string): void;
+}
+
+/** What all console sockets of a panel share. */
+export interface StreamContext {
+  readonly sockets: SocketAccess;
+  readonly clock: Clock;
+  readonly log: SessionLog;
+  readonly random: () => number;
+  readonly panel: Pick<PanelGateway, 'credentials' | 'isCurrent' | 'socketEnded'>;
+  readonly telemetry: PanelTelemetry;
+  readonly settings: SessionSettings;
+  /** The node reported that a backup of the server completed. */
+  readonly backupCompleted?: (record: StreamRecord) => void;
+}
+
+/** What all polls of a panel share. */
+export interface PollContext extends Pick<StreamContext, 'clock' | 'random' | 'telemetry'> {
+  readonly panel: Pick<PanelGateway, 'resources'>;
+}
+
+/** What all sessions of a panel share. */
+export interface SessionContext extends StreamContext, PollContext {
+  readonly panel: StreamContext['panel'] & PollContext['panel'];
+  /** What the session of this server sees now. */
+  readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
+}
+
+/** The sockets of a server's node, or its polls; instants are monotonic milliseconds. */
+export interface WayState {
+  /** Why it can't be used for now: a problem of the panel, the path, the account or the node. */
+  readonly heldBy: Problem | undefined;
+  /** When the panel was last blamed for it or cleared, and the node: failures from before are explained, or over. */
+  readonly panelJudgedAt: number;
+  readonly nodeJudgedAt: number;
+}
+
+const FREE: WayState = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
+
+/** All that a session sees of the world around it; instants are monotonic milliseconds. */
+export interface Surroundings extends PollIntervals {
+  readonly now: number;
+  readonly isRunning: boolean;
+  /** What configuration and server list say of the server. */
+  readonly target: ServerTarget;
+  /** When the server list was last read completely. */
+  readonly listedAt: number;
+  /** The process may open a file for its socket. */
+  readonly hasRoom: boolean;
+  readonly sockets: WayState;
+  readonly polls: WayState;
+  /** The sockets of its node work as far as is known, or this server is the one that tries them. */
+  readonly mayConnect: boolean;
+  /** This server is the one that tries them, with new credentials if `isFresh`. */
+  readonly trial: { readonly isFresh: boolean } | undefined;
+  /** When another server last worked that had failed for a cause: any server of the panel, and those of its node. */
+  readonly recovered: ReadonlyMap<CauseCode, number>;
+  readonly recoveredOnNode: ReadonlyMap<CauseCode, number>;
+}
+
+/** Nothing holds the server, and nothing has happened that it could react to. */
+export const NOTHING_KNOWN = {
+  listedAt: NEVER,
+  hasRoom: true,
+  sockets: FREE,
+  polls: FREE,
+  mayConnect: true,
+  trial: undefined,
+  recovered: new Map<CauseCode, number>(),
+  recoveredOnNode: new Map<CauseCode, number>(),
+  pollIntervalMs: 30_000,
+  stalenessMs: 60_000,
+} satisfies Partial<Surroundings>;
+
+/** What a session knows of its own server. */
+export interface SessionState {
+  readonly machine: MachineState;
+  readonly poll: PollState;
+  readonly sampledAt: number | undefined;
+  /** Since when the session has needed a socket. */
+  readonly waitingSince: number;
+  readonly status: CollectionStatus;
+}
+
+/** Requests one server's resources as its plan says; never two requests at once. */
+export class Poller {
+  readonly #context: PollContext;
+  readonly #record: PollRecord;
+  readonly #owner: { changed(): void };
+  #plan: PollPlan | undefined;
+  #state: PollState = NEVER_POLLED;
+  #cancel: Cancel | undefined;
+  #inFlight: AbortController | undefined;
+
+  constructor(context: PollContext, record: PollRecord, owner: { changed(): void }) {
+    this.#context = context;
+    this.#record = record;
+    this.#owner = owner;
+  }
+
+  get state(): PollState {
+    return this.#state;
+  }
+
+  /** Undefined if no request is needed. */
+  follow(plan: PollPlan | undefined): void {
+    this.#plan = plan;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    if (plan === undefined) {
+      this.#inFlight?.abort(new Error('the poll is no longer needed'));
+      this.#inFlight = undefined;
+      this.#state = { ...this.#state, result: NEVER_POLLED.result };
+    } else if (this.#inFlight === undefined) {
+      const { clock } = this.#context;
+      this.#cancel = clock.schedule(plan.at - clock.now(), () => void this.#poll(plan));
+    }
+  }
+
+  async #poll(plan: PollPlan): Promise<void> {
+    const { clock, random, panel } = this.#context;
+    const { target, sampledAt } = this.#record;
+    const controller = new AbortController();
+    const startedAt = clock.now();
+    const isFirst = sampledAt === undefined && this.#state.startedAt === NEVER_POLLED.startedAt;
+    // Of servers that are due together, the one whose last poll was earlier goes first.
+    const neededAt = Math.max(startedAt, this.#state.endedAt + plan.pollIntervalMs);
+    const ask = {
+      deadline: neededBy(neededAt, isFirst, plan.pollIntervalMs),
+      isRetry: () => isPollRetry(this.#stateNow),
+    };
+    this.#inFlight = controller;
+    this.#state = { ...this.#state, startedAt };
+    const answer = await panel.resources(target.id, ask, controller.signal).catch(problemOf);
+    if (this.#inFlight !== controller) return;
+    this.#inFlight = undefined;
+    const now = clock.now();
+    if (!('cause' in answer)) this.#store(answer, startedAt, polledStalenessMs(plan, now - startedAt));
+    const next = { now, random: random(), intervalMs: plan.pollIntervalMs };
+    this.#state = afterPoll(this.#stateNow, resultOf(answer), next);
+    this.#owner.changed();
+  }
+
+  /** The state, without failures that say nothing any more. */
+  get #stateNow(): PollState {
+    const isOutdated = this.#plan?.isOutdated === true;
+    return isOutdated ? { ...this.#state, result: NEVER_POLLED.result } : this.#state;
+  }
+
+  #store({ badFields, suspended, sample }: Resources, startedAt: number, stalenessMs: number): void {
+    const { clock, telemetry } = this.#context;
+    for (let bad = 0; bad < badFields; bad += 1) telemetry.badMessage?.('bad_field');
+    if (suspended || sample === undefined) return;
+    this.#record.setPolledStaleness(stalenessMs);
+    this.#record.pollSample(sample, startedAt, clock.now());
+  }
+}
 
 /** Keeps one server monitored: by its socket, or by polls while it can't have one. */
 export class Session {

@@ -6,7 +6,6 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
 import type { Credentials, FrameHandler, JwtError, TokenClaims } from '../panel/dialect.ts';
-import { neededBy } from './due.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { type MachineContext, step } from './machine.ts';
 import {
@@ -24,7 +23,7 @@ import {
   tokenOf,
   unansweredIn,
 } from './machine-model.ts';
-import type { StreamContext, StreamRecord } from './session-ports.ts';
+import type { StreamContext, StreamRecord } from './session.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 
 /**
@@ -312,4 +311,12 @@ export function claimsOf(token: string): TokenClaims {
   } catch {
     return {};
   }
+}
+
+/** A connect may be this late before it goes before a token that ends now: as long as a token lives. */
+const CONNECT_PERIOD_MS = 10 * 60_000;
+
+/** By when a call is needed that is due at `at`; a server's first attempt goes before everything else. */
+export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
+  return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;
 }

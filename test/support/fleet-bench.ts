@@ -15,7 +15,7 @@ import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
 import { Listeners } from '../../src/panel/rate-limit.ts';
 import type { PanelUse, Recovery, SocketTrial } from '../../src/panel/troubles.ts';
-import type { SocketAccess } from '../../src/session/session-ports.ts';
+import type { SocketAccess } from '../../src/session/session.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -8,12 +8,12 @@ import { nodeLookup, systemNames } from '../../../src/names/name-lookups.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
   ConsoleSocket,
+  guardedNames,
   MAX_FRAME_BYTES,
   type SocketClosing,
   type SocketOptions,
   socketTls,
 } from '../../../src/session/socket.ts';
-import { guardedNames } from '../../../src/session/socket-address.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  backoffMs,
-  neededBy,
-  polledStalenessMs,
-  refusedRetryMs,
-  SLOW_RETRY_MS,
-  slowRetryMs,
-} from '../../../src/session/due.ts';
+import { backoffMs, refusedRetryMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/failure.ts';
+import { polledStalenessMs } from '../../../src/session/plan.ts';
+import { neededBy } from '../../../src/session/streamer.ts';
 
 const MINUTE = 60_000;
 

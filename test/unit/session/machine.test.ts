@@ -1,7 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { backoffMs } from '../../../src/session/due.ts';
-import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
+import {
+  backoffMs,
+  closeFailure,
+  daemonFailure,
+  type Failure,
+  jwtFailure,
+} from '../../../src/session/failure.ts';
 import { type MachineContext, step } from '../../../src/session/machine.ts';
 import {
   type AttemptState,

@@ -3,11 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
-import { FALLBACK_AFTER_MS } from '../../../src/session/due.ts';
 import type { MachineState } from '../../../src/session/machine-model.ts';
-import { declinesTrial, planOf } from '../../../src/session/plan.ts';
-import { NEVER_POLLED, type PollState, resultOf } from '../../../src/session/polls.ts';
-import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/session-ports.ts';
+import {
+  declinesTrial,
+  FALLBACK_AFTER_MS,
+  NEVER_POLLED,
+  type PollState,
+  planOf,
+  resultOf,
+} from '../../../src/session/plan.ts';
+import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/session.ts';
 import { machineState } from '../../support/machine-states.ts';
 import { target } from '../../support/targets.ts';
 

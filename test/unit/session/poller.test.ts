@@ -8,10 +8,10 @@ import {
   isPollRetry,
   NEVER_POLLED,
   nextPollAt,
-  Poller,
   type PollState,
   resultOf,
-} from '../../../src/session/polls.ts';
+} from '../../../src/session/plan.ts';
+import { Poller } from '../../../src/session/session.ts';
 import { FakeGateway, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';

@@ -6,11 +6,7 @@ import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { nodeLookup, type ResolveName } from '../../../src/names/name-lookups.ts';
-import {
-  guardedNames,
-  type SocketPolicy,
-  socketAddressProblem,
-} from '../../../src/session/socket-address.ts';
+import { guardedNames, type SocketPolicy, socketAddressProblem } from '../../../src/session/socket.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const PUBLIC: SocketPolicy = { panelUrl: 'https://panel.example.com', allowInsecure: false };
