@@ -63,7 +63,7 @@ export interface QueryWatchOptions extends QueryAccess {
 }
 
 /** The part of a record that its server's queries use. */
-export type QueriedServer = Pick<ServerRecord, 'target' | 'node' | 'runAt' | 'queried' | 'dropQuery'>;
+export type QueriedServer = Pick<ServerRecord, 'target' | 'node' | 'runAt' | 'query'>;
 
 /** The queries of a server, which continue while their settings, as one text, stay the same. */
 interface Queries {
@@ -123,7 +123,7 @@ export class QueryWatch {
     const watched = this.#watched.get(server);
     if (watched === undefined) return;
     this.#watched.delete(server);
-    server.dropQuery();
+    server.query = undefined;
     watched.scope.abort(new Error('the query was withdrawn'));
   }
 
@@ -152,7 +152,7 @@ export class QueryWatch {
   #runOf(server: QueriedServer): number | undefined {
     const { clock, isListingPending } = this.#options;
     const run = server.runAt(clock.now());
-    if (run === undefined) server.dropQuery();
+    if (run === undefined) server.query = undefined;
     return 'cause' in queryPlace(server.target) && isListingPending() ? undefined : run;
   }
 
@@ -196,7 +196,7 @@ export class QueryWatch {
     const problem = isGuess && !this.#answered.has(server) ? whileGuessed(found) : found;
     // A failure stays valid until the next query, and those come less and less often.
     const lifeMs = problem === undefined ? intervalMs * VALID_INTERVALS : Number.POSITIVE_INFINITY;
-    server.queried(history.run, { ...asked, query_problem: problem, staleAt: clock.now() + lifeMs });
+    server.query = { ...asked, query_problem: problem, staleAt: clock.now() + lifeMs, run: history.run };
     this.#report(server, problem);
     return problem === undefined ? 'answered' : 'failed';
   }

@@ -58,19 +58,17 @@ export class ServerRecord implements ServerReading {
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
   consoleLines = 0;
-  #socketHost: string | undefined;
+  socketHost: string | undefined;
   backups: BackupsReading | undefined;
   schedules: SchedulesReading | undefined;
   /** With the run that was queried. */
-  #query: (QueryReading & { readonly run: number }) | undefined;
+  query: (QueryReading & { readonly run: number }) | undefined;
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
   #power: Power = NOTHING_SEEN;
   /** Undefined before the first sample or stop. */
   #history: ServerHistory | undefined;
   readonly #context: StopContext | undefined;
-  /** When the reason of a stop has to be decided; undefined if none is pending. */
-  #stopDueAt: number | undefined;
   #cancelDecision: Cancel | undefined;
 
   constructor(target: ServerTarget, staleness: Staleness, context?: StopContext) {
@@ -90,7 +88,7 @@ export class ServerRecord implements ServerReading {
   }
 
   get node(): string | undefined {
-    return this.target.node ?? this.#socketHost;
+    return this.target.node ?? this.socketHost;
   }
 
   /** When the newest sample arrived. */
@@ -119,15 +117,6 @@ export class ServerRecord implements ServerReading {
   /** Identifies the current run of the server, as far as starts are seen; undefined unless it is known to be running. */
   runAt(now: number): number | undefined {
     return this.state === 'running' && this.isFresh(now) ? this.starts : undefined;
-  }
-
-  /** Records the result of a query of this run. */
-  queried(run: number, reading: QueryReading): void {
-    this.#query = { ...reading, run };
-  }
-
-  dropQuery(): void {
-    this.#query = undefined;
   }
 
   isFresh(now: number): boolean {
@@ -264,7 +253,7 @@ export class ServerRecord implements ServerReading {
 
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
   #shownQuery(now: number): QueryReading | undefined {
-    const query = this.#query;
+    const { query } = this;
     return query !== undefined && query.run === this.runAt(now) ? valid(query, now) : undefined;
   }
 
@@ -317,14 +306,6 @@ export class ServerRecord implements ServerReading {
     this.#accept(sample);
   }
 
-  socketHost(host: string): void {
-    this.#socketHost = host;
-  }
-
-  consoleLine(): void {
-    this.consoleLines += 1;
-  }
-
   #accept(next: Sample): void {
     const samples = (this.#samples ??= new ServerSamples());
     const order = samples.order(next, this.#power);
@@ -353,8 +334,6 @@ export class ServerRecord implements ServerReading {
       this.#tell(stop);
     }
     const dueAt = decisionDueAt(this.#power);
-    if (dueAt === this.#stopDueAt) return;
-    this.#stopDueAt = dueAt;
     this.#cancelDecision?.();
     const clock = this.#context?.clock;
     if (clock === undefined || dueAt === undefined) return;

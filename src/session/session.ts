@@ -55,12 +55,12 @@ export interface StreamRecord {
   /** The sample is valid only during the call. */
   socketSample(sample: Sample, now: number): void;
   stateHint(state: ServerState, now: number): void;
-  consoleLine(): void;
+  consoleLines: number;
   /** Has the server just stopped, so that the daemon may explain it on the console? */
   readonly awaitsWords: boolean;
   daemonWords(words: DaemonWords, now: number): void;
-  /** The panel gives this host and port for the server's socket. */
-  socketHost(host: string): void;
+  /** The host and port that the panel gives for the server's socket. */
+  socketHost: string | undefined;
 }
 
 /** Where polls store what they learn. */

@@ -46,7 +46,6 @@ export class Streamer implements SocketListener, FrameHandler {
   #fetch: AbortController | undefined;
   /** When the attempt under way began. */
   #attemptedAt = 0;
-  #socketHost: string | undefined;
   #closing: Promise<void> = Promise.resolve();
 
   constructor(context: StreamContext, record: StreamRecord, owner: { changed(): void }) {
@@ -112,7 +111,7 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   consoleLine(frame: Buffer): void {
-    this.#record.consoleLine();
+    this.#record.consoleLines += 1;
     const words = this.#context.sockets.codec.daemonWords(frame, this.#record.awaitsWords);
     if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
   }
@@ -265,12 +264,11 @@ export class Streamer implements SocketListener, FrameHandler {
       this.happened({ type: 'closed', epoch, failure: { reason: 'no_token', problem } });
       return;
     }
-    const hostBefore = this.#socketHost;
+    const hostBefore = this.#record.socketHost;
     const host = printable(new URL(url).host);
     if (hostBefore !== undefined && hostBefore !== host)
       this.#context.log.socketMoved(this.#record, hostBefore, host);
-    this.#socketHost = host;
-    this.#record.socketHost(host);
+    this.#record.socketHost = host;
     this.#socketEpoch = epoch;
     try {
       this.#socket = this.#context.sockets.openSocket(url, this);

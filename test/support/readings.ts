@@ -166,7 +166,7 @@ export function observedRecord(observed: Observed = {}): ServerRecord {
   if (source === 'socket') record.socketSample(sampleOf(sample), sampledAt);
   else record.pollSample(sampleOf(sample), sampledAt, sampledAt);
   record.backups = observed.backups;
-  if (observed.query !== undefined) record.queried(record.starts, observed.query);
+  if (observed.query !== undefined) record.query = { ...observed.query, run: record.starts };
   return record;
 }
 

@@ -95,7 +95,9 @@ async function recordAfter(
   const record = new ServerRecord(server, { socket: 60_000, poll: 75_000 });
   const handler = {
     telemetry,
-    consoleLine: () => record.consoleLine(),
+    consoleLine: () => {
+      record.consoleLines += 1;
+    },
     stats: (sample: Parameters<ServerRecord['socketSample']>[0]) => record.socketSample(sample, clock.now()),
     status: (state: Parameters<ServerRecord['stateHint']>[0]) => record.stateHint(state, clock.now()),
     authenticated: () => record.interrupted(),

@@ -41,7 +41,7 @@ describe('a server that is identified differently', () => {
     'keeps its record: %s, then %s',
     (from, to) => {
       const before = create(FORMS[from]);
-      before.record.consoleLine();
+      before.record.consoleLines += 1;
       const { members, left } = regroup([before], [FORMS[to]], create);
       expect(members).toEqual([before]);
       expect(left).toEqual([]);

@@ -27,6 +27,7 @@ class FakeServer implements QueriedServer {
   readonly #world: World;
   readonly target: ServerTarget;
   readonly node = undefined;
+  query: QueriedServer['query'];
   /** How long a response takes; undefined while the server does not respond. */
   answersAfterMs: number | undefined;
   currentRun: number | undefined = 0;
@@ -48,11 +49,7 @@ class FakeServer implements QueriedServer {
     return this.currentRun;
   }
 
-  queried(): void {}
-
-  dropQuery(): void {}
-
-  query(signal: AbortSignal): Promise<Answer> {
+  ask(signal: AbortSignal): Promise<Answer> {
     const { clock } = this.#world;
     this.asked.push(clock.now());
     const isSilent = this.#isSilent && this.#queriedRun === this.currentRun;
@@ -99,7 +96,7 @@ class World {
     panelUrl: 'https://panel.example.com',
     client: {
       query: ({ ways: [way] }, signal) =>
-        this.servers[(way?.port ?? 0) - FIRST_PORT]?.query(signal) ?? Promise.resolve(SILENT),
+        this.servers[(way?.port ?? 0) - FIRST_PORT]?.ask(signal) ?? Promise.resolve(SILENT),
     },
     resolve: () => Promise.reject(new Error('expected no name')),
     findService: () => Promise.resolve(undefined),

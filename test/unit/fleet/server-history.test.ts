@@ -115,7 +115,7 @@ describe('charts', () => {
       { query_problem: { cause: 'query_no_answer', detail: '' } as const },
       { players: 4 },
     ]) {
-      record.queried(record.starts, { ...result, query_duration_seconds: 1, staleAt });
+      record.query = { ...result, query_duration_seconds: 1, staleAt, run: record.starts };
       stream(5);
     }
     expect(newest('players', 4)).toEqual([null, 1, null, 4]);

@@ -216,7 +216,7 @@ test('schedules of a server that the panel holds are not shown', () => {
 
 test('info has the same node name as gameserver_node_up', () => {
   const record = observedRecord();
-  record.socketHost('node-1.example.com:8080');
+  record.socketHost = 'node-1.example.com:8080';
   expect(seriesOf(record)).toContain('info{node="node-1.example.com:8080"} 1');
 });
 
