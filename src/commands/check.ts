@@ -4,7 +4,7 @@ import { loadConfig } from '../config/config.ts';
 import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rules-in-words.ts';
 import { isLocalHost } from '../domain/addresses.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
-import { countExpectations, DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/server.ts';
+import { DEFAULT_MAX_SERVERS, EXPECTS, type ServerGlobs } from '../domain/server.ts';
 import { formatDuration } from '../domain/time.ts';
 import { formatIssues, withoutCredentials } from '../yaml/settings.ts';
 import { panelWarnings, readableByAll } from './check-warnings.ts';
@@ -92,6 +92,10 @@ function settingRows(panel: PanelConfig): readonly CheckRow[] {
   const every = (settings: { readonly intervalMs: number } | undefined) =>
     settings && `every ${formatDuration(settings.intervalMs)}`;
   const lists = ['backups', 'schedules', 'nodes'] as const;
+  const expectations = EXPECTS.flatMap((wanted) => {
+    const { length } = servers.filter(({ expect }) => expect === wanted);
+    return length === 0 ? [] : `${wanted} ${length}`;
+  });
   return [
     ['url', panel.url],
     ['origin', panel.origin],
@@ -109,7 +113,7 @@ function settingRows(panel: PanelConfig): readonly CheckRow[] {
     ...row('insecure', panel.allowInsecure ? 'http and ws allowed to any host' : undefined),
     [
       'servers',
-      servers.length === 0 ? 'all are discovered' : `${servers.length}: expect ${countExpectations(servers)}`,
+      servers.length === 0 ? 'all are discovered' : `${servers.length}: expect ${expectations.join(', ')}`,
     ],
   ];
 }

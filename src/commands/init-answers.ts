@@ -1,9 +1,10 @@
+import { isIP } from 'node:net';
 import { isClearText, panelUrlProblem } from '../config/schema.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { Printout } from '../doctor/paint.ts';
-import { isPrivateHost } from '../domain/addresses.ts';
+import { addresses, contains, isLocalHost, unbracketed } from '../domain/addresses.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import { API_KEY_FORM, apiKeyOfFile, apiKeyProblem, Secret } from '../domain/secrets.ts';
+import { apiKeyOfFile, apiKeyProblem, isApiKey, Secret } from '../domain/secrets.ts';
 import type { Environment } from '../yaml/document.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/files.ts';
 import { CommandFailure } from './command-line.ts';
@@ -99,13 +100,21 @@ function withScheme(text: string): string {
   return address.includes('://') ? address : `https://${address}`;
 }
 
-/** An answer that is an API key alone. */
-const ONLY_API_KEY = new RegExp(`^${API_KEY_FORM}$`);
+const PRIVATE = addresses('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
+
+/** Names without a domain, and domains that exist only within a network. */
+const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
+
+/** Is the host (a name, or an address in brackets as in a URL) this machine or in a private network? */
+export function isPrivateHost(host: string): boolean {
+  const bare = unbracketed(host);
+  return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
+}
 
 /** What is wrong with an address. Whether http may be used within a network is up to the person, if there is one. */
 function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): string | undefined {
   // Taken for a host name, the key would be sent to a DNS server.
-  if (ONLY_API_KEY.test(text.trim())) return 'expected the URL of the panel, but this is an API key';
+  if (isApiKey(text.trim())) return 'expected the URL of the panel, but this is an API key';
   const url = withScheme(text);
   const problem = panelUrlProblem(url);
   if (problem !== undefined || allowInsecure || !isClearText(url)) return problem;

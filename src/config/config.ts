@@ -154,10 +154,9 @@ const SECRET = '$secret';
 
 /** Plain data with its secrets as a text, which can be compared, and passed on by a thread: a secret hides its text from both. */
 export function disclose(data: unknown): string {
-  return JSON.stringify(data, function reveal(this: Readonly<Record<string, unknown>>, key, value: unknown) {
-    const held = this[key];
-    return held instanceof Secret ? { [SECRET]: held.reveal() } : value;
-  });
+  return JSON.stringify(data, (_, value: unknown) =>
+    value instanceof Secret ? { [SECRET]: value.reveal() } : value,
+  );
 }
 
 function secretIn(value: unknown): Secret | undefined {

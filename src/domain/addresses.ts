@@ -34,11 +34,6 @@ export function unbracketed(host: string): string {
 
 const LOCAL = addresses('127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1/128', '::/128', 'fe80::/10');
 
-const PRIVATE = addresses('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
-
-/** Names without a domain, and domains that exist only within a network. */
-const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
-
 /** Addresses at which many machines listen, or none. */
 const MANY = addresses('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
 
@@ -58,50 +53,36 @@ const METADATA = addresses(
   'fd00:42::/32', // Scaleway
 );
 
-/** Kinds of IPv6 addresses that embed an IPv4 address, and the positions of its bytes. */
-const EMBEDDINGS: readonly (readonly [BlockList, readonly (readonly number[])[]])[] = [
-  // 6to4
-  [addresses('2002::/16'), [[2, 3, 4, 5]]],
-  // NAT64, the well-known prefix (RFC 6052)
-  [addresses('64:ff9b::/96'), [[12, 13, 14, 15]]],
-  // NAT64 within a site (RFC 8215), for all possible prefix lengths; byte 8 is never part of the address (RFC 6052)
-  [
-    addresses('64:ff9b:1::/48'),
-    [
-      [6, 7, 9, 10],
-      [7, 9, 10, 11],
-      [9, 10, 11, 12],
-      [12, 13, 14, 15],
-    ],
-  ],
+/** IPv6 addresses that embed an IPv4 address, in hexadecimal digits. */
+const EMBEDDINGS = [
+  /^2002(.{8})/, // 6to4
+  /^0064ff9b0{16}(.{8})$/, // NAT64, the well-known prefix (RFC 6052)
+  // NAT64 within a site (RFC 8215), for all possible prefix lengths; byte 8 is never part of the address (RFC 6052).
+  /^0064ff9b0001(.{4})..(.{4})/,
+  /^0064ff9b0001..(..)..(.{6})/,
+  /^0064ff9b0001.{6}(.{8})/,
+  /^0064ff9b0001.*(.{8})$/,
 ];
 
 /**
- * Is the IP address loopback, link-local or unspecified, as IPv4, IPv6 or IPv4 embedded in IPv6? Takes an address as returned by
- * `dns.lookup`; false for a name.
+ * A network may translate IPv4 with its own prefix, and such an address ends with the IPv4 address. Metadata services are looked
+ * for there, but nothing else, because many IPv6 addresses end like an unspecified one.
  */
-export function isLocalAddress(address: string): boolean {
-  return formsOf(address).some((form) => contains(LOCAL, form));
-}
+const TAIL = /(.{8})$/;
 
 /** Is the IP address, in any form, one of a cloud's metadata service, which hands out credentials of the machine? */
 export function isMetadataAddress(address: string): boolean {
-  // A network may translate IPv4 with its own prefix, and such an address ends with the IPv4 address. No other rule is this
-  // broad, because many IPv6 addresses end like an unspecified one.
-  const end = isIPv6(address) ? [quadAt(address, [12, 13, 14, 15])] : [];
-  return [...formsOf(address), ...end].some((form) => contains(METADATA, form));
+  return formsOf(address, [...EMBEDDINGS, TAIL]).some((form) => contains(METADATA, form));
 }
 
-/** Is the host (a name, or an address in brackets as in a URL) this machine or a link-local address? */
+/**
+ * Is the host (a name, or an address as returned by `dns.lookup` or in brackets as in a URL) this machine, link-local or
+ * unspecified, also as IPv4 embedded in IPv6?
+ */
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
-  return isLocalAddress(bare) || /^(?:.*\.)?localhost\.?$/i.test(bare);
-}
-
-/** Is the host (a name, or an address in brackets as in a URL) this machine or in a private network? */
-export function isPrivateHost(host: string): boolean {
-  const bare = unbracketed(host);
-  return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
+  const isLocal = formsOf(bare, EMBEDDINGS).some((form) => contains(LOCAL, form));
+  return isLocal || /^(?:.*\.)?localhost\.?$/i.test(bare);
 }
 
 /** Is the IP address a multicast, broadcast or reserved one, at which many machines listen, or none? */
@@ -131,21 +112,15 @@ export function contains(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** The address and each IPv4 address that its kind embeds; empty if it is not an IP address. */
-function formsOf(address: string): readonly string[] {
-  const places = EMBEDDINGS.filter(([kind]) => isIPv6(address) && contains(kind, address)).flatMap(
-    ([, found]) => found,
-  );
-  return isIP(address) === 0 ? [] : [address, ...places.map((place) => quadAt(address, place))];
-}
-
-/** The IPv4 address in these bytes of an IPv6 address, whose zone is ignored. */
-function quadAt(address: string, places: readonly number[]): string {
+/** The address and each IPv4 address that it embeds. */
+function formsOf(address: string, embeddings: readonly RegExp[]): readonly string[] {
+  if (!isIPv6(address)) return [address];
   const [bare = ''] = address.split('%', 1);
   // The URL parser converts every notation to groups of hexadecimal digits.
   const [head = '', tail = ''] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split('::').map(digitsOf);
-  const bytes = Buffer.from(head + tail.padStart(32 - head.length, '0'), 'hex');
-  return places.map((place) => bytes[place]).join('.');
+  const digits = head + tail.padStart(32 - head.length, '0');
+  const embedded = embeddings.flatMap((form) => form.exec(digits)?.slice(1).join('') ?? []);
+  return [address, ...embedded.map((quad) => Buffer.from(quad, 'hex').join('.'))];
 }
 
 function digitsOf(groups: string): string {

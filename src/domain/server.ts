@@ -45,17 +45,6 @@ export type CollectionMode = 'auto' | 'socket' | 'poll';
 export const EXPECTS = ['running', 'any', 'auto'] as const;
 export type Expect = (typeof EXPECTS)[number];
 
-/** How many servers there are for each expectation, such as `running 2, auto 40`. */
-export function countExpectations(servers: readonly Pick<ServerTarget, 'expect'>[]): string {
-  const counts = EXPECTS.map(
-    (wanted) => [wanted, servers.filter(({ expect }) => expect === wanted).length] as const,
-  );
-  return counts
-    .filter(([, count]) => count > 0)
-    .map(([wanted, count]) => `${wanted} ${count}`)
-    .join(', ');
-}
-
 /** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
 export const DAEMONS = ['wings', 'elytra'] as const;
 

@@ -5,7 +5,6 @@ import { readTransportError } from '../diagnosis/transport.ts';
 import {
   canonicalHost,
   type Endpoint,
-  isLocalAddress,
   isLocalHost,
   isManyAddress,
   isMetadataAddress,
@@ -180,7 +179,7 @@ function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined
   const panelHost = new URL(panelUrl).hostname;
   if (isMetadataAddress(address) && canonicalHost(address) !== canonicalHost(panelHost))
     return 'a cloud metadata address';
-  if (isLocalAddress(address) && !isLocalHost(panelHost))
+  if (isLocalHost(address) && !isLocalHost(panelHost))
     return 'a loopback or link-local address, but the panel is on another machine';
   return isManyAddress(address) ? 'a multicast or reserved address' : undefined;
 }

@@ -11,7 +11,7 @@ import {
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
-import { isLocalAddress, isLocalHost, isMetadataAddress, unbracketed } from '../domain/addresses.ts';
+import { isLocalHost, isMetadataAddress, unbracketed } from '../domain/addresses.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
@@ -385,7 +385,7 @@ export function guardedNames(
   if (socketHosts !== undefined) return resolve;
   const isPanelLocal = isLocalHost(new URL(panelUrl).hostname);
   const isRefused = (address: string) =>
-    isMetadataAddress(address) || (!isPanelLocal && isLocalAddress(address));
+    isMetadataAddress(address) || (!isPanelLocal && isLocalHost(address));
   return async (name, signal) => {
     const addresses = await resolve(name, signal);
     const refused = addresses.find(({ address }) => isRefused(address));

@@ -264,7 +264,6 @@ test('no way of printing the configuration shows a secret', async () => {
     String(key),
     `${key?.toString()}`,
   ]) {
-    expect(printed).toContain('<secret>');
     expect(printed).not.toContain('TopSecret');
   }
 });
