@@ -293,9 +293,9 @@ export class ConsoleRun {
         openSocket: (url, listener) => (this.#socket = sockets.openSocket(url, listener)),
         codec: {
           ...codec,
-          handleFrame: (frame, isBinary, handler) => {
-            codec.handleFrame(frame, isBinary, handler);
-            const message = isBinary ? { bad: 'binary' } : codec.decode(frame);
+          handleFrame: (bytes, isBinary, handler, from, to) => {
+            codec.handleFrame(bytes, isBinary, handler, from, to);
+            const message = isBinary ? { bad: 'binary' } : codec.decode(bytes.subarray(from, to));
             if (!('bad' in message)) this.#onMessage(message);
           },
         },

@@ -15,9 +15,9 @@ const MAX_SHORT = 125;
 const LENGTH_IN_2_BYTES = 126;
 const LENGTH_IN_8_BYTES = 127;
 
-/** Receives the contents of frames, whose bytes are valid only during the call. */
+/** Receives a frame's content, which these bytes contain and which is valid only during the call. */
 interface FrameReceiver {
-  message(frame: Buffer, isBinary: boolean): void;
+  message(bytes: Buffer, isBinary: boolean, from: number, to: number): void;
 }
 
 /**
@@ -73,7 +73,7 @@ export class FrameReader {
       }
       const next = content + contentLength(bytes, at);
       if (bytes[at] === TEXT && next <= end) {
-        this.#receiver?.message(bytes.subarray(content, next), false);
+        this.#receiver?.message(bytes, false, content, next);
         at = next;
       } else {
         const isPing = (bytes[at] === PING || bytes[at] === PONG) && next - content <= MAX_SHORT;

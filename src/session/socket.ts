@@ -64,8 +64,8 @@ export interface SocketOptions {
 export interface SocketListener {
   opened(): void;
   refused(problem: RefusedUpgrade): void;
-  /** The frame's bytes are valid only during the call. */
-  message(frame: Buffer, isBinary: boolean): void;
+  /** The frame is in these bytes, the whole of them by default, which are valid only during the call. */
+  message(bytes: Buffer, isBinary: boolean, from?: number, to?: number): void;
   closed(closing: SocketClosing): void;
 }
 

@@ -126,9 +126,9 @@ function events(isDirect: boolean): Promise<{ readonly log: readonly string[]; r
   return new Promise((resolve) => {
     const log: string[] = [];
     let direct = 0;
-    const message = (content: Buffer) => {
+    const message = (bytes: Buffer, _: boolean, from: number, to: number) => {
       direct += 1;
-      log.push(`message false ${shown(content)}`);
+      log.push(`message false ${shown(bytes.subarray(from, to))}`);
     };
     const reader = new FrameReader({ message });
     const { port } = server.address() as AddressInfo;

@@ -136,10 +136,10 @@ class StatsReader {
   #at = 0;
   #isRegular = false;
 
-  /** Returns false if the frame has another form; the sample is then undefined. */
-  read(frame: Uint8Array, sample: Sample): boolean {
-    this.#frame = frame;
-    this.#at = 0;
+  /** Reads the frame that these bytes contain; returns false if it has another form, and the sample is then undefined. */
+  read(bytes: Uint8Array, sample: Sample, from = 0, to = bytes.length): boolean {
+    this.#frame = bytes;
+    this.#at = from;
     this.#isRegular = true;
     if (!this.#skip(FRAME_START)) return false;
     sample.clear();
@@ -147,7 +147,7 @@ class StatsReader {
     while (this.#isRegular && this.#skipByte(COMMA));
     if (!this.#isRegular || !this.#skip(FRAME_END)) return false;
     this.#skipByte(NEWLINE);
-    return this.#at === frame.length;
+    return this.#at === to;
   }
 
   #readMember(sample: Sample): void {
@@ -303,28 +303,35 @@ const CONSOLE_PREFIX = Buffer.from('{"event":"console output"');
  * Is this a console line, judged by its first bytes? Lines can't be unsubscribed and may come by the thousand, so they must not
  * be parsed just to be dropped. If a daemon orders its keys differently, `decodeFrame` handles the line.
  */
-export function isConsoleFrame(frame: Buffer): boolean {
+export function isConsoleFrame(bytes: Buffer, from = 0, to = bytes.length): boolean {
   // Starts at the last byte, where other events differ at once; a call of a Buffer method would cost more than the loop.
   for (let at = CONSOLE_PREFIX.length - 1; at >= 0; at -= 1) {
-    if (frame[at] !== CONSOLE_PREFIX[at]) return false;
+    if (bytes[from + at] !== CONSOLE_PREFIX[at]) return false;
   }
-  return true;
+  return to - from >= CONSOLE_PREFIX.length;
 }
 
 /** The content of the current `stats` frame. */
 const received = new Sample();
 
-/** Reads one frame and calls the handler; never throws because of the frame's content. */
-function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): void {
+/** Reads the frame that these bytes contain and calls the handler; never throws because of the frame's content. */
+function handleFrame(
+  bytes: Buffer,
+  isBinary: boolean,
+  handler: FrameHandler,
+  from = 0,
+  to = bytes.length,
+): void {
   if (isBinary) {
     handler.telemetry.badMessage?.('binary');
-  } else if (isConsoleFrame(frame)) {
+  } else if (isConsoleFrame(bytes, from, to)) {
     handler.telemetry.message?.('console output');
-    handler.consoleLine(frame);
-  } else if (STATS_READER.read(frame, received)) {
+    handler.consoleLine(bytes.subarray(from, to));
+  } else if (STATS_READER.read(bytes, received, from, to)) {
     handler.telemetry.message?.('stats');
     handler.stats(received);
   } else {
+    const frame = bytes.subarray(from, to);
     const message = decodeFrame(frame);
     if ('bad' in message) handler.telemetry.badMessage?.(message.bad);
     else handleMessage(message, handler, frame);

@@ -105,10 +105,11 @@ describe('isConsoleFrame', () => {
     ['a line with a trailing newline', '{"event":"console output","args":["x"]}\n', true],
     ['only the name', '{"event":"console output"}', true],
     ['only the prefix', '{"event":"console output"', true],
+    ['a part of the prefix, before the rest', '{"event":"console', false],
     ['keys in reverse order, which are left to the parser', '{"args":["x"],"event":"console output"}', false],
     ['spaces between, which are left to the parser', '{ "event": "console output" }', false],
   ])('%s', (_, text, expected) => {
-    expect(isConsoleFrame(bytes(text))).toBe(expected);
+    expect(isConsoleFrame(bytes(`${text} output"`), 0, bytes(text).length)).toBe(expected);
   });
 
   it('never throws, and agrees with the parser on every valid frame', () => {

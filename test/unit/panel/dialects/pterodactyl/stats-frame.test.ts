@@ -11,10 +11,14 @@ import { type SampleValues, sampleOf, valuesOf } from '../../../../support/sampl
 
 const frameOf = (payload: string) => JSON.stringify({ event: 'stats', args: [payload] });
 
-/** The sample in a frame, or `other` if its form is left to the JSON parser. */
+const [BEFORE, AFTER] = ['{"event":', '0}"]}\n'].map((text) => Buffer.from(text)) as [Buffer, Buffer];
+
+/** The sample in a frame between other bytes, or `other` if its form is left to the JSON parser. */
 function read(frame: string | Buffer): SampleValues | 'other' {
   const numbers = sampleOf({ state: 'stopping', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
-  return STATS_READER.read(Buffer.from(frame), numbers) ? valuesOf(numbers) : 'other';
+  const bytes = Buffer.concat([BEFORE, Buffer.from(frame), AFTER]);
+  const isRead = STATS_READER.read(bytes, numbers, BEFORE.length, bytes.length - AFTER.length);
+  return isRead ? valuesOf(numbers) : 'other';
 }
 
 /** What the JSON parser makes of a frame that the reader reads. */
@@ -84,6 +88,10 @@ describe('a frame is read from its bytes', () => {
     ],
   ])('in %s', (_title, frame, sample) => {
     expect(read(frame)).toEqual(sample);
+  });
+
+  it('does not complete a frame with the bytes behind it', () => {
+    expect(read(frameOf('{"uptime":5').slice(0, -'"]}'.length))).toBe('other');
   });
 
   it('whatever the order of its keys', () => {
