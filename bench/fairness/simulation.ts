@@ -1,3 +1,4 @@
+import { SocketLimit } from '../../src/fleet/needs.ts';
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { Gateway, type PanelGateway } from '../../src/panel/gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
@@ -145,6 +146,7 @@ export function startWorld(
       gateway,
       telemetry,
       sockets: socketsOpenedBy((url, listener) => panel.openSocket(url, listener)),
+      socketLimit: new SocketLimit(),
       isOurs: () => true,
     },
   );

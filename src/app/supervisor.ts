@@ -215,7 +215,7 @@ export class RunningPanel {
 
   /** @throws Error if the environment's proxy is invalid */
   constructor(config: PanelConfig, limit: RateLimit, shared: PanelShared & Pick<QueryAccess, 'isTaken'>) {
-    const { clock, names, queryClient = new QueryThread(), isTaken } = shared;
+    const { clock, names, queryClient, isTaken } = shared;
     const telemetry = shared.telemetry(config.name);
     const resolve = names.forPanel();
     this.limit = limit;
@@ -232,7 +232,10 @@ export class RunningPanel {
       sockets: socketAccess(config, clock, resolve),
       openNodes: (key) =>
         new PanelApi({ ...access, ...apiAccess(this.#config, clock, resolve), apiKey: () => key.reveal() }),
-      queries: { client: queryClient, resolve, findService, isTaken, panelUrl: config.url },
+      openQueries: () => {
+        const client = queryClient ?? new QueryThread();
+        return { client, resolve, findService, isTaken, panelUrl: config.url };
+      },
     });
   }
 

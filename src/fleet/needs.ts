@@ -176,7 +176,7 @@ export interface NeedsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly needs: () => Needs;
-  readonly budget: () => Pick<BudgetReading, 'isPinned' | 'limitPerMinute' | 'knownLimitPerMinute'>;
+  readonly gateway: { budget(): Pick<BudgetReading, 'isPinned' | 'limitPerMinute' | 'knownLimitPerMinute'> };
   readonly socketLimit: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'sockets' | 'part'>;
 }
 
@@ -207,8 +207,8 @@ export class NeedsWatch {
 
   /** The servers or the limit may have changed. */
   follow(): void {
-    const { needs, budget, clock } = this.#options;
-    const { isPinned, knownLimitPerMinute } = budget();
+    const { needs, gateway, clock } = this.#options;
+    const { isPinned, knownLimitPerMinute } = gateway.budget();
     // Before the first server is discovered there is nothing to log.
     if (needs().servers === 0) return;
     if (this.#isDue || isPinned || knownLimitPerMinute !== undefined) {
@@ -227,16 +227,16 @@ export class NeedsWatch {
   }
 
   #problemsOf(needs: Needs): readonly Problem[] {
-    const { budget, socketLimit } = this.#options;
-    const problems = [descriptorProblem(needs, socketLimit), budgetProblem(needs, budget())];
+    const { gateway, socketLimit } = this.#options;
+    const problems = [descriptorProblem(needs, socketLimit), budgetProblem(needs, gateway.budget())];
     return problems.filter((problem) => problem !== undefined);
   }
 
   #write(): void {
-    const { panel, log, clock, budget } = this.#options;
+    const { panel, log, clock, gateway } = this.#options;
     const needs = this.#options.needs();
     const { servers, requiredSockets: sockets, polls, requiredCallsPerMinute } = needs;
-    const { limitPerMinute, knownLimitPerMinute: limit } = budget();
+    const { limitPerMinute, knownLimitPerMinute: limit } = gateway.budget();
     const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(requiredCallsPerMinute)];
     const fields = { panel, sockets, polls, callsPerMinute, budgetPerMinute };
     const problems = this.#problemsOf(needs);

@@ -1,12 +1,9 @@
 import type { Problem } from '../domain/problems.ts';
 import { type NodeCapacity, type NodeReading, VALID_INTERVALS } from '../domain/reading.ts';
-import type { Secret } from '../domain/secrets.ts';
-import { printable } from '../domain/secrets.ts';
+import { printable, type Secret } from '../domain/secrets.ts';
 import type { Logger } from '../domain/telemetry.ts';
-import type { Clock } from '../domain/time.ts';
-import { type Repeat, repeat } from '../domain/time.ts';
-import type { PanelApi } from '../panel/api.ts';
-import { problemOf } from '../panel/api.ts';
+import { type Clock, repeat } from '../domain/time.ts';
+import { type PanelApi, problemOf } from '../panel/api.ts';
 import { allPages } from './server-lists.ts';
 
 /** How the panel's nodes are read, with a key that may read its application API. */
@@ -49,7 +46,7 @@ export interface NodeWatchOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Opens the panel's API for this key. */
-  readonly open: (apiKey: Secret) => NodesApi;
+  readonly openNodes: (apiKey: Secret) => NodesApi;
 }
 
 /**
@@ -58,14 +55,12 @@ export interface NodeWatchOptions {
  */
 export class NodeWatch {
   readonly #options: NodeWatchOptions;
-  #reads: Repeat | undefined;
   #settings: NodesSettings | undefined;
-  /** Open while the nodes are read. */
-  #api: NodesApi | undefined;
   #nodes: readonly NodeCapacity[] = [];
   #staleAt = Number.NEGATIVE_INFINITY;
   /** The cause of the last failure; undefined after a success. */
   #cause: Problem['cause'] | undefined;
+  #end = () => Promise.resolve();
 
   constructor(options: NodeWatchOptions) {
     this.#options = options;
@@ -79,10 +74,9 @@ export class NodeWatch {
   /** Reads the nodes with these settings from now on; undefined ends that and forgets what was read. */
   configure(settings: NodesSettings | undefined): void {
     const before = this.#settings;
+    const isSameKey = before?.apiKey.reveal() === settings?.apiKey.reveal();
+    if (isSameKey && before?.intervalMs === settings?.intervalMs) return;
     this.#settings = settings;
-    const isSame =
-      before?.intervalMs === settings?.intervalMs && before?.apiKey.reveal() === settings?.apiKey.reveal();
-    if (isSame) return;
     if (settings === undefined) this.#staleAt = Number.NEGATIVE_INFINITY;
     this.reopen();
   }
@@ -92,18 +86,18 @@ export class NodeWatch {
     void this.stop();
     const settings = this.#settings;
     if (settings === undefined) return;
-    const api = this.#options.open(settings.apiKey);
-    this.#api = api;
+    const api = this.#options.openNodes(settings.apiKey);
     this.#cause = undefined;
-    this.#reads = repeat(this.#options.clock, (signal) => this.#read(api, settings, signal));
+    const reads = repeat(this.#options.clock, (signal) => this.#read(api, settings, signal));
+    this.#end = () => {
+      reads.stop();
+      return api.close();
+    };
   }
 
   /** Resolves when its connections are closed. */
-  async stop(): Promise<void> {
-    this.#reads?.stop();
-    const api = this.#api;
-    this.#api = undefined;
-    await api?.close();
+  stop(): Promise<void> {
+    return this.#end();
   }
 
   /** Resolves with the time until the next read. */

@@ -11,10 +11,10 @@ import { Session, type SessionContext, type SessionSettings, type SocketAccess }
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
 import { hasNoData, Members } from './members.ts';
-import { type Needs, NeedsWatch, needsOf, SocketLimit } from './needs.ts';
+import { type Needs, NeedsWatch, needsOf, type SocketLimit } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import { backupsOfServers, type IntervalSettings, ListReads, schedulesOfServers } from './server-lists.ts';
+import { type IntervalSettings, LISTS, type ListName, ListReads } from './server-lists.ts';
 import { serverLog, sessionLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 
@@ -38,10 +38,10 @@ export interface FleetContext {
   readonly gateway: PanelGateway;
   readonly sockets: SocketAccess;
   readonly telemetry: PanelTelemetry;
-  /** Shared by all panels; if absent, the number of sockets is not limited. */
-  readonly socketLimit?: SocketLimit;
-  /** Shared by all panels; if absent, no game is queried. */
-  readonly queries?: QueryAccess & Pick<QueryPolicy, 'panelUrl'>;
+  /** Shared by all panels. */
+  readonly socketLimit: SocketLimit;
+  /** What queries of games need; if absent, no game is queried. */
+  readonly openQueries?: () => QueryAccess & Pick<QueryPolicy, 'panelUrl'>;
   /** Opens the panel's application API for this key; if absent, no nodes are read. */
   readonly openNodes?: (apiKey: Secret) => NodesApi;
   /** Is the server monitored here? Other servers belong to other shards. */
@@ -56,12 +56,11 @@ export class PanelFleet {
   readonly discovery: Discovery;
   readonly #context: FleetContext;
   readonly #serverLog: ReturnType<typeof serverLog>;
-  readonly #backups: ListReads;
-  readonly #schedules: ListReads;
-  readonly #nodes: NodeWatch | undefined;
-  readonly #queries: QueryWatch | undefined;
+  /** What is read beside the servers themselves exists while it is configured. */
+  readonly #lists: { [What in ListName]?: ListReads | undefined } = {};
+  #nodes: NodeWatch | undefined;
+  #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch;
-  readonly #socketLimit: SocketLimit;
   readonly #members: Members;
   /** What all sessions share; settings and access are replaced when they change. */
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
@@ -72,26 +71,19 @@ export class PanelFleet {
   #unsubscribe = () => {};
 
   constructor(settings: FleetSettings, context: FleetContext) {
-    const { clock, log, gateway, socketLimit = new SocketLimit(), openNodes: open, queries } = context;
-    const shared = { panel: settings.name, clock, log, random: context.random, gateway };
-    const records = () => this.records;
+    const { clock, log, gateway } = context;
+    const shared = { ...context, panel: settings.name };
     this.#settings = settings;
     this.#context = context;
     this.#serverLog = serverLog(log, clock);
     const stops = { clock, log: this.#serverLog };
-    this.#socketLimit = socketLimit;
-    this.#needs = new NeedsWatch({
-      ...shared,
-      socketLimit,
-      needs: () => this.#needed(),
-      budget: () => gateway.budget(),
-    });
+    this.#needs = new NeedsWatch({ ...shared, needs: () => this.#needed() });
     this.#sessions = {
       ...context,
       panel: gateway,
       settings,
       log: sessionLog(this.#serverLog),
-      backupCompleted: (record) => this.#backups.changed(record),
+      backupCompleted: (record) => this.#lists.backups?.changed(record),
       surroundings: (record, isRunning) => this.#members.surroundings(record, isRunning),
     };
     this.#members = new Members(settings, {
@@ -103,24 +95,12 @@ export class PanelFleet {
     });
     this.discovery = new Discovery({
       ...shared,
-      isOurs: context.isOurs,
       notFound: () => {
         const missing = this.records.filter(({ status }) => status.blocked === 'not_found');
         return new Set(missing.map(({ target }) => identityOf(target)));
       },
       found: (targets, isComplete) => this.#found(targets, isComplete),
     });
-    this.#backups = new ListReads({ ...shared, records, list: backupsOfServers(gateway) });
-    this.#schedules = new ListReads({ ...shared, records, list: schedulesOfServers(gateway, clock) });
-    this.#nodes = open && new NodeWatch({ ...shared, open });
-    this.#queries =
-      queries &&
-      new QueryWatch({
-        ...shared,
-        ...queries,
-        log: this.#serverLog,
-        isListingPending: () => this.discovery.reading?.isPending === true,
-      });
     this.#observe(this.discovery.configure(settings.servers, settings.listing));
   }
 
@@ -155,11 +135,23 @@ export class PanelFleet {
   }
 
   #followSettings(): void {
-    const { backups, schedules, nodes } = this.#settings;
-    this.#backups.configure(backups);
-    this.#schedules.configure(schedules);
+    const { name: panel, nodes } = this.#settings;
+    const { openNodes } = this.#context;
+    for (const what of LISTS) this.#readList(what);
+    if (nodes && openNodes) this.#nodes ??= new NodeWatch({ ...this.#context, panel, openNodes });
     this.#nodes?.configure(nodes);
     this.#followServers();
+  }
+
+  /** Reads this list of each server with the current settings; without any, what was read is forgotten. */
+  #readList(what: ListName): void {
+    const { name: panel, [what]: settings } = this.#settings;
+    const before = this.#lists[what];
+    if (settings?.intervalMs === before?.intervalMs) return;
+    before?.stop();
+    if (settings === undefined) for (const record of this.records) record[what] = undefined;
+    const options = { ...this.#context, panel, what, records: () => this.records };
+    this.#lists[what] = settings && new ListReads({ ...options, ...settings });
   }
 
   #observe(targets: readonly ServerTarget[]): void {
@@ -193,13 +185,12 @@ export class PanelFleet {
     this.#isRunning = false;
     this.#isStopped = true;
     this.discovery.stop();
-    this.#backups.stop();
-    this.#schedules.stop();
+    for (const what of LISTS) this.#lists[what]?.stop();
     const queriesEnd = this.#queries?.stop();
     this.#unsubscribe();
     this.#cancelBegin();
     this.#needs.stop();
-    this.#socketLimit.leave(this.#partChanged);
+    this.#context.socketLimit.leave(this.#partChanged);
     await Promise.all([this.#members.stop(), this.#nodes?.stop(), queriesEnd, this.#context.gateway.close()]);
     this.#serverLog.flush();
   }
@@ -237,35 +228,44 @@ export class PanelFleet {
   /** The servers changed, and so what they need of the panel and the process. */
   #followServers(): void {
     const { listing, queryHosts } = this.#settings;
+    const { gateway, socketLimit } = this.#context;
     // Servers that the panel blocks according to the server list need no calls.
     const asking = this.records.filter(({ target }) => target.blocked === undefined);
     const askedFor = (isMeant: (target: ServerTarget) => boolean) =>
       new Map(asking.filter(({ target }) => isMeant(target)).map((record) => [record.target.id, record]));
-    this.#context.gateway.setUse({
+    gateway.setUse({
       listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
       asked: {
         websocket: askedFor(({ mode }) => mode !== 'poll'),
         resources: askedFor(({ mode }) => mode !== 'socket'),
-        backups: askedFor((target) => this.#backups.isRead(target)),
-        schedules: askedFor((target) => this.#schedules.isRead(target)),
+        backups: askedFor((target) => this.#lists.backups?.isRead(target) === true),
+        schedules: askedFor((target) => this.#lists.schedules?.isRead(target) === true),
       },
     });
+    if (this.records.some(({ target }) => target.query !== undefined)) this.#queries ??= this.#openQueries();
     this.#queries?.follow(this.records, queryHosts);
-    this.#socketLimit.require(this.#needs.reading.requiredSockets, this.#partChanged);
-    this.#members.divide(this.#socketLimit.part);
+    socketLimit.require(this.#needs.reading.requiredSockets, this.#partChanged);
+    this.#members.divide(socketLimit.part);
     this.#needs.follow();
   }
 
+  #openQueries(): QueryWatch | undefined {
+    const access = this.#context.openQueries?.();
+    const log = this.#serverLog;
+    const isListingPending = () => this.discovery.reading?.isPending === true;
+    return access && new QueryWatch({ ...this.#context, ...access, log, isListingPending });
+  }
+
   readonly #partChanged = () => {
-    this.#members.divide(this.#socketLimit.part);
+    this.#members.divide(this.#context.socketLimit.part);
     this.#members.changed();
     this.#needs.follow();
   };
 
   #needed(): Needs {
     const servers = this.records.map(({ target }) => target);
-    const listsPerMinute = this.#backups.wantedPerMinute(servers) + this.#schedules.wantedPerMinute(servers);
-    const { pollIntervalMs } = this.#settings;
-    return needsOf(servers, pollIntervalMs, this.discovery.callsPerMinute + listsPerMinute);
+    const lists = LISTS.map((what) => this.#lists[what]?.wantedPerMinute(servers) ?? 0);
+    const listsPerMinute = lists.reduce((sum, perMinute) => sum + perMinute, this.discovery.callsPerMinute);
+    return needsOf(servers, this.#settings.pollIntervalMs, listsPerMinute);
   }
 }

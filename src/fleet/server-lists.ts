@@ -30,24 +30,13 @@ export interface IntervalSettings {
   readonly intervalMs: number;
 }
 
-/** What is read of every server: a list such as its backups. */
-export interface ListOfServer {
-  /** In words, which are also its name in the record. */
-  readonly what: 'backups' | 'schedules';
-  /** The permission that the account needs for it. */
-  readonly permission: string;
-  /** Is it read of this server? */
-  readonly isAsked: (target: ServerTarget) => boolean;
-  /** Reads it; the call is needed by the deadline. */
-  readonly read: (
-    server: ServerTarget,
-    deadline: number,
-    signal: AbortSignal,
-  ) => Promise<Omit<BackupsReading & SchedulesReading, 'staleAt'>>;
-}
+/** What is read of every server, by its name in the record. */
+export const LISTS = ['backups', 'schedules'] as const;
+export type ListName = (typeof LISTS)[number];
 
-export interface ListReadsOptions {
-  readonly list: ListOfServer;
+export interface ListReadsOptions extends IntervalSettings {
+  readonly what: ListName;
+  readonly gateway: Pick<PanelGateway, ListName>;
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -73,44 +62,34 @@ interface Reads {
  * limit has calls left for them. An event, such as a completed backup, makes its server due.
  */
 export class ListReads {
+  readonly intervalMs: number;
   readonly #options: ListReadsOptions;
-  /** Undefined until the lists are read. */
-  #repeat: Repeat | undefined;
-  #reads = new WeakMap<object, Reads>();
-  #intervalMs: number | undefined;
+  readonly #repeat: Repeat;
+  readonly #list: ListOfServer;
+  readonly #reads = new WeakMap<object, Reads>();
   /** A server without the permission was logged: others have the same reason, and there may be thousands. */
   #isRefusalLogged = false;
 
+  /** Reads them from now on. */
   constructor(options: ListReadsOptions) {
     this.#options = options;
+    this.intervalMs = options.intervalMs;
+    this.#list = options.what === 'backups' ? backupsOfServers(options) : schedulesOfServers(options);
+    this.#repeat = repeat(options.clock, (signal) => this.#readNext(signal));
   }
 
   /** Calls a minute that these servers need. */
   wantedPerMinute(servers: readonly ServerTarget[]): number {
-    const read = servers.filter((target) => this.isRead(target)).length;
-    return (read * 60_000) / (this.#intervalMs ?? Number.POSITIVE_INFINITY);
+    return (servers.filter((target) => this.isRead(target)).length * 60_000) / this.intervalMs;
   }
 
   /** Is this server's list read? */
   isRead(target: ServerTarget): boolean {
-    return this.#intervalMs !== undefined && this.#options.list.isAsked(target);
-  }
-
-  /** Reads the lists with these settings from now on; undefined ends that, and forgets what was read. */
-  configure(settings: IntervalSettings | undefined): void {
-    const { clock, records } = this.#options;
-    if (settings?.intervalMs === this.#intervalMs) return;
-    this.stop();
-    this.#intervalMs = settings?.intervalMs;
-    this.#reads = new WeakMap();
-    this.#isRefusalLogged = false;
-    if (settings === undefined) for (const record of records()) this.#store(record, undefined);
-    else this.#repeat = repeat(clock, (signal) => this.#readNext(settings.intervalMs, signal));
+    return this.#list.isAsked(target);
   }
 
   stop(): void {
-    this.#intervalMs = undefined;
-    this.#repeat?.stop();
+    this.#repeat.stop();
   }
 
   /** The server's list changed: it is read at once, but at most once a minute. */
@@ -120,11 +99,11 @@ export class ListReads {
     const now = this.#options.clock.now();
     if (reads.eventAt <= now) reads.eventAt = Math.max(now, reads.eventAt + EVENT_GAP_MS);
     reads.dueAt = Math.min(reads.dueAt, reads.eventAt);
-    this.#repeat?.hasten(reads.dueAt - now);
+    this.#repeat.hasten(reads.dueAt - now);
   }
 
   /** Reads the most overdue list; resolves with the time until the next one may be due. */
-  async #readNext(intervalMs: number, signal: AbortSignal): Promise<number> {
+  async #readNext(signal: AbortSignal): Promise<number> {
     const { clock, records } = this.#options;
     const [first, ...others] = records().filter(({ target }) => this.isRead(target));
     if (first === undefined) return LOOK_EVERY_MS;
@@ -135,18 +114,18 @@ export class ListReads {
     const waitMs = reads.dueAt - clock.now();
     if (waitMs > 0) return Math.min(waitMs, LOOK_EVERY_MS);
     reads.dueAt = Number.POSITIVE_INFINITY;
-    const nextMs = await this.#read(next, reads, intervalMs, signal);
+    const nextMs = await this.#read(next, reads, signal);
     // An event may have come meanwhile.
     reads.dueAt = Math.min(reads.dueAt, clock.now() + nextMs);
     return 0;
   }
 
   /** Resolves with the time until the next read. */
-  async #read(record: ServerRecord, reads: Reads, intervalMs: number, signal: AbortSignal): Promise<number> {
-    const { clock, list, random } = this.#options;
+  async #read(record: ServerRecord, reads: Reads, signal: AbortSignal): Promise<number> {
+    const { clock, intervalMs, random } = this.#options;
     let cause: CauseCode | undefined;
     try {
-      const reading = await list.read(record.target, clock.now() + intervalMs, signal);
+      const reading = await this.#list.read(record.target, clock.now() + intervalMs, signal);
       const staleAt = clock.now() + intervalMs * VALID_INTERVALS;
       if (!signal.aborted) this.#store(record, { ...reading, staleAt });
     } catch (error) {
@@ -165,24 +144,24 @@ export class ListReads {
   }
 
   #failed(record: ServerRecord, { cause, detail }: Problem): CauseCode {
-    const { panel, log, list } = this.#options;
+    const { panel, log, what } = this.#options;
     const server = record.target.name;
     const isRefused = isRefusal(cause);
     if (isRefused || cause === 'not_found') this.#store(record, undefined);
     const isFirst = isRefused && !this.#isRefusalLogged;
     this.#isRefusalLogged ||= isFirst;
     const next = isRefused
-      ? `the account needs the permission ${list.permission}; retrying in a day`
+      ? `the account needs the permission ${this.#list.permission}; retrying in a day`
       : 'retrying later';
     log[isFirst ? 'warn' : 'debug'](
       { panel, server, cause, detail },
-      `server ${server}: reading ${list.what} failed: ${detail}; ${next}`,
+      `server ${server}: reading ${what} failed: ${detail}; ${next}`,
     );
     return cause;
   }
 
   #store(record: ServerRecord, reading: BackupsReading | SchedulesReading | undefined): void {
-    Object.assign(record, { [this.#options.list.what]: reading });
+    Object.assign(record, { [this.#options.what]: reading });
   }
 
   #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
@@ -210,10 +189,23 @@ export async function allPages<Page extends { readonly totalPages: number }>(
   return pages;
 }
 
+/** How a list of servers is read. */
+interface ListOfServer {
+  /** The permission that the account needs for it. */
+  readonly permission: string;
+  /** Is it read of this server? */
+  readonly isAsked: (target: ServerTarget) => boolean;
+  /** Reads it; the call is needed by the deadline. */
+  readonly read: (
+    server: ServerTarget,
+    deadline: number,
+    signal: AbortSignal,
+  ) => Promise<Omit<BackupsReading & SchedulesReading, 'staleAt'>>;
+}
+
 /** The backups of every server that may have some. */
-export function backupsOfServers(gateway: Pick<PanelGateway, 'backups'>): ListOfServer {
+function backupsOfServers({ gateway }: Pick<ListReadsOptions, 'gateway'>): ListOfServer {
   return {
-    what: 'backups',
     permission: 'backup.read',
     // The panel rejects every call for a blocked server, and a server that isn't allowed backups has none.
     isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
@@ -241,9 +233,8 @@ export function shownBackups(backups: readonly Backup[]): Omit<BackupsReading, '
 const MAX_SCHEDULES = 20;
 
 /** The schedules of every server that the panel runs schedules of. */
-export function schedulesOfServers(gateway: Pick<PanelGateway, 'schedules'>, clock: Clock): ListOfServer {
+function schedulesOfServers({ gateway, clock }: Pick<ListReadsOptions, 'gateway' | 'clock'>): ListOfServer {
   return {
-    what: 'schedules',
     permission: 'schedule.read',
     isAsked: ({ blocked }) => blocked === undefined,
     read: async (server, deadline, signal) => ({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backupsOfServers, ListReads } from '../../../src/fleet/server-lists.ts';
+import { ListReads } from '../../../src/fleet/server-lists.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import type { BackupsPage } from '../../../src/panel/dialect.ts';
@@ -9,7 +9,6 @@ import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const SETTINGS = { intervalMs: HOUR };
 const REFUSED = new PanelError({ cause: 'forbidden', detail: 'returned 403' });
 const SUSPENDED = new PanelError({ cause: 'suspended', detail: 'returned 409' });
 const NONE: BackupsPage = { backups: [], totalPages: 1 };
@@ -20,7 +19,7 @@ let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
 /** A random number, which decides when a server's second read is scheduled: half to one and a half intervals after the first. */
 let random: () => number;
-let watch: ListReads;
+let watch: ListReads | undefined;
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -28,28 +27,35 @@ beforeEach(() => {
   answer = () => Promise.resolve(NONE);
   random = () => 0.5;
   records = [];
+});
+
+afterEach(() => watch?.stop());
+
+/** Reads the backups of the current servers from now on. */
+function read(): ListReads {
   const backups = ({ id }: { readonly id: string }) => {
     asked.push({ server: id, at: clock.now() });
     return answer(id);
   };
   watch = new ListReads({
-    list: backupsOfServers({ backups }),
+    what: 'backups',
+    intervalMs: HOUR,
+    gateway: { backups, schedules: () => Promise.reject(new Error('expected no schedules')) },
     panel: 'main',
     clock,
     log: collectingLogger(),
     random: () => random(),
     records: () => records,
   });
-});
-
-afterEach(() => watch.stop());
+  return watch;
+}
 
 /** Monitors this many servers and reads the list of each once. */
 async function start(servers: number): Promise<void> {
   records = Array.from({ length: servers }, (_, index) => {
     return new ServerRecord(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });
   });
-  watch.configure(SETTINGS);
+  read();
   await clock.advance(5_000);
   expect(asked).toHaveLength(servers);
   asked.length = 0;
@@ -58,7 +64,7 @@ async function start(servers: number): Promise<void> {
 /** The server's node reports that a backup ended. */
 function completed(index: number): void {
   const record = records[index];
-  if (record !== undefined) watch.changed(record);
+  if (record !== undefined) watch?.changed(record);
 }
 
 /** A series of events, with one event per server every `everyMs`. */
@@ -154,12 +160,8 @@ it('ignores events of servers whose backups are not read', async () => {
   allowed.target = { ...allowed.target, withoutBackups: true };
   blocked.target = { ...blocked.target, blocked: 'suspended' };
   await flood([1, 2], 5 * MINUTE, 1_000);
-  watch.configure(undefined);
-  await flood([0, 1, 2], 5 * MINUTE, 1_000);
   expect(asked).toEqual([]);
-  watch.configure(SETTINGS);
-  watch.stop();
-  asked.length = 0;
+  watch?.stop();
   await flood([0, 1, 2], 5 * MINUTE, 1_000);
   expect(asked).toEqual([]);
 });
@@ -252,9 +254,6 @@ it('a read for an event postpones the scheduled read', async () => {
 });
 
 it('lists of 1,000 servers that are read once an hour take 17 calls a minute', () => {
-  watch.configure(SETTINGS);
   const targets = Array.from({ length: 1_000 }, (_, index) => target({ id: `id-${index}` }));
-  expect(Math.round(watch.wantedPerMinute(targets))).toBe(17);
-  watch.configure(undefined);
-  expect(watch.wantedPerMinute(targets)).toBe(0);
+  expect(Math.round(read().wantedPerMinute(targets))).toBe(17);
 });

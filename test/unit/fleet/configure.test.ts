@@ -69,7 +69,10 @@ describe('a new list of servers', () => {
       fleet.configure({ ...SETTINGS, servers: servers(2), ...more });
       return gateway.use?.asked.backups.size;
     };
-    expect([asked({ backups: { intervalMs: MINUTE } }), asked({})]).toEqual([2, 0]);
+    expect(asked({ backups: { intervalMs: MINUTE } })).toBe(2);
+    for (const record of fleet.records) record.backups = { backups: 1, staleAt: clock.now() + MINUTE };
+    expect(asked({})).toBe(0);
+    expect(fleet.records.map(({ backups }) => backups)).toEqual([undefined, undefined]);
   });
 
   it('changes the description of a server without interrupting it', async () => {

@@ -31,7 +31,7 @@ function watchWith(isPinned: boolean): NeedsWatch {
     clock,
     log,
     needs: () => needsOf(world.servers, 30_000, world.listingPerMinute),
-    budget: () => ({ ...world, isPinned }),
+    gateway: { budget: () => ({ ...world, isPinned }) },
     socketLimit: {
       descriptors: 256,
       requiredDescriptors: 1_200,

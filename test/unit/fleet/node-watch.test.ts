@@ -36,7 +36,7 @@ beforeEach(() => {
     panel: 'main',
     clock,
     log,
-    open: (apiKey) => {
+    openNodes: (apiKey) => {
       open += 1;
       return {
         get: (_, { page = 1 }) => {
