@@ -33,52 +33,46 @@ const NO_STEP = -1;
 /** Few enough that the histories of removed servers keep little memory from being freed. */
 const SERVERS_PER_CHUNK = 16;
 
-/** Rings of so many steps of several servers, in one array; steps before and after those that are kept are empty. */
+/** Rings of so many steps of several servers, in one array; steps that were never begun are empty. */
 class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
   readonly #values: Values;
   readonly #perServer: number;
   readonly #steps: number;
-  readonly #empty: number;
-  /** Whole numbers, by which V8 reads an array faster. */
-  readonly #newest = new Int32Array(SERVERS_PER_CHUNK).fill(NO_STEP);
 
   constructor(create: new (length: number) => Values, perServer: number, steps: number, empty: number) {
     this.#values = new create(SERVERS_PER_CHUNK * perServer * steps);
     this.#values.fill(empty);
     this.#perServer = perServer;
     this.#steps = steps;
-    this.#empty = empty;
   }
 
-  /** Begins the steps up to this one, each with a value that may be the latest of its ring. */
-  advance(server: number, to: number, valueAt: (step: number, latest: number, ring: number) => number): void {
-    const before = this.#newest[server] ?? NO_STEP;
+  /** Begins the steps after one up to another, each with a value that may be that of the first. */
+  advance(
+    server: number,
+    from: number,
+    to: number,
+    valueAt: (step: number, latest: number, ring: number) => number,
+  ): void {
     for (let ring = 0; ring < this.#perServer; ring += 1) {
-      const latest = this.read(server, ring, before);
-      for (let step = Math.max(before + 1, to - this.#steps + 1); step <= to; step += 1) {
-        this.#values[this.#placeOf(server, ring, step)] = valueAt(step, latest, ring);
+      const latest = this.read(server, ring, from);
+      for (let step = Math.max(from + 1, to - this.#steps + 1); step <= to; step += 1) {
+        this.write(server, ring, step, valueAt(step, latest, ring));
       }
     }
-    this.#newest[server] = to;
   }
 
+  /** The value of one of the newest steps. */
   read(server: number, ring: number, step: number): number {
-    return this.#keeps(server, step)
-      ? (this.#values[this.#placeOf(server, ring, step)] ?? this.#empty)
-      : this.#empty;
+    return this.#values[this.#placeOf(server, ring, step)] ?? Number.NaN;
   }
 
   write(server: number, ring: number, step: number, value: number): void {
-    if (this.#keeps(server, step)) this.#values[this.#placeOf(server, ring, step)] = value;
+    this.#values[this.#placeOf(server, ring, step)] = value;
   }
 
-  #keeps(server: number, step: number): boolean {
-    const newest = this.#newest[server] ?? NO_STEP;
-    return step >= 0 && step <= newest && step > newest - this.#steps;
-  }
-
+  // When the clock begins, the steps before are negative.
   #placeOf(server: number, ring: number, step: number): number {
-    return (server * this.#perServer + ring) * this.#steps + (step % this.#steps);
+    return (server * this.#perServer + ring) * this.#steps + ((step + this.#steps) % this.#steps);
   }
 }
 
@@ -111,8 +105,11 @@ const SHOWN: Readonly<Record<ServerState | 'down', number>> = {
   unknown: 0,
 };
 
+/** A stop whose reason may not be decided yet. */
+type Stopped = Pick<LastStop, 'at'> & Partial<LastStop>;
+
 /** The server changed to another state at a monotonic instant. */
-type Change = Pick<LastStop, 'at'> & Partial<LastStop> & { readonly state: ServerState };
+type Change = Stopped & { readonly state: ServerState };
 
 /**
  * The last two hours of one server, written as its samples arrive. Everything that is shown of its past is a view of them: charts,
@@ -183,24 +180,19 @@ export class ServerHistory {
   seen(state: ServerState, now: number, isDown: boolean): void {
     this.#seeInStrip(isDown ? SHOWN.down : SHOWN[state], now);
     if (state === this.#state) return;
-    if (this.#state !== undefined) this.#change({ at: now, state });
-    this.#state = state;
+    if (this.#state === undefined) this.#state = state;
+    else this.#change({ at: now, state });
   }
 
-  /** Records that the server went off, however briefly; again, too, until the reason is decided. */
-  wentOff(at: number): void {
-    if (this.#changes.some((change) => isStop(change, at))) return;
-    this.#change({ at, state: 'offline' });
-    this.#state = 'offline';
-  }
-
-  /** Records a stop whose reason is decided. */
-  stopped({ at, reason, exitCode }: LastStop): void {
+  /** Records a stop, however brief; again, too, with its reason once that is decided. */
+  stopped({ at, reason, exitCode }: Stopped): void {
+    const isThis = (change: Change) => change.at === at && isOff(change.state);
+    if (!this.#changes.some(isThis)) this.#change({ at, state: 'offline' });
+    if (reason === undefined) return;
     const stop = { at, reason, exitCode };
+    this.#changes = this.#changes.map((change) => (isThis(change) ? { ...change, ...stop } : change));
     if (isCrash(reason)) this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
     if (isCrash(reason) || reason === 'unknown') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
-    this.wentOff(at);
-    this.#changes = this.#changes.map((change) => (isStop(change, at) ? { ...change, ...stop } : change));
   }
 
   /** The unwanted and unexplained stops of the last hour, oldest first. */
@@ -214,7 +206,7 @@ export class ServerHistory {
    */
   rate(of: 'received' | 'sent', bytes: number, sampledAt: number): number {
     const from = Number.isNaN(this.#older.at) ? this.#newer : this.#older;
-    return bytes >= this.#newer[of] && sampledAt > from.at && bytes >= from[of]
+    return bytes >= this.#newer[of] && sampledAt > from.at
       ? ((bytes - from[of]) * SECOND_MS) / (sampledAt - from.at)
       : Number.NaN;
   }
@@ -235,8 +227,11 @@ export class ServerHistory {
   cpuSaturatedShare(now: number): number {
     const end = Math.floor(now / STRIP_STEP_MS);
     const first = end - (SATURATED_WINDOW_SECONDS * SECOND_MS) / STRIP_STEP_MS;
-    let seconds = (1 + end - now / STRIP_STEP_MS) * this.#secondsIn(SATURATED, first);
-    for (let step = first + 1; step <= end; step += 1) seconds += this.#secondsIn(SATURATED, step);
+    let seconds = 0;
+    for (let step = first; step <= Math.min(end, this.#stripStep); step += 1) {
+      const share = step === first ? 1 + end - now / STRIP_STEP_MS : 1;
+      seconds += share * Math.max(0, this.#rings.strip.read(this.#place, SATURATED, step) - 1);
+    }
     return seconds / SATURATED_WINDOW_SECONDS;
   }
 
@@ -276,7 +271,9 @@ export class ServerHistory {
     return {
       end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / SECOND_MS),
       series: Object.fromEntries(series.filter(([name]) => name !== 'players' || this.#hasPlayers)),
-      state_changes: this.#changesAt(now, isFresh).map((change) => shown(change, clock)),
+      state_changes: this.#changesAt(now, isFresh)
+        .slice(-MAX_KEPT)
+        .map((change) => shown(change, clock)),
     };
   }
 
@@ -297,7 +294,7 @@ export class ServerHistory {
     if (step !== this.#stripStep) {
       const isSeen = (next: number) => next * STRIP_STEP_MS <= this.#freshUntil;
       const seenAt = (next: number, _: number, ring: number) => Number(ring === this.#shown && isSeen(next));
-      this.#rings.strip.advance(this.#place, step, seenAt);
+      this.#rings.strip.advance(this.#place, this.#stripStep, step, seenAt);
       this.#stripStep = step;
     }
     const second = Math.floor(now / SECOND_MS);
@@ -311,11 +308,8 @@ export class ServerHistory {
   /** Adds seconds to what was seen in a step, if it is still kept. */
   #add(ring: number, step: number, seconds: number): void {
     const { strip } = this.#rings;
+    if (step > this.#stripStep || step <= this.#stripStep - STRIP_POINTS) return;
     strip.write(this.#place, ring, step, Math.max(strip.read(this.#place, ring, step), 1) + seconds);
-  }
-
-  #secondsIn(ring: number, step: number): number {
-    return Math.max(0, this.#rings.strip.read(this.#place, ring, step) - 1);
   }
 
   #addPoint(sample: Sample, step: number, players: number | undefined): void {
@@ -331,11 +325,11 @@ export class ServerHistory {
     // The last value is repeated while it was fresh; the steps after that are unknown.
     const valueAt = (next: number, latest: number) =>
       next * STEP_MS <= this.#freshUntil ? latest : Number.NaN;
-    points.advance(this.#place, step, valueAt);
+    points.advance(this.#place, this.#pointStep, step, valueAt);
     for (const [ring, value] of values.entries()) points.write(this.#place, ring, step, value);
-    peaks.advance(this.#place, this.#pointStep, () => NO_PEAK);
     peaks.write(this.#place, PEAKS.indexOf('cpu'), this.#pointStep, this.#cpuPeak);
     peaks.write(this.#place, PEAKS.indexOf('memory'), this.#pointStep, this.#memoryPeak);
+    peaks.advance(this.#place, this.#pointStep, step - 1, () => NO_PEAK);
     this.#cpuPeak = NO_PEAK;
     this.#memoryPeak = NO_PEAK;
     this.#pointStep = step;
@@ -361,25 +355,23 @@ export class ServerHistory {
   #endGap(): void {
     this.#older = noMark();
     this.#newer = noMark();
-    if (this.#state === undefined || this.#state === 'unknown') return;
-    this.#change({ at: this.#freshUntil, state: 'unknown' });
-    this.#state = 'unknown';
+    if (this.#isKnown) this.#change({ at: this.#freshUntil, state: 'unknown' });
+  }
+
+  /** Is the state known as of the newest sample? */
+  get #isKnown(): boolean {
+    return this.#state !== undefined && this.#state !== 'unknown';
   }
 
   #changesAt(now: number, isFresh: boolean): readonly Change[] {
-    const isLost = !isFresh && this.#state !== undefined && this.#state !== 'unknown';
-    if (!isLost) return this.#changes;
-    const lost = { at: Math.min(now, this.#freshUntil), state: 'unknown' as const };
-    return [...this.#changes, lost].slice(-MAX_KEPT);
+    if (isFresh || !this.#isKnown) return this.#changes;
+    return [...this.#changes, { at: Math.min(now, this.#freshUntil), state: 'unknown' }];
   }
 
   #change(change: Change): void {
     this.#changes = [...this.#changes, change].slice(-MAX_KEPT);
+    this.#state = change.state;
   }
-}
-
-function isStop(change: Change, at: number): boolean {
-  return change.at === at && isOff(change.state);
 }
 
 function shown({ at, state, reason, exitCode }: Change, clock: WallClock): StateChange {

@@ -328,7 +328,7 @@ export class ServerRecord implements ServerReading {
 
   #see(observation: Seen): void {
     this.#power = explain([observation], this.#power);
-    for (const { at } of this.#power.pending) this.#past.wentOff(at);
+    for (const { at } of this.#power.pending) this.#past.stopped({ at });
     for (const stop of this.#power.decided) {
       this.#past.stopped(stop);
       this.#tell(stop);
