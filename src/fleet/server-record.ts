@@ -97,10 +97,6 @@ export class ServerRecord implements ServerReading {
     return source === undefined ? undefined : receivedAt;
   }
 
-  get startedAt(): number | undefined {
-    return this.#samples?.startedAt;
-  }
-
   get state(): ServerState {
     return this.#power.state;
   }
@@ -177,8 +173,9 @@ export class ServerRecord implements ServerReading {
       disk_read_bytes_total: known(sample?.diskReadBytes),
       disk_written_bytes_total: known(sample?.diskWrittenBytes),
       uptime_milliseconds: known(sample?.uptimeMs),
-      start_time_seconds:
-        isFresh && this.startedAt !== undefined ? unixSeconds(this.startedAt, clock) : undefined,
+      start_time_seconds: isFresh
+        ? known(unixSeconds(this.#samples?.startedAt ?? Number.NaN, clock))
+        : undefined,
       cpu_usage_peak_cores: history?.peak('cpu', now),
       memory_usage_peak_bytes: history?.peak('memory', now),
       state_changed_timestamp_seconds: isFresh && state !== 'unknown' ? unixSeconds(since, clock) : undefined,

@@ -23,6 +23,13 @@ const ASKED_AFTER_MS = 10_000;
 /** A counter that stays below its highest value for this long was reset, whatever else is known. */
 const MAX_HELD_MS = 60_000;
 
+const COUNTERS = [
+  'networkReceiveBytes',
+  'networkTransmitBytes',
+  'diskReadBytes',
+  'diskWrittenBytes',
+] as const;
+
 /** A longer gap between samples isn't counted as observed or running time, and no CPU time is assumed for it. */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
@@ -33,8 +40,8 @@ const MAX_SATURATED_GAP_MS = 5_000;
 export class ServerSamples {
   /** The newest accepted sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
   readonly newest = new Sample();
-  /** When the server started; stable between samples of one run; undefined if off or unknown. */
-  startedAt: number | undefined;
+  /** When the server started; stable between samples of one run; NaN if off or unknown. */
+  startedAt = Number.NaN;
   /** The node repeats the newest sample although the server continues to run. */
   isFrozen = false;
   /** For how long the server was monitored, was running, and was at its limits, on the monotonic clock. */
@@ -46,8 +53,8 @@ export class ServerSamples {
   cpuMs = Number.NaN;
   #observedAt = Number.NaN;
   #wasRunning = false;
-  /** Since when a counter has been shown instead of a lower value; undefined if none is. */
-  #heldSince: number | undefined;
+  /** Since when a counter has been shown instead of a lower value; NaN if none is. */
+  #heldSince = Number.NaN;
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
   /** The server was seen off or starting since the newest sample, so that its counters may restart. */
@@ -64,8 +71,8 @@ export class ServerSamples {
 
   /** Records the state that an event shows. */
   hinted(state: ServerState): void {
-    if (isOff(state)) this.startedAt = undefined;
-    this.#mayReset ||= isOff(state) || state === 'starting';
+    if (isOff(state)) this.startedAt = Number.NaN;
+    this.#mayReset ||= beginsAnew(state);
   }
 
   /** Records that the server was monitored, and whether it is running. */
@@ -83,8 +90,7 @@ export class ServerSamples {
   order(next: Sample, power: Power): SampleOrder {
     const { newest } = this;
     const isUninterrupted = !this.#isInterrupted && next.source === 'socket' && newest.source === 'socket';
-    const previous = newest.source === undefined ? undefined : newest;
-    const order = compareObservations(previous, next, offAt(power), isUninterrupted);
+    const order = compareObservations(newest, next, offAt(power), isUninterrupted);
     return isOutdated(power, next, order === 'restarted') ? 'older' : order;
   }
 
@@ -93,16 +99,15 @@ export class ServerSamples {
     const { source, receivedAt, uptimeMs } = next;
     const { source: sourceBefore, receivedAt: before, uptimeMs: uptimeBefore } = this.newest;
     const isStreamed = source === 'socket';
-    const isSettled = power.state === 'running' || power.state === 'stopping' || power.state === 'unknown';
-    this.#mayReset ||= !isSettled;
     const hasMoved = uptimeMs !== uptimeBefore;
+    this.#mayReset ||= beginsAnew(power.state);
     if (hasMoved) this.#uptimeMovedAt = receivedAt;
     this.isFrozen = this.#isStandingStill(next, power);
     if (isStreamed) this.#socketSampleAt = receivedAt;
     if (this.isFrozen) return false;
     this.#isInterrupted &&= !isStreamed;
     this.#show(next, restarted || this.#mayReset || power.starts !== this.#starts);
-    this.#mayReset = !isSettled;
+    this.#mayReset = beginsAnew(power.state);
     this.#starts = power.starts;
     this.observed(receivedAt, power.state === 'running');
     this.#used(receivedAt - before, next.cpuCores);
@@ -125,26 +130,22 @@ export class ServerSamples {
    */
   #show(next: Sample, mayReset: boolean): void {
     const { newest } = this;
-    const { memoryLimitBytes, networkReceiveBytes, networkTransmitBytes } = newest;
-    const { diskReadBytes, diskWrittenBytes } = newest;
-    newest.copy(next);
-    // A resources response doesn't contain the limit, so the value from the socket is kept.
-    if (Number.isNaN(next.memoryLimitBytes)) newest.memoryLimitBytes = memoryLimitBytes;
-    const isLower =
-      next.networkReceiveBytes < networkReceiveBytes ||
-      next.networkTransmitBytes < networkTransmitBytes ||
-      next.diskReadBytes < diskReadBytes ||
-      next.diskWrittenBytes < diskWrittenBytes;
     const { receivedAt } = next;
-    if (mayReset || !isLower || receivedAt - (this.#heldSince ?? receivedAt) >= MAX_HELD_MS) {
-      this.#heldSince = undefined;
-      return;
+    // A resources response doesn't contain the limit, so the value from the socket is kept.
+    if (Number.isNaN(next.memoryLimitBytes)) next.memoryLimitBytes = newest.memoryLimitBytes;
+    // By name, because a loop would cost each sample a lookup for each counter.
+    const isLower =
+      next.networkReceiveBytes < newest.networkReceiveBytes ||
+      next.networkTransmitBytes < newest.networkTransmitBytes ||
+      next.diskReadBytes < newest.diskReadBytes ||
+      next.diskWrittenBytes < newest.diskWrittenBytes;
+    if (mayReset || !isLower || receivedAt - this.#heldSince >= MAX_HELD_MS) {
+      this.#heldSince = Number.NaN;
+    } else {
+      if (Number.isNaN(this.#heldSince)) this.#heldSince = receivedAt;
+      for (const name of COUNTERS) if (next[name] < newest[name]) next[name] = newest[name];
     }
-    this.#heldSince ??= receivedAt;
-    newest.networkReceiveBytes = notBelow(networkReceiveBytes, next.networkReceiveBytes);
-    newest.networkTransmitBytes = notBelow(networkTransmitBytes, next.networkTransmitBytes);
-    newest.diskReadBytes = notBelow(diskReadBytes, next.diskReadBytes);
-    newest.diskWrittenBytes = notBelow(diskWrittenBytes, next.diskWrittenBytes);
+    newest.copy(next);
   }
 
   #used(gapMs: number, cores: number): void {
@@ -162,22 +163,17 @@ export class ServerSamples {
     if (memoryBytes >= SATURATED_FROM * memoryLimit) this.memorySaturatedMs += gapMs;
   }
 
-  #noteStart(next: Sample, restarted: boolean, power: Power): void {
-    const { uptimeMs, receivedAt, measuredFrom } = next;
-    if (isOff(power.state) || !(uptimeMs > 0)) {
-      this.startedAt = undefined;
-      return;
-    }
+  #noteStart({ uptimeMs, receivedAt, measuredFrom }: Sample, restarted: boolean, power: Power): void {
     const startedAt = receivedAt - uptimeMs;
     const jitter = START_JITTER_MS + (receivedAt - measuredFrom);
-    if (!restarted && this.startedAt !== undefined && Math.abs(startedAt - this.startedAt) <= jitter) return;
-    this.startedAt = startedAt;
+    if (isOff(power.state) || !(uptimeMs > 0)) this.startedAt = Number.NaN;
+    else if (restarted || !(Math.abs(startedAt - this.startedAt) <= jitter)) this.startedAt = startedAt;
   }
 }
 
-/** The value of a counter; NaN if there is none. */
-function notBelow(before: number, value: number): number {
-  return value < before ? before : value;
+/** May the counters of a server in this state begin anew? */
+function beginsAnew(state: ServerState): boolean {
+  return isOff(state) || state === 'starting';
 }
 
 /** Frames of one socket can overtake each other by at most this much. */
@@ -202,25 +198,24 @@ export type SampleOrder = 'newer' | 'older' | 'restarted';
  * for which every comparison is false.
  */
 export function compareObservations(
-  previous: Observation | undefined,
+  previous: Observation,
   next: Observation,
   /** When the server was last seen to go off, if it has not been on since. */
-  offAt?: number,
+  offAt = Number.NEGATIVE_INFINITY,
   /** Both arrived on one socket, with nothing withheld between them. */
   isUninterrupted = false,
 ): SampleOrder {
-  if (previous === undefined) return 'newer';
   if (isOfAnotherRun(previous, next, isUninterrupted)) return 'restarted';
   const grownMs = next.uptimeMs - previous.uptimeMs;
   const passedMs = sinceMeasured(previous, next);
   if (next.source === 'poll') {
     const isNextOfSameRun = grownMs > 0 && grownMs <= passedMs;
-    const isLater = previous.source === 'poll' || next.measuredFrom >= previous.receivedAt;
+    const isLater = previous.source !== 'socket' || next.measuredFrom >= previous.receivedAt;
     return isLater || isNextOfSameRun ? 'newer' : 'older';
   }
   const isOvertaking = previous.source === 'socket' && next.receivedAt - previous.receivedAt <= OVERTAKE_MS;
   if (!isOvertaking || saysOff(next)) return 'newer';
-  const offForMs = next.receivedAt - (offAt ?? Number.NEGATIVE_INFINITY);
+  const offForMs = next.receivedAt - offAt;
   // The run of this sample began before the server was seen off.
   if (offForMs <= OVERTAKE_MS) return next.uptimeMs > offForMs + TRANSIT_MS ? 'older' : 'newer';
   const isOfEarlier = previous.uptimeMs !== 0 && (grownMs < 0 || grownMs > passedMs + OVERTAKE_MS);

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Sample } from '../../../src/domain/server.ts';
 import {
   compareObservations,
   type Observation,
@@ -27,20 +28,16 @@ function poll(at: number, uptimeMs: number, tookMs = 0): Observation {
   };
 }
 
+const NOTHING: Observation = new Sample();
+
 const off = (at: number) => frame(at, 0, { state: 'offline' });
 
-type Row = [
-  title: string,
-  previous: Observation | undefined,
-  next: Observation,
-  verdict: SampleOrder,
-  offAt?: number,
-];
+type Row = [title: string, previous: Observation, next: Observation, verdict: SampleOrder, offAt?: number];
 
 describe('compareObservations', () => {
   it.each<Row>([
-    ['the first frame', undefined, frame(0, DAY), 'newer'],
-    ['the first poll', undefined, poll(0, DAY), 'newer'],
+    ['the first frame', NOTHING, frame(0, DAY), 'newer'],
+    ['the first poll', NOTHING, poll(0, DAY), 'newer'],
 
     ['a frame after a frame', frame(0, DAY), frame(1_000, DAY + 1_000), 'newer'],
     ['a late frame', frame(0, DAY), frame(1_000, DAY + 200), 'newer'],
