@@ -71,25 +71,3 @@ function readSentence(sentence: string): DaemonWords | undefined {
     ? undefined
     : { kind: 'exit code', code: Number(code) };
 }
-
-/** Only the sentence about a full disk is longer than this. */
-const MIN_DISK_FULL_FRAME_BYTES = 100;
-/** The color reset, as written in JSON. */
-const RESET = String.raw`\u001b[0m`.length;
-const [W, FULL_STOP, LIST_END, NEWLINE] = Buffer.from('w.]\n');
-
-/**
- * May the frame of a console line hold the sentence about a full disk? Checked for every line, and therefore only by its end: the
- * sentence ends with "now.", and few others do.
- */
-export function mayBeDiskFull(frame: Buffer): boolean {
-  if (frame.length < MIN_DISK_FULL_FRAME_BYTES) return false;
-  const end = frame[frame.length - 1] === NEWLINE ? frame.length - 2 : frame.length - 1;
-  // A daemon that orders its keys differently has the text elsewhere.
-  if (frame[end - 1] !== LIST_END) return true;
-  return endsAlike(frame, end - 3) || endsAlike(frame, end - 3 - RESET);
-}
-
-function endsAlike(frame: Buffer, at: number): boolean {
-  return frame[at] === FULL_STOP && frame[at - 1] === W;
-}

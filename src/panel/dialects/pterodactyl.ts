@@ -2,20 +2,23 @@ import { hasPrefix, printable } from '../../domain/secrets.ts';
 import type { ApiEndpoint } from '../../domain/telemetry.ts';
 import type { ErrorBody, PanelRequest, Requested } from '../dialect.ts';
 import {
-  asFields,
-  asText,
   BACKUPS_PER_PAGE,
-  decodeAccount,
   decodeBackupsPage,
-  decodeCredentials,
-  decodeListingPage,
   decodeNodesPage,
   decodeSchedules,
-  type Fields,
   NODES_PER_PAGE,
+} from './pterodactyl/lists.ts';
+import {
+  asFields,
+  asText,
+  decodeAccount,
+  decodeCredentials,
+  decodeListingPage,
+  decodeResources,
+  type Fields,
   parseJson,
 } from './pterodactyl/responses.ts';
-import { decodeResources, PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
+import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
 /** The client API and the console socket of Pterodactyl, shared by Pelican, Hydrodactyl and compatible panels; pages count from 1. */
 export const PTERODACTYL = {

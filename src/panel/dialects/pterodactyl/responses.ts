@@ -1,24 +1,19 @@
 import { isIP } from 'node:net';
 import { decodeJwt } from 'jose/jwt/decode';
 import { addresses, contains, formatEndpoint, MAX_PORT } from '../../../domain/addresses.ts';
-import type { NodeCapacity } from '../../../domain/reading.ts';
 import { printable } from '../../../domain/secrets.ts';
 import {
   type BlockedReason,
   DAEMONS,
-  finiteLimit,
   type Limit,
   type Limits,
   MIB,
+  parseServerState,
+  Sample,
+  type ServerState,
   SHORT_ID_LENGTH,
 } from '../../../domain/server.ts';
-import {
-  type Backup,
-  type Credentials,
-  type ListedServer,
-  type Schedule,
-  ShapeError,
-} from '../../dialect.ts';
+import { type Credentials, type ListedServer, type Resources, ShapeError } from '../../dialect.ts';
 
 /** An object with unknown fields; JSON arrays are excluded. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -50,12 +45,6 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** An ISO time in Unix milliseconds. */
-export function instant(value: unknown): number | undefined {
-  const ms = Date.parse(asText(value) ?? '');
-  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** On the wire, 0 means unlimited. */
@@ -307,90 +296,92 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
   }
 }
 
-/** The most backups that panels return on one page. */
-export const BACKUPS_PER_PAGE = 50;
+/** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
+export const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
-/** The completed backups on one page of a server's list, in the panel's order. */
-export function decodeBackupsPage(body: unknown) {
-  const { usable: backups, totalPages } = entriesOf(body, BACKUPS_PER_PAGE, decodeBackup);
-  return { backups, totalPages };
-}
+/** Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU time useless for ever. */
+export const MAX_CPU_PERCENT = 1_000_000;
 
-/**
- * A backup in a server's list; undefined while it isn't complete. A failed backup stays in the list until someone
- * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
- * or when they give up waiting for a report (after 6 hours by default).
- */
-function decodeBackup(attributes: Fields): Backup | undefined {
-  const { is_successful: isSuccessful, completed_at: completedAt, bytes } = attributes;
-  const completedAtMs = instant(completedAt);
-  // The outcome is false from the start: without a completion time, the backup is in progress.
-  if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
-  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
-  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
-}
+/** On the wire, CPU is in percent of one core with three decimals. */
+const STEPS_PER_PERCENT = 1_000;
+const STEPS_PER_CORE = 100_000;
 
-/** More than people make; panels don't page them. */
-const MAX_SCHEDULES = 1_000;
-
-export function decodeSchedules(body: unknown): readonly Schedule[] {
-  return entriesOf(body, MAX_SCHEDULES, decodeSchedule).usable;
-}
+/** Counts the fields that could not be used. */
+type BadFieldCount = { bad: number };
 
 /**
- * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined without a number or a name. Without its
- * tasks in the response, it counts as having some.
+ * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
+ * unusable fields. Never throws.
  */
-function decodeSchedule(attributes: Fields): Schedule | undefined {
-  const { id } = attributes;
-  const name = asText(attributes['name']);
-  if (!Number.isSafeInteger(id) || name === undefined) return undefined;
-  const tasks = valueIn(attributes, 'relationships', 'tasks', 'data');
-  return {
-    id: id as number,
-    name,
-    isDue: attributes['is_active'] === true && !(Array.isArray(tasks) && tasks.length === 0),
-    isProcessing: attributes['is_processing'] === true,
-    lastRunMs: instant(attributes['last_run_at']),
-    nextRunMs: instant(attributes['next_run_at']),
-  };
+export function decodeStats(payload: unknown, sample: Sample): number {
+  sample.clear();
+  const count: BadFieldCount = { bad: 0 };
+  const stats = asFields(payload);
+  if (stats === undefined) return 1;
+  sample.state = stateOf(stats['state'], count);
+  sample.memoryBytes = quantity(stats['memory_bytes'], count);
+  // A server that was never started reports 0: its limit is unknown.
+  sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
+  sample.cpuCores = coresOf(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.diskBytes = quantity(stats['disk_bytes'], count);
+  const network = nested(stats['network'], count);
+  sample.networkReceiveBytes = quantity(network?.['rx_bytes'], count);
+  sample.networkTransmitBytes = quantity(network?.['tx_bytes'], count);
+  const disk = nested(stats['disk_io'], count);
+  sample.diskReadBytes = quantity(disk?.['read_bytes'], count);
+  sample.diskWrittenBytes = quantity(disk?.['write_bytes'], count);
+  sample.uptimeMs = quantity(stats['uptime'], count, MAX_UPTIME_MS);
+  return count.bad;
 }
 
-/** Panels return as many as are requested; all nodes of most panels fit. */
-export const NODES_PER_PAGE = 100;
+/** The sample in a response of the resources endpoint; a state of `missing` means no data. */
+export function decodeResources(body: unknown): Resources {
+  const attributes = attributesOf(body);
+  if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
+  const { current_state: state, is_suspended: isSuspended, resources } = attributes;
+  if (state === undefined && resources === undefined) {
+    throw new ShapeError('expected "current_state" and "resources" in "attributes"');
+  }
+  const suspended = isSuspended === true;
+  const badFlag = isSuspended === undefined || typeof isSuspended === 'boolean' ? 0 : 1;
+  if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
 
-/** The nodes on one page of the application API's list, in the panel's order. */
-export function decodeNodesPage(body: unknown) {
-  const { usable: nodes, totalPages } = entriesOf(body, NODES_PER_PAGE, decodeNode);
-  return { nodes, totalPages };
+  const sample = new Sample();
+  const count: BadFieldCount = { bad: badFlag };
+  sample.state = stateOf(state, count);
+  const wire = nested(resources, count);
+  sample.memoryBytes = quantity(wire?.['memory_bytes'], count);
+  sample.cpuCores = coresOf(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.diskBytes = quantity(wire?.['disk_bytes'], count);
+  sample.networkReceiveBytes = quantity(wire?.['network_rx_bytes'], count);
+  sample.networkTransmitBytes = quantity(wire?.['network_tx_bytes'], count);
+  sample.uptimeMs = quantity(wire?.['uptime'], count, MAX_UPTIME_MS);
+  return { sample: sample, suspended, badFields: count.bad };
 }
 
-/**
- * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
- * configuration needs); undefined without a name.
- */
-function decodeNode(attributes: Fields): NodeCapacity | undefined {
-  const name = asText(attributes['name']);
-  if (name === undefined) return undefined;
-  const allocated = asFields(attributes['allocated_resources']);
-  return {
-    name,
-    memory_bytes: finiteLimit(limit(attributes['memory'], MIB)),
-    disk_bytes: finiteLimit(limit(attributes['disk'], MIB)),
-    memory_allocated_bytes: sumOfLimits(allocated?.['memory']),
-    disk_allocated_bytes: sumOfLimits(allocated?.['disk']),
-    memory_overallocation_ratio: overallocation(attributes['memory_overallocate']),
-    disk_overallocation_ratio: overallocation(attributes['disk_overallocate']),
-    maintenance: Number(attributes['maintenance_mode'] === true),
-  };
+/** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
+export function coresOf(percent: number): number {
+  return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
 }
 
-function sumOfLimits(value: unknown): number | undefined {
-  return value === 0 ? 0 : finiteLimit(limit(value, MIB));
+function stateOf(word: unknown, count: BadFieldCount): ServerState | undefined {
+  if (typeof word === 'string') return parseServerState(word);
+  if (word !== undefined) count.bad += 1;
+  return undefined;
 }
 
-/** In percent on the wire, where -1 means that any amount may be allocated. */
-function overallocation(value: unknown): number | undefined {
-  if (value === -1) return Number.POSITIVE_INFINITY;
-  return typeof value === 'number' && value >= 0 ? value / 100 : undefined;
+/** A usable number; NaN if it wasn't sent or is unusable, which is counted. */
+function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number {
+  if (value === undefined) return Number.NaN;
+  // Adding 0 turns -0, which JSON can carry, into 0.
+  if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
+  count.bad += 1;
+  return Number.NaN;
+}
+
+/** The object in a field; undefined if it wasn't sent or isn't an object, which is counted. */
+function nested(value: unknown, count: BadFieldCount): Fields | undefined {
+  const fields = asFields(value);
+  if (fields === undefined && value !== undefined) count.bad += 1;
+  return fields;
 }

@@ -1,106 +1,8 @@
-import { parseServerState, Sample, SERVER_STATES, type ServerState } from '../../../domain/server.ts';
-import {
-  type ClientMessage,
-  type DaemonWords,
-  type DecodedFrame,
-  type FrameHandler,
-  type Resources,
-  type ServerMessage,
-  ShapeError,
-} from '../../dialect.ts';
-import { mayBeDiskFull, readDaemonWords } from '../daemon-words.ts';
+import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.ts';
+import type { ClientMessage, DaemonWords, DecodedFrame, FrameHandler, ServerMessage } from '../../dialect.ts';
+import { readDaemonWords } from '../daemon-words.ts';
 import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './refusals.ts';
-import { asFields, attributesOf, type Fields, parseJson } from './responses.ts';
-
-/** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
-const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
-
-/** Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU time useless for ever. */
-const MAX_CPU_PERCENT = 1_000_000;
-
-/** On the wire, CPU is in percent of one core with three decimals. */
-const STEPS_PER_PERCENT = 1_000;
-const STEPS_PER_CORE = 100_000;
-
-/** Counts the fields that could not be used. */
-type BadFieldCount = { bad: number };
-
-/**
- * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
- * unusable fields. Never throws.
- */
-export function decodeStats(payload: unknown, sample: Sample): number {
-  sample.clear();
-  const count: BadFieldCount = { bad: 0 };
-  const stats = asFields(payload);
-  if (stats === undefined) return 1;
-  sample.state = stateOf(stats['state'], count);
-  sample.memoryBytes = quantity(stats['memory_bytes'], count);
-  // A server that was never started reports 0: its limit is unknown.
-  sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
-  sample.cpuCores = coresOf(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
-  sample.diskBytes = quantity(stats['disk_bytes'], count);
-  const network = nested(stats['network'], count);
-  sample.networkReceiveBytes = quantity(network?.['rx_bytes'], count);
-  sample.networkTransmitBytes = quantity(network?.['tx_bytes'], count);
-  const disk = nested(stats['disk_io'], count);
-  sample.diskReadBytes = quantity(disk?.['read_bytes'], count);
-  sample.diskWrittenBytes = quantity(disk?.['write_bytes'], count);
-  sample.uptimeMs = quantity(stats['uptime'], count, MAX_UPTIME_MS);
-  return count.bad;
-}
-
-/** The sample in a response of the resources endpoint; a state of `missing` means no data. */
-export function decodeResources(body: unknown): Resources {
-  const attributes = attributesOf(body);
-  if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
-  const { current_state: state, is_suspended: isSuspended, resources } = attributes;
-  if (state === undefined && resources === undefined) {
-    throw new ShapeError('expected "current_state" and "resources" in "attributes"');
-  }
-  const suspended = isSuspended === true;
-  const badFlag = isSuspended === undefined || typeof isSuspended === 'boolean' ? 0 : 1;
-  if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
-
-  const sample = new Sample();
-  const count: BadFieldCount = { bad: badFlag };
-  sample.state = stateOf(state, count);
-  const wire = nested(resources, count);
-  sample.memoryBytes = quantity(wire?.['memory_bytes'], count);
-  sample.cpuCores = coresOf(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
-  sample.diskBytes = quantity(wire?.['disk_bytes'], count);
-  sample.networkReceiveBytes = quantity(wire?.['network_rx_bytes'], count);
-  sample.networkTransmitBytes = quantity(wire?.['network_tx_bytes'], count);
-  sample.uptimeMs = quantity(wire?.['uptime'], count, MAX_UPTIME_MS);
-  return { sample: sample, suspended, badFields: count.bad };
-}
-
-/** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
-function coresOf(percent: number): number {
-  return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
-}
-
-function stateOf(word: unknown, count: BadFieldCount): ServerState | undefined {
-  if (typeof word === 'string') return parseServerState(word);
-  if (word !== undefined) count.bad += 1;
-  return undefined;
-}
-
-/** A usable number; NaN if it wasn't sent or is unusable, which is counted. */
-function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number {
-  if (value === undefined) return Number.NaN;
-  // Adding 0 turns -0, which JSON can carry, into 0.
-  if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
-  count.bad += 1;
-  return Number.NaN;
-}
-
-/** The object in a field; undefined if it wasn't sent or isn't an object, which is counted. */
-function nested(value: unknown, count: BadFieldCount): Fields | undefined {
-  const fields = asFields(value);
-  if (fields === undefined && value !== undefined) count.bad += 1;
-  return fields;
-}
+import { asFields, coresOf, decodeStats, MAX_CPU_PERCENT, MAX_UPTIME_MS, parseJson } from './responses.ts';
 
 const FRAME_START = Buffer.from('{"event":"stats","args":["{');
 const FRAME_END = Buffer.from('}"]}');
@@ -389,6 +291,28 @@ function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | und
   const [line] = 'bad' in message ? NO_ARGS : message.args;
   const words = line === undefined ? undefined : readDaemonWords(line);
   return isStopToExplain || words?.kind === 'disk full' ? words : undefined;
+}
+
+/** Only the sentence about a full disk is longer than this. */
+const MIN_DISK_FULL_FRAME_BYTES = 100;
+/** The color reset, as written in JSON. */
+const RESET = String.raw`\u001b[0m`.length;
+const [W, FULL_STOP, LIST_END] = Buffer.from('w.]');
+
+/**
+ * May the frame of a console line hold the sentence about a full disk? Checked for every line, and therefore only by its end: the
+ * sentence ends with "now.", and few others do.
+ */
+function mayBeDiskFull(frame: Buffer): boolean {
+  if (frame.length < MIN_DISK_FULL_FRAME_BYTES) return false;
+  const end = frame[frame.length - 1] === NEWLINE ? frame.length - 2 : frame.length - 1;
+  // A daemon that orders its keys differently has the text elsewhere.
+  if (frame[end - 1] !== LIST_END) return true;
+  return endsAlike(frame, end - 3) || endsAlike(frame, end - 3 - RESET);
+}
+
+function endsAlike(frame: Buffer, at: number): boolean {
+  return frame[at] === FULL_STOP && frame[at - 1] === W;
 }
 
 /** The functions don't use `this`, so a session can take the ones that it calls for every frame out once. */
