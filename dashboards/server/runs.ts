@@ -1,4 +1,3 @@
-import { OLD_BACKUP_SECONDS } from '../../src/domain/problems.ts';
 import {
   GOOD,
   LIMITED,
@@ -12,6 +11,10 @@ import {
   wordsFor,
 } from '../appearance.ts';
 import type { Section } from '../board.ts';
+
+/** The age from which on the newest successful backup is too old. */
+export const OLD_BACKUP_SECONDS = 604_800;
+
 import { coloredByName, graph, timeline } from '../panels.ts';
 import {
   byGrowth,

@@ -6,14 +6,10 @@ export interface Endpoint {
   readonly port?: number;
 }
 
-const PARTS = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/;
-/** The highest valid port. */
 export const MAX_PORT = 65_535;
+const PARTS = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/;
 
-/**
- * Parses `host`, `host:port` and `:port`, with IPv6 in brackets; undefined for any other text. The host is empty if there is
- * none.
- */
+/** Parses `host`, `host:port` and `:port` (then the host is empty), with IPv6 in brackets; undefined for any other text. */
 export function parseEndpoint(text: string): Endpoint | undefined {
   const [, host = '', digits] = PARTS.exec(text) ?? [];
   if (digits === undefined) return host === '' ? undefined : { host: unbracketed(host) };

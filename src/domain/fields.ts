@@ -2,7 +2,7 @@ import { MIB } from './server.ts';
 
 /** A number of a server: its name says its unit, and `_total` that it is a counter, as in Prometheus. */
 export interface Field {
-  /** What it is: the text of the metric `gameserver_<name>`; absent if there is no such metric. */
+  /** The text of the metric `gameserver_<name>`; absent if there is no such metric. */
   readonly help?: string;
   /** Rounds it as the page displays it: more digits would be sent but not seen. Absent if the page doesn't receive it. */
   readonly shown?: (value: number) => number;
@@ -29,8 +29,8 @@ export const FIELDS = {
     help: 'Bytes sent over the network since the server started, as reported by the panel.',
   },
   /** Over the last 5 to 10 seconds, or between two polls; as is the next. */
-  network_receive_bytes_per_second: { shown: roundedRate },
-  network_transmit_bytes_per_second: { shown: roundedRate },
+  network_receive_bytes_per_second: { shown: (value) => shortened(value, 2) },
+  network_transmit_bytes_per_second: { shown: (value) => shortened(value, 2) },
   disk_read_bytes_total: {
     help: 'Bytes read from disk since the server started; absent if the panel does not report them.',
   },
@@ -115,7 +115,6 @@ export const FIELDS = {
 } satisfies Record<string, Field>;
 
 export type FieldName = keyof typeof FIELDS;
-
 export const FIELD_ENTRIES = Object.entries(FIELDS) as readonly (readonly [FieldName, Field])[];
 
 /** The numbers of a schedule, in the order of their metrics `gameserver_schedule_<name>`. */
@@ -145,10 +144,6 @@ function hundredths(value: number): number {
 /** Rounded to three significant digits of its MiB. */
 function roundedSize(bytes: number): number {
   return shortened(bytes / MIB, 3) * MIB;
-}
-
-function roundedRate(bytesPerSecond: number): number {
-  return shortened(bytesPerSecond, 2);
 }
 
 /** A whole number rounded to this many significant digits. */

@@ -3,7 +3,6 @@
  * of `cause` in the log, in `/api/v1`, in doctor's JSON and in the labels of metrics.
  */
 export interface CauseCodes {}
-
 export type CauseCode = keyof CauseCodes;
 
 /** What went wrong: the cause, and a detail from whatever detected it, on one line and without secrets. */
@@ -21,32 +20,21 @@ export const SATURATED_FROM = 0.95;
 export const CPU_SATURATED_SHARE = 0.5;
 export const SATURATED_WINDOW_SECONDS = 600;
 
-/** How far back crashes are counted for a crash loop. */
-export const LOOP_SECONDS = 3_600;
-
-/** Crashes within that time that make a loop. */
-export const LOOP_CRASHES = 3;
-
 /**
- * Crashes and unexplained stops within that time that make a loop. The number is higher because the reason for a polled server's
- * stop is unknown, and it may have been a restart by a person.
+ * Crashes within that time that make a crash loop, and crashes and unexplained stops that do: the reason for a polled server's stop
+ * is unknown, and it may have been a restart by a person.
  */
+export const LOOP_SECONDS = 3_600;
+export const LOOP_CRASHES = 3;
 export const LOOP_STOPS = 5;
 
 /** A game may take this long to load before it responds to queries. */
 export const LOADING_SECONDS = 600;
 
-/** The age from which on the newest successful backup is too old. */
-export const OLD_BACKUP_SECONDS = 604_800;
-
-/** A problem of a server: its name, what to do about it, and whether the server is down (an error) or may soon be. */
-interface TroubleWords {
-  readonly title: string;
-  readonly action: string;
-  readonly severity: 'error' | 'warning';
-}
-
-/** The problems of servers that the status page and the dashboards show, by the code that the recording rules give them. */
+/**
+ * The problems of servers that the status page and the dashboards show, by the code that the recording rules give them: the name,
+ * what to do about it, and whether the server is down (an error) or may soon be.
+ */
 export const TROUBLES = {
   stopped_disk_full: {
     title: 'stopped, disk full',
@@ -100,4 +88,4 @@ export const TROUBLES = {
     action: 'Check its console for the cause.',
     severity: 'warning',
   },
-} as const satisfies Readonly<Record<string, TroubleWords>>;
+} as const satisfies Record<string, { title: string; action: string; severity: 'error' | 'warning' }>;

@@ -3,7 +3,11 @@ import type { Problem } from './problems.ts';
 import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
 import type { Clock } from './time.ts';
 
-/** How a server is being monitored, in one word; the `condition` label of the self-metrics. */
+/**
+ * How a server is being monitored, the `condition` label of the self-metrics: `waiting` for its first call, `connecting`,
+ * `streaming` by socket, `polling` by REST, `failing` (retrying without fresh data), `blocked` for a reason that only a person can
+ * lift, `stopped`.
+ */
 export const CONDITIONS = [
   'waiting',
   'connecting',
@@ -13,22 +17,19 @@ export const CONDITIONS = [
   'blocked',
   'stopped',
 ] as const;
-
-/**
- * How a server is being monitored:
- * `waiting` for its first call, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying without fresh data),
- * `blocked` for a reason that only a person can lift, `stopped`.
- */
 export type Condition = (typeof CONDITIONS)[number];
 
-/** A session's condition, and the problem behind it. */
+/** A session's condition, and why the server can't be monitored as configured. */
 export interface CollectionStatus {
   readonly condition: Condition;
-  readonly blocked?: BlockedReason;
+  readonly blocked?: BlockedReason | undefined;
   readonly problem?: Problem;
 }
 
-/** Every value of the `reason` label of `gameserver_stops_total`. */
+/**
+ * Why a server stopped, the `reason` label of `gameserver_stops_total`: someone requested it, it `exited` by itself with code 0, it
+ * crashed, the kernel killed it for its memory usage, the daemon stopped it for its disk usage, or the reason is unknown.
+ */
 export const STOP_REASONS = [
   'requested',
   'exited',
@@ -37,18 +38,13 @@ export const STOP_REASONS = [
   'disk_full',
   'unknown',
 ] as const;
-
-/**
- * Why a server stopped: someone requested it, it `exited` by itself with code 0, it crashed, the kernel killed it for its memory
- * usage, the daemon stopped it for its disk usage, or the reason is unknown.
- */
 export type StopReason = (typeof STOP_REASONS)[number];
 
-const CRASHES: ReadonlySet<StopReason> = new Set<StopReason>(['crashed', 'out_of_memory', 'disk_full']);
+const CRASHES = new Set<StopReason | undefined>(['crashed', 'out_of_memory', 'disk_full']);
 
 /** Whether the server stopped without anybody requesting it. */
 export function isCrash(reason: StopReason | undefined): boolean {
-  return reason !== undefined && CRASHES.has(reason);
+  return CRASHES.has(reason);
 }
 
 /** How long the crash of a server that is allowed to be off counts. */
@@ -56,16 +52,20 @@ export const CRASH_WINDOW_SECONDS = 900;
 
 /** How often a server stopped, by reason. */
 export type StopCounts = Readonly<Record<StopReason, number>>;
-
 export const NO_STOPS = Object.fromEntries(STOP_REASONS.map((reason) => [reason, 0])) as StopCounts;
 
-/** A stop of a server whose reason is decided. */
+/** A stop whose reason is decided, in monotonic milliseconds; without an exit code if the node reported none. */
 export interface LastStop {
-  /** Monotonic milliseconds. */
   readonly at: number;
   readonly reason: StopReason;
-  /** Absent if the node reported none. */
   readonly exitCode?: number | undefined;
+}
+
+/** Such a stop as metrics and pages show it, in Unix time. */
+export interface ShownStop {
+  readonly timestamp_seconds: number;
+  readonly reason: StopReason;
+  readonly exit_code?: number | undefined;
 }
 
 /** A value that is read once per interval stays valid for this many, so that one read may fail. */
@@ -92,31 +92,17 @@ export interface ScheduleReading extends Readonly<Partial<Record<keyof typeof SC
 export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming', 'refreshing'] as const;
 export type SocketState = (typeof SOCKET_STATES)[number];
 
-/** A stop as metrics and pages show it. */
-export interface ShownStop {
-  /** Unix time. */
-  readonly timestamp_seconds: number;
-  readonly reason: StopReason;
-  /** Absent if the node reported none. */
-  readonly exit_code?: number | undefined;
-}
-
 /**
  * One server at one instant: the only form in which metrics, JSON and pages read it. It contains what is fresh, with limits
  * resolved and in the metrics' units; what is unknown, unlimited or stale is undefined. Times are Unix times in seconds.
  */
-export interface Snapshot extends Readonly<Record<FieldName, number | undefined>> {
-  /** The instant. */
+export interface Snapshot extends Readonly<Record<FieldName, number | undefined>>, CollectionStatus {
   readonly timestamp_seconds: number;
   readonly target: ServerTarget;
   /** The node's name in the server list, else the host and port of its console socket. */
   readonly node: string | undefined;
   /** `unknown` without a fresh sample. */
   readonly state: ServerState;
-  readonly condition: Condition;
-  readonly blocked: BlockedReason | undefined;
-  /** Why the server can't be monitored as configured. */
-  readonly problem: Problem | undefined;
   /** Why its game can't be queried, while it is running. */
   readonly query_problem: Problem | undefined;
   /** The source of the newest sample, even of a stale one. */
@@ -141,34 +127,26 @@ export const CHART_SERIES = [
   'network_transmit_bytes_per_second',
   'players',
 ] as const satisfies readonly (keyof Snapshot)[];
-
 export type ChartSeries = (typeof CHART_SERIES)[number];
 
 /** Seconds between two points of a chart, and the number of points: five minutes. */
 export const STEP_SECONDS = 5;
 export const POINTS = 60;
 
-/** The server changed to another state; `unknown` if it stopped sending samples. */
-export interface StateChange {
+/** The server changed to another state (`unknown` if it stopped sending samples), and why it stopped, once that is known. */
+export interface StateChange extends Partial<ShownStop> {
   readonly timestamp_seconds: number;
   readonly state: ServerState;
-  /** Why it stopped, once that is known. */
-  readonly reason?: StopReason;
-  readonly exit_code?: number;
 }
 
-/** The last minutes of one server. */
+/** The last minutes of one server, up to its newest point. */
 export interface RecentHistory {
-  /** Unix time in seconds of the newest point. */
   readonly end_timestamp_seconds: number;
   /** Oldest first; null if there was no fresh value. `players` is absent if the game was never queried. */
   readonly series: Readonly<Partial<Record<ChartSeries, readonly (number | null)[]>>>;
-  /** Newest last. */
+  /** Oldest first. */
   readonly state_changes: readonly StateChange[];
 }
-
-/** The conversion of monotonic instants to Unix times. */
-export type WallClock = Pick<Clock, 'toUnixMs'>;
 
 /** One server of the fleet; only the fleet changes it. `now` is a monotonic instant in milliseconds. */
 export interface ServerReading {
@@ -176,8 +154,8 @@ export interface ServerReading {
   readonly node: string | undefined;
   readonly status: CollectionStatus;
   readonly socketState: SocketState;
-  snapshot(now: number, clock: WallClock): Snapshot;
-  history(now: number, clock: WallClock): RecentHistory;
+  snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
+  history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory;
   /** Its states in the last two hours, in the form of `stripText`; empty before the first. */
   strip(now: number): string;
 }
@@ -186,7 +164,7 @@ export interface ServerReading {
 export interface BudgetReading {
   /** Calls a minute to which the exporter limits itself. */
   readonly limitPerMinute: number;
-  /** Is that the configuration's, so that there is no limit to learn? */
+  /** Whether the configuration sets it, so that there is no limit to learn. */
   readonly isPinned: boolean;
   /** Calls made in the last 60 s. */
   readonly usedLastMinute: number;
@@ -220,16 +198,15 @@ export interface DiscoveryReading {
   readonly ambiguous: number;
   /** When every page was last read, in Unix milliseconds; undefined before the first time. */
   readonly succeededUnixMs: number | undefined;
-  /** Walks through the server list that missed a page or an entry. */
+  /** Walks that missed a page or an entry. */
   readonly failures: number;
 }
 
 /** The state of one node of a panel. */
 export interface NodeReading {
   readonly name: string;
-  /** Can its servers be monitored? */
+  /** Whether its servers can be monitored; `problem` is the reason if not. */
   readonly up: boolean;
-  /** The reason if not. */
   readonly problem?: Problem | undefined;
 }
 
@@ -241,7 +218,7 @@ export interface NodeCapacity extends Readonly<Partial<Record<keyof typeof NODE_
 /** All that is known about one panel. */
 export interface PanelReading {
   readonly name: string;
-  /** Does the panel's API respond and accept the API key? */
+  /** Whether its API responds and accepts the API key. */
   readonly up: boolean;
   /** Whether failures are a node's, a path's or the panel's is being tried. */
   readonly isJudging?: boolean;
@@ -257,25 +234,25 @@ export interface PanelReading {
   readonly discovery?: DiscoveryReading;
 }
 
-/** The fleet as metrics and pages see it. */
+/** The fleet as metrics and pages see it, in the configuration's order. */
 export interface FleetReading {
-  /** Panels in the configuration's order. */
   panels(): readonly PanelReading[];
-  /** A snapshot of the servers in the configuration's order: it doesn't change when servers are added or removed. */
+  /** These servers: the list doesn't change when some are added or removed. */
   servers(): readonly ServerReading[];
 }
 
 /** The points of a state strip: two hours in steps of two minutes. */
 export const STRIP_POINTS = 60;
 
-/** What a server did during a point of its strip, from the least to the most serious: the worst state of the two minutes is kept. */
+/**
+ * What a server did during a point of its strip, from the least to the most serious, of which the worst is kept: `changing` while
+ * it starts or stops, `off` if nothing shows that it should be running, otherwise `down`.
+ */
 export const STRIP_STATES = ['unknown', 'running', 'changing', 'off', 'down'] as const;
-
-/** `changing` while it starts or stops; `off` if nothing shows that it should be running, otherwise `down`. */
 export type StripState = (typeof STRIP_STATES)[number];
 
-/** A part of a strip with one state: how many points are in that state, or how many seconds the server was. */
-export interface StripPart {
+/** How many points of a strip have this state, or how many seconds the server was in it. */
+interface StripPart {
   readonly state: StripState;
   readonly amount: number;
 }

@@ -2,7 +2,7 @@
  * How the API keys of panels begin (app/Models/ApiKey.php of each; shared/src/models/user_api_key.rs of Calagopus). A client key has the
  * rights of one account; an application key administers the panel, and the client API rejects it.
  */
-export const API_KEY_PREFIXES = {
+const API_KEY_PREFIXES = {
   // Pterodactyl, Pelican, and Pelican until September 2025.
   client: ['ptlc_', 'pacc_', 'plcn_'],
   application: ['ptla_', 'papp_', 'peli_'],
@@ -13,12 +13,11 @@ export const API_KEY_PREFIXES = {
 } as const;
 
 const { either, ...others } = API_KEY_PREFIXES;
-
 /**
  * An API key, as the source of a regular expression. Prefixes that are words are followed by at least half a key, because servers
  * may be named like that.
  */
-export const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
+const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
 
 /** The prefixes of a kind of API key, in words. */
 export function prefixWords(kind: keyof typeof API_KEY_PREFIXES): string {
@@ -28,7 +27,6 @@ export function prefixWords(kind: keyof typeof API_KEY_PREFIXES): string {
 /** What to do about an application key. */
 export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixWords('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
 
-/** Whether the key begins as this kind of keys does. */
 export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
   return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));
 }
@@ -37,10 +35,9 @@ const MAX_KEY_LENGTH = 4_096;
 
 /** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
 export function apiKeyProblem(key: string): string | undefined {
-  if (hasPrefix(key, 'application')) {
-    return `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`;
-  }
-  return keyTextProblem(key);
+  return hasPrefix(key, 'application')
+    ? `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`
+    : keyTextProblem(key);
 }
 
 /** What keeps a text from being an API key of any kind, without quoting it; undefined if nothing does. */
@@ -69,7 +66,6 @@ export function apiKeyOfFile(content: string): string {
   return content.replace(/\r?\n$/, '');
 }
 
-/** Replaces a secret. */
 const REDACTED = '<secret>';
 
 /** Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at least 32 characters. */
@@ -88,7 +84,6 @@ export class KnownSecrets {
   /** Undefined if it has to be compiled again. */
   #pattern: RegExp | undefined;
 
-  /** The length of the longest secret. */
   get longest(): number {
     return Math.max(0, ...Array.from(this.#written, ({ length }) => length));
   }
@@ -164,20 +159,14 @@ export class Secret {
   }
 }
 
-/** The maximum length of external text that is shown. */
-const MAX_SHOWN = 200;
-
-/** How much of an external text may be shown, in UTF-16 units, so that the work doesn't depend on its length. */
-const MAX_READ = 1_024;
+/** The maximum length of external text that is shown, and of what may be, so that the work doesn't depend on the text's length. */
+const [MAX_SHOWN, MAX_READ] = [200, 1_024];
 
 // Matches whole escape sequences, so that no "[31m" remains.
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
 
-/**
- * External text as one line that is safe for a log or a terminal: no escapes, no control characters, no known secrets, limited
- * length.
- */
+/** External text as one short line that is safe for a log or a terminal: no escapes, control characters or known secrets. */
 export function printable(text: string): string {
   const isWhole = text.length <= MAX_READ;
   // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.

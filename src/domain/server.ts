@@ -1,4 +1,4 @@
-/** A limit from the configuration or the server list; `unlimited` if there is none. */
+/** A limit from the configuration or the server list. */
 export type Limit = number | 'unlimited';
 
 /** Panels give limits of memory and disk in MiB. */
@@ -13,27 +13,22 @@ export interface Limits {
   readonly swapBytes?: Limit;
   /** Weight of the server's block I/O, 10 to 1000; known only from a server list. */
   readonly ioWeight?: number;
-  /**
-   * The server list's memory limit; it applies if the configuration and the node give none, because nodes grant slightly more.
-   */
+  /** The server list's; it applies if the configuration and the node give none, because nodes grant slightly more. */
   readonly listedMemoryBytes?: number;
 }
 
 /**
- * The memory limit to show, in bytes: the configuration or an "unlimited" in the server list takes precedence, then the limit
- * reported by the node (0 means that its socket never saw the server run), then the number in the server list.
+ * The memory limit to show: the configuration's or an "unlimited" in the server list, else the one that the node reports (0 means
+ * that its socket never saw the server run), else the number in the server list.
  */
 export function memoryLimitOf(
-  { memoryBytes, listedMemoryBytes }: Pick<Limits, 'memoryBytes' | 'listedMemoryBytes'>,
+  { memoryBytes, listedMemoryBytes }: Limits,
   reportedBytes: number | undefined,
 ): Limit | undefined {
   return memoryBytes ?? (reportedBytes || listedMemoryBytes);
 }
 
-/**
- * The limit as a number; undefined if unlimited or unknown. 0 on the wire means "no limit" or "never started", so it isn't a
- * limit either.
- */
+/** The limit as a number; undefined if unlimited or unknown, as 0 on the wire is ("no limit" or "never started"). */
 export function finiteLimit(limit: Limit | undefined): number | undefined {
   return typeof limit === 'number' && limit > 0 ? limit : undefined;
 }
@@ -52,25 +47,20 @@ export const DAEMONS = ['wings', 'elytra'] as const;
 export interface QuerySettings {
   /** A type name of the query library, such as `minecraft`. */
   readonly type: string;
-  /**
-   * `host:port`, or a host alone to use the port of the default allocation; if absent, the whole default allocation. IPv6 in
-   * brackets.
-   */
+  /** `host:port`, or a host alone to use the port of the default allocation; if absent, the whole default allocation. */
   readonly address?: string;
   readonly intervalMs: number;
   /** The type follows from the egg, so the game may not respond to queries at all. */
   readonly isGuess?: true;
 }
 
-/** One game server as described to the exporter: its identity and what is expected of it. */
+/** One game server as described to the exporter. Addresses have IPv6 in brackets. */
 export interface ServerTarget {
-  /** The name of its panel. */
   readonly panel: string;
   /** The id as configured, else the UUID: the `{server}` path segment. */
   readonly id: string;
   /** The `server` label. */
   readonly name: string;
-  /** The user's own labels. */
   readonly labels: Readonly<Record<string, string>>;
   readonly expect: Expect;
   readonly mode: CollectionMode;
@@ -80,7 +70,7 @@ export interface ServerTarget {
   readonly egg?: string;
   /** Its daemon according to the server list or the configuration, if the panel's paths name it. */
   readonly daemon?: string;
-  /** `host:port` where players reach it according to the server list; IPv6 in brackets. */
+  /** `host:port` where players reach it according to the server list. */
   readonly address?: string;
   /**
    * Its default allocation if no `address` follows from it: `host:port` of an address that can be reached only from its own
@@ -106,7 +96,7 @@ export interface ServerTarget {
 /** Length of the short identifier: panels use the first characters of the UUID (`uuidShort` in their sources). */
 export const SHORT_ID_LENGTH = 8;
 
-/** The 8-character identifier of a server, whether its id is short or full: its `server_id`, and its key within its panel. */
+/** The short identifier of a server: its `server_id`, and its key within its panel. */
 export function identityOf({ id }: Pick<ServerTarget, 'id'>): string {
   return id.slice(0, SHORT_ID_LENGTH).toLowerCase();
 }
@@ -116,19 +106,18 @@ export function identityOf({ id }: Pick<ServerTarget, 'id'>): string {
  * id to two servers at the same time, but it may reuse one later.
  */
 export function isSameServer(one: ServerIds, other: ServerIds): boolean {
-  if (identityOf(one) !== identityOf(other)) return false;
-  const fullIds = [fullIdOf(one), fullIdOf(other)];
-  return fullIds.includes(undefined) || fullIds[0] === fullIds[1];
+  const [a = '', b = ''] = [one, other].map(({ id, uuid = id }) => uuid.toLowerCase());
+  return a.startsWith(b) || b.startsWith(a);
 }
 
 type ServerIds = Pick<ServerTarget, 'id' | 'uuid'>;
 
-/** The UUID of a server; undefined if only its short id is known. */
-export function fullIdOf({ id, uuid }: ServerIds): string | undefined {
-  return (uuid ?? (id.length > SHORT_ID_LENGTH ? id : undefined))?.toLowerCase();
+/** The id if it is a UUID; undefined if it is short. */
+export function fullIdOf({ id }: ServerIds): string | undefined {
+  return id.length > SHORT_ID_LENGTH ? id.toLowerCase() : undefined;
 }
 
-/** Every value of the `reason` label of `gameserver_blocked`. */
+/** Why a server currently can't be monitored at all, the `reason` label of `gameserver_blocked`. */
 export const BLOCKED_REASONS = [
   'suspended',
   'installing',
@@ -139,17 +128,11 @@ export const BLOCKED_REASONS = [
   'unauthorized',
   'forbidden',
 ] as const;
-
-/** Why a server currently can't be monitored at all. */
 export type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
-/** Every value of the `state` label, in display order. */
+/** The power states of game servers, the `state` label, in display order. */
 export const SERVER_STATES = ['offline', 'starting', 'running', 'stopping', 'unknown'] as const;
-
-/** The power state of a game server; `unknown` if the panel uses a word that the exporter doesn't know. */
 export type ServerState = (typeof SERVER_STATES)[number];
-
-const KNOWN: ReadonlySet<string> = new Set(SERVER_STATES);
 
 /**
  * The state for a word on the wire; `unknown` for any other word. Daemons never send `stopped`: panels write it, with 0 for every
@@ -157,10 +140,10 @@ const KNOWN: ReadonlySet<string> = new Set(SERVER_STATES);
  */
 export function parseServerState(word: string): ServerState {
   if (word === 'stopped') return 'offline';
-  return KNOWN.has(word) ? (word as ServerState) : 'unknown';
+  return SERVER_STATES.find((state) => state === word) ?? 'unknown';
 }
 
-/** Is the server off, as opposed to on, in transition, or unknown? */
+/** Is the server off, as opposed to on, in transition or unknown? */
 export function isOff(state: ServerState): boolean {
   return state === 'offline';
 }
@@ -228,9 +211,7 @@ export class Sample {
 
 const EMPTY = new Sample();
 
-/**
- * Which servers the server list contains: the key account's own, those that it sees only as an admin, or all servers of the panel.
- */
+/** What the server list contains: the key account's own servers, those that it sees only as an admin, or all of the panel. */
 export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;
 export type ListingType = (typeof LISTING_TYPES)[number];
 
@@ -252,11 +233,10 @@ export interface DiscoverRules {
   readonly query?: readonly { readonly match: ServerGlobs; readonly query: QuerySettings }[];
   readonly labels: Readonly<Record<string, string>>;
   readonly mode: CollectionMode;
-  /** The maximum number of discovered servers that are monitored. */
   readonly maxServers: number;
 }
 
-/** The default of `maxServers`. */
+/** The maximum number of discovered servers that are monitored, by default. */
 export const DEFAULT_MAX_SERVERS = 15_000;
 
 /** What a panel's server list is used for. */

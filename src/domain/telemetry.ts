@@ -2,18 +2,14 @@ import type { CauseCode } from './problems.ts';
 import { identityOf, type ServerTarget } from './server.ts';
 
 /** The parts of a pino logger that the program uses; tests pass a logger that collects lines. */
-export interface Logger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type Logger = Readonly<
+  Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>
+>;
 
-/** The words for an event of one server and of several. */
+/** The words for an event of one server and of several, and for what the exporter does about it. */
 export interface EventWords {
   readonly one: string;
   readonly many: string;
-  /** What the exporter does about it. */
   readonly next?: string;
 }
 
@@ -41,7 +37,6 @@ export const SERVER_EVENTS = {
   },
   query_answered: { one: 'server responds to queries again', many: 'servers respond to queries again' },
 } as const satisfies Readonly<Record<string, EventWords>>;
-
 export type ServerEvent = keyof typeof SERVER_EVENTS;
 
 /** The fields that identify a server in a log line, as its labels do, and its node if that is known. */
@@ -57,10 +52,8 @@ export interface ServerEventFields extends ReturnType<typeof subjectOf> {
 
 /** Endpoints of the client API that the exporter calls, as in the `endpoint` label. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
-/** Endpoints that are called only if the configuration requires it: without a call, they have no series. */
-export const OPTIONAL_ENDPOINTS = ['schedules', 'nodes'] as const;
-/** All of them, plus the account endpoint, which only `init` calls. */
-export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | (typeof OPTIONAL_ENDPOINTS)[number] | 'account';
+/** The last three are called only if the configuration or `init` requires it: without a call, they have no series. */
+export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | 'schedules' | 'nodes' | 'account';
 
 /** Why a frame or a response could not be used, wholly or in part: the `kind` label. */
 export const BAD_MESSAGE_KINDS = ['not_json', 'bad_shape', 'bad_field', 'binary', 'oversize'] as const;

@@ -10,9 +10,9 @@ import {
   STRIP_STATES,
   type StateChange,
   stripText,
-  type WallClock,
 } from '../domain/reading.ts';
 import { isOff, type Sample, type ServerState } from '../domain/server.ts';
+import type { Clock } from '../domain/time.ts';
 
 const SECOND_MS = 1_000;
 const STEP_MS = STEP_SECONDS * SECOND_MS;
@@ -258,7 +258,7 @@ export class ServerHistory {
   }
 
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
-  read(now: number, isFresh: boolean, clock: WallClock): RecentHistory {
+  read(now: number, isFresh: boolean, clock: Pick<Clock, 'toUnixMs'>): RecentHistory {
     const end = Math.floor(now / STEP_MS);
     const newest = this.#pointStep;
     // The last point applies until the next one while it is fresh.
@@ -374,7 +374,7 @@ export class ServerHistory {
   }
 }
 
-function shown({ at, state, reason, exitCode }: Change, clock: WallClock): StateChange {
+function shown({ at, state, reason, exitCode }: Change, clock: Pick<Clock, 'toUnixMs'>): StateChange {
   return {
     timestamp_seconds: Math.round(clock.toUnixMs(at) / SECOND_MS),
     state,

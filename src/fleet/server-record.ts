@@ -10,7 +10,6 @@ import type {
   Snapshot,
   SocketState,
   StopReason,
-  WallClock,
 } from '../domain/reading.ts';
 import {
   type BlockedReason,
@@ -122,7 +121,7 @@ export class ServerRecord implements ServerReading {
     return now - samples.newest.receivedAt <= this.#stalenessMs;
   }
 
-  snapshot(now: number, clock: WallClock): Snapshot {
+  snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot {
     const { target, status } = this;
     const { limits } = target;
     const { state, since, lastStop: last } = this.#power;
@@ -212,7 +211,7 @@ export class ServerRecord implements ServerReading {
     };
   }
 
-  history(now: number, clock: WallClock): RecentHistory {
+  history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory {
     return this.#past.read(now, this.isFresh(now), clock);
   }
 
@@ -363,7 +362,7 @@ function flag(value: boolean | undefined): number | undefined {
 }
 
 // Rounded to milliseconds, because anything finer is clock noise.
-function unixSeconds(monotonicMs: number, clock: WallClock): number {
+function unixSeconds(monotonicMs: number, clock: Pick<Clock, 'toUnixMs'>): number {
   return Math.round(clock.toUnixMs(monotonicMs)) / 1_000;
 }
 
@@ -371,6 +370,6 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined || Number.isNaN(ms) ? undefined : ms / 1_000;
 }
 
-function stopOf({ at, reason, exitCode }: LastStop, clock: WallClock): ShownStop {
+function stopOf({ at, reason, exitCode }: LastStop, clock: Pick<Clock, 'toUnixMs'>): ShownStop {
   return { timestamp_seconds: unixSeconds(at, clock), reason, exit_code: exitCode };
 }

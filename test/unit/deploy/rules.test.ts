@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { OLD_BACKUP_SECONDS } from '../../../dashboards/server/runs.ts';
 import { CAUSES, shortTitle } from '../../../src/diagnosis/causes.ts';
 import {
   CPU_SATURATED_SHARE,
@@ -10,7 +11,6 @@ import {
   LOOP_CRASHES,
   LOOP_SECONDS,
   LOOP_STOPS,
-  OLD_BACKUP_SECONDS,
   SATURATED_FROM,
   TROUBLES,
 } from '../../../src/domain/problems.ts';
