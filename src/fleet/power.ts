@@ -1,7 +1,6 @@
 import { type LastStop, NO_STOPS, type StopReason } from '../domain/reading.ts';
-import { isOff, isOn, type SampleSource, type ServerState } from '../domain/server.ts';
+import { isOff, isOn, type Sample, type SampleSource, type ServerState } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
-import { START_JITTER_MS, STATUS_SETTLES_MS } from './server-samples.ts';
 
 /** A state as a `status` event or a sample shows it. */
 interface StateSeen {
@@ -75,6 +74,12 @@ export const NOTHING_SEEN = {
 /** What the observations so far show: a server's state, its starts, its stops by reason, and whether it should be running. */
 export type Power = Readonly<typeof NOTHING_SEEN>;
 
+/** A `stats` frame published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
+const STATUS_SETTLES_MS = 2_000;
+
+/** The most that two samples of one run can disagree about its start, because of different transit times. */
+export const START_JITTER_MS = 5_000;
+
 /** Two signs of a start (state and uptime) within this time count as one start. */
 const SAME_START_MS = 5_000;
 
@@ -101,17 +106,12 @@ export function explain(observations: readonly Seen[], before: Power = NOTHING_S
   return observations.reduce(after, { ...before, decided: NOTHING_SEEN.decided });
 }
 
-function after(power: Power, observation: Seen): Power {
-  switch (observation.seen) {
-    case 'state':
-      return afterState(power, observation);
-    case 'words':
-      return afterWords(power, observation.words, observation.at);
-    case 'gap':
-      return { ...afterTime(power, Number.POSITIVE_INFINITY), isUnbroken: false };
-    case 'time':
-      return afterTime(power, observation.at);
-  }
+function after(before: Power, observation: Seen): Power {
+  if (observation.seen === 'state') return afterState(before, observation);
+  if (observation.seen === 'words') return afterWords(before, observation.words, observation.at);
+  const now = observation.seen === 'gap' ? Number.POSITIVE_INFINITY : observation.at;
+  const next = decidedWhile(before, (power) => (decisionDueAt(power) ?? Number.NaN) <= now);
+  return observation.seen === 'gap' ? { ...next, isUnbroken: false } : next;
 }
 
 /** Should the server be running at this instant, judged by what happened? Undefined while unknown. */
@@ -156,13 +156,24 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
   }
   // Only a server that starts passes through `starting`, so that event proves a start even on a new socket.
   const isProof = isPoll || (source === 'status' && state === 'starting' && before.owesStart);
-  if (isStart(isProof && isOff(known) ? known : previous, state)) power = started(power, at);
-  return {
-    ...inState(power, state, at),
+  const from = isProof && isOff(known) ? known : previous;
+  const isBegun = state === 'starting' && from !== 'unknown' && from !== state;
+  if (isBegun || (state === 'running' && isOff(from))) power = started(power, at);
+  const next = {
+    ...power,
+    state,
+    owesStart: power.owesStart || isOff(state),
     isUnbroken: !isPoll && (before.isUnbroken || state !== 'unknown'),
     offSeenFrom: isOff(state) ? measuredFrom : power.offSeenFrom,
   };
+  if (state === 'unknown' || state === known) return next;
+  const entered = { ...next, known: state, before: known, since: at };
+  if (state === 'running') return { ...entered, ...AS_EXPECTED };
+  return state === 'starting' ? { ...entered, exitedAt: Number.NaN } : entered;
 }
+
+/** A server that runs should run until someone stops it. */
+const AS_EXPECTED = { isExpected: true, exitedAt: Number.NaN };
 
 /** Remembers which states an event ended: a sample may still show them. */
 function afterStatus(power: Power, state: ServerState, at: number): Power {
@@ -180,55 +191,32 @@ function afterUptime(
 ): Power {
   const owesStart = power.owesStart && isOn(power.state);
   // Without an uptime, only the states can show a start.
-  if (Number.isNaN(uptimeMs)) return owesStart ? startedUnseen(power, at) : power;
+  if (Number.isNaN(uptimeMs)) return owesStart ? started(power, at) : power;
   if (uptimeMs === 0) return power;
   const startedAt = at - uptimeMs;
   const isNew = startedAt > power.startedAt + SAME_START_MS;
   const beganWhileOff = startedAt + START_JITTER_MS + (at - measuredFrom) >= power.offSeenFrom;
-  if (isNew && (restarted === true || (owesStart && beganWhileOff))) return startedUnseen(power, at);
   // It was running when it was seen off.
-  return owesStart ? { ...power, owesStart: false } : power;
-}
-
-/** The uptime reveals a start that no state reported, and therefore the stop before it, unless that was seen. */
-function startedUnseen(power: Power, at: number): Power {
+  if (!isNew || !(restarted || (owesStart && beganWhileOff)))
+    return owesStart ? { ...power, owesStart: false } : power;
   if (power.owesStart) return started(power, at);
+  // The uptime reveals a start that no state reported, and therefore the stop before it.
   const stop = stopped(power, at, 'after a gap');
-  return started(stop.state === 'running' ? { ...stop, isExpected: true, exitedAt: Number.NaN } : stop, at);
+  return started(stop.state === 'running' ? { ...stop, ...AS_EXPECTED } : stop, at);
 }
 
 function started(power: Power, at: number): Power {
   return { ...power, owesStart: false, startedAt: at, starts: power.starts + 1, isRestartAborted: false };
 }
 
-function isStart(previous: ServerState, next: ServerState): boolean {
-  if (next === 'starting') return previous !== 'unknown' && previous !== next;
-  return next === 'running' && isOff(previous);
-}
-
-function inState(power: Power, state: ServerState, at: number): Power {
-  const next = { ...power, state, owesStart: power.owesStart || isOff(state) };
-  if (state === 'unknown' || state === power.known) return next;
-  const isOnAgain = state === 'running' || state === 'starting';
-  return {
-    ...next,
-    known: state,
-    before: power.known,
-    since: at,
-    isExpected: state === 'running' ? true : power.isExpected,
-    exitedAt: isOnAgain ? Number.NaN : power.exitedAt,
-  };
-}
-
 const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, words: [] };
 
 function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
-  let power = before;
   // Words come within moments, so those that come now are about this stop.
-  while ((power.pending[0]?.at ?? at) < at - LATE_STOPPING_MS) power = firstDecided(power);
+  const undecided = decidedWhile(before, ({ pending: [first] }) => (first?.at ?? at) < at - LATE_STOPPING_MS);
   const stop = { ...UNEXPLAINED, at, run: before.starts, seen, wordsAt: at };
-  const wasDiskFull = at - power.diskFullAt <= DISK_FULL_MS;
-  power = { ...power, diskFullAt: Number.NEGATIVE_INFINITY };
+  const wasDiskFull = at - before.diskFullAt <= DISK_FULL_MS;
+  const power = { ...undecided, diskFullAt: Number.NEGATIVE_INFINITY };
   if (wasDiskFull) return decided(power, { ...stop, reason: 'disk_full' });
   if (seen !== 'happening') return decided(power, stop);
   if (wasStopping) return decided(power, { ...stop, reason: 'requested' });
@@ -238,10 +226,11 @@ function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = fa
 function afterWords(before: Power, words: DaemonWords, at: number): Power {
   const { kind } = words;
   if (kind === 'disk full') return { ...before, diskFullAt: at };
-  let power = before;
-  const isToldTwice = ([first, second]: readonly Stop[]) => second && first?.words.includes(kind);
   // A daemon prints each of its sentences once for each stop.
-  while (isToldTwice(power.pending)) power = firstDecided(power);
+  let power = decidedWhile(
+    before,
+    ({ pending: [first, second] }) => second !== undefined && first?.words.includes(kind) === true,
+  );
   const [stop, ...others] = power.pending;
   const isExplained = stop !== undefined && at - stop.at <= WORDS_MS;
   if (isExplained) power = { ...power, pending: [explained(stop, words, at), ...others] };
@@ -263,17 +252,11 @@ function explained(stop: Stop, words: DaemonWords, wordsAt: number): Stop {
   return { ...next, exitCode: words.code, reason: stop.reason === 'unknown' ? reason : stop.reason };
 }
 
-/** Decides the pending stops that are due. */
-function afterTime(before: Power, now: number): Power {
-  let power = before;
-  while ((decisionDueAt(power) ?? Number.NaN) <= now) power = firstDecided(power);
-  return power;
-}
-
-/** Decides the first pending stop with what is known. */
-function firstDecided(power: Power): Power {
+/** Decides pending stops with what is known, in order, as long as the first is to be decided. */
+function decidedWhile(power: Power, isDecided: (power: Power) => boolean): Power {
   const [stop, ...pending] = power.pending;
-  return stop === undefined ? power : decided({ ...power, pending }, stop);
+  if (stop === undefined || !isDecided(power)) return power;
+  return decidedWhile(decided({ ...power, pending }, stop), isDecided);
 }
 
 /** Counts a stop, and what it says about anyone's intention. */
@@ -292,4 +275,28 @@ function decided(power: Power, stop: Stop): Power {
   if (reason === 'exited') return { ...next, exitedAt: at };
   if (reason === 'requested') return { ...next, isExpected: false };
   return reason === 'unknown' ? { ...next, isExpected: undefined } : next;
+}
+
+/** When the server was seen to go off, if it has not been on since. */
+export function offAt({ known, since }: Power): number | undefined {
+  return isOff(known) ? since : undefined;
+}
+
+/** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
+export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
+  const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
+  return !isAsBefore || restarted || power.owesStart || isOff(power.state);
+}
+
+/** May a sample still show a state that a `status` has ended? */
+export function isOutdated(
+  { ended, statusAt }: Power,
+  { state, source, uptimeMs, measuredFrom }: Sample,
+  restarted: boolean,
+): boolean {
+  // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
+  // same.
+  const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
+  if (state === undefined || showsNewRun) return false;
+  return ended.includes(state) && measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }

@@ -30,14 +30,16 @@ import {
   decisionDueAt,
   explain,
   isExpectedAt,
+  isNews,
   NOTHING_SEEN,
+  offAt,
   type Power,
   type Seen,
   type Stop,
 } from './power.ts';
 import { ServerHistory } from './server-history.ts';
 import { logStop } from './server-log.ts';
-import { isNews, offAt, ServerSamples } from './server-samples.ts';
+import { ServerSamples } from './server-samples.ts';
 
 /** With what records decide the reasons of stops on time, and log them; shared by all servers of a panel. */
 export interface StopContext {

@@ -7,7 +7,7 @@ import {
   Sample,
   type ServerState,
 } from '../domain/server.ts';
-import type { Power } from './power.ts';
+import { isOutdated, offAt, type Power, START_JITTER_MS } from './power.ts';
 
 /**
  * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the
@@ -182,9 +182,6 @@ const OVERTAKE_MS = 3_000;
 /** The most that two instants can disagree because of different transit times. */
 const TRANSIT_MS = 1_000;
 
-/** The most that two samples of one run can disagree about its start, because of different transit times. */
-export const START_JITTER_MS = 5_000;
-
 /** What determines when a sample was measured. */
 export type Observation = Readonly<
   Pick<Sample, 'state' | 'uptimeMs' | 'source' | 'receivedAt' | 'measuredFrom'>
@@ -248,31 +245,4 @@ function sinceMeasured(previous: Observation, next: Observation): number {
 
 function saysOff({ state }: Observation): boolean {
   return state !== undefined && isOff(state);
-}
-
-/** A `stats` frame published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
-export const STATUS_SETTLES_MS = 2_000;
-
-/** When the server was seen to go off, if it has not been on since. */
-export function offAt({ known, since }: Power): number | undefined {
-  return isOff(known) ? since : undefined;
-}
-
-/** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
-export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
-  const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
-  return !isAsBefore || restarted || power.owesStart || isOff(power.state);
-}
-
-/** May a sample still show a state that a `status` has ended? */
-function isOutdated(
-  { ended, statusAt }: Power,
-  { state, source, uptimeMs, measuredFrom }: Sample,
-  restarted: boolean,
-): boolean {
-  // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
-  // same.
-  const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
-  if (state === undefined || showsNewRun) return false;
-  return ended.includes(state) && measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }
