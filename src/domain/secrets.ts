@@ -99,14 +99,6 @@ export class KnownSecrets {
     this.#pattern = undefined;
   }
 
-  /** Adds the credentials that a URL holds before its `@`. */
-  addCredentials({ username, password }: Pick<URL, 'username' | 'password'>): void {
-    const [user, secret] = [decoded(username), decoded(password)];
-    this.add(btoa(String.fromCodePoint(...new TextEncoder().encode(`${user}:${secret}`))));
-    // A username is not a secret, unless it stands alone.
-    this.add(secret === '' ? user : secret);
-  }
-
   /** The text without secrets of the configuration, JSON Web Tokens and API keys, in upper or lower case. */
   redact(text: string): string {
     // Of two secrets that begin alike, the longer one first.
@@ -127,15 +119,6 @@ export const KNOWN_SECRETS = new KnownSecrets();
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-}
-
-/** A percent sign that encodes nothing is kept as it is. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /**

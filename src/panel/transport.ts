@@ -201,9 +201,11 @@ function readProxy(text: string, setting: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw proxyError(`${setting} is not a proxy's address: expected the form http://proxy.example.com:3128`);
-  KNOWN_SECRETS.addCredentials(url);
-  const login = [url.username, url.password].map(unescape).join(':');
-  const authorization = login === ':' ? undefined : `Basic ${Buffer.from(login).toString('base64')}`;
+  const [user = '', password = ''] = [url.username, url.password].map(unescape);
+  const login = Buffer.from(`${user}:${password}`).toString('base64');
+  // A username is not a secret, unless it stands alone.
+  for (const secret of [password || user, login]) KNOWN_SECRETS.add(secret);
+  const authorization = user + password === '' ? undefined : `Basic ${login}`;
   return { origin: url.origin, headers: { 'proxy-authorization': authorization }, setting };
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CodedError, OWN_CODES } from '../../../src/diagnosis/transport.ts';
+import { printable } from '../../../src/domain/secrets.ts';
 import { proxyFor, proxyRefused } from '../../../src/panel/transport.ts';
 
 const PANEL = 'https://panel.example.com';
@@ -78,6 +79,14 @@ describe('username and password', () => {
   ])('from %s', (proxyUrl, expected) => {
     expect(credentials(proxyUrl)).toBe(expected);
     expect(shown(PANEL, proxyUrl)).toBe('proxy_url http://a:1');
+  });
+
+  it('are redacted: the password, encoded or not, a username that stands alone, and the header', () => {
+    for (const login of ['me:p%40ss%20w%C3%B6rd', 'token-alone']) proxyFor(PANEL, `http://${login}@a:1`);
+    const header = Buffer.from('me:p@ss wörd').toString('base64');
+    expect(printable(`me, p@ss wörd, p%40ss%20w%C3%B6rd, ${header}, token-alone`)).toBe(
+      `me${', <secret>'.repeat(4)}`,
+    );
   });
 });
 
