@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LONGEST_WAIT_MS } from '../support/eventually.ts';
@@ -44,13 +44,14 @@ async function serveAtFirstInstant() {
 
 const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** Delays the loading of the program after its first file, and prints it. */
-const DELAYED = dataUrl(`
-  import { writeSync } from 'node:fs';
+/** Holds the loading of the program after its first file until this file exists, and prints it. */
+const heldUntil = (file: string) =>
+  dataUrl(`
+  import { existsSync, writeSync } from 'node:fs';
   export async function load(url, context, next) {
     if (url.endsWith('/program.js')) {
       writeSync(1, 'loading the program');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      while (!existsSync(${JSON.stringify(file)})) await new Promise((resolve) => setTimeout(resolve, 5));
     }
     return next(url, context);
   }`);
@@ -58,25 +59,27 @@ const DELAYED = dataUrl(`
 /** Starts `serve`, and waits until only its first file is loaded. */
 async function serveBeforeItsProgram() {
   const file = await configFile(yaml());
-  const hook = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(DELAYED)});`);
+  const go = `${file}.go`;
+  const hook = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(heldUntil(go))});`);
   const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0'], {
     nodeFlags: ['--import', hook],
   });
   await program.printed(/loading the program/);
-  return program;
+  return { program, loads: () => writeFile(go, '') };
 }
 
 describe('before the program is loaded', () => {
   it('SIGTERM ends it with 0', async () => {
-    const program = await serveBeforeItsProgram();
+    const { program } = await serveBeforeItsProgram();
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });
     expect(program.stderr).toBe('');
   });
 
   it('SIGHUP is remembered until it can reload', async () => {
-    const program = await serveBeforeItsProgram();
+    const { program, loads } = await serveBeforeItsProgram();
     program.kill('SIGHUP');
+    await loads();
     await program.printed(/serving metrics on [^]*nothing changed \(panels: 1 unchanged/);
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });

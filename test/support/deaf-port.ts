@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 
 /** Real milliseconds after which a connect without a response counts as unanswered. */
 const UNANSWERED_MS = 30;
@@ -32,7 +32,12 @@ export async function startDeafPort(port: number): Promise<DeafPort> {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
     queue.push(socket);
-    answered = await Promise.race([once(socket, 'connect').then(() => true), delay(UNANSWERED_MS, false)]);
+    const unanswered = async () => {
+      await delay(UNANSWERED_MS);
+      // A process that was held up looks at its sockets once more.
+      return setImmediate(false);
+    };
+    answered = await Promise.race([once(socket, 'connect').then(() => true), unanswered()]);
   }
   return {
     end: async () => {
