@@ -23,6 +23,7 @@ import {
   problemOfSubject,
   problemShown,
   type Subject,
+  socketsOf,
   type Trial,
   type Trouble,
   trialServer,
@@ -199,8 +200,13 @@ export class Troubles {
     // The panel's problem explains which calls fail meanwhile.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
     if (cell !== undefined && !isExplained) this.#cells[channel].set(server, { ...cell, last });
-    // In a fleet without trouble, a success changes nothing.
-    if (outcome.problem !== undefined || this.#state.troubles.size > 0) this.#judge();
+    // In a fleet without trouble, a success changes nothing. A socket shows nothing of other nodes, and its failure nothing new of a
+    // node in trouble.
+    const { troubles } = this.#state;
+    const isNodes = troubles.has(socketsOf(cell?.asked.node ?? NO_SERVER));
+    const mayEnd = channel === 'sockets' ? isNodes || troubles.has('consoles') : troubles.size > 0;
+    const mayBegin = channel !== 'sockets' || !isNodes;
+    if (outcome.problem === undefined ? mayEnd : mayBegin) this.#judge();
   }
 
   stop(): void {
