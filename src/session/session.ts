@@ -41,8 +41,8 @@ export interface SocketAccess {
   readonly isProxied: (url: string) => boolean;
 }
 
-/** Where a console socket stores what it learns. */
-export interface StreamRecord {
+/** Where a session stores what it learns; one server's entry in the fleet store. */
+export interface SessionRecord {
   readonly target: ServerTarget;
   /** Included in the log, if known. */
   readonly node?: string | undefined;
@@ -61,17 +61,9 @@ export interface StreamRecord {
   daemonWords(words: DaemonWords, now: number): void;
   /** The host and port that the panel gives for the server's socket. */
   socketHost: string | undefined;
-}
-
-/** Where polls store what they learn. */
-export interface PollRecord extends Pick<StreamRecord, 'target' | 'sampledAt'> {
   pollSample(sample: Sample, requestedAt: number, now: number): void;
   /** From now on, a polled sample is stale after this many milliseconds. */
   setPolledStaleness(stalenessMs: number): void;
-}
-
-/** Where a session stores what it learns; one server's entry in the fleet store. */
-export interface SessionRecord extends StreamRecord, PollRecord {
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }
 
@@ -85,32 +77,22 @@ export interface ConditionChange {
 
 /** Gets what may be logged about servers. */
 export interface SessionLog {
-  conditionChanged(record: StreamRecord, change: ConditionChange): void;
+  conditionChanged(record: SessionRecord, change: ConditionChange): void;
   /** The panel gives another host and port for the server's socket than before. */
-  socketMoved(record: StreamRecord, from: string, to: string): void;
+  socketMoved(record: SessionRecord, from: string, to: string): void;
 }
 
-/** What all console sockets of a panel share. */
-export interface StreamContext {
+/** What all sessions of a panel share. */
+export interface SessionContext {
   readonly sockets: SocketAccess;
   readonly clock: Clock;
   readonly log: SessionLog;
   readonly random: () => number;
-  readonly panel: Pick<PanelGateway, 'credentials' | 'isCurrent' | 'socketEnded'>;
+  readonly panel: Pick<PanelGateway, 'credentials' | 'resources' | 'isCurrent' | 'socketEnded'>;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
   /** The node reported that a backup of the server completed. */
-  readonly backupCompleted?: (record: StreamRecord) => void;
-}
-
-/** What all polls of a panel share. */
-export interface PollContext extends Pick<StreamContext, 'clock' | 'random' | 'telemetry'> {
-  readonly panel: Pick<PanelGateway, 'resources'>;
-}
-
-/** What all sessions of a panel share. */
-export interface SessionContext extends StreamContext, PollContext {
-  readonly panel: StreamContext['panel'] & PollContext['panel'];
+  readonly backupCompleted?: (record: SessionRecord) => void;
   /** What the session of this server sees now. */
   readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
 }
@@ -173,15 +155,15 @@ export interface SessionState {
 
 /** Requests one server's resources as its plan says; never two requests at once. */
 export class Poller {
-  readonly #context: PollContext;
-  readonly #record: PollRecord;
+  readonly #context: SessionContext;
+  readonly #record: SessionRecord;
   readonly #owner: { changed(): void };
   #plan: PollPlan | undefined;
   #state: PollState = NEVER_POLLED;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
-  constructor(context: PollContext, record: PollRecord, owner: { changed(): void }) {
+  constructor(context: SessionContext, record: SessionRecord, owner: { changed(): void }) {
     this.#context = context;
     this.#record = record;
     this.#owner = owner;

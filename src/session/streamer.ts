@@ -23,7 +23,7 @@ import {
   tokenOf,
   unansweredIn,
 } from './machine-model.ts';
-import type { StreamContext, StreamRecord } from './session.ts';
+import type { SessionContext, SessionRecord } from './session.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 
 /**
@@ -31,8 +31,8 @@ import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
  * record. It listens to its sockets itself, because an object for each, or closures, would cost memory for every server.
  */
 export class Streamer implements SocketListener, FrameHandler {
-  readonly #context: StreamContext;
-  readonly #record: StreamRecord;
+  readonly #context: SessionContext;
+  readonly #record: SessionRecord;
   readonly #owner: { changed(): void };
   #machine: MachineState = INITIAL_STATE;
   /** For what the state does next by itself. */
@@ -48,7 +48,7 @@ export class Streamer implements SocketListener, FrameHandler {
   #attemptedAt = 0;
   #closing: Promise<void> = Promise.resolve();
 
-  constructor(context: StreamContext, record: StreamRecord, owner: { changed(): void }) {
+  constructor(context: SessionContext, record: SessionRecord, owner: { changed(): void }) {
     this.#context = context;
     this.#record = record;
     this.#owner = owner;

@@ -11,7 +11,7 @@ import {
   type PollState,
   resultOf,
 } from '../../../src/session/plan.ts';
-import { Poller } from '../../../src/session/session.ts';
+import { Poller, type SessionContext } from '../../../src/session/session.ts';
 import { FakeGateway, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -114,8 +114,8 @@ describe('a poller', () => {
       return new Promise((resolve) => answers.push(resolve));
     };
     const record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
-    const context = { clock, panel, random: () => 0, telemetry: {} };
-    poller = new Poller(context, record, { changed: () => (changes += 1) });
+    const context = { clock, panel, random: () => 0, telemetry: {} } as Partial<SessionContext>;
+    poller = new Poller(context as SessionContext, record, { changed: () => (changes += 1) });
   });
 
   const polls = () => panel.asked('resources').length;
