@@ -14,7 +14,6 @@ import {
   type Surroundings,
 } from '../session/session.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
-import { claimsOf } from '../session/streamer.ts';
 import { explainProblem, noteOf } from './messages.ts';
 import type { Screen } from './screen.ts';
 
@@ -199,7 +198,8 @@ export class ConsoleRun {
   #lacking(permission: string): string | undefined {
     const { machine } = this.#session;
     const token = 'token' in machine ? machine.token : undefined;
-    const { permissions = ['*'] } = claimsOf(token?.value ?? '');
+    const { codec } = this.#options.sockets;
+    const permissions = codec.permissionsOf(token?.value ?? '') ?? ['*'];
     if (permissions.includes(permission) || permissions.includes('*')) return undefined;
     return `the key's account lacks the permission ${permission} for this server`;
   }

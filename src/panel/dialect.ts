@@ -130,11 +130,6 @@ export type DaemonWords =
   | { readonly kind: 'restart disabled' }
   | { readonly kind: 'disk full' };
 
-/** The payload of a token; fields are absent if they can't be read. */
-export interface TokenClaims {
-  readonly permissions?: readonly string[];
-}
-
 /** A node's message about a token. */
 export type JwtError = ReturnType<typeof readJwtError>;
 

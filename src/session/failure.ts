@@ -5,7 +5,7 @@ import { printable } from '../domain/secrets.ts';
 import type { BlockedReason, ServerTarget } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import { TRIAL_GAPS_MS } from '../panel/blame.ts';
-import type { SocketCodec, TokenClaims } from '../panel/dialect.ts';
+import type { SocketCodec } from '../panel/dialect.ts';
 
 /** Why an attempt to stream a server failed. */
 export interface Failure {
@@ -100,14 +100,14 @@ export function closeFailure(
   return { reason: 'closed', problem: { cause: closeCause(code), detail } };
 }
 
-/** The failure behind a `jwt error`; `claims` are those of the token that was sent. */
+/** The failure behind a `jwt error`; `token` is the one that was sent. */
 export function jwtFailure(
   text: string,
   { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
-  claims?: TokenClaims,
+  token?: string,
 ): Failure {
   const words = printable(text);
-  return refusedToken(jwtErrorCause(words, claims), `the node rejected the token: "${words}"`);
+  return refusedToken(jwtErrorCause(words, token), `the node rejected the token: "${words}"`);
 }
 
 /** The failure behind a `daemon error` in response to a token: the node could not verify its signature (wings, router/websocket). */

@@ -1,11 +1,10 @@
-import { decodeJwt } from 'jose/jwt/decode';
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
-import type { Credentials, FrameHandler, JwtError, TokenClaims } from '../panel/dialect.ts';
+import type { Credentials, FrameHandler, JwtError } from '../panel/dialect.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { type MachineContext, step } from './machine.ts';
 import {
@@ -137,8 +136,8 @@ export class Streamer implements SocketListener, FrameHandler {
 
   jwtError({ words, isFixable: fixable, answersToken }: JwtError): void {
     if (fixable) this.#record.interrupted();
-    const token = tokenOf(this.#machine);
-    const failure = () => jwtFailure(words, this.#context.sockets.codec, token && claimsOf(token.value));
+    const token = tokenOf(this.#machine)?.value;
+    const failure = () => jwtFailure(words, this.#context.sockets.codec, token);
     this.happened({ type: 'jwtError', epoch: this.#socketEpoch, fixable, answersToken, failure });
   }
 
@@ -298,17 +297,6 @@ export function toToken(
   const stepMs = lifetimeMs / REFRESH_STEPS;
   const refreshAt = Math.floor(dueAt / stepMs) * stepMs;
   return { value: token, socketUrl, refreshAt, expiresAt: now + lifetimeMs };
-}
-
-/** The claims of a token, as far as its payload can be read; verifying the signature is up to the node. */
-export function claimsOf(token: string): TokenClaims {
-  try {
-    const { permissions } = decodeJwt(token);
-    if (!Array.isArray(permissions)) return {};
-    return { permissions: permissions.filter((permission) => typeof permission === 'string') };
-  } catch {
-    return {};
-  }
 }
 
 /** A connect may be this late before it goes before a token that ends now: as long as a token lives. */

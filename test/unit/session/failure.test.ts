@@ -139,17 +139,19 @@ describe('closeFailure', () => {
 });
 
 describe('jwtFailure', () => {
-  const CONSOLE = { permissions: ['websocket.connect', 'control.start'] };
+  const token = (...permissions: string[]) =>
+    `e30.${Buffer.from(JSON.stringify({ permissions })).toString('base64url')}.c2lnbmF0dXJl`;
+  const CONSOLE = token('websocket.connect', 'control.start');
 
-  it.each<[string, object | undefined, CauseCode]>([
+  it.each<[string, string | undefined, CauseCode]>([
     ['jwt: exp claim is invalid', CONSOLE, 'token_clock'],
     ['jwt: missing connect permission', CONSOLE, 'token_version'],
-    ['jwt: missing connect permission', { permissions: ['*'] }, 'token_version'],
-    ['jwt: missing connect permission', { permissions: ['control.start'] }, 'no_console_permission'],
+    ['jwt: missing connect permission', token('*'), 'token_version'],
+    ['jwt: missing connect permission', token('control.start'), 'no_console_permission'],
     ['jwt: missing connect permission', undefined, 'no_console_permission'],
     ['jwt: something new', CONSOLE, 'token_refused'],
-  ])('classifies %s (%o)', (text, claims, cause) => {
-    expect(jwtFailure(text, NODE, claims)).toEqual({
+  ])('classifies %s (%s)', (text, sent, cause) => {
+    expect(jwtFailure(text, NODE, sent)).toEqual({
       reason: 'auth_refused',
       problem: { cause, detail: `the node rejected the token: "${text}"` },
       dropToken: true,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Credentials } from '../../../src/panel/dialect.ts';
-import { claimsOf, toToken } from '../../../src/session/streamer.ts';
+import { toToken } from '../../../src/session/streamer.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
 import { busiestMinute } from '../../support/busiest-minute.ts';
 
@@ -46,27 +46,5 @@ describe('toToken', () => {
 
   it('expires its lifetime after its receipt', () => {
     expect(toToken(CREDENTIALS, { isRefresh: false, now: 30_000, random: 0 }).expiresAt).toBe(630_000);
-  });
-});
-
-describe('claimsOf', () => {
-  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const token = (payload: unknown) => `${part({ alg: 'HS256', typ: 'JWT' })}.${part(payload)}.c2lnbmF0dXJl`;
-
-  it.each<[string, string, object]>([
-    ['lists permissions', token({ permissions: ['*'], exp: 1 }), { permissions: ['*'] }],
-    [
-      'lists permissions with other values',
-      token({ permissions: ['websocket.connect', 7, null] }),
-      { permissions: ['websocket.connect'] },
-    ],
-    ['lists no permissions', token({ permissions: [] }), { permissions: [] }],
-    ['has no list', token({ permissions: 'websocket.connect' }), {}],
-    ['has no permissions claim', token({ exp: 1 }), {}],
-    ['contains no object', token(['a']), {}],
-    ['is not a token', 'a.b.c', {}],
-    ['is empty', '', {}],
-  ])('of a token that %s', (_, value, claims) => {
-    expect(claimsOf(value)).toEqual(claims);
   });
 });

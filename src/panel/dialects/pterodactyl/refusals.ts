@@ -1,6 +1,7 @@
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
-import type { PanelRefusal, TokenClaims } from '../../dialect.ts';
+import type { PanelRefusal } from '../../dialect.ts';
+import { permissionsOf } from './responses.ts';
 
 /** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
 export function upgradeCause(status: number, body: string): CauseCode {
@@ -54,17 +55,18 @@ export function readJwtError(text: string) {
 /** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
 const isFixedByNewToken = (words: string) => TIMES.test(words.slice(0, MAX_WORDS));
 
-/** Why a node responded to a token with `jwt error`. */
-export function jwtErrorCause(words: string, claims: TokenClaims = {}): CauseCode {
+/** Why a node responded to this token with `jwt error`. */
+export function jwtErrorCause(words: string, token = ''): CauseCode {
   if (isFixedByNewToken(words)) return 'token_clock';
   if (/uuid mismatch/i.test(words)) return 'token_wrong_server';
   if (!/permission/i.test(words)) return 'token_refused';
   // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.
-  return grantsConsole(claims) ? 'token_version' : 'no_console_permission';
+  return grantsConsole(token) ? 'token_version' : 'no_console_permission';
 }
 
-function grantsConsole({ permissions }: TokenClaims): boolean {
-  return permissions?.some((permission) => permission === '*' || permission === 'websocket.connect') ?? false;
+function grantsConsole(token: string): boolean {
+  const permissions = permissionsOf(token) ?? [];
+  return permissions.some((permission) => permission === '*' || permission === 'websocket.connect');
 }
 
 /** Panels word their refusals differently, so only the stem of the decisive word is matched. */

@@ -288,7 +288,14 @@ function tokenLifetimeMs(token: string): number {
   return lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : DEFAULT_LIFETIME_MS;
 }
 
-function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
+/** The permissions that a token lists; undefined if it can't be read. Verifying the signature is up to the node. */
+export function permissionsOf(token: string): readonly string[] | undefined {
+  const { permissions } = readClaims(token);
+  if (!Array.isArray(permissions)) return undefined;
+  return permissions.filter((permission) => typeof permission === 'string');
+}
+
+function readClaims(token: string): Fields {
   try {
     return decodeJwt(token);
   } catch {

@@ -2,7 +2,15 @@ import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.
 import type { ClientMessage, DaemonWords, DecodedFrame, FrameHandler, ServerMessage } from '../../dialect.ts';
 import { readDaemonWords } from '../daemon-words.ts';
 import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './refusals.ts';
-import { asFields, coresOf, decodeStats, MAX_CPU_PERCENT, MAX_UPTIME_MS, parseJson } from './responses.ts';
+import {
+  asFields,
+  coresOf,
+  decodeStats,
+  MAX_CPU_PERCENT,
+  MAX_UPTIME_MS,
+  parseJson,
+  permissionsOf,
+} from './responses.ts';
 
 const FRAME_START = Buffer.from('{"event":"stats","args":["{');
 const FRAME_END = Buffer.from('}"]}');
@@ -326,4 +334,5 @@ export const PTERODACTYL_SOCKET = {
   upgradeCause,
   closeCause,
   jwtErrorCause,
+  permissionsOf,
 };

@@ -82,7 +82,7 @@ function causeOf({ frames, close, refused }: RecordedDialogue): string {
   if (refused !== undefined) return socket.upgradeCause(refused.status, refused.body);
   if (close !== undefined) return socket.closeCause(close.code);
   const last = frames.at(-1);
-  return socket.jwtErrorCause(last?.args?.[0] ?? '', {});
+  return socket.jwtErrorCause(last?.args?.[0] ?? '');
 }
 
 describe.each(recordedPanels())('the decoders read what %s sent', (_name, { answers, sockets }) => {

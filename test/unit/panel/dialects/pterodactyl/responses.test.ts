@@ -11,6 +11,7 @@ import {
   decodeListingPage,
   decodeResources,
   decodeStats as decodeStatsInto,
+  permissionsOf,
 } from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 
@@ -139,10 +140,11 @@ describe('decodeResources', () => {
   });
 });
 
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const jwt = (claims: unknown) => `${base64({ alg: 'HS256' })}.${base64(claims)}.c2ln`;
+
 describe('decodeCredentials', () => {
   const socket = 'wss://node.example.com:8080/api/servers/1/ws';
-  const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const jwt = (claims: unknown) => `${base64({ alg: 'HS256' })}.${base64(claims)}.c2ln`;
   const lifetimeOf = (token: string) => decodeCredentials({ data: { token, socket } }).lifetimeMs;
 
   it.each([
@@ -545,5 +547,24 @@ describe('decodeBackupsPage', () => {
 
   it('reads the number of pages', () => {
     expect(decodeBackupsPage(backupsPage([], { pagination: { total_pages: 4 } })).totalPages).toBe(4);
+  });
+});
+
+describe('permissionsOf', () => {
+  it.each([
+    ['lists permissions', jwt({ permissions: ['*'], exp: 1 }), ['*']],
+    [
+      'lists permissions with other values',
+      jwt({ permissions: ['websocket.connect', 7, null] }),
+      ['websocket.connect'],
+    ],
+    ['lists no permissions', jwt({ permissions: [] }), []],
+    ['has no list', jwt({ permissions: 'websocket.connect' }), undefined],
+    ['has no permissions claim', jwt({ exp: 1 }), undefined],
+    ['contains no object', jwt(['a']), undefined],
+    ['is not a token', 'a.b.c', undefined],
+    ['is empty', '', undefined],
+  ])('of a token that %s', (_, value, permissions) => {
+    expect(permissionsOf(value)).toEqual(permissions);
   });
 });
