@@ -35,7 +35,8 @@ export class Members {
   readonly #surroundings: PanelSurroundings;
   #members: readonly Member[] = [];
   #records: readonly ServerRecord[] = [];
-  readonly #removed = new WeakSet<Session>();
+  /** Those whose sessions have begun and not ended. */
+  readonly #begun = new Set<Member>();
   /** Sessions whose sockets close. */
   readonly #closing = new Set<Promise<void>>();
   /** The servers for whose sockets there is room; undefined if there is for all. */
@@ -45,14 +46,23 @@ export class Members {
   #staleness: Staleness;
   #paced: { readonly at: number; readonly intervals: PollIntervals } | undefined;
   #hasBegun = false;
-  #isStopped = false;
-  #unsubscribe: readonly (() => void)[] = [];
 
   constructor(intervals: PollIntervals, options: MembersOptions) {
     this.#options = options;
     this.#configured = intervals;
     this.#staleness = stalenessOf(intervals);
     this.#surroundings = new PanelSurroundings(options);
+    const { gateway } = options;
+    gateway.blamed.add((subject) => {
+      this.#surroundings.judged(subject);
+      const node = nodeOf(subject);
+      this.changed((record) => node === undefined || record.node === node);
+    });
+    gateway.socketTrials.add((server) => this.changed(({ target }) => target.id === server));
+    gateway.recoveries.add((recovery) => {
+      this.#surroundings.recoveredFrom(recovery);
+      this.changed((record) => hasNoData(record) || record.status.problem?.cause === recovery.cause);
+    });
   }
 
   /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
@@ -80,36 +90,19 @@ export class Members {
    * description changed. `prepare` is called before sessions of new servers begin and those of removed ones end.
    */
   observe(targets: readonly ServerTarget[], prepare: () => void): void {
-    const before = new Set(this.#members);
     const create = (target: ServerTarget) => this.#options.create(target, this.#staleness);
-    const { members, left, isRegrouped } = regroup(this.#members, targets, create);
-    if (isRegrouped && !this.#isStopped) {
+    const { members, isRegrouped } = regroup(this.#members, targets, create);
+    if (isRegrouped) {
       this.#members = members;
       this.#records = members.map(({ record }) => record);
       this.#surroundings.keepNodes(this.#records);
     }
     prepare();
-    if (!isRegrouped || this.#isStopped) return;
-    for (const member of left) {
-      this.#removed.add(member.session);
-      this.#end(member);
-    }
-    if (!this.#hasBegun) return;
-    this.#start(members.filter((member) => !before.has(member)));
-    void this.#show(members.filter((member) => before.has(member)));
-  }
-
-  /** Follows what the panel's calls show; the sessions wait for `begin`. */
-  start(): void {
-    const { gateway } = this.#options;
-    this.#unsubscribe = [
-      gateway.blamed.add((subject) => this.#judged(subject)),
-      gateway.socketTrials.add((server) => this.changed(({ target }) => target.id === server)),
-      gateway.recoveries.add((recovery) => {
-        this.#surroundings.recoveredFrom(recovery);
-        this.changed((record) => hasNoData(record) || record.status.problem?.cause === recovery.cause);
-      }),
-    ];
+    if (!isRegrouped) return;
+    const remaining = new Set(members);
+    for (const member of this.#begun) if (!remaining.has(member)) this.#end(member);
+    void this.#show([...this.#begun]);
+    if (this.#hasBegun) this.#start(members.filter((member) => !this.#begun.has(member)));
   }
 
   /** Begins the sessions, and those of servers that are added later. */
@@ -133,7 +126,7 @@ export class Members {
 
   /** What these sessions see changed. */
   changed(isConcerned: (record: ServerRecord) => boolean = () => true): void {
-    if (this.#hasBegun) void this.#show(this.#members.filter(({ record }) => isConcerned(record)));
+    void this.#show([...this.#begun].filter(({ record }) => isConcerned(record)));
   }
 
   /**
@@ -141,7 +134,7 @@ export class Members {
    * them, and a call that is withdrawn counts as a call for a token; after, they would still be held.
    */
   retry(isConcerned: (record: ServerRecord) => boolean, forget: () => void): void {
-    const members = this.#hasBegun ? this.#members.filter(({ record }) => isConcerned(record)) : [];
+    const members = [...this.#begun].filter(({ record }) => isConcerned(record));
     for (const member of members) this.#end(member);
     forget();
     this.#start(members);
@@ -149,17 +142,9 @@ export class Members {
 
   /** Resolves when all sockets are closed. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    for (const member of this.#members) this.#end(member);
+    this.#hasBegun = false;
+    for (const member of this.#begun) this.#end(member);
     await Promise.all(this.#closing);
-  }
-
-  /** Something is blamed, or no longer, or for another problem. */
-  #judged(subject: Subject): void {
-    this.#surroundings.judged(subject);
-    const node = nodeOf(subject);
-    this.changed((record) => node === undefined || record.node === node);
   }
 
   /** The intervals as configured, or as many polls as the rate carries now. */
@@ -185,20 +170,22 @@ export class Members {
 
   /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */
   #start(members: readonly Member[]): void {
+    for (const member of members) this.#begun.add(member);
     const drawn = members.map((member) => ({ member, at: this.#options.random() }));
     void this.#show(drawn.sort((one, other) => one.at - other.at).map(({ member }) => member));
   }
 
   /** Shows many sessions what is: ten thousand at a time would delay sockets and scrapes for 300 ms. */
   async #show(members: readonly Member[]): Promise<void> {
-    for (const [index, { session, record }] of members.entries()) {
+    for (const [index, member] of members.entries()) {
       if (index > 0 && index % SLICE === 0) await nextTurn();
-      if (this.#isStopped) return;
-      if (!this.#removed.has(session)) session.sees(this.surroundings(record, true));
+      if (this.#begun.has(member)) member.session.sees(this.surroundings(member.record, true));
     }
   }
 
-  #end({ session, record }: Member): void {
+  #end(member: Member): void {
+    const { session, record } = member;
+    this.#begun.delete(member);
     session.sees(this.surroundings(record, false));
     const { closing } = session;
     this.#closing.add(closing);
@@ -218,7 +205,7 @@ function stalenessOf(intervals: PollIntervals): Staleness {
 
 /**
  * Updates members to a list of servers, in its order: remaining ones get their new target, and new ones are created. If a server is
- * listed twice, the first entry counts. Also returns the members that left, and whether anything changed.
+ * listed twice, the first entry counts. Also returns whether anything changed.
  */
 export function regroup(
   current: readonly Member[],
@@ -245,8 +232,7 @@ export function regroup(
     // Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
     if (isChanged) record.target = target;
   }
-  const left = [...leaving.values()];
-  return { members: [...members.values()], left, isRegrouped: isRegrouped || left.length > 0 };
+  return { members: [...members.values()], isRegrouped: isRegrouped || leaving.size > 0 };
 }
 
 /** Do both contain the same values? A missing key is like an undefined one. */

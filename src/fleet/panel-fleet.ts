@@ -68,7 +68,6 @@ export class PanelFleet {
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
-  #unsubscribe = () => {};
 
   constructor(settings: FleetSettings, context: FleetContext) {
     const { clock, log, gateway } = context;
@@ -113,8 +112,7 @@ export class PanelFleet {
     if (this.#isRunning || this.#isStopped) return;
     this.#isRunning = true;
     this.#followServers();
-    this.#members.start();
-    this.#unsubscribe = this.#context.gateway.changes.add(() => this.#needs.follow());
+    this.#context.gateway.changes.add(() => this.#isRunning && this.#needs.follow());
     this.discovery.start();
     // The server list shows which servers share a node, so that they don't all have to fail first.
     if (this.#settings.listing === undefined) this.#members.begin();
@@ -187,7 +185,6 @@ export class PanelFleet {
     this.discovery.stop();
     for (const what of LISTS) this.#lists[what]?.stop();
     const queriesEnd = this.#queries?.stop();
-    this.#unsubscribe();
     this.#cancelBegin();
     this.#needs.stop();
     this.#context.socketLimit.leave(this.#partChanged);
