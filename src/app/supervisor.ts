@@ -258,8 +258,8 @@ export class RunningPanel {
       this.#config = next;
       if (connections !== undefined) this.#api.use(connections);
       this.fleet.configure(next);
-      if (changed.has('key')) this.fleet.keyChanged();
-      if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);
+      if (changed.has('key')) this.fleet.retry('keyChanged');
+      if (sockets !== undefined || connections !== undefined) this.fleet.retry('accessChanged', sockets);
     };
   }
 }

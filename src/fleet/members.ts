@@ -1,14 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CauseCode } from '../domain/problems.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
+import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
 import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import type { Recovery } from '../panel/troubles.ts';
 import { NEVER, type PollIntervals, polledStalenessMs } from '../session/plan.ts';
-import type { Session, SessionRecord, Surroundings } from '../session/session.ts';
+import {
+  Session,
+  type SessionContext,
+  type SessionRecord,
+  type SessionSettings,
+  type SocketAccess,
+  type Surroundings,
+} from '../session/session.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';
-import type { ServerRecord, Staleness } from './server-record.ts';
+import { sessionLog } from './server-log.ts';
+import { ServerRecord, type Staleness } from './server-record.ts';
 
 /** One server of a fleet. */
 export interface Member {
@@ -22,17 +30,20 @@ const SLICE = 32;
 /** How often the interval of polls follows what the rate carries. */
 const PACED_MS = 1_000;
 
-export interface MembersOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
+/** How servers are monitored, and how often. */
+export type MembersSettings = SessionSettings & PollIntervals;
+
+export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | 'settings' | 'surroundings'> {
   readonly gateway: PanelGateway;
-  readonly create: (target: ServerTarget, staleness: Staleness) => Member;
+  readonly serverLog: Logger;
 }
 
 /** The servers of one panel, their sessions, and what those see. */
 export class Members {
   readonly #options: MembersOptions;
   readonly #surroundings: PanelSurroundings;
+  /** What all sessions share; settings and access are replaced when they change. */
+  readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
   #records: readonly ServerRecord[] = [];
   /** Those whose sessions have begun and not ended. */
@@ -47,22 +58,22 @@ export class Members {
   #paced: { readonly at: number; readonly intervals: PollIntervals } | undefined;
   #hasBegun = false;
 
-  constructor(intervals: PollIntervals, options: MembersOptions) {
+  constructor(settings: MembersSettings, options: MembersOptions) {
+    const { gateway, serverLog } = options;
     this.#options = options;
-    this.#configured = intervals;
-    this.#staleness = stalenessOf(intervals);
+    this.#configured = settings;
+    this.#staleness = stalenessOf(settings);
     this.#surroundings = new PanelSurroundings(options);
-    const { gateway } = options;
+    const surroundings = this.surroundings.bind(this);
+    this.#sessions = { ...options, panel: gateway, settings, log: sessionLog(serverLog), surroundings };
     gateway.blamed.add((subject) => {
-      this.#surroundings.judged(subject);
       const node = nodeOf(subject);
       this.changed((record) => node === undefined || record.node === node);
     });
     gateway.socketTrials.add((server) => this.changed(({ target }) => target.id === server));
-    gateway.recoveries.add((recovery) => {
-      this.#surroundings.recoveredFrom(recovery);
-      this.changed((record) => hasNoData(record) || record.status.problem?.cause === recovery.cause);
-    });
+    gateway.recoveries.add(({ cause }) =>
+      this.changed((record) => hasNoData(record) || record.status.problem?.cause === cause),
+    );
   }
 
   /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
@@ -76,11 +87,12 @@ export class Members {
     return this.#surroundings.of(record, { isRunning, hasRoom, ...this.#intervals() });
   }
 
-  /** Polls as often as this from now on, and samples are stale that late. */
-  configure(intervals: PollIntervals): void {
-    this.#configured = intervals;
+  /** Polls as often as this from now on, and samples are stale that late; timeouts and the origin count from the next socket on. */
+  configure(settings: MembersSettings): void {
+    this.#configured = settings;
+    this.#sessions.settings = settings;
     this.#paced = undefined;
-    this.#staleness = stalenessOf(intervals);
+    this.#staleness = stalenessOf(settings);
     for (const record of this.#records) record.staleness = this.#staleness;
     this.changed();
   }
@@ -90,7 +102,11 @@ export class Members {
    * description changed. `prepare` is called before sessions of new servers begin and those of removed ones end.
    */
   observe(targets: readonly ServerTarget[], prepare: () => void): void {
-    const create = (target: ServerTarget) => this.#options.create(target, this.#staleness);
+    const { clock, serverLog: log } = this.#options;
+    const create = (target: ServerTarget) => {
+      const record = new ServerRecord(target, this.#staleness, { clock, log });
+      return { record, session: new Session(this.#sessions, record) };
+    };
     const { members, isRegrouped } = regroup(this.#members, targets, create);
     if (isRegrouped) {
       this.#members = members;
@@ -130,11 +146,13 @@ export class Members {
   }
 
   /**
-   * Begins again with the servers that have no data, or with all. `forget` ends what is blamed while they rest: before, that would wake
-   * them, and a call that is withdrawn counts as a call for a token; after, they would still be held.
+   * Begins again with the servers that have no data, or, with another access to sockets, with all: open ones may no longer be as they
+   * should. `forget` ends what is blamed while they rest: before, that would wake them, and a call that is withdrawn counts as a call
+   * for a token; after, they would still be held.
    */
-  retry(isConcerned: (record: ServerRecord) => boolean, forget: () => void): void {
-    const members = [...this.#begun].filter(({ record }) => isConcerned(record));
+  retry(forget: () => void, sockets?: SocketAccess): void {
+    this.#sessions.sockets = sockets ?? this.#sessions.sockets;
+    const members = [...this.#begun].filter(({ record }) => sockets !== undefined || hasNoData(record));
     for (const member of members) this.#end(member);
     forget();
     this.#start(members);
@@ -194,7 +212,7 @@ export class Members {
 }
 
 /** Is the server refused, or can't it be monitored? */
-export function hasNoData({ status: { condition } }: ServerRecord): boolean {
+function hasNoData({ status: { condition } }: ServerRecord): boolean {
   return condition === 'blocked' || condition === 'failing';
 }
 
@@ -212,27 +230,21 @@ export function regroup(
   targets: readonly ServerTarget[],
   create: (target: ServerTarget) => Member,
 ) {
-  const leaving = new Map(current.map((member) => [identityOf(member.record.target), member]));
+  const known = new Map(current.map((member) => [identityOf(member.record.target), member]));
   const members = new Map<string, Member>();
   let isRegrouped = false;
   for (const target of targets) {
     const identity = identityOf(target);
     if (members.has(identity)) continue;
-    const found = leaving.get(identity);
-    if (found === undefined || !isSameServer(found.record.target, target)) {
-      members.set(identity, create(target));
-      isRegrouped = true;
-      continue;
-    }
-    leaving.delete(identity);
-    const { record } = found;
-    const isChanged = !isSame(record.target, target);
-    isRegrouped ||= isChanged || found !== current[members.size];
-    members.set(identity, found);
+    const found = known.get(identity);
+    const member = found && isSameServer(found.record.target, target) ? found : create(target);
+    const isChanged = !isSame(member.record.target, target);
+    isRegrouped ||= isChanged || member !== current[members.size];
+    members.set(identity, member);
     // Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
-    if (isChanged) record.target = target;
+    if (isChanged) member.record.target = target;
   }
-  return { members: [...members.values()], isRegrouped: isRegrouped || leaving.size > 0 };
+  return { members: [...members.values()], isRegrouped: isRegrouped || members.size < current.length };
 }
 
 /** Do both contain the same values? A missing key is like an undefined one. */
@@ -264,6 +276,12 @@ export class PanelSurroundings {
   constructor({ clock, gateway }: Pick<MembersOptions, 'clock' | 'gateway'>) {
     this.#clock = clock;
     this.#gateway = gateway;
+    gateway.blamed.add((subject) => this.#judged.set(subject, clock.now()));
+    gateway.recoveries.add(({ cause, node = '' }) => {
+      const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
+      this.#recoveredOnNode.set(node, ofNode.set(cause, clock.now()));
+      this.#recovered.set(cause, clock.now());
+    });
   }
 
   /** What the session of this server sees, beside what is given. */
@@ -294,19 +312,6 @@ export class PanelSurroundings {
   /** The server list was read completely. */
   listed(): void {
     this.#listedAt = this.#clock.now();
-  }
-
-  /** The subject is blamed, or no longer. */
-  judged(subject: Subject): void {
-    this.#judged.set(subject, this.#clock.now());
-  }
-
-  /** A server that failed works. */
-  recoveredFrom({ cause, node = '' }: Recovery): void {
-    const now = this.#clock.now();
-    this.#recovered.set(cause, now);
-    const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
-    this.#recoveredOnNode.set(node, ofNode.set(cause, now));
   }
 
   /** Forgets all nodes but those of these servers. */

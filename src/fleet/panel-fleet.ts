@@ -6,20 +6,19 @@ import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/ask.ts';
-import type { PollIntervals } from '../session/plan.ts';
-import { Session, type SessionContext, type SessionSettings, type SocketAccess } from '../session/session.ts';
+import type { SocketAccess } from '../session/session.ts';
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
-import { hasNoData, Members } from './members.ts';
+import { Members, type MembersSettings } from './members.ts';
 import { type Needs, NeedsWatch, needsOf, type SocketLimit } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { type IntervalSettings, LISTS, type ListName, ListReads } from './server-lists.ts';
-import { serverLog, sessionLog } from './server-log.ts';
-import { ServerRecord } from './server-record.ts';
+import { serverLog } from './server-log.ts';
+import type { ServerRecord } from './server-record.ts';
 
 /** What to monitor on a panel, and how. */
-export interface FleetSettings extends SessionSettings, PollIntervals {
+export interface FleetSettings extends MembersSettings {
   readonly name: string;
   readonly servers: readonly ServerTarget[];
   readonly listing?: ListingSettings | undefined;
@@ -62,35 +61,21 @@ export class PanelFleet {
   #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch;
   readonly #members: Members;
-  /** What all sessions share; settings and access are replaced when they change. */
-  readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #settings: FleetSettings;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
 
   constructor(settings: FleetSettings, context: FleetContext) {
-    const { clock, log, gateway } = context;
     const shared = { ...context, panel: settings.name };
     this.#settings = settings;
     this.#context = context;
-    this.#serverLog = serverLog(log, clock);
-    const stops = { clock, log: this.#serverLog };
+    this.#serverLog = serverLog(context.log, context.clock);
     this.#needs = new NeedsWatch({ ...shared, needs: () => this.#needed() });
-    this.#sessions = {
-      ...context,
-      panel: gateway,
-      settings,
-      log: sessionLog(this.#serverLog),
-      backupCompleted: (record) => this.#lists.backups?.changed(record),
-      surroundings: (record, isRunning) => this.#members.surroundings(record, isRunning),
-    };
     this.#members = new Members(settings, {
       ...shared,
-      create: (target, staleness) => {
-        const record = new ServerRecord(target, staleness, stops);
-        return { record, session: new Session(this.#sessions, record) };
-      },
+      serverLog: this.#serverLog,
+      backupCompleted: (record) => this.#lists.backups?.changed(record),
     });
     this.discovery = new Discovery({
       ...shared,
@@ -120,13 +105,9 @@ export class PanelFleet {
     this.#followSettings();
   }
 
-  /**
-   * Monitors what these settings say, and as they say, from now on; servers that are unchanged aren't touched, and timeouts and the
-   * origin count from the next socket on.
-   */
+  /** Monitors what these settings say, and as they say, from now on; servers that are unchanged aren't touched. */
   configure(settings: FleetSettings): void {
     this.#settings = settings;
-    this.#sessions.settings = settings;
     this.#members.configure(settings);
     this.#observe(this.discovery.configure(settings.servers, settings.listing));
     if (this.#isRunning) this.#followSettings();
@@ -158,24 +139,14 @@ export class PanelFleet {
     });
   }
 
-  /** The gateway uses another API key: retries what the old key was refused, and reads the server list again. */
-  keyChanged(): void {
-    this.#retry(hasNoData, () => this.#context.gateway.keyChanged());
-  }
-
   /**
-   * The panel and its nodes are reached in another way: retries what failed, and reads the lists again. With another access to
-   * sockets, those that are open may no longer be as they should: all are opened anew.
+   * The gateway uses another API key, or panel and nodes are reached in another way: retries what failed, and reads the lists again.
+   * With another access to sockets, all are opened anew.
    */
-  accessChanged(sockets?: SocketAccess): void {
-    this.#sessions.sockets = sockets ?? this.#sessions.sockets;
-    this.#retry(sockets === undefined ? hasNoData : () => true, () => this.#context.gateway.accessChanged());
-    this.#nodes?.reopen();
-  }
-
-  #retry(isConcerned: (record: ServerRecord) => boolean, forget: () => void): void {
-    this.#members.retry(isConcerned, forget);
+  retry(change: 'keyChanged' | 'accessChanged', sockets?: SocketAccess): void {
+    this.#members.retry(() => this.#context.gateway[change](), sockets);
     this.discovery.restart();
+    this.#nodes?.reopen();
   }
 
   /** Resolves when all sockets are closed. */

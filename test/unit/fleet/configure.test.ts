@@ -181,7 +181,7 @@ describe('another way to the panel', () => {
     gateway.answerResources = missing;
     await start(servers(2));
     gateway.answerCredentials = take;
-    fleet.accessChanged();
+    fleet.retry('accessChanged');
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
     expect(bench.sockets).toHaveLength(2);
@@ -192,7 +192,8 @@ describe('another way to the panel', () => {
     await start(servers(2));
     gateway.calls.length = 0;
     const others: FakeSocket[] = [];
-    fleet.accessChanged(
+    fleet.retry(
+      'accessChanged',
       socketsOpenedBy((url, listener) => {
         const socket = new FakeSocket(url, listener);
         others.push(socket);
@@ -217,7 +218,7 @@ describe('another way to the panel', () => {
     const failures = () => bench.log.lines.filter(({ level }) => level === 'warn').length;
     const before = failures();
     gateway.calls.length = 0;
-    fleet.accessChanged(bench.access);
+    fleet.retry('accessChanged', bench.access);
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
     expect(gateway.calls).toEqual([]);
@@ -226,7 +227,7 @@ describe('another way to the panel', () => {
 
   it('begins nothing before the start', async () => {
     fleet = bench.create(servers(2));
-    fleet.accessChanged(bench.access);
+    fleet.retry('accessChanged', bench.access);
     await clock.advance(MINUTE);
     expect(bench.sockets).toEqual([]);
   });

@@ -189,9 +189,9 @@ class World {
 
   #see(news: (typeof NEWS)[number]): void {
     if (news === 'listed') this.#known.listed();
-    else if (news !== 'recovered') this.#known.judged(news);
+    else if (news !== 'recovered') this.gateway.blamed.notify(news);
     else {
-      for (const cause of ALL_CAUSES) this.#known.recoveredFrom({ cause, node: 'n1' });
+      for (const cause of ALL_CAUSES) this.gateway.recoveries.notify({ cause, node: 'n1' });
     }
     this.#look();
   }
