@@ -277,11 +277,6 @@ function decided(power: Power, stop: Stop): Power {
   return reason === 'unknown' ? { ...next, isExpected: undefined } : next;
 }
 
-/** When the server was seen to go off, if it has not been on since. */
-export function offAt({ known, since }: Power): number | undefined {
-  return isOff(known) ? since : undefined;
-}
-
 /** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
 export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
   const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');

@@ -89,8 +89,17 @@ class Chunk {
 
 let newest = new Chunk();
 
-/** The network counters of a sample at an instant; NaN if unknown. */
-const noMark = () => ({ at: Number.NaN, received: Number.NaN, sent: Number.NaN });
+const NETWORK = ['networkReceiveBytes', 'networkTransmitBytes'] as const;
+export type NetworkCounter = (typeof NETWORK)[number];
+
+/** The network counters of a sample; NaN if unknown. */
+type Mark = Pick<Sample, 'receivedAt' | NetworkCounter>;
+
+const noMark = () => ({
+  receivedAt: Number.NaN,
+  networkReceiveBytes: Number.NaN,
+  networkTransmitBytes: Number.NaN,
+});
 
 /** The number of state changes, and of unwanted stops, kept per server. */
 const MAX_KEPT = 20;
@@ -204,11 +213,11 @@ export class ServerHistory {
    * Bytes per second from the second last point up to this sample; NaN if unknown. A rate over one second would jump, and a polled
    * server's counters don't change between polls.
    */
-  rate(of: 'received' | 'sent', bytes: number, sampledAt: number): number {
-    const from = Number.isNaN(this.#older.at) ? this.#newer : this.#older;
-    return bytes >= this.#newer[of] && sampledAt > from.at
-      ? ((bytes - from[of]) * SECOND_MS) / (sampledAt - from.at)
-      : Number.NaN;
+  rate(of: NetworkCounter, sample: Mark): number {
+    const from = Number.isNaN(this.#older.receivedAt) ? this.#newer : this.#older;
+    const passedMs = sample.receivedAt - from.receivedAt;
+    const isKnown = sample[of] >= this.#newer[of] && passedMs > 0;
+    return isKnown ? ((sample[of] - from[of]) * SECOND_MS) / passedMs : Number.NaN;
   }
 
   /** The highest one-second value of the last minute; undefined if there was none. */
@@ -313,13 +322,11 @@ export class ServerHistory {
   }
 
   #addPoint(sample: Sample, step: number, players: number | undefined): void {
-    const { receivedAt: at, networkReceiveBytes: received, networkTransmitBytes: sent } = sample;
     const { points, peaks } = this.#rings;
     const values = [
       sample.cpuCores,
       sample.memoryBytes,
-      this.rate('received', received, at),
-      this.rate('sent', sent, at),
+      ...NETWORK.map((of) => this.rate(of, sample)),
       players ?? Number.NaN,
     ];
     // The last value is repeated while it was fresh; the steps after that are unknown.
@@ -335,14 +342,13 @@ export class ServerHistory {
     this.#pointStep = step;
     this.#hasPlayers ||= players !== undefined;
     // Counters that decreased were reset, so the mark before is useless.
-    const isReset = received < this.#newer.received || sent < this.#newer.sent;
+    const isReset = NETWORK.some((of) => sample[of] < this.#newer[of]);
     // The oldest mark is written over: a new one every five seconds would live until the whole heap is collected.
     const mark = this.#older;
     this.#older = isReset ? noMark() : this.#newer;
     this.#newer = mark;
-    mark.at = at;
-    mark.received = received;
-    mark.sent = sent;
+    mark.receivedAt = sample.receivedAt;
+    for (const of of NETWORK) mark[of] = sample[of];
   }
 
   #point(ring: number, step: number): number | null {

@@ -9,7 +9,6 @@ import type {
   ShownStop,
   Snapshot,
   SocketState,
-  StopReason,
 } from '../domain/reading.ts';
 import {
   type BlockedReason,
@@ -32,12 +31,11 @@ import {
   isExpectedAt,
   isNews,
   NOTHING_SEEN,
-  offAt,
   type Power,
   type Seen,
   type Stop,
 } from './power.ts';
-import { ServerHistory } from './server-history.ts';
+import { type NetworkCounter, ServerHistory } from './server-history.ts';
 import { logStop } from './server-log.ts';
 import { ServerSamples } from './server-samples.ts';
 
@@ -94,8 +92,7 @@ export class ServerRecord implements ServerReading {
 
   /** When the newest sample arrived. */
   get sampledAt(): number | undefined {
-    const { source, receivedAt } = this.#samples?.newest ?? {};
-    return source === undefined ? undefined : receivedAt;
+    return known(this.#samples?.newest.receivedAt);
   }
 
   get state(): ServerState {
@@ -130,24 +127,22 @@ export class ServerRecord implements ServerReading {
     const lastStop = last && stopOf(last, clock);
     const isFresh = this.isFresh(now);
     const isBlocked = status.condition === 'blocked';
-    const newest = this.#samples?.newest;
-    const sample = isFresh ? newest : undefined;
-    const sampledAt = this.sampledAt;
+    const samples = this.#samples ?? NO_SAMPLES;
+    const fresh = isFresh ? samples : NO_SAMPLES;
+    const sample = fresh.newest;
+    const { source, receivedAt, memoryLimitBytes } = samples.newest;
     const cpuLimit = finiteLimit(limits.cpuCores);
-    const memoryLimit = finiteLimit(memoryLimitOf(limits, newest?.memoryLimitBytes));
+    const memoryLimit = finiteLimit(memoryLimitOf(limits, memoryLimitBytes));
     // A blocked server has no samples, but the limits that the configuration or the server list gives.
-    const given: Limits = isBlocked ? limits : {};
+    const given: Limits = isFresh || isBlocked ? limits : {};
     const history = isFresh ? this.#history : undefined;
+    const rate = (of: NetworkCounter) => known(Math.round(history?.rate(of, sample) ?? Number.NaN));
     const backups = target.withoutBackups === true ? undefined : valid(this.backups, now);
     // A panel runs no schedules of a server that it holds, for example because it is suspended.
     const isHeld = target.blocked !== undefined || status.blocked !== undefined;
     const schedules = isHeld ? undefined : valid(this.schedules, now);
     const query = this.#shownQuery(now);
-    const unwanted = this.#history?.unwantedStops(now) ?? NO_UNWANTED_STOPS;
-    const received = sample?.networkReceiveBytes ?? Number.NaN;
-    const sent = sample?.networkTransmitBytes ?? Number.NaN;
-    const rate = (of: 'received' | 'sent', bytes: number) =>
-      known(Math.round(history?.rate(of, bytes, sampledAt ?? Number.NaN) ?? Number.NaN));
+    const expected = this.#isExpected(now);
     return {
       timestamp_seconds: unixSeconds(now, clock),
       target,
@@ -157,26 +152,24 @@ export class ServerRecord implements ServerReading {
       blocked: isBlocked ? status.blocked : undefined,
       problem: status.problem,
       query_problem: query?.query_problem,
-      source: newest?.source,
-      sample_age_seconds: sampledAt === undefined ? undefined : Math.round(now - sampledAt) / 1_000,
-      memory_usage_bytes: known(sample?.memoryBytes),
-      memory_limit_bytes: isFresh ? memoryLimit : finiteLimit(memoryLimitOf(given, undefined)),
-      cpu_usage_cores: known(sample?.cpuCores),
-      cpu_seconds_total: isFresh ? seconds(this.#samples?.cpuMs) : undefined,
-      cpu_limit_cores: isFresh ? cpuLimit : finiteLimit(given.cpuCores),
+      source,
+      sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),
+      memory_usage_bytes: known(sample.memoryBytes),
+      memory_limit_bytes: finiteLimit(memoryLimitOf(given, sample.memoryLimitBytes)),
+      cpu_usage_cores: known(sample.cpuCores),
+      cpu_seconds_total: known(fresh.cpuMs / 1_000),
+      cpu_limit_cores: finiteLimit(given.cpuCores),
       cpu_saturated_share: cpuLimit === undefined ? undefined : history?.cpuSaturatedShare(now),
-      disk_usage_bytes: known(sample?.diskBytes),
-      disk_limit_bytes: finiteLimit((isFresh ? limits : given).diskBytes),
-      network_receive_bytes_total: known(received),
-      network_transmit_bytes_total: known(sent),
-      network_receive_bytes_per_second: rate('received', received),
-      network_transmit_bytes_per_second: rate('sent', sent),
-      disk_read_bytes_total: known(sample?.diskReadBytes),
-      disk_written_bytes_total: known(sample?.diskWrittenBytes),
-      uptime_milliseconds: known(sample?.uptimeMs),
-      start_time_seconds: isFresh
-        ? known(unixSeconds(this.#samples?.startedAt ?? Number.NaN, clock))
-        : undefined,
+      disk_usage_bytes: known(sample.diskBytes),
+      disk_limit_bytes: finiteLimit(given.diskBytes),
+      network_receive_bytes_total: known(sample.networkReceiveBytes),
+      network_transmit_bytes_total: known(sample.networkTransmitBytes),
+      network_receive_bytes_per_second: rate('networkReceiveBytes'),
+      network_transmit_bytes_per_second: rate('networkTransmitBytes'),
+      disk_read_bytes_total: known(sample.diskReadBytes),
+      disk_written_bytes_total: known(sample.diskWrittenBytes),
+      uptime_milliseconds: known(sample.uptimeMs),
+      start_time_seconds: known(unixSeconds(fresh.startedAt, clock)),
       cpu_usage_peak_cores: history?.peak('cpu', now),
       memory_usage_peak_bytes: history?.peak('memory', now),
       state_changed_timestamp_seconds: isFresh && state !== 'unknown' ? unixSeconds(since, clock) : undefined,
@@ -184,17 +177,17 @@ export class ServerRecord implements ServerReading {
       last_stop_timestamp_seconds: lastStop?.timestamp_seconds,
       stops: this.#power.stops,
       last_stop: lastStop,
-      off_reason: this.#offReason,
+      off_reason: isOff(state) && last !== undefined && last.at >= since ? last.reason : undefined,
       is_stop_awaited: this.awaitsWords,
-      unwanted_stops: unwanted.map((stop) => stopOf(stop, clock)),
+      unwanted_stops: this.#history?.unwantedStops(now).map((stop) => stopOf(stop, clock)) ?? [],
       last_exit_code: this.#power.lastExitCode,
       automatic_restart_aborted: Number(this.#power.isRestartAborted),
-      running_seconds_total: seconds(this.#samples?.runningMs ?? 0),
-      observed_seconds_total: seconds(this.#samples?.observedMs ?? 0),
-      cpu_saturated_seconds_total: cpuLimit && seconds(this.#samples?.cpuSaturatedMs ?? 0),
-      memory_saturated_seconds_total: memoryLimit && seconds(this.#samples?.memorySaturatedMs ?? 0),
+      running_seconds_total: samples.runningMs / 1_000,
+      observed_seconds_total: samples.observedMs / 1_000,
+      cpu_saturated_seconds_total: cpuLimit && samples.cpuSaturatedMs / 1_000,
+      memory_saturated_seconds_total: memoryLimit && samples.memorySaturatedMs / 1_000,
       console_lines_total: this.consoleLines,
-      expected_running: flag(this.#isExpected(now)),
+      expected_running: expected === undefined ? undefined : Number(expected),
       collection_up: Number(isFresh),
       collection_streaming: Number(status.condition === 'streaming'),
       backups: backups?.backups,
@@ -209,7 +202,7 @@ export class ServerRecord implements ServerReading {
       players_max: query?.players_max,
       query_up: query && Number(query.query_problem === undefined),
       query_duration_seconds: query?.query_duration_seconds,
-      last_sample_timestamp_seconds: sampledAt === undefined ? undefined : unixSeconds(sampledAt, clock),
+      last_sample_timestamp_seconds: known(unixSeconds(receivedAt, clock)),
     };
   }
 
@@ -240,13 +233,6 @@ export class ServerRecord implements ServerReading {
   /** Is the server off although it should run? Not before the reason of its stop is decided. */
   #isDown(now: number): boolean {
     return isOff(this.#power.state) && !this.awaitsWords && this.#isExpected(now) === true;
-  }
-
-  /** The last stop's reason if the server has been off since; the reason of the latest stop may not be decided yet. */
-  get #offReason(): StopReason | undefined {
-    const { state, lastStop: last } = this.#power;
-    const isLast = last !== undefined && last.at >= (offAt(this.#power) ?? last.at);
-    return isOff(state) && isLast ? last.reason : undefined;
   }
 
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
@@ -345,7 +331,8 @@ function isRebuilt(reason: BlockedReason | undefined): boolean {
   return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
 }
 
-const NO_UNWANTED_STOPS: readonly LastStop[] = [];
+/** Those of a server before its first; never changed. */
+const NO_SAMPLES = new ServerSamples();
 
 /** What was read, unless it is too old to be shown. */
 function valid<Reading extends { readonly staleAt: number }>(
@@ -359,17 +346,9 @@ function known(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-function flag(value: boolean | undefined): number | undefined {
-  return value === undefined ? undefined : Number(value);
-}
-
 // Rounded to milliseconds, because anything finer is clock noise.
 function unixSeconds(monotonicMs: number, clock: Pick<Clock, 'toUnixMs'>): number {
   return Math.round(clock.toUnixMs(monotonicMs)) / 1_000;
-}
-
-function seconds(ms: number | undefined): number | undefined {
-  return ms === undefined || Number.isNaN(ms) ? undefined : ms / 1_000;
 }
 
 function stopOf({ at, reason, exitCode }: LastStop, clock: Pick<Clock, 'toUnixMs'>): ShownStop {

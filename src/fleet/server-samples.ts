@@ -7,7 +7,7 @@ import {
   Sample,
   type ServerState,
 } from '../domain/server.ts';
-import { isOutdated, offAt, type Power, START_JITTER_MS } from './power.ts';
+import { isOutdated, type Power, START_JITTER_MS } from './power.ts';
 
 /**
  * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the
@@ -90,7 +90,8 @@ export class ServerSamples {
   order(next: Sample, power: Power): SampleOrder {
     const { newest } = this;
     const isUninterrupted = !this.#isInterrupted && next.source === 'socket' && newest.source === 'socket';
-    const order = compareObservations(newest, next, offAt(power), isUninterrupted);
+    const offAt = isOff(power.known) ? power.since : undefined;
+    const order = compareObservations(newest, next, offAt, isUninterrupted);
     return isOutdated(power, next, order === 'restarted') ? 'older' : order;
   }
 

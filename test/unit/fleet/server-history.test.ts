@@ -437,6 +437,7 @@ describe('network rates', () => {
       sample.arrived('poll', sampledAt, sampledAt);
       history.sampled(sample, 'running', false, 60_000, undefined, 0);
     }
-    expect(history.rate('received', received, at)).toBe(expected);
+    const sample = { receivedAt: at, networkReceiveBytes: received, networkTransmitBytes: 0 };
+    expect(history.rate('networkReceiveBytes', sample)).toBe(expected);
   });
 });
