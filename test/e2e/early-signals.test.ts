@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PATIENT_STOP } from '../support/accelerated-node.ts';
 import { LONGEST_WAIT_MS } from '../support/eventually.ts';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
@@ -62,7 +63,7 @@ async function serveBeforeItsProgram() {
   const go = `${file}.go`;
   const hook = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(heldUntil(go))});`);
   const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0'], {
-    nodeFlags: ['--import', hook],
+    nodeFlags: [...PATIENT_STOP, '--import', hook],
   });
   await program.printed(/loading the program/);
   return { program, loads: () => writeFile(go, '') };

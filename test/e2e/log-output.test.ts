@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { PATIENT_STOP } from '../support/accelerated-node.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { freePort } from '../support/free-port.ts';
@@ -38,7 +39,17 @@ async function serveInto({ file, stdout, stderr, format = 'json' }: Outputs) {
   const port = await freePort();
   const command = `exec "$0" "$@" >${stdout} 2>${stderr}`;
   const flags = ['--web.listen-address', `127.0.0.1:${port}`, '--log.format', format];
-  const program = launch('sh', ['-c', command, process.execPath, CLI, 'serve', '--config', file, ...flags]);
+  const program = launch('sh', [
+    '-c',
+    command,
+    process.execPath,
+    ...PATIENT_STOP,
+    CLI,
+    'serve',
+    '--config',
+    file,
+    ...flags,
+  ]);
   return { program, ...metricsAt(`http://127.0.0.1:${port}`) };
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { PATIENT_STOP } from './accelerated-node.ts';
 import { eventually } from './eventually.ts';
 import { type ParsedFamily, parseExposition } from './exposition-parser.ts';
 import { endProcesses, type LaunchOptions, launch, type RunningProcess } from './process.ts';
@@ -42,7 +43,7 @@ const folders: string[] = [];
 /** Runs the built program. */
 export function runProgram(args: readonly string[], options: RunOptions = {}): RunningProcess {
   if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run "npm run build" first');
-  return launch(process.execPath, [...(options.nodeFlags ?? []), CLI, ...args], options);
+  return launch(process.execPath, [...(options.nodeFlags ?? PATIENT_STOP), CLI, ...args], options);
 }
 
 /** Runs the built program with a configuration, on a free port of the loopback interface. */
