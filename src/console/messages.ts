@@ -44,17 +44,12 @@ const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
  * true, reset at the end of each line; secrets are redacted. A carriage return breaks the line, so that nothing is overwritten.
  */
 export function cleanLines(text: string, color: boolean): readonly string[] {
-  const isWhole = text.length <= MAX_LENGTH;
-  // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.
-  const unshown = isWhole ? 0 : KNOWN_SECRETS.longest;
-  const parts = text
-    .slice(0, MAX_LENGTH + unshown)
-    .replaceAll(/\r\n?/g, '\n')
-    .split(COLOR);
+  const isColored = color && text.length <= MAX_LENGTH;
   const plain = (part: string) => stripVTControlCharacters(part).replaceAll(UNPRINTABLE, '');
-  const kept = parts.map((part, index) => (color && isWhole && index % 2 === 1 ? part : plain(part)));
-  const redacted = KNOWN_SECRETS.redact(kept.join(''));
-  const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).replace(/[\ud800-\udbff]$/, '');
-  const lines = (isWhole ? redacted : `${cut}…`).replace(/\n$/, '').split('\n');
+  const shown = KNOWN_SECRETS.shown(text, MAX_LENGTH, Number.POSITIVE_INFINITY, (whole) => {
+    const parts = whole.replaceAll(/\r\n?/g, '\n').split(COLOR);
+    return parts.map((part, index) => (isColored && index % 2 === 1 ? part : plain(part))).join('');
+  });
+  const lines = shown.replace(/\n$/, '').split('\n');
   return lines.map((line) => (line.includes('\u001b') ? `${line}\u001b[0m` : line));
 }

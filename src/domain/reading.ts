@@ -139,12 +139,11 @@ export interface StateChange extends Partial<ShownStop> {
   readonly state: ServerState;
 }
 
-/** The last minutes of one server, up to its newest point. */
+/** The last minutes of one server, up to its newest point; each list begins with the oldest. */
 export interface RecentHistory {
   readonly end_timestamp_seconds: number;
-  /** Oldest first; null if there was no fresh value. `players` is absent if the game was never queried. */
+  /** Null if there was no fresh value. `players` is absent if the game was never queried. */
   readonly series: Readonly<Partial<Record<ChartSeries, readonly (number | null)[]>>>;
-  /** Oldest first. */
   readonly state_changes: readonly StateChange[];
 }
 
@@ -160,13 +159,11 @@ export interface ServerReading {
   strip(now: number): string;
 }
 
-/** The state of a panel's API budget. */
 export interface BudgetReading {
   /** Calls a minute to which the exporter limits itself. */
   readonly limitPerMinute: number;
   /** Whether the configuration sets it, so that there is no limit to learn. */
   readonly isPinned: boolean;
-  /** Calls made in the last 60 s. */
   readonly usedLastMinute: number;
   readonly queueLength: number;
   readonly paused: boolean;
@@ -186,7 +183,6 @@ export interface NeedsReading {
   readonly polls: number;
 }
 
-/** The state of a panel's server list. */
 export interface DiscoveryReading {
   /** The server list hasn't been read yet; the first time may take half a minute. */
   readonly isPending: boolean;
@@ -202,7 +198,6 @@ export interface DiscoveryReading {
   readonly failures: number;
 }
 
-/** The state of one node of a panel. */
 export interface NodeReading {
   readonly name: string;
   /** Whether its servers can be monitored; `problem` is the reason if not. */
@@ -215,7 +210,6 @@ export interface NodeCapacity extends Readonly<Partial<Record<keyof typeof NODE_
   readonly name: string;
 }
 
-/** All that is known about one panel. */
 export interface PanelReading {
   readonly name: string;
   /** Whether its API responds and accepts the API key. */
@@ -224,7 +218,6 @@ export interface PanelReading {
   readonly isJudging?: boolean;
   /** Problems of the panel or its API key as a whole, or of single paths of a panel that is up; empty if there are none. */
   readonly problems: readonly Problem[];
-  /** The known nodes, as of this instant. */
   nodes(now: number): readonly NodeReading[];
   /** What its application API reports about its nodes, while that is fresh; empty if it isn't read. */
   capacities(now: number): readonly NodeCapacity[];
@@ -260,6 +253,9 @@ interface StripPart {
 /** Seconds from which on times in a strip are whole minutes, so that it doesn't change every second. */
 const MINUTES_FROM = 120;
 
+/** What stands for each state in a strip's text. */
+const LETTERS = STRIP_STATES.map((state) => state.charAt(0));
+
 /**
  * A strip as text, oldest first: `u58r1d1` is 58 points unknown, then one running, then one down. What follows a semicolon are the
  * seconds in each known state: `;r112d8`. Takes the places of the states in `STRIP_STATES`.
@@ -270,34 +266,26 @@ export function stripText(worst: readonly number[], secondsIn: readonly number[]
     points += 1;
     const state = worst[index] ?? 0;
     if (state === worst[index + 1]) continue;
-    text += `${letterOf(state)}${points}`;
+    text += `${LETTERS[state]}${points}`;
     points = 0;
   }
   for (let state = 1; state < secondsIn.length; state += 1) {
     const seconds = secondsIn[state] ?? 0;
     const shown = seconds < MINUTES_FROM ? seconds : Math.floor(seconds / 60) * 60;
-    if (shown > 0) times += `${letterOf(state)}${shown}`;
+    if (shown > 0) times += `${LETTERS[state]}${shown}`;
   }
   return times === '' ? text : `${text};${times}`;
 }
 
 /** The runs of points in such a text, and the times in each state. */
-export function readStrip(text: string): {
-  readonly runs: readonly StripPart[];
-  readonly seconds: readonly StripPart[];
-} {
+export function readStrip(text: string): Readonly<Record<'runs' | 'seconds', readonly StripPart[]>> {
   const [runs = [], seconds = []] = text.split(';').map(partsOf);
   return { runs, seconds };
 }
 
 function partsOf(text: string): readonly StripPart[] {
-  return [...text.matchAll(/([a-z])(\d+)/g)].flatMap(([, letter, amount]) => {
-    const state = STRIP_STATES.find((name) => name.startsWith(letter ?? ''));
+  return [...text.matchAll(/([a-z])(\d+)/g)].flatMap(([, letter = '', amount]) => {
+    const state = STRIP_STATES[LETTERS.indexOf(letter)];
     return state === undefined ? [] : [{ state, amount: Number(amount) }];
   });
-}
-
-// The first letters of the states differ.
-function letterOf(state: number): string {
-  return STRIP_STATES[state]?.charAt(0) ?? '';
 }

@@ -84,10 +84,6 @@ export class KnownSecrets {
   /** Undefined if it has to be compiled again. */
   #pattern: RegExp | undefined;
 
-  get longest(): number {
-    return Math.max(0, ...Array.from(this.#written, ({ length }) => length));
-  }
-
   /** Adds a secret permanently; ignores one that is too short. */
   add(secret: string): void {
     if (secret.length < SHORTEST_SECRET || this.#written.has(secret)) return;
@@ -105,6 +101,18 @@ export class KnownSecrets {
     const literals = () => [...this.#written].toSorted((a, b) => b.length - a.length).map(escaped);
     this.#pattern ??= new RegExp([...literals(), JWT_FORM, API_KEY_FORM].join('|'), 'gi');
     return text.replaceAll(this.#pattern, REDACTED);
+  }
+
+  /** A text, cleaned and redacted: of a long one, the first `length` characters of what is left of its first `read` ones. */
+  shown(text: string, read: number, length: number, clean: (text: string) => string): string {
+    const isWhole = text.length <= read;
+    // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.
+    const unshown = isWhole ? 0 : Math.max(0, ...Array.from(this.#written, (secret) => secret.length));
+    const redacted = this.redact(clean(text.slice(0, read + unshown)));
+    if (isWhole && redacted.length <= length) return redacted;
+    const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).slice(0, length - 1);
+    // In V8, a substring keeps the whole string alive, which may have megabytes.
+    return structuredClone(`${cut.replace(/[\ud800-\udbff]$/, '')}…`);
   }
 
   /** Forgets everything, for tests that share a process. */
@@ -151,17 +159,8 @@ const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
 
 /** External text as one short line that is safe for a log or a terminal: no escapes, control characters or known secrets. */
 export function printable(text: string): string {
-  const isWhole = text.length <= MAX_READ;
-  // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.
-  const unshown = isWhole ? 0 : KNOWN_SECRETS.longest;
-  const line = text
-    .slice(0, MAX_READ + unshown)
-    .replaceAll(ESCAPES, '')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
-    .trim();
-  const redacted = KNOWN_SECRETS.redact(line);
-  if (isWhole && redacted.length <= MAX_SHOWN) return redacted;
-  const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).slice(0, MAX_SHOWN - 1);
-  // In V8, a substring keeps the whole string alive, which may have megabytes.
-  return structuredClone(`${cut.replace(/[\ud800-\udbff]$/, '')}…`);
+  return KNOWN_SECRETS.shown(text, MAX_READ, MAX_SHOWN, (whole) => {
+    const plain = whole.replaceAll(ESCAPES, '');
+    return plain.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
+  });
 }

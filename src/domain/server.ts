@@ -174,11 +174,10 @@ export class Sample {
   diskReadBytes = Number.NaN;
   diskWrittenBytes = Number.NaN;
   uptimeMs = Number.NaN;
-  /** How it arrived; undefined until then. */
+  /** Undefined until it arrives. */
   source: SampleSource | undefined;
-  /** In monotonic milliseconds. */
+  /** Monotonic milliseconds, as is the earliest instant at which the panel can have measured it. */
   receivedAt = Number.NaN;
-  /** The earliest instant at which the panel can have measured it. */
   measuredFrom = Number.NaN;
 
   arrived(source: SampleSource, receivedAt: number, measuredFrom: number): void {
@@ -215,21 +214,20 @@ const EMPTY = new Sample();
 export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;
 export type ListingType = (typeof LISTING_TYPES)[number];
 
-/** The properties by which servers can be selected. */
+/** The properties by which servers can be selected, with globs. */
 export const MATCH_KEYS = ['name', 'id', 'node', 'egg'] as const;
-
-/** Globs, by the property that they are matched against. */
 export type ServerGlobs = { readonly [Key in (typeof MATCH_KEYS)[number]]?: readonly string[] };
 
-/** Which of the listed servers are monitored, and how. */
+/**
+ * Which of the listed servers are monitored, and how. The first rule of `expect` and of `query` that matches applies; without
+ * one, a server may be in any state, and isn't queried.
+ */
 export interface DiscoverRules {
-  /** A server has to match every key given here. */
+  /** A server has to match every key of it. */
   readonly include: ServerGlobs;
-  /** A server that matches any key given here is left out. */
+  /** A server that matches any key of it is left out. */
   readonly exclude: ServerGlobs;
-  /** The first rule that matches applies; a server without a matching rule may be in any state. */
   readonly expect: readonly { readonly match: ServerGlobs; readonly state: Expect }[];
-  /** The first rule that matches applies; a server without a matching rule isn't queried. */
   readonly query?: readonly { readonly match: ServerGlobs; readonly query: QuerySettings }[];
   readonly labels: Readonly<Record<string, string>>;
   readonly mode: CollectionMode;
@@ -239,7 +237,6 @@ export interface DiscoverRules {
 /** The maximum number of discovered servers that are monitored, by default. */
 export const DEFAULT_MAX_SERVERS = 15_000;
 
-/** What a panel's server list is used for. */
 export interface ListingSettings {
   /** Every server that the account has access to, if absent. */
   readonly type?: ListingType;

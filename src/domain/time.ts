@@ -130,13 +130,9 @@ export function bounded<T>(
   late: () => Error,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return inScope(signal, async (scope) => {
+  return inScope(signal, (scope) => {
     const cancel = clock.schedule(deadlineMs, () => scope.abort(late()));
-    try {
-      return await work(scope.signal);
-    } finally {
-      cancel();
-    }
+    return work(scope.signal).finally(cancel);
   });
 }
 
@@ -160,10 +156,8 @@ export function repeat(clock: Clock, run: (signal: AbortSignal) => Promise<numbe
   };
   const schedule = (delayMs: number) => {
     next?.cancel();
-    next = {
-      at: clock.now() + delayMs,
-      cancel: clock.schedule(Math.max(0, delayMs), () => void runOnce()),
-    };
+    const cancel = clock.schedule(Math.max(0, delayMs), () => void runOnce());
+    next = { at: clock.now() + delayMs, cancel };
   };
   void runOnce();
   return {
@@ -190,7 +184,6 @@ const UNITS_MS = [
 
 /** Prometheus's syntax: whole numbers with units, larger units first, each at most once. */
 export const DURATION_PATTERN = `^(?=\\d)${UNITS_MS.map(([unit]) => `(?:(\\d+)${unit})?`).join('')}$`;
-
 const DURATION = new RegExp(DURATION_PATTERN);
 
 /** Milliseconds of a duration in Prometheus's syntax (`15s`, `1h30m`); undefined for any other text. */
