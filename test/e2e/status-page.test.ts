@@ -282,7 +282,7 @@ describe.skipIf(!hasChromium)('5,000 servers in a browser', () => {
     await start(5_000);
     const page = await open();
     const drawn = () => page.locator('tr.server .badge').count();
-    expect(await page.locator('.total strong').textContent()).toBe('5000');
+    expect(await page.locator('.total strong').textContent()).toBe('5,000');
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     await expect.poll(() => names(page)).toContain('server-5000');
     expect(await page.locator('tr.server').count()).toBeGreaterThan(4_900);

@@ -1,6 +1,5 @@
 import type { ComponentChild, JSX } from 'preact';
 import { SATURATED_FROM } from '../../domain/problems.ts';
-import { counted } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
 import type { LiveServer } from '../data/live-update.ts';
 import {
@@ -44,7 +43,7 @@ interface Resource {
   readonly amount: (value: number) => string;
   readonly limitWords: (limit: number) => string;
   /** Whether the server's problem is about it. */
-  readonly isShort: (server: LiveServer) => boolean;
+  readonly isShort?: (server: LiveServer) => boolean;
 }
 
 export const RESOURCES: readonly Resource[] = [
@@ -62,7 +61,6 @@ export const RESOURCES: readonly Resource[] = [
     limit: 'memory_limit_bytes',
     amount: size,
     limitWords: (limit) => `${sizeLimit(limit)} memory`,
-    isShort: () => false,
   },
   {
     name: 'disk',
@@ -88,15 +86,19 @@ const COLUMNS: readonly Column[] = [
 /** The widths of a character of a name and of small texts, relative to that of a digit. */
 const [NAME, SMALL] = [1.12, 0.75];
 
-/** The columns that the fleet needs, and custom properties with the widths of those that are as wide as their text. */
-export function columnsOf({ servers }: LiveFleet) {
+/**
+ * The columns that the fleet needs, and custom properties with the widths of those that are as wide as their text. What to do about
+ * grouped servers is shown once, across all columns.
+ */
+export function columnsOf({ servers }: LiveFleet, grouped: ReadonlySet<LiveServer>) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
   const names = servers.map(({ server, egg = '' }) => Math.max(server.length * NAME, egg.length * SMALL));
-  const troubles = servers.filter(isTroubled).map(({ complaint, attention }) => {
-    const { title = '', action = '' } = complaint ?? {};
-    const since = attention === 'no_data' ? 'no data for 12 min' : '12 min ago';
+  const troubles = servers.filter(isTroubled).map((server) => {
+    const { title = '', action = '' } = server.complaint ?? {};
+    const since = server.attention === 'no_data' ? 'no data for 12 min' : '12 min ago';
     // What to do has two lines.
-    return Math.max(title.length + (since.length + 1) * SMALL, (action.length * SMALL) / 2);
+    const actionLength = grouped.has(server) ? 0 : (action.length * SMALL) / 2;
+    return Math.max(title.length + (since.length + 1) * SMALL, actionLength);
   });
   return { columns, widths: { '--name': widest(names, 10, 26), '--trouble': widest(troubles, 16, 46) } };
 }
@@ -119,10 +121,7 @@ function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
       <span class="sub">
         {place}
         {players !== undefined && (
-          <span class="on-card">
-            {place === '' ? '' : ' · '}
-            {players} players
-          </span>
+          <span class="on-card">{`${place === '' ? '' : ' · '}${players} players`}</span>
         )}
       </span>
     </div>
@@ -130,11 +129,8 @@ function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
 }
 
 /** Where a server is, as far as servers differ in it. */
-function placeOf(
-  { status: { panels }, hasNodes }: LiveFleet,
-  { panel, node, egg }: Partial<LiveServer>,
-): string {
-  const words = [panels.length > 1 ? panel : '', hasNodes ? node : '', egg];
+function placeOf({ status: { panels }, hasNodes }: LiveFleet, server: Partial<LiveServer>): string {
+  const words = [panels.length > 1 ? server.panel : '', hasNodes ? server.node : '', server.egg];
   return words.filter((word) => word !== undefined && word !== '').join(' · ');
 }
 
@@ -201,7 +197,7 @@ function meter(resource: Resource, server: LiveServer): JSX.Element {
   const used = isOff(server.state) && resource.name !== 'disk' ? undefined : server[resource.used];
   const limit = server[resource.limit];
   const percent = used !== undefined && limit !== undefined ? Math.round((used / limit) * 100) : undefined;
-  const level = resource.isShort(server) ? levelOf(server) : undefined;
+  const level = resource.isShort?.(server) === true ? levelOf(server) : undefined;
   const title = percent === undefined ? undefined : `${percent} % of ${resource.limitWords(limit ?? 0)}`;
   return (
     <div class="usage" title={title} data-level={level}>
@@ -235,22 +231,20 @@ export function playerWords({ players, players_max: most }: LiveServer): string 
 const NAMES_SHOWN = 12;
 
 /** The cells of a line with a group of servers, by their columns. */
-export function groupCells(
-  { servers }: ServerGroup,
-  fleet: LiveFleet,
-): Readonly<Record<string, ComponentChild>> {
+export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<string, ComponentChild> {
   const [first] = servers;
-  const isSame = (field: 'node' | 'state') => servers.every((server) => server[field] === first[field]);
+  const same = (field: 'panel' | 'node' | 'state') =>
+    servers.every((server) => server[field] === first[field]) ? first[field] : undefined;
   const names = servers.slice(0, NAMES_SHOWN).map(({ server }) => server);
   if (servers.length > NAMES_SHOWN) names.push('…');
   return {
     who: (
       <>
-        <bdi class="name">{counted(servers.length, 'server')}</bdi>
-        <span class="sub">{isSame('node') && placeOf(fleet, { panel: first.panel, node: first.node })}</span>
+        <bdi class="name">{servers.length.toLocaleString('en')} servers</bdi>
+        <span class="sub">{placeOf(fleet, { panel: same('panel'), node: same('node') })}</span>
       </>
     ),
-    state: isSame('state') && state(first, fleet),
+    state: same('state') && state(first, fleet),
     strip: <span class="sub">{names.join(', ')}</span>,
     trouble: trouble(first, fleet),
   };

@@ -122,7 +122,7 @@ function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryVie
     ['Labels', labelWords(server)],
     ['Limits', limitWords(server)],
     ['Expected', expected === undefined ? 'unknown' : expected === 1 ? 'running' : 'any state'],
-    ['Condition', conditionTitle(server.condition)],
+    ['Monitoring', conditionTitle(server.condition)],
     ['Last sample', undefined, server.last_sample_timestamp_seconds || undefined],
     ['Uptime', started === undefined ? undefined : span(now - started)],
     ['Players', playerWords(server)],

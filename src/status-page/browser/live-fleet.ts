@@ -107,8 +107,8 @@ export function waysOf(key: SortKey): readonly [usual: string, other: string] {
 
 /** The key of an order, and its direction. */
 export function sortingOf(sort: string) {
-  const isDescending = sort.startsWith('-');
-  return { key: SORT_KEYS.find((key) => key === sort.slice(isDescending ? 1 : 0)), isDescending };
+  const direction = sort.startsWith('-') ? 'descending' : 'ascending';
+  return { key: SORT_KEYS.find((key) => key === sort.replace('-', '')), direction } as const;
 }
 
 /** Everything that the user chose on the page, under the names of the parameters of its address; empty where nothing was chosen. */
@@ -178,9 +178,9 @@ export function order({ servers }: LiveFleet, { q, show, sort }: Omit<View, 'ope
   const chosen = servers.filter(
     (server) => (show === '' || traitsOf(server).includes(show)) && matches(server, words),
   );
-  const { key, isDescending } = sortingOf(sort);
+  const { key, direction } = sortingOf(sort);
   const of = key === undefined ? urgencyOf : SORTS[key].of;
-  const sign = isDescending ? -1 : 1;
+  const sign = direction === 'descending' ? -1 : 1;
   const valued = chosen.map((server) => ({ server, value: of(server) }));
   return valued.sort((a, b) => compare(a.value, b.value, sign)).map(({ server }) => server);
 }
@@ -253,9 +253,13 @@ export function linesOf(
   });
 }
 
-/** The same for servers with the same cause. A node that is down shows in several ways, and is another cause than another node. */
-function causeKey({ attention, complaint, scope, panel, node }: LiveServer): string {
+/**
+ * The same for servers with the same cause. A node that is down shows in several ways, and is another cause than another node; what
+ * is a server's own is the same on every panel.
+ */
+function causeKey({ attention, complaint, scope = 'server', panel, node }: LiveServer): string {
   const isOfNode = scope === 'node';
-  const what = isOfNode && attention === 'no_data' ? attention : complaint?.title;
-  return [panel, isOfNode ? node : undefined, complaint?.severity, what].join('\n');
+  const where = scope === 'server' ? [] : [panel, isOfNode ? node : ''];
+  const what = isOfNode && attention === 'no_data' ? [attention] : [complaint?.title, complaint?.action];
+  return [scope, ...where, complaint?.severity, ...what].join('\n');
 }

@@ -21,7 +21,7 @@ function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose 
       data-show={trait}
       onClick={() => choose({ show: view.show === trait ? '' : trait })}
     >
-      <b>{counts.get(trait) ?? 0}</b>
+      <b>{(counts.get(trait) ?? 0).toLocaleString('en')}</b>
       <span>{counts.get(trait) === 1 ? title : title + plural}</span>
     </button>
   ));
@@ -46,13 +46,13 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
         aria-pressed={choice.view.show === ''}
         onClick={() => choice.choose({ show: '' })}
       >
-        <strong>{servers.length}</strong>
+        <strong>{servers.length.toLocaleString('en')}</strong>
         <span>{things(servers.length, 'server')}</span>
       </button>
       {tiles(titles, fleet, choice)}
       {playing !== undefined && (
         <p class="playing">
-          <b>{playing}</b> {things(playing, 'player')}
+          <b>{playing.toLocaleString('en')}</b> {things(playing, 'player')}
         </p>
       )}
       {isWell && <p class="well">No problems</p>}

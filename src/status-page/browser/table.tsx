@@ -13,13 +13,9 @@ import {
   waysOf,
 } from './live-fleet.ts';
 
-function directionOf(sort: string): 'ascending' | 'descending' {
-  return sort.startsWith('-') ? 'descending' : 'ascending';
-}
-
 /** A list of all orders, which also works where the table has no head: on a phone. */
 export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
-  const { key: chosen, isDescending } = sortingOf(sort);
+  const { key: chosen, direction } = sortingOf(sort);
   const options = SORT_KEYS.map((key) => (
     <option key={key} value={waysOf(key)[0]}>
       Sort: {key === 'cpu' ? SORTS[key].title : SORTS[key].title.toLowerCase()}
@@ -40,10 +36,10 @@ export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
         <button
           type="button"
           class="turn"
-          aria-label={`Sorted ${directionOf(sort)}; reverse the order`}
-          onClick={() => choose({ sort: isDescending ? chosen : `-${chosen}` })}
+          aria-label={`Sorted ${direction}; reverse the order`}
+          onClick={() => choose({ sort: sort === chosen ? `-${chosen}` : chosen })}
         >
-          {isDescending ? '↓' : '↑'}
+          {direction === 'descending' ? '↓' : '↑'}
         </button>
       )}
     </>
@@ -63,7 +59,8 @@ interface TableProps extends Choice {
 export class Table extends Component<TableProps, { readonly active?: string }> {
   override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
     const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
-    const { columns, widths } = columnsOf(fleet);
+    const grouped = new Set(lines.flatMap((line) => (isGroup(line) ? line.servers : [])));
+    const { columns, widths } = columnsOf(fleet, grouped);
     const shape = columns.map(({ name }) => name).join(' ');
     const rows = lines.flatMap((line) => {
       const key = lineKey(line);
@@ -73,6 +70,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
           key={key}
           {...{ fleet, line, columns, shape, isExpanded }}
           isActive={line === activeLine}
+          isGrouped={!isGroup(line) && grouped.has(line)}
           onToggle={() => onToggle(line)}
           onFocus={() => this.setState({ active: key })}
         />
@@ -109,7 +107,7 @@ function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.E
       class={name}
       role="columnheader"
       scope="col"
-      aria-sort={at < 0 ? undefined : directionOf(view.sort)}
+      aria-sort={at < 0 ? undefined : sortingOf(view.sort).direction}
     >
       {sort === undefined ? (
         title
@@ -156,6 +154,8 @@ interface RowProps {
   /** The names of the columns. */
   readonly shape: string;
   readonly isExpanded: boolean;
+  /** Whether it follows the line of its group, which shows what to do. */
+  readonly isGrouped: boolean;
   /** Whether the Tab key reaches it. */
   readonly isActive: boolean;
   readonly onToggle: () => void;
@@ -175,7 +175,7 @@ class Row extends Component<RowProps, { readonly isNear: boolean; readonly isDra
     return isNear || next.shape !== shape || next.isExpanded !== isExpanded || next.isActive !== isActive;
   }
 
-  override render({ fleet, line, columns, isExpanded, isActive, onFocus }: RowProps): JSX.Element {
+  override render({ fleet, line, columns, isExpanded, isGrouped, isActive, onFocus }: RowProps): JSX.Element {
     const server = isGroup(line) ? line.servers[0] : line;
     const cells = isGroup(line) && groupCells(line, fleet);
     // Roles are set explicitly, because the browser doesn't treat grids as tables.
@@ -194,6 +194,7 @@ class Row extends Component<RowProps, { readonly isNear: boolean; readonly isDra
         aria-expanded={isExpanded}
         data-level={levelOf(server)}
         data-attention={server.attention}
+        data-grouped={isGrouped}
         onClick={() => String(getSelection()) === '' && this.props.onToggle()}
         onFocus={onFocus}
         onKeyDown={this.#onKey}

@@ -222,6 +222,21 @@ describe('lines of the table', () => {
     expect(shown(readings)).toEqual([MANY, MANY + 1, MANY + 2]);
   });
 
+  it('are one for a problem of their own on all panels, unless what to do differs', () => {
+    const off = (panel: string, reason: 'requested' | 'exited') =>
+      Array.from({ length: MANY }, (_, at) =>
+        named(`${panel}-${reason}-${at}`, 0, {
+          state: 'offline',
+          start_time_seconds: undefined,
+          expected_running: 1,
+          last_stop: { timestamp_seconds: 1_699_911_000, reason },
+          target: { panel },
+        }),
+      );
+    const readings = [...off('a', 'requested'), ...off('b', 'requested'), ...off('b', 'exited')];
+    expect(shown(readings)).toEqual([2 * MANY, MANY]);
+  });
+
   it('are not together if there are few, and never if nothing is wrong', () => {
     expect(shown(lost(MANY - 1, 'node_connection', 'n1'))).toHaveLength(MANY - 1);
     const fine = Array.from({ length: MANY }, (_, at) => named(`lobby-${at}`, 1));
