@@ -1,8 +1,10 @@
-import type { Problem } from '../domain/problems.ts';
+import { blockedReason, CAUSES } from '../diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { SocketState } from '../domain/reading.ts';
+import type { BlockedReason, ServerTarget } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
+import { TRIAL_GAPS_MS } from '../panel/blame.ts';
 import type { ClientMessage } from '../panel/dialect.ts';
-import { FAILURES_TO_RETRY, type Failure, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
 export interface Token {
@@ -229,4 +231,104 @@ export function isLive(state: MachineState): state is StateNamed<'streaming' | '
 export function socketState(machine: MachineState): SocketState {
   if (!hasSocket(machine)) return 'none';
   return machine.name === 'opening' ? 'authenticating' : machine.name;
+}
+
+/** Why an attempt to stream a server failed. */
+export interface Failure {
+  readonly reason: ReconnectReason | 'no_token';
+  readonly problem: Problem;
+  /** The token can no longer be used. */
+  readonly dropToken?: boolean;
+}
+
+/** A refusal that retrying within minutes won't fix. */
+export interface LastingRefusal {
+  /** Undefined if the refusal concerns the API key or the node, which is reported once for all their servers. */
+  readonly reason: BlockedReason | undefined;
+  /** Whether the resources endpoint may still respond for this server. */
+  readonly pollable: boolean;
+}
+
+/** Refusals that apply to every endpoint of a server; a 404 may be of one path. */
+const UNREADABLE: ReadonlySet<CauseCode> = new Set([
+  'suspended',
+  'installing',
+  'transferring',
+  'restoring',
+  'maintenance',
+]);
+
+/** Whether a problem is a lasting refusal, and of which kind; undefined if an early retry makes sense. */
+export function lastingRefusal(problem: Problem | undefined): LastingRefusal | undefined {
+  if (problem === undefined || !CAUSES[problem.cause].lasting) return undefined;
+  const { cause } = problem;
+  // A refusal by the node is that of all its servers.
+  return {
+    reason: CAUSES[cause].scope === 'node' ? undefined : blockedReason(cause),
+    pollable: !UNREADABLE.has(cause),
+  };
+}
+
+/**
+ * May the refusal concern the panel or its API key? A 401 or 404 may, and a problem of the key itself has no reason that belongs to
+ * the server.
+ */
+export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
+  return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
+}
+
+/** After this many consecutive failures, the next call will probably fail as well: it waits for spare budget. */
+export const FAILURES_TO_RETRY = 3;
+
+/** A socket that left this many requests for stats unanswered is dead, whatever TCP reports. */
+export const UNANSWERED_LIMIT = 2;
+
+/**
+ * Milliseconds after which a poll or a read that failed this many times in a row is due again: as long as between the trials of
+ * what is in trouble.
+ */
+export function retryGapMs(failures: number): number {
+  return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;
+}
+
+/** The first wait's ceiling: long enough that a restarting daemon isn't flooded with reconnects. */
+const BASE_MS = 5_000;
+
+/** The maximum ceiling: a recovered server is noticed within a minute, like a circuit's trials. */
+const MAX_MS = 60_000;
+
+/** The shortest wait: full jitter may draw zero, which would be a hot loop for one server. */
+const MIN_MS = 500;
+
+/** A connection that streamed for this long was good: the next failure starts from the first ceiling again. */
+export const STABLE_AFTER_MS = 60_000;
+
+/** How long to wait after a refusal that only a person can lift; the first time a minute. */
+export const SLOW_RETRY_MS = 5 * 60_000;
+
+/** The jitter after refusals, so that servers refused together aren't retried together. */
+const REFUSAL_SPREAD = 0.1;
+
+/**
+ * Milliseconds to wait after `failures` consecutive failures (1 or more): full jitter under a ceiling that doubles from 5 s to a
+ * minute. `random` is uniform in [0, 1).
+ */
+export function backoffMs(failures: number, random: number): number {
+  const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** Math.min(failures - 1, 16));
+  return Math.max(MIN_MS, random * ceiling);
+}
+
+/** Milliseconds until a lasting refusal of the server itself is retried, after this many in a row. */
+export function slowRetryMs(refusals: number, random: number): number {
+  return refusals <= 1 ? refusedRetryMs(random) : SLOW_RETRY_MS * (1 + REFUSAL_SPREAD * random);
+}
+
+/** Milliseconds until a refusal that isn't the server's own is retried: at most the longest gap between the trials of a circuit. */
+export function refusedRetryMs(random: number): number {
+  return MAX_MS * (1 - REFUSAL_SPREAD * random);
+}
+
+/** Does the server list show the server, and nothing that keeps it from being monitored? */
+export function isListed({ node, blocked }: Pick<ServerTarget, 'node' | 'blocked'>): boolean {
+  return node !== undefined && blocked === undefined;
 }

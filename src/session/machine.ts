@@ -1,26 +1,21 @@
 import { CAUSES } from '../diagnosis/causes.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import {
-  AUTH_TIMEOUT,
+  type AttemptState,
   backoffMs,
-  CONNECT_TIMEOUT,
   type Failure,
   isListed,
-  lastingRefusal,
-  refusedRetryMs,
-  SILENT,
-  STABLE_AFTER_MS,
-  slowRetryMs,
-  TOKEN_EXPIRED,
-  UNANSWERED_LIMIT,
-} from './failure.ts';
-import {
-  type AttemptState,
   isLive,
+  lastingRefusal,
   type MachineEvent,
   type MachineState,
+  refusedRetryMs,
+  STABLE_AFTER_MS,
   type StateNamed,
+  slowRetryMs,
   type Token,
+  UNANSWERED_LIMIT,
 } from './machine-model.ts';
 
 /** What a step needs from outside. */
@@ -55,6 +50,26 @@ const QUICK_RENEWALS = 2;
  * rejected as well, but one fetched this much later is not.
  */
 export const RENEW_AGAIN_MS = 2_000;
+
+const CONNECT_TIMEOUT: Failure = {
+  reason: 'connect_failed',
+  problem: { cause: 'node_timeout', detail: 'connecting to the node timed out' },
+};
+
+const AUTH_TIMEOUT: Failure = {
+  reason: 'auth_timeout',
+  problem: { cause: 'auth_unanswered', detail: "the node didn't acknowledge the token in time" },
+};
+
+const SILENT: Failure = {
+  reason: 'silent',
+  problem: { cause: 'no_stats', detail: 'the socket is open, but no readable stats arrive, even on request' },
+};
+
+const TOKEN_EXPIRED: Problem = {
+  cause: 'closed',
+  detail: 'the token expired before a new one was available',
+};
 
 type RefreshingState = StateNamed<'refreshing'>;
 type LiveState = StateNamed<'streaming'> | RefreshingState;

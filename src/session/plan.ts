@@ -6,22 +6,20 @@ import type { BlockedReason } from '../domain/server.ts';
 import { POLL_CACHE_MS, type Resources } from '../panel/dialect.ts';
 import {
   FAILURES_TO_RETRY,
+  hasFailed,
+  isAttempt,
   isListed,
+  isLive,
   type LastingRefusal,
   lastingRefusal,
+  type MachineEvent,
+  type MachineState,
   mayBeOfPanel,
   refusedRetryMs,
   retryGapMs,
+  type StateNamed,
   slowRetryMs,
   UNANSWERED_LIMIT,
-} from './failure.ts';
-import {
-  hasFailed,
-  isAttempt,
-  isLive,
-  type MachineEvent,
-  type MachineState,
-  type StateNamed,
 } from './machine-model.ts';
 import type { SessionState, Surroundings, WayState } from './session.ts';
 

@@ -19,8 +19,8 @@ import type { Cancel, Clock } from '../domain/time.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import { type PanelTls, type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
-import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader } from './frame-reader.ts';
+import type { RefusedUpgrade } from './streamer.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = MIB;

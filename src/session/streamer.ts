@@ -1,14 +1,15 @@
-import type { Problem } from '../domain/problems.ts';
+import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
-import type { Credentials, FrameHandler, JwtError } from '../panel/dialect.ts';
-import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
+import type { Credentials, FrameHandler, JwtError, SocketCodec } from '../panel/dialect.ts';
 import { type MachineContext, step } from './machine.ts';
 import {
   effectsOf,
+  type Failure,
   INITIAL_STATE,
   isAttempt,
   isLive,
@@ -305,4 +306,72 @@ const CONNECT_PERIOD_MS = 10 * 60_000;
 /** By when a call is needed that is due at `at`; a server's first attempt goes before everything else. */
 export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;
+}
+
+/** A socket that could not be opened: the status and body of the HTTP response that came instead, or the error. */
+export interface RefusedUpgrade {
+  readonly status?: number;
+  /** The beginning of the response's body. */
+  readonly body?: string;
+  readonly error: Error;
+}
+
+/** How a socket is reached, and how its node's refusals are read. */
+export interface UpgradeWay extends Pick<SocketCodec, 'upgradeCause'> {
+  /** What was sent as `Origin`. */
+  readonly origin: string;
+  readonly proxied: boolean;
+}
+
+/** The failure of a socket that could not be opened. */
+export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way: UpgradeWay): Failure {
+  const { origin, proxied, upgradeCause } = way;
+  if (status === undefined) {
+    const read = readTransportError(error);
+    const cause = nodeTransportCause(read.kind, proxied);
+    const { kind, code, message } = read;
+    const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
+    const words = (): string => {
+      if (kind === 'refused') return named;
+      if (kind === 'cut') return `the node closed the connection (${code})`;
+      if (kind === 'protocol') return `the node's response can't be read: ${named}`;
+      return `connecting to the node failed: ${named}`;
+    };
+    return { reason: 'connect_failed', problem: { cause, detail: words() } };
+  }
+  const cause = upgradeCause(status, body);
+  const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
+  const problem = { cause, detail: `the node rejected the socket upgrade (${status})${sent}` };
+  // A token is for one node, so an address that responds as something else may be outdated.
+  const dropToken = status !== 400 && status !== 403 && status < 500;
+  return { reason: 'upgrade_refused', problem, dropToken };
+}
+
+/** The failure of a socket that the far end closed, or whose connection was lost. */
+export function closeFailure(
+  { code, text }: { readonly code: number; readonly text: string },
+  { closeCause }: Pick<SocketCodec, 'closeCause'>,
+): Failure {
+  const said = printable(text);
+  const detail = `socket closed (code ${code})${said === '' ? '' : `: "${said}"`}`;
+  return { reason: 'closed', problem: { cause: closeCause(code), detail } };
+}
+
+/** The failure behind a `jwt error`; `token` is the one that was sent. */
+export function jwtFailure(
+  text: string,
+  { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
+  token?: string,
+): Failure {
+  const words = printable(text);
+  return refusedToken(jwtErrorCause(words, token), `the node rejected the token: "${words}"`);
+}
+
+/** The failure behind a `daemon error` in response to a token: the node could not verify its signature (wings, router/websocket). */
+export function daemonFailure(text: string): Failure {
+  return refusedToken('node_token_mismatch', `the node could not verify the token: "${printable(text)}"`);
+}
+
+function refusedToken(cause: CauseCode, detail: string): Failure {
+  return { reason: 'auth_refused', problem: { cause, detail }, dropToken: true };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
-import { SLOW_RETRY_MS } from '../../src/session/failure.ts';
+import { SLOW_RETRY_MS } from '../../src/session/machine-model.ts';
 import { expectWithinBudget } from './call-budget.ts';
 import { eventually } from './eventually.ts';
 import type { ExporterUnderTest } from './exporter.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs, refusedRetryMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/failure.ts';
+import { backoffMs, refusedRetryMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/machine-model.ts';
 import { polledStalenessMs } from '../../../src/session/plan.ts';
 import { neededBy } from '../../../src/session/streamer.ts';
 

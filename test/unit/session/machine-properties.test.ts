@@ -3,18 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import {
-  closeFailure,
-  daemonFailure,
-  type Failure,
-  jwtFailure,
-  lastingRefusal,
-} from '../../../src/session/failure.ts';
 import { type MachineContext, step } from '../../../src/session/machine.ts';
 import {
   effectsOf,
+  type Failure,
   hasSocket,
   INITIAL_STATE,
+  lastingRefusal,
   type MachineEffect,
   type MachineEvent,
   type MachineState,
@@ -22,6 +17,7 @@ import {
   type Token,
   timersOf,
 } from '../../../src/session/machine-model.ts';
+import { closeFailure, daemonFailure, jwtFailure } from '../../../src/session/streamer.ts';
 
 const NAMES = [
   'try',

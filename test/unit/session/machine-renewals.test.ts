@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readJwtError } from '../../../src/panel/dialects/pterodactyl/refusals.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { type MachineContext, RENEW_AGAIN_MS, step } from '../../../src/session/machine.ts';
 import {
   effectsOf,
@@ -11,6 +10,7 @@ import {
   type Token,
   timersOf,
 } from '../../../src/session/machine-model.ts';
+import { daemonFailure, jwtFailure } from '../../../src/session/streamer.ts';
 import { machineState } from '../../support/machine-states.ts';
 
 const START = 1_000_000;

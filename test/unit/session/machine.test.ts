@@ -1,16 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import {
-  backoffMs,
-  closeFailure,
-  daemonFailure,
-  type Failure,
-  jwtFailure,
-} from '../../../src/session/failure.ts';
 import { type MachineContext, step } from '../../../src/session/machine.ts';
 import {
   type AttemptState,
+  backoffMs,
   effectsOf,
+  type Failure,
   isTokenRetry,
   type MachineEffect,
   type MachineEvent,
@@ -18,6 +13,7 @@ import {
   type Token,
   timersOf,
 } from '../../../src/session/machine-model.ts';
+import { closeFailure, daemonFailure, jwtFailure } from '../../../src/session/streamer.ts';
 import { machineState } from '../../support/machine-states.ts';
 
 const NOW = 1_000_000;
