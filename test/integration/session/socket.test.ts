@@ -119,7 +119,8 @@ function connect(address: string, options: Partial<SocketOptions> = {}): Console
     {
       opened: () => report({ type: 'opened' }),
       refused: (problem) => report({ type: 'refused', ...problem }),
-      message: (frame, isBinary) => report({ type: 'message', text: frame.toString(), isBinary }),
+      message: (bytes, isBinary, from = 0, to = bytes.length) =>
+        report({ type: 'message', text: bytes.toString('utf8', from, to), isBinary }),
       closed: (closing) => report({ type: 'closed', ...closing }),
     },
   );
