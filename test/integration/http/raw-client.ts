@@ -1,5 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { LONGEST_TEST_MS } from '../../support/eventually.ts';
+
+/** Limits that no client exceeds only because the machine is busy. */
+export const PATIENT = {
+  headersMs: LONGEST_TEST_MS,
+  requestMs: LONGEST_TEST_MS,
+  stalledMs: LONGEST_TEST_MS,
+  keepAliveMs: LONGEST_TEST_MS,
+};
 
 /** A client that writes what a test gives it, and reads on demand. */
 export class RawClient<S extends Socket = Socket> {

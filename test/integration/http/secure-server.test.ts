@@ -14,7 +14,7 @@ import { type Authority, type Certificate, createAuthority } from '../../support
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { RawClient, SCRAPE } from './raw-client.ts';
+import { PATIENT, RawClient, SCRAPE } from './raw-client.ts';
 import { basic, get, statusOf } from './secure-client.ts';
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -86,7 +86,7 @@ async function serve(current: WebSettings, { routes = OK, clock, limits = {} }: 
     routes,
     clock: clock ?? new SystemClock(),
     logger,
-    limits,
+    limits: { ...PATIENT, ...limits },
     settings,
   });
   ends.push(() => http.stop());
@@ -387,7 +387,7 @@ describe('several addresses', () => {
       routes: OK,
       clock: new SystemClock(),
       logger: collectingLogger(),
-      limits,
+      limits: { ...PATIENT, ...limits },
     });
     ends.push(() => http.stop());
     return http;

@@ -13,7 +13,7 @@ import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
-import { connectRaw, type RawClient, SCRAPE, stuckReader } from './raw-client.ts';
+import { connectRaw, PATIENT, type RawClient, SCRAPE, stuckReader } from './raw-client.ts';
 import { type Client, get } from './secure-client.ts';
 
 const started: HttpServer[] = [];
@@ -27,9 +27,6 @@ afterEach(async () => {
 });
 
 const systemClock = new SystemClock();
-
-/** Longer than any test, so that only `stop` ends a connection. */
-const PATIENT = { keepAliveMs: 600_000, stalledMs: 600_000 };
 
 async function serve(changes: Partial<RouteDependencies> = {}, fleet = fleetReading([streamingReading()])) {
   const clock = changes.clock ?? systemClock;

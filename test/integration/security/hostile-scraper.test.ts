@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
-import { connectRaw, type RawClient } from '../http/raw-client.ts';
+import { connectRaw, PATIENT, type RawClient } from '../http/raw-client.ts';
 
 let server: HttpServer;
 let board: StatusBoard;
@@ -22,7 +22,8 @@ beforeEach(async () => {
   logger = collectingLogger();
   const shipped = exporterRoutes({ fleet, clock, logger });
   ({ board } = shipped);
-  server = new HttpServer({ listen: { host: '127.0.0.1', port: 0 }, routes: shipped.routes, clock, logger });
+  const listen = { host: '127.0.0.1', port: 0 };
+  server = new HttpServer({ listen, routes: shipped.routes, clock, logger, limits: PATIENT });
   ({ url, port } = await server.start());
 });
 
