@@ -38,25 +38,22 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
   readonly #values: Values;
   readonly #perServer: number;
   readonly #steps: number;
+  readonly #empty: number;
 
   constructor(create: new (length: number) => Values, perServer: number, steps: number, empty: number) {
     this.#values = new create(SERVERS_PER_CHUNK * perServer * steps);
     this.#values.fill(empty);
     this.#perServer = perServer;
     this.#steps = steps;
+    this.#empty = empty;
   }
 
-  /** Begins the steps after one up to another, each with a value that may be that of the first. */
-  advance(
-    server: number,
-    from: number,
-    to: number,
-    valueAt: (step: number, latest: number, ring: number) => number,
-  ): void {
+  /** Begins the steps after one up to another: they repeat its values as long as those were fresh, and are empty then. */
+  begin(server: number, after: number, to: number, freshTo = Number.NEGATIVE_INFINITY): void {
     for (let ring = 0; ring < this.#perServer; ring += 1) {
-      const latest = this.read(server, ring, from);
-      for (let step = Math.max(from + 1, to - this.#steps + 1); step <= to; step += 1) {
-        this.write(server, ring, step, valueAt(step, latest, ring));
+      const latest = this.read(server, ring, after);
+      for (let step = Math.max(after + 1, to - this.#steps + 1); step <= to; step += 1) {
+        this.write(server, ring, step, step <= freshTo ? latest : this.#empty);
       }
     }
   }
@@ -272,11 +269,15 @@ export class ServerHistory {
     const newest = this.#pointStep;
     // The last point applies until the next one while it is fresh.
     const last = isFresh ? Math.max(newest, Math.floor(this.#freshUntil / STEP_MS)) : newest;
-    const series = CHART_SERIES.map((name, ring) => {
-      const steps = Array.from({ length: POINTS }, (_, index) => end - POINTS + 1 + index);
-      const valueAt = (step: number) => this.#point(ring, Math.min(step, newest));
-      return [name, steps.map((step) => (step > last ? null : valueAt(step)))] as const;
-    });
+    const pointAt = (ring: number, step: number) => {
+      const value = this.#rings.points.read(this.#place, ring, Math.min(step, newest));
+      // A 32-bit float holds seven digits, and a chart shows fewer.
+      return step > last || Number.isNaN(value) ? null : Number(value.toPrecision(6));
+    };
+    const steps = Array.from({ length: POINTS }, (_, index) => end - POINTS + 1 + index);
+    const series = CHART_SERIES.map(
+      (name, ring) => [name, steps.map((step) => pointAt(ring, step))] as const,
+    );
     return {
       end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / SECOND_MS),
       series: Object.fromEntries(series.filter(([name]) => name !== 'players' || this.#hasPlayers)),
@@ -301,10 +302,11 @@ export class ServerHistory {
   #countTo(now: number): void {
     const step = Math.floor(now / STRIP_STEP_MS);
     if (step !== this.#stripStep) {
-      const isSeen = (next: number) => next * STRIP_STEP_MS <= this.#freshUntil;
-      const seenAt = (next: number, _: number, ring: number) => Number(ring === this.#shown && isSeen(next));
-      this.#rings.strip.advance(this.#place, this.#stripStep, step, seenAt);
+      let seen = this.#stripStep + 1;
+      this.#rings.strip.begin(this.#place, this.#stripStep, step);
       this.#stripStep = step;
+      for (; seen <= step && seen * STRIP_STEP_MS <= this.#freshUntil; seen += 1)
+        this.#add(this.#shown, seen, 0);
     }
     const second = Math.floor(now / SECOND_MS);
     const end = Math.min(second, Math.floor(this.#freshUntil / SECOND_MS));
@@ -329,14 +331,11 @@ export class ServerHistory {
       ...NETWORK.map((of) => this.rate(of, sample)),
       players ?? Number.NaN,
     ];
-    // The last value is repeated while it was fresh; the steps after that are unknown.
-    const valueAt = (next: number, latest: number) =>
-      next * STEP_MS <= this.#freshUntil ? latest : Number.NaN;
-    points.advance(this.#place, this.#pointStep, step, valueAt);
+    points.begin(this.#place, this.#pointStep, step, Math.floor(this.#freshUntil / STEP_MS));
     for (const [ring, value] of values.entries()) points.write(this.#place, ring, step, value);
     peaks.write(this.#place, PEAKS.indexOf('cpu'), this.#pointStep, this.#cpuPeak);
     peaks.write(this.#place, PEAKS.indexOf('memory'), this.#pointStep, this.#memoryPeak);
-    peaks.advance(this.#place, this.#pointStep, step - 1, () => NO_PEAK);
+    peaks.begin(this.#place, this.#pointStep, step - 1);
     this.#cpuPeak = NO_PEAK;
     this.#memoryPeak = NO_PEAK;
     this.#pointStep = step;
@@ -349,12 +348,6 @@ export class ServerHistory {
     this.#newer = mark;
     mark.receivedAt = sample.receivedAt;
     for (const of of NETWORK) mark[of] = sample[of];
-  }
-
-  #point(ring: number, step: number): number | null {
-    const value = this.#rings.points.read(this.#place, ring, step);
-    // A 32-bit float holds seven digits, and a chart shows fewer.
-    return Number.isNaN(value) ? null : Number(value.toPrecision(6));
   }
 
   /** A rate can't span a gap. */

@@ -146,13 +146,13 @@ function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionM
   const wasLost = before.condition === 'failing' || before.condition === 'blocked';
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
   const again = wasLost || (condition === 'streaming' && (wasFallback || hasStreamed)) ? ' again' : '';
-  if (condition === 'streaming')
-    return { event: again ? 'streaming_again' : 'streaming', level: 'info', words: ` is streaming${again}` };
-  if (condition === 'polling') {
-    if (problem !== undefined) return { event: 'fallback', level: 'info', words: ' is polled' };
+  if (condition === 'polling' && problem !== undefined)
+    return { event: 'fallback', level: 'info', words: ' is polled' };
+  if (condition === 'streaming' || condition === 'polling') {
     // That a server is polled until its socket opens is planned.
-    const level = mode === 'poll' ? 'info' : 'debug';
-    return { event: again ? 'polling_again' : 'polling', level, words: ` is polled${again}` };
+    const level = condition === 'streaming' || mode === 'poll' ? 'info' : 'debug';
+    const words = ` is ${condition === 'polling' ? 'polled' : condition}${again}`;
+    return { event: again ? `${condition}_again` : condition, level, words };
   }
   if (problem === undefined || (condition !== 'failing' && condition !== 'blocked'))
     return { level: 'debug', words: ` is ${condition}` };
@@ -188,10 +188,8 @@ export function logStop(
 ): void {
   const { reason, exitCode, words: said } = stop;
   const isCrash = reason === 'crashed' || reason === 'out_of_memory';
-  const facts = [
-    ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
-    ...(reason === 'out_of_memory' ? ['out of memory'] : []),
-  ];
+  const code = exitCode === undefined ? [] : [`exit code ${exitCode}`];
+  const facts = reason === 'out_of_memory' ? [...code, 'out of memory'] : code;
   const why = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   const warn = (event: ServerEvent, words: string) =>
     log.warn({ ...subjectOf(target, node), event, exitCode }, `server ${target.name} ${words}`);
