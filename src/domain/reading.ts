@@ -50,7 +50,6 @@ export function isCrash(reason: StopReason | undefined): boolean {
 /** How long the crash of a server that is allowed to be off counts. */
 export const CRASH_WINDOW_SECONDS = 900;
 
-/** How often a server stopped, by reason. */
 export type StopCounts = Readonly<Record<StopReason, number>>;
 export const NO_STOPS = Object.fromEntries(STOP_REASONS.map((reason) => [reason, 0])) as StopCounts;
 
@@ -82,7 +81,6 @@ export type QueryReading = PartRead<
   'players' | 'bots' | 'players_max' | 'query_problem' | 'query_duration_seconds'
 >;
 
-/** One schedule of a server, as last read. */
 export interface ScheduleReading extends Readonly<Partial<Record<keyof typeof SCHEDULE_FIELDS, number>>> {
   readonly id: string;
   readonly name: string;
@@ -119,7 +117,6 @@ export interface Snapshot extends Readonly<Record<FieldName, number | undefined>
   readonly unwanted_stops: readonly ShownStop[];
 }
 
-/** The series of a server's charts. */
 export const CHART_SERIES = [
   'cpu_usage_cores',
   'memory_usage_bytes',
@@ -278,14 +275,11 @@ export function stripText(worst: readonly number[], secondsIn: readonly number[]
 }
 
 /** The runs of points in such a text, and the times in each state. */
-export function readStrip(text: string): Readonly<Record<'runs' | 'seconds', readonly StripPart[]>> {
-  const [runs = [], seconds = []] = text.split(';').map(partsOf);
-  return { runs, seconds };
-}
-
-function partsOf(text: string): readonly StripPart[] {
-  return [...text.matchAll(/([a-z])(\d+)/g)].flatMap(([, letter = '', amount]) => {
-    const state = STRIP_STATES[LETTERS.indexOf(letter)];
-    return state === undefined ? [] : [{ state, amount: Number(amount) }];
-  });
+export function readStrip(text: string): readonly (readonly StripPart[])[] {
+  return text.split(';').map((parts) =>
+    [...parts.matchAll(/([a-z])(\d+)/g)].flatMap(([, letter = '', amount]) => {
+      const state = STRIP_STATES[LETTERS.indexOf(letter)];
+      return state === undefined ? [] : [{ state, amount: Number(amount) }];
+    }),
+  );
 }

@@ -122,7 +122,6 @@ export class KnownSecrets {
   }
 }
 
-/** The secrets of this process. */
 export const KNOWN_SECRETS = new KnownSecrets();
 
 function escaped(text: string): string {

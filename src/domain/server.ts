@@ -17,20 +17,17 @@ export interface Limits {
   readonly listedMemoryBytes?: number;
 }
 
-/**
- * The memory limit to show: the configuration's or an "unlimited" in the server list, else the one that the node reports (0 means
- * that its socket never saw the server run), else the number in the server list.
- */
-export function memoryLimitOf(
-  { memoryBytes, listedMemoryBytes }: Limits,
-  reportedBytes: number | undefined,
-): Limit | undefined {
-  return memoryBytes ?? (reportedBytes || listedMemoryBytes);
-}
-
 /** The limit as a number; undefined if unlimited or unknown, as 0 on the wire is ("no limit" or "never started"). */
 export function finiteLimit(limit: Limit | undefined): number | undefined {
   return typeof limit === 'number' && limit > 0 ? limit : undefined;
+}
+
+/**
+ * The memory limit: the configuration's or an "unlimited" in the server list, else the one that the node reports (0 means that its
+ * socket never saw the server run), else the number in the server list.
+ */
+export function memoryLimitOf(limits: Limits, reportedBytes: number | undefined): number | undefined {
+  return finiteLimit(limits.memoryBytes ?? (reportedBytes || limits.listedMemoryBytes));
 }
 
 /** How a server's samples are collected: by socket with polling as the fallback, or by only one of them. */
@@ -43,7 +40,6 @@ export type Expect = (typeof EXPECTS)[number];
 /** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
 export const DAEMONS = ['wings', 'elytra'] as const;
 
-/** How a game server is queried for its players. */
 export interface QuerySettings {
   /** A type name of the query library, such as `minecraft`. */
   readonly type: string;
@@ -72,10 +68,7 @@ export interface ServerTarget {
   readonly daemon?: string;
   /** `host:port` where players reach it according to the server list. */
   readonly address?: string;
-  /**
-   * Its default allocation if no `address` follows from it: `host:port` of an address that can be reached only from its own
-   * machine or network segment, or of its node, or `:port` if it has no host.
-   */
+  /** Its default allocation if no `address` follows from it: reached only from its machine or network segment, its node's, or `:port`. */
   readonly allocation?: string;
   /** The one of its other ports that a variable of the server contains as the query port, according to the server list. */
   readonly namedPort?: number;
@@ -135,8 +128,8 @@ export const SERVER_STATES = ['offline', 'starting', 'running', 'stopping', 'unk
 export type ServerState = (typeof SERVER_STATES)[number];
 
 /**
- * The state for a word on the wire; `unknown` for any other word. Daemons never send `stopped`: panels write it, with 0 for every
- * number, for a server about which the daemon reports nothing, as they do for one that is off (`StatsTransformer` in their sources).
+ * The state for a word on the wire. Daemons never send `stopped`: panels write it, with 0 for every number, for a server about which
+ * the daemon reports nothing, as they do for one that is off (`StatsTransformer` in their sources).
  */
 export function parseServerState(word: string): ServerState {
   if (word === 'stopped') return 'offline';
@@ -208,7 +201,7 @@ export class Sample {
   }
 }
 
-const EMPTY = new Sample();
+const EMPTY = /* @__PURE__ */ new Sample();
 
 /** What the server list contains: the key account's own servers, those that it sees only as an admin, or all of the panel. */
 export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;

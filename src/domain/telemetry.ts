@@ -6,14 +6,10 @@ export type Logger = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>
 >;
 
-/** The words for an event of one server and of several, and for what the exporter does about it. */
-export interface EventWords {
-  readonly one: string;
-  readonly many: string;
-  readonly next?: string;
-}
-
-/** The kinds of server events in the log, the field `event` of its lines, with their words. */
+/**
+ * The kinds of server events in the log, the field `event` of its lines: the words for an event of one server and of several, and
+ * for what the exporter does about it.
+ */
 export const SERVER_EVENTS = {
   streaming: { one: 'socket open', many: 'sockets open' },
   streaming_again: { one: 'socket open again', many: 'sockets open again' },
@@ -36,7 +32,7 @@ export const SERVER_EVENTS = {
     many: 'running servers not responding to queries',
   },
   query_answered: { one: 'server responds to queries again', many: 'servers respond to queries again' },
-} as const satisfies Readonly<Record<string, EventWords>>;
+} as const satisfies Record<string, { one: string; many: string; next?: string }>;
 export type ServerEvent = keyof typeof SERVER_EVENTS;
 
 /** The fields that identify a server in a log line, as its labels do, and its node if that is known. */
@@ -44,7 +40,6 @@ export function subjectOf(target: ServerTarget, node: string | undefined) {
   return { panel: target.panel, server: target.name, server_id: identityOf(target), node };
 }
 
-/** The fields of a log line about a server event. */
 export interface ServerEventFields extends ReturnType<typeof subjectOf> {
   readonly event: ServerEvent;
   readonly cause?: CauseCode | undefined;

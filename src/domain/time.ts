@@ -27,11 +27,10 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const SHARED_FROM_MS = 10_000;
 const SHARED_STEP_MS = 250;
 
-/** The machine's clocks. */
 export class SystemClock implements Clock {
   #anchorMs = Date.now() - performance.now();
-  /** What is to be called at the same instant, by that in steps. */
-  readonly #shared = new Map<number, SharedTimer>();
+  /** What adds a call to those at the same instant, by that in steps. */
+  readonly #shared = new Map<number, (run: () => void) => Cancel>();
 
   now(): number {
     return performance.now();
@@ -46,40 +45,33 @@ export class SystemClock implements Clock {
   }
 
   schedule(delayMs: number, run: () => void): Cancel {
-    if (delayMs >= SHARED_FROM_MS)
-      return this.#share(Math.ceil((this.now() + delayMs) / SHARED_STEP_MS), run);
+    const step = Math.ceil((this.now() + delayMs) / SHARED_STEP_MS);
+    if (delayMs >= SHARED_FROM_MS) return (this.#shared.get(step) ?? this.#share(step))(run);
     const timer = setTimeout(run, Math.max(0, delayMs));
     return () => clearTimeout(timer);
   }
 
-  #share(step: number, run: () => void): Cancel {
-    const { calls, timer } = this.#shared.get(step) ?? this.#begin(step);
-    const call = { run };
-    calls.add(call);
-    return () => {
-      if (!calls.delete(call) || calls.size > 0) return;
-      clearTimeout(timer);
-      this.#shared.delete(step);
-    };
-  }
-
-  #begin(step: number): SharedTimer {
-    const calls: SharedTimer['calls'] = new Set();
+  #share(step: number): (run: () => void) => Cancel {
+    const calls = new Set<{ readonly run: () => void }>();
     const end = () => {
       this.#shared.delete(step);
       for (const { run } of calls) run();
     };
     // A millisecond later, because timers of Node may fire up to one early.
     const delayMs = Math.ceil(step * SHARED_STEP_MS - this.now()) + 1;
-    const shared = { calls, timer: setTimeout(end, Math.min(delayMs, MAX_TIMEOUT_MS)) };
-    this.#shared.set(step, shared);
-    return shared;
+    const timer = setTimeout(end, Math.min(delayMs, MAX_TIMEOUT_MS));
+    const add = (run: () => void) => {
+      const call = { run };
+      calls.add(call);
+      return () => {
+        if (!calls.delete(call) || calls.size > 0) return;
+        clearTimeout(timer);
+        this.#shared.delete(step);
+      };
+    };
+    this.#shared.set(step, add);
+    return add;
   }
-}
-
-interface SharedTimer {
-  readonly calls: Set<{ readonly run: () => void }>;
-  readonly timer: ReturnType<typeof setTimeout>;
 }
 
 /** Calls this once when the signal aborts, at once if it has; the result ends that. */
@@ -136,7 +128,6 @@ export function bounded<T>(
   });
 }
 
-/** What runs again and again. */
 export interface Repeat {
   /** Begins the next run after this delay, if it would begin later. */
   hasten(delayMs: number): void;

@@ -4,7 +4,6 @@ import type { ServerReading } from '../domain/reading.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import {
-  type EventWords,
   type Logger,
   SERVER_EVENTS,
   type ServerEvent,
@@ -77,13 +76,13 @@ function writeOthers(log: Logger, { level, total, others }: Minute): void {
   const [first] = all;
   if (first === undefined) return;
   const { panel, event, cause } = first;
-  const { one, many, next }: EventWords = SERVER_EVENTS[shownEvent(first)];
+  const words = SERVER_EVENTS[shownEvent(first)];
   const events = total - FULL_LINES;
   const names = all.map(({ server }) => server);
   const nodes = [...new Set(all.flatMap(({ node }) => node ?? []))];
-  const what = others.size === 1 ? one : many;
+  const what = others.size === 1 ? words.one : words.many;
   const times = events > others.size ? `, ${events} times` : '';
-  const ending = next === undefined ? '' : `; ${next}`;
+  const ending = 'next' in words ? `; ${words.next}` : '';
   const node = nodes.length === 1 ? nodes[0] : undefined;
   log[level](
     { panel, event, cause, node, servers: others.size, events, first: names.slice(0, NAMES_SHOWN) },

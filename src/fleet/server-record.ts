@@ -132,7 +132,7 @@ export class ServerRecord implements ServerReading {
     const sample = fresh.newest;
     const { source, receivedAt, memoryLimitBytes } = samples.newest;
     const cpuLimit = finiteLimit(limits.cpuCores);
-    const memoryLimit = finiteLimit(memoryLimitOf(limits, memoryLimitBytes));
+    const memoryLimit = memoryLimitOf(limits, memoryLimitBytes);
     // A blocked server has no samples, but the limits that the configuration or the server list gives.
     const given: Limits = isFresh || isBlocked ? limits : {};
     const history = isFresh ? this.#history : undefined;
@@ -155,7 +155,7 @@ export class ServerRecord implements ServerReading {
       source,
       sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),
       memory_usage_bytes: known(sample.memoryBytes),
-      memory_limit_bytes: finiteLimit(memoryLimitOf(given, sample.memoryLimitBytes)),
+      memory_limit_bytes: memoryLimitOf(given, sample.memoryLimitBytes),
       cpu_usage_cores: known(sample.cpuCores),
       cpu_seconds_total: known(fresh.cpuMs / 1_000),
       cpu_limit_cores: finiteLimit(given.cpuCores),

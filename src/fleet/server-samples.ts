@@ -159,7 +159,7 @@ export class ServerSamples {
     if (gapMs > MAX_SATURATED_GAP_MS) return;
     const { cpuCores, memoryBytes, memoryLimitBytes } = this.newest;
     const cpuLimit = finiteLimit(limits.cpuCores) ?? Number.NaN;
-    const memoryLimit = finiteLimit(memoryLimitOf(limits, memoryLimitBytes)) ?? Number.NaN;
+    const memoryLimit = memoryLimitOf(limits, memoryLimitBytes) ?? Number.NaN;
     if (cpuCores >= SATURATED_FROM * cpuLimit) this.cpuSaturatedMs += gapMs;
     if (memoryBytes >= SATURATED_FROM * memoryLimit) this.memorySaturatedMs += gapMs;
   }

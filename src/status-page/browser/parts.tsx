@@ -79,7 +79,7 @@ const POINT_SECONDS = 120;
  * worst state in two minutes; hovering shows for how long the server was in each state.
  */
 export function strip(text: string): JSX.Element {
-  const { runs, seconds } = readStrip(text === '' ? `u${STRIP_POINTS}` : text);
+  const [runs = [], seconds = []] = readStrip(text === '' ? `u${STRIP_POINTS}` : text);
   const shapes = new Map<StripState, string>();
   let [at, unknown] = [0, 0];
   for (const { state, amount } of runs) {

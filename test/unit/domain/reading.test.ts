@@ -11,18 +11,18 @@ it.each([
   ['long times in whole minutes', points([3, 60]), [0, 0, 0, 7_199, 0], 'o60;o7140'],
 ])('a strip is read back from its text: %s', (_title, worst, seconds, text) => {
   expect(stripText(worst, seconds)).toBe(text);
-  const { runs } = readStrip(text);
+  const [runs = []] = readStrip(text);
   expect(runs.reduce((sum, { amount }) => sum + amount, 0)).toBe(STRIP_POINTS);
 });
 
 it('a strip consists of runs of points, and times in seconds', () => {
-  expect(readStrip('u57r1d2;d119')).toEqual({
-    runs: [
+  expect(readStrip('u57r1d2;d119')).toEqual([
+    [
       { state: 'unknown', amount: 57 },
       { state: 'running', amount: 1 },
       { state: 'down', amount: 2 },
     ],
-    seconds: [{ state: 'down', amount: 119 }],
-  });
-  expect(readStrip('')).toEqual({ runs: [], seconds: [] });
+    [{ state: 'down', amount: 119 }],
+  ]);
+  expect(readStrip('')).toEqual([[]]);
 });

@@ -12,7 +12,7 @@ import {
 import { type SampleValues, sampleOf, valuesOf } from '../../support/samples.ts';
 
 describe('the memory limit', () => {
-  it.each<[string, Limits, reported: number | undefined, Limit | undefined]>([
+  it.each<[string, Limits, reported: number | undefined, expected: number | undefined]>([
     ['the configuration comes first', { memoryBytes: 1, listedMemoryBytes: 3 }, 2, 1],
     ['the node comes second', { listedMemoryBytes: 3 }, 2, 2],
     ['the server list comes last', { listedMemoryBytes: 3 }, undefined, 3],
@@ -21,7 +21,7 @@ describe('the memory limit', () => {
       'unlimited in the configuration overrides the node',
       { memoryBytes: 'unlimited', listedMemoryBytes: 3 },
       2,
-      'unlimited',
+      undefined,
     ],
     ['only the node reports a limit', {}, 2, 2],
     ['only the node reports a limit, and it is 0', {}, 0, undefined],
