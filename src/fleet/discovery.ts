@@ -5,11 +5,9 @@ import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { printable } from '../domain/secrets.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
-import type { ListingSettings, ListingType } from '../domain/server.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { identityOf, type ListingSettings, type ListingType, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
-import { type Repeat, repeat } from '../domain/time.ts';
+import { type Cancel, type Clock, type Repeat, repeat } from '../domain/time.ts';
 import { PanelError, problemOf } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
@@ -182,24 +180,19 @@ export class Discovery {
 
   stop(): void {
     this.#isRunning = false;
-    this.#cancelAll();
+    this.restart();
   }
 
-  /** Reads the server list at once, because it may have changed completely. */
+  /** Reads the server list at once while it is used, because it may have changed completely. */
   restart(): void {
-    if (!this.#isRunning) return;
-    this.#cancelAll();
+    this.#cancelPatience();
+    this.#walks?.stop();
     this.#isAdmins = undefined;
     const settings = this.#settings;
-    if (settings === undefined) return;
+    if (!this.#isRunning || settings === undefined) return;
     if (!this.#isNamed)
       this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => this.#publish(false));
     this.#walks = repeat(this.#options.clock, (signal) => this.#walk(settings, signal));
-  }
-
-  #cancelAll(): void {
-    this.#cancelPatience();
-    this.#walks?.stop();
   }
 
   /** Resolves with the time until the next walk. */
@@ -300,18 +293,19 @@ export class Discovery {
   #logWalk({ problem, complete }: ListingWalk, before: ListingState, isRefused: boolean): void {
     const { panel, log, gateway } = this.#options;
     const { known, shortSince } = this.#state;
-    const info = (words: string) => log.info({ panel }, `panel ${panel}: ${words}`);
+    const say = (level: 'debug' | 'info' | 'warn', words: string, fields: Partial<Problem> = {}) =>
+      log[level]({ panel, ...fields }, `panel ${panel}: ${words}`);
     if (complete && before.shortSince === undefined && shortSince !== undefined)
-      info('the server list lacks more than half of the known servers: keeping them for 30 min');
+      say('info', 'the server list lacks more than half of the known servers: keeping them for 30 min');
     const discovers = this.#rules !== undefined;
     if (problem === undefined) {
-      if (this.#isFailing) info('server list available again');
+      if (this.#isFailing) say('info', 'server list available again');
       this.#isFailing = false;
       const unlisted = unlistedIn(this.#configured, known.keys()).map(({ name }) => name);
       if (!discovers && before.completeAt === undefined && unlisted.length > 0)
-        log.warn(
-          { panel },
-          `panel ${panel}: ${unlisted.length} of ${this.#configured.length} configured servers are not in the account's server list, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}. Check their ids, or add the account to them.`,
+        say(
+          'warn',
+          `${unlisted.length} of ${this.#configured.length} configured servers are not in the account's server list, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}. Check their ids, or add the account to them.`,
         );
       return;
     }
@@ -328,8 +322,7 @@ export class Discovery {
           ? 'server list incomplete: keeping the known servers'
           : 'server list unavailable: no servers known yet';
     const detail = printable(problem.message);
-    const level = this.#isFailing ? 'debug' : 'warn';
-    log[level]({ panel, cause, detail }, `panel ${panel}: ${what}; last error: ${detail}`);
+    say(this.#isFailing ? 'debug' : 'warn', `${what}; last error: ${detail}`, { cause, detail });
     this.#isFailing = true;
   }
 }
@@ -353,24 +346,20 @@ const SEVERAL = 'several';
  */
 export function listedPorts(panel: string, servers: Iterable<ListedServer>) {
   // By place and port: looking one up takes no longer if many servers have it.
-  const ownersAt = new Map<string, Map<number, string>>();
+  const ownersAt = new Map<string, string>();
   for (const server of servers) {
     const { uuid, node, otherPorts = [] } = server;
     const { host, port = [] } = endpointOf(server);
     const places = [`host ${host}`, `${panel}'s node ${node}`];
     if (isIP(host) === 0) places.push(`names on ${panel}'s node ${node}`);
-    for (const place of places) {
-      const owners = ownersAt.get(place) ?? new Map<number, string>();
-      ownersAt.set(place, owners);
-      for (const own of [port, otherPorts].flat())
-        owners.set(own, (owners.get(own) ?? uuid) === uuid ? uuid : SEVERAL);
-    }
+    for (const at of places.flatMap((place) => [port, otherPorts].flat().map((own) => `${place}:${own}`)))
+      ownersAt.set(at, (ownersAt.get(at) ?? uuid) === uuid ? uuid : SEVERAL);
   }
   return (server: ServerAtAddress, port: number): boolean => {
     const { host, port: own } = endpointOf(server);
     const node = `${server.panel}'s node ${server.node}`;
     const onNode = isIP(host) === 0 ? node : `names on ${node}`;
-    const owners = [`host ${host}`, onNode].map((place) => ownersAt.get(place)?.get(port) ?? server.uuid);
+    const owners = [`host ${host}`, onNode].map((place) => ownersAt.get(`${place}:${port}`) ?? server.uuid);
     return port !== own && owners.some((owner) => owner !== server.uuid);
   };
 }

@@ -192,9 +192,6 @@ export type CompiledRules = ReturnType<typeof compileRules>;
 /** What tells one server from all others. */
 export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
 
-/** The servers of a panel to monitor. */
-export type MergedTargets = ReturnType<typeof mergeTargets>;
-
 /**
  * Merges the configured servers, completed from the server list, with the listed servers that the rules add; without rules none is
  * added. Above `maxServers`, the first by UUID are added. No identifier occurs twice, since it distinguishes the series: among
@@ -256,7 +253,7 @@ function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []):
 }
 
 /** Why servers of the server list that should be monitored are not. */
-export function mergeProblems({ ambiguous, leftOut }: MergedTargets, maxServers: number) {
+export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTargets>, maxServers: number) {
   const reasons = [
     ['listing_too_long', leftOut, `max_servers: ${maxServers}`],
     ['same_identifier', ambiguous, 'another UUID begins with the same 8 characters'],

@@ -45,7 +45,8 @@ export class Members {
   /** What all sessions share; settings and access are replaced when they change. */
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
-  #records: readonly ServerRecord[] = [];
+  /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
+  records: readonly ServerRecord[] = [];
   /** Those whose sessions have begun and not ended. */
   readonly #begun = new Set<Member>();
   /** Sessions whose sockets close. */
@@ -76,11 +77,6 @@ export class Members {
     );
   }
 
-  /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
-  get records(): readonly ServerRecord[] {
-    return this.#records;
-  }
-
   /** What the session of this server sees. */
   surroundings(record: SessionRecord, isRunning: boolean): Surroundings {
     const hasRoom = this.#withRoom?.has(record) ?? true;
@@ -93,7 +89,7 @@ export class Members {
     this.#sessions.settings = settings;
     this.#paced = undefined;
     this.#staleness = stalenessOf(settings);
-    for (const record of this.#records) record.staleness = this.#staleness;
+    for (const record of this.records) record.staleness = this.#staleness;
     this.changed();
   }
 
@@ -110,8 +106,8 @@ export class Members {
     const { members, isRegrouped } = regroup(this.#members, targets, create);
     if (isRegrouped) {
       this.#members = members;
-      this.#records = members.map(({ record }) => record);
-      this.#surroundings.keepNodes(this.#records);
+      this.records = members.map(({ record }) => record);
+      this.#surroundings.keepNodes(this.records);
     }
     prepare();
     if (!isRegrouped) return;
@@ -130,13 +126,13 @@ export class Members {
 
   /** The server list was read completely. */
   listed(): void {
-    this.#surroundings.listed();
+    this.#surroundings.listedAt = this.#options.clock.now();
     this.changed(hasNoData);
   }
 
   /** Only so many sockets have room: those of the first servers of the list, so that the same ones keep theirs. */
   divide(part: number): void {
-    const streamed = this.#records.filter(({ target }) => isStreamed(target));
+    const streamed = this.records.filter(({ target }) => isStreamed(target));
     this.#withRoom = streamed.length > part ? new Set(streamed.slice(0, part)) : undefined;
   }
 
@@ -170,7 +166,7 @@ export class Members {
     const { clock, gateway } = this.#options;
     const now = clock.now();
     if (this.#paced !== undefined && now - this.#paced.at < PACED_MS) return this.#paced.intervals;
-    const count = (isMeant: (record: ServerRecord) => boolean) => this.#records.filter(isMeant).length;
+    const count = (isMeant: (record: ServerRecord) => boolean) => this.records.filter(isMeant).length;
     const { stalenessMs, pollIntervalMs: configuredMs } = this.#configured;
     const pollIntervalMs = pollEveryMs(configuredMs, {
       perMinute: gateway.budget().limitPerMinute,
@@ -271,7 +267,8 @@ export class PanelSurroundings {
   /** When a server last worked that had failed for a cause, also by node. */
   readonly #recovered = new Map<CauseCode, number>();
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
-  #listedAt = NEVER;
+  /** When the server list was last read completely. */
+  listedAt = NEVER;
 
   constructor({ clock, gateway }: Pick<MembersOptions, 'clock' | 'gateway'>) {
     this.#clock = clock;
@@ -290,7 +287,7 @@ export class PanelSurroundings {
     return {
       now: this.#clock.now(),
       target,
-      listedAt: this.#listedAt,
+      listedAt: this.listedAt,
       sockets: {
         heldBy: gateway.socketHold(node),
         panelJudgedAt: this.#judgedAt('panel', pathOf('websocket'), 'consoles'),
@@ -307,11 +304,6 @@ export class PanelSurroundings {
       recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,
       ...given,
     };
-  }
-
-  /** The server list was read completely. */
-  listed(): void {
-    this.#listedAt = this.#clock.now();
   }
 
   /** Forgets all nodes but those of these servers. */

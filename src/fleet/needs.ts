@@ -117,7 +117,8 @@ export class SocketLimit {
   readonly connections: number;
   /** How many sockets each panel needs, by what is called when its part may have changed. */
   readonly #needs = new Map<() => void, number>();
-  #part = Number.POSITIVE_INFINITY;
+  /** Console sockets that each panel may hold; infinite if all panels have as many as they need. */
+  part = Number.POSITIVE_INFINITY;
 
   constructor(descriptors = Number.POSITIVE_INFINITY) {
     const share = Math.floor(descriptors * CONNECTION_SHARE);
@@ -128,11 +129,6 @@ export class SocketLimit {
   /** Console sockets that the process may hold, across all panels. */
   get sockets(): number {
     return Math.max(0, this.descriptors - this.#reserve(this.connections));
-  }
-
-  /** Console sockets that each panel may hold; infinite if all panels have as many as they need. */
-  get part(): number {
-    return this.#part;
   }
 
   /** The limit on open files that would give a console socket to every server that may stream. */
@@ -158,8 +154,8 @@ export class SocketLimit {
 
   #divide(): void {
     const part = equalPart(this.sockets, [...this.#needs.values()]);
-    if (part === this.#part) return;
-    this.#part = part;
+    if (part === this.part) return;
+    this.part = part;
     for (const changed of this.#needs.keys()) changed();
   }
 }

@@ -2,14 +2,12 @@ import type { Problem } from '../domain/problems.ts';
 import type { PanelReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secrets.ts';
 import { identityOf, type ListingSettings, type ServerTarget } from '../domain/server.ts';
-import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
-import type { PanelGateway } from '../panel/gateway.ts';
-import type { QueryPolicy } from '../query/ask.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Cancel } from '../domain/time.ts';
 import type { SocketAccess } from '../session/session.ts';
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
-import { Members, type MembersSettings } from './members.ts';
+import { Members, type MembersOptions, type MembersSettings } from './members.ts';
 import { type Needs, NeedsWatch, needsOf, type SocketLimit } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
@@ -30,17 +28,12 @@ export interface FleetSettings extends MembersSettings {
 }
 
 /** What a panel's fleet depends on. */
-export interface FleetContext {
-  readonly clock: Clock;
+export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backupCompleted'> {
   readonly log: Logger;
-  readonly random: () => number;
-  readonly gateway: PanelGateway;
-  readonly sockets: SocketAccess;
-  readonly telemetry: PanelTelemetry;
   /** Shared by all panels. */
   readonly socketLimit: SocketLimit;
   /** What queries of games need; if absent, no game is queried. */
-  readonly openQueries?: () => QueryAccess & Pick<QueryPolicy, 'panelUrl'>;
+  readonly openQueries?: () => QueryAccess;
   /** Opens the panel's application API for this key; if absent, no nodes are read. */
   readonly openNodes?: (apiKey: Secret) => NodesApi;
   /** Is the server monitored here? Other servers belong to other shards. */

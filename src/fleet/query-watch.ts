@@ -51,13 +51,12 @@ export function restsAfter(failures: number, intervalMs: number, longestMs: numb
 }
 
 /** What a panel's queries need. */
-export type QueryAccess = Omit<AskOptions, 'clock' | 'policy' | 'earliest'>;
+export type QueryAccess = Omit<AskOptions, 'clock' | 'policy' | 'earliest'> & Pick<QueryPolicy, 'panelUrl'>;
 
 export interface QueryWatchOptions extends QueryAccess {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  readonly panelUrl: string;
   /** Is the server list, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
 }

@@ -188,7 +188,7 @@ class World {
   }
 
   #see(news: (typeof NEWS)[number]): void {
-    if (news === 'listed') this.#known.listed();
+    if (news === 'listed') this.#known.listedAt = this.clock.now();
     else if (news !== 'recovered') this.gateway.blamed.notify(news);
     else {
       for (const cause of ALL_CAUSES) this.gateway.recoveries.notify({ cause, node: 'n1' });
