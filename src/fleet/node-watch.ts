@@ -123,14 +123,14 @@ export class NodeWatch {
       return;
     }
     const { cause, detail } = problem;
-    const remedy = REFUSED.includes(cause)
+    const remedy = REFUSED.has(cause)
       ? 'the key in `nodes.api_key_file` needs permission to read nodes (an application API key, or that of an administrator)'
       : 'retrying later';
     log.warn({ panel, cause, detail }, `panel ${panel}: reading its nodes failed: ${detail}; ${remedy}`);
   }
 }
 
-const REFUSED: readonly Problem['cause'][] = ['key_refused', 'application_key', 'unauthorized', 'forbidden'];
+const REFUSED = new Set<Problem['cause']>(['key_refused', 'application_key', 'unauthorized', 'forbidden']);
 
 /** Every node once, with its name as in the server list: it is the only label, and panels don't keep it unique. */
 async function allNodes(api: NodesApi, signal: AbortSignal): Promise<readonly NodeCapacity[]> {
