@@ -55,7 +55,12 @@ function configRules(tree: Tree): readonly SettingProblem[] {
   const add = (path: KeyPath, message: string, at: 'key' | 'value' = 'value') =>
     problems.push({ path, message, at });
   /** Adds a problem if the text occurred before. */
-  const unique = (places: Map<Tree, KeyPath>, text: Tree, path: KeyPath, messageOf = nameTaken) => {
+  const unique = (
+    places: Map<Tree, KeyPath>,
+    text: Tree,
+    path: KeyPath,
+    messageOf = (place: string, _: Tree) => `expected a unique name (already used by ${place})`,
+  ) => {
     const before = places.get(text);
     if (before !== undefined) add(path, messageOf(z.core.toDotPath(before), valueAt(tree, before)));
     else if (typeof text === 'string') places.set(text, path);
@@ -95,8 +100,6 @@ function configRules(tree: Tree): readonly SettingProblem[] {
   }
   return problems;
 }
-
-const nameTaken = (place: string, _before: Tree) => `expected a unique name (already used by ${place})`;
 
 /** The items of a list in a map, with empty maps for anything but maps; nothing, if there is no list. */
 function mapsIn(map: Tree, key: string): readonly Readonly<Record<string, Tree>>[] {

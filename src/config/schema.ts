@@ -8,7 +8,6 @@ import {
   keyTextProblem,
   Secret,
 } from '../domain/secrets.ts';
-import type { ListingSettings } from '../domain/server.ts';
 import { DAEMONS, type ServerTarget } from '../domain/server.ts';
 import { isTreeMap, type Tree } from '../yaml/document.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/files.ts';
@@ -70,16 +69,6 @@ export function panelUrlProblem(text: string): string | undefined {
 export function normalizePanelUrl(text: string): string {
   const { origin, pathname } = new URL(text);
   return origin + pathname.replace(/\/+$/, '');
-}
-
-/** The text if it can be sent as `Origin`. It is not normalized, because panels compare it character by character. */
-function parseOrigin(text: string): string | undefined {
-  return /^https?:\/\/[^/?#@\s]+$/.test(text) && URL.canParse(text) ? text : undefined;
-}
-
-/** The text if it is a proxy's address. */
-function parseProxyUrl(text: string): string | undefined {
-  return parseHttpUrl(text)?.pathname === '/' && !/[?#]/.test(text) ? text : undefined;
 }
 
 const hosts = (example: string) =>
@@ -175,9 +164,6 @@ const nodes = settings('a map with api_key_file', {
  */
 const SHORTEST_STALENESS = '20s';
 
-/** How the server list is read if it only adds facts about the configured servers. */
-const FACTS_LISTING: ListingSettings = { intervalMs: 5 * 60_000 };
-
 const PANEL_SHAPE = {
   name: withExamples(name('panel'), 'main').describe(
     'The panel name, used as the `panel` label. Must be unique.',
@@ -188,7 +174,10 @@ const PANEL_SHAPE = {
     read: normalizePanelUrl,
   }).describe('The base URL of the panel, as opened in a browser.'),
   origin: optional(
-    scalar('an origin without a trailing slash', { example: 'https://panel.example.com', read: parseOrigin }),
+    scalar('an origin without a trailing slash', {
+      example: 'https://panel.example.com',
+      read: (text) => (/^https?:\/\/[^/?#@\s]+$/.test(text) && URL.canParse(text) ? text : undefined),
+    }),
   ).describe(
     "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of `url`.",
   ),
@@ -239,7 +228,7 @@ const PANEL_SHAPE = {
   proxyUrl: optional(
     scalar('the URL of an http or https proxy', {
       example: 'http://proxy.example.com:3128',
-      read: parseProxyUrl,
+      read: (text) => (parseHttpUrl(text)?.pathname === '/' && !/[?#]/.test(text) ? text : undefined),
     }),
   ).describe(
     'http or https proxy for API calls and sockets, with `user:password@` if it requires them. Default: from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), but none for this machine.',
@@ -277,7 +266,8 @@ const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE).transform
     apiKeySource: 'variable',
     tls: tlsConfig,
     origin: panel.origin ?? new URL(panel.url).origin,
-    listing: list ?? (limitsFromListing ? FACTS_LISTING : undefined),
+    // Without `discover`, the list only adds facts about the configured servers.
+    listing: list ?? (limitsFromListing ? { intervalMs: 5 * 60_000 } : undefined),
     servers: panel.servers.map(
       (server): ServerTarget => ({ ...server, panel: panel.name, daemon: server.daemon ?? daemon }),
     ),

@@ -84,13 +84,6 @@ export function readAddress(text: string): string | undefined {
   return host === undefined ? undefined : formatEndpoint({ ...endpoint, host: unbracketed(host) });
 }
 
-/** An address that stands for every address of a machine can't be queried. */
-function addressProblem(text: string): string | undefined {
-  return /^(?:0\.0\.0\.0|\[::\])(?::\d+)?$/.test(readAddress(text) ?? '')
-    ? 'expected the address of one machine, such as play.example.com:2457'
-    : undefined;
-}
-
 /** The keys of a query, both a server's own and a rule's. */
 const queryShape = {
   type: queryType('a query type such as minecraft').describe(
@@ -99,7 +92,11 @@ const queryShape = {
   address: optional(
     scalar('a host name or an IP address, with or without a port', {
       example: 'play.example.com:2457',
-      problem: addressProblem,
+      // An address that stands for every address of a machine can't be queried.
+      problem: (text) =>
+        /^(?:0\.0\.0\.0|\[::\])(?::\d+)?$/.test(readAddress(text) ?? '')
+          ? 'expected the address of one machine, such as play.example.com:2457'
+          : undefined,
       read: readAddress,
     }),
   ).describe(
