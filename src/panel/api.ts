@@ -130,12 +130,7 @@ export class PanelApi {
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       telemetry.badMessage?.(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
-      const isPage = /^\s*</.test(reply.text);
-      // The text of any other body isn't quoted: it may be a token.
-      const isObject = reply.text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(reply.text);
-      const isQuoted = isPage || (!(error instanceof NotJsonError) && isObject);
-      const body = isQuoted ? decodeErrorBody(reply.text, reply.contentType, apiKey) : {};
-      throw unreadableError({ request, status: reply.status }, error, { isPage, ...body });
+      throw unreadableError(request, reply, error, apiKey);
     }
   }
 }
@@ -280,16 +275,22 @@ function redirectTarget(location: string | undefined): string {
 }
 
 /** The error for a response with a success status that can't be used. */
-export function unreadableError(
-  { request, status }: { readonly request: string; readonly status: number },
-  problem: Error,
-  body: Partial<ErrorBody> & { readonly isPage: boolean },
+function unreadableError(
+  request: string,
+  { status, text, contentType }: Reply,
+  problem: ShapeError,
+  apiKey: string,
 ): PanelError {
-  const quoted = body.detail === undefined ? '' : `: "${body.detail}"`;
+  const isPage = /^\s*</.test(text);
+  // The text of any other body isn't quoted: it may be a token.
+  const isObject = text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(text);
+  const isQuoted = isPage || (!(problem instanceof NotJsonError) && isObject);
+  const body = isQuoted ? decodeErrorBody(text, contentType, apiKey) : undefined;
+  const quoted = body?.detail === undefined ? '' : `: "${body.detail}"`;
   const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
-  let cause: CauseCode = body.isPage ? 'login_page' : 'bad_answer';
-  if (CHALLENGE.test(body.detail ?? '')) cause = 'challenge_page';
-  if (body.isUnsupported === true) cause = 'unsupported_panel';
+  let cause: CauseCode = isPage ? 'login_page' : 'bad_answer';
+  if (CHALLENGE.test(body?.detail ?? '')) cause = 'challenge_page';
+  if (body?.isUnsupported === true) cause = 'unsupported_panel';
   return new PanelError({ cause, detail }, { status, cause: problem });
 }
 

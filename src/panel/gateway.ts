@@ -4,14 +4,7 @@ import type { BudgetReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { bounded } from '../domain/time.ts';
-import {
-  type PanelAnswer,
-  PanelApi,
-  type PanelApiOptions,
-  PanelError,
-  problemOf,
-  problemOfAddress,
-} from './api.ts';
+import { PanelApi, type PanelApiOptions, PanelError, problemOf, problemOfAddress } from './api.ts';
 import {
   type Channel,
   NO_SERVER,
@@ -300,20 +293,15 @@ export class Gateway {
   #start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
     const { id: server = NO_SERVER } = what;
     const node = () => this.#troubles.cells[path].get(server)?.asked.node;
-    const call: Call = { path, server, node, ...ask };
-    return this.#lane.run(call, signal, (scope) => {
-      const tries = call.tries();
-      if (tries !== undefined && tries !== 'panel') this.#troubles.trialStarts(tries);
-      return this.#make(call, (inner) => this.#api.get(path, what, inner), scope);
-    });
+    const call = { path, server, node, ...ask };
+    return this.#lane.run(call, signal, (scope) => this.#make(call, what, scope));
   }
 
-  async #make<T>(
-    call: Call,
-    make: (signal: AbortSignal) => Promise<PanelAnswer<T>>,
-    signal: AbortSignal,
-  ): Promise<T> {
+  async #make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
     const { clock } = this.#options;
+    const tries = call.tries();
+    if (tries !== undefined && tries !== 'panel') this.#troubles.trialStarts(tries);
+    const make = (scope: AbortSignal) => this.#api.get(call.path, what, scope);
     const startedAt = clock.now();
     const beginning = this.#beginnings;
     const ended = (problem: Problem | undefined, fromPanel: boolean) => {
@@ -326,7 +314,7 @@ export class Gateway {
     const words = `no response to a ${call.path} call within ${CANARY_MS / 1_000} s`;
     const late = () => new PanelError({ cause: 'timeout', detail: words });
     try {
-      const isCanary = call.tries() === 'panel';
+      const isCanary = tries === 'panel';
       const answer = await (isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal));
       this.#noteRate(call, answer);
       ended(problemIn(call.path, answer.value), true);

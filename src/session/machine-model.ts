@@ -14,6 +14,50 @@ export interface Token {
   readonly expiresAt: number;
 }
 
+/** Why an attempt to stream a server failed. */
+export interface Failure {
+  readonly reason: ReconnectReason | 'no_token';
+  readonly problem: Problem;
+  /** The token can no longer be used. */
+  readonly dropToken?: boolean;
+}
+
+/** A refusal that retrying within minutes won't fix. */
+export interface LastingRefusal {
+  /** Undefined if the refusal concerns the API key or the node, which is reported once for all their servers. */
+  readonly reason: BlockedReason | undefined;
+  /** Whether the resources endpoint may still respond for this server. */
+  readonly pollable: boolean;
+}
+
+/** Refusals that apply to every endpoint of a server; a 404 may be of one path. */
+const UNREADABLE: ReadonlySet<CauseCode> = new Set([
+  'suspended',
+  'installing',
+  'transferring',
+  'restoring',
+  'maintenance',
+]);
+
+/** Whether a problem is a lasting refusal, and of which kind; undefined if an early retry makes sense. */
+export function lastingRefusal(problem: Problem | undefined): LastingRefusal | undefined {
+  if (problem === undefined || !CAUSES[problem.cause].lasting) return undefined;
+  const { cause } = problem;
+  // A refusal by the node is that of all its servers.
+  return {
+    reason: CAUSES[cause].scope === 'node' ? undefined : blockedReason(cause),
+    pollable: !UNREADABLE.has(cause),
+  };
+}
+
+/**
+ * May the refusal concern the panel or its API key? A 401 or 404 may, and a problem of the key itself has no reason that belongs to
+ * the server.
+ */
+export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
+  return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
+}
+
 export interface AttemptState {
   /** The number of the newest socket; events of older ones are ignored. */
   readonly epoch: number;
@@ -231,50 +275,6 @@ export function isLive(state: MachineState): state is StateNamed<'streaming' | '
 export function socketState(machine: MachineState): SocketState {
   if (!hasSocket(machine)) return 'none';
   return machine.name === 'opening' ? 'authenticating' : machine.name;
-}
-
-/** Why an attempt to stream a server failed. */
-export interface Failure {
-  readonly reason: ReconnectReason | 'no_token';
-  readonly problem: Problem;
-  /** The token can no longer be used. */
-  readonly dropToken?: boolean;
-}
-
-/** A refusal that retrying within minutes won't fix. */
-export interface LastingRefusal {
-  /** Undefined if the refusal concerns the API key or the node, which is reported once for all their servers. */
-  readonly reason: BlockedReason | undefined;
-  /** Whether the resources endpoint may still respond for this server. */
-  readonly pollable: boolean;
-}
-
-/** Refusals that apply to every endpoint of a server; a 404 may be of one path. */
-const UNREADABLE: ReadonlySet<CauseCode> = new Set([
-  'suspended',
-  'installing',
-  'transferring',
-  'restoring',
-  'maintenance',
-]);
-
-/** Whether a problem is a lasting refusal, and of which kind; undefined if an early retry makes sense. */
-export function lastingRefusal(problem: Problem | undefined): LastingRefusal | undefined {
-  if (problem === undefined || !CAUSES[problem.cause].lasting) return undefined;
-  const { cause } = problem;
-  // A refusal by the node is that of all its servers.
-  return {
-    reason: CAUSES[cause].scope === 'node' ? undefined : blockedReason(cause),
-    pollable: !UNREADABLE.has(cause),
-  };
-}
-
-/**
- * May the refusal concern the panel or its API key? A 401 or 404 may, and a problem of the key itself has no reason that belongs to
- * the server.
- */
-export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
-  return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
 }
 
 /** After this many consecutive failures, the next call will probably fail as well: it waits for spare budget. */

@@ -61,12 +61,8 @@ export function jwtErrorCause(words: string, token = ''): CauseCode {
   if (/uuid mismatch/i.test(words)) return 'token_wrong_server';
   if (!/permission/i.test(words)) return 'token_refused';
   // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.
-  return grantsConsole(token) ? 'token_version' : 'no_console_permission';
-}
-
-function grantsConsole(token: string): boolean {
-  const permissions = permissionsOf(token) ?? [];
-  return permissions.some((permission) => permission === '*' || permission === 'websocket.connect');
+  const isGranted = permissionsOf(token)?.some((one) => one === '*' || one === 'websocket.connect');
+  return isGranted === true ? 'token_version' : 'no_console_permission';
 }
 
 /** Panels word their refusals differently, so only the stem of the decisive word is matched. */
