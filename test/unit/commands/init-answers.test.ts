@@ -71,6 +71,7 @@ describe('answers', () => {
       'https://panel.example.com/server/1a7ce997',
       'http://panel.example.com',
       KEY,
+      'OlderKeyWithoutPrefix'.padEnd(48, '7'),
       ' panel.example.com ',
       '',
       'two words',
@@ -82,6 +83,7 @@ describe('answers', () => {
     expect(refused).toEqual([
       'expected the base URL of the panel, without /server/1a7ce997',
       'expected https, because http sends the API key in clear text (--allow-insecure permits it)',
+      'expected the URL of the panel, but this is an API key',
       'expected the URL of the panel, but this is an API key',
       'expected an API key, but it is empty',
       'expected an API key without spaces, line breaks or special characters',
