@@ -59,7 +59,8 @@ function configRules(tree: Tree): readonly SettingProblem[] {
     places: Map<Tree, KeyPath>,
     text: Tree,
     path: KeyPath,
-    messageOf = (place: string, _: Tree) => `expected a unique name (already used by ${place})`,
+    messageOf: (place: string, before: Tree) => string = (place) =>
+      `expected a unique name (already used by ${place})`,
   ) => {
     const before = places.get(text);
     if (before !== undefined) add(path, messageOf(z.core.toDotPath(before), valueAt(tree, before)));
@@ -119,14 +120,13 @@ export async function loadConfig(file: string, env: Environment, skipKeyFiles = 
   if (parsed?.config === undefined) return { ok: false, issues: parsed?.issues ?? issues ?? [] };
   const { document, config } = parsed;
   const inline = config.panels.findIndex(({ apiKeySource }) => apiKeySource === 'inline');
-  const own = { file, shown: file, place: `${file}: panels[${inline}].api_key` };
+  const own = inline === -1 ? [] : [{ file, shown: file, place: `${file}: panels[${inline}].api_key` }];
   const named = config.panels.flatMap((_, index) => [
     ['panels', index, 'api_key_file'],
     ['panels', index, 'nodes', 'api_key_file'],
     ['panels', index, 'tls_config', 'key_file'],
   ]);
-  const all = [...(inline === -1 ? [] : [own]), ...secretFiles(file, document, named)];
-  return { ok: true, config, secretFiles: all };
+  return { ok: true, config, secretFiles: [...own, ...secretFiles(file, document, named)] };
 }
 
 /**
