@@ -31,10 +31,10 @@ export async function pageFleet(url: string): Promise<LiveFleet> {
 }
 
 /** A picture of these servers, whose panels have no problems. */
-export function pictureOf(servers: readonly ServerReading[], now = READ_AT): Picture {
+export function pictureOf(servers: readonly ServerReading[], now = READ_AT, before?: Picture): Picture {
   const clock = new ManualClock(now);
   const fleet = { panels: () => [], servers: () => servers };
-  const walk = takePicture({ fleet, clock, version: '1.2.3', rateLimited: () => 0 });
+  const walk = takePicture({ fleet, clock, version: '1.2.3', rateLimited: () => 0 }, before);
   for (;;) {
     const { done, value } = walk.next();
     if (done === true) return value;

@@ -14,7 +14,7 @@ import {
 } from '../data/words.ts';
 import { playerWords, RESOURCES } from './columns.tsx';
 import { keyOf, type LiveFleet, labelWords } from './live-fleet.ts';
-import { ago, clockTime, notice, time, timeOfDay } from './parts.tsx';
+import { ago, notice, time, timeOfDay } from './parts.tsx';
 import { type Division, pathOf, ticksOf } from './scale.ts';
 
 interface DetailsProps {
@@ -250,7 +250,7 @@ class Chart extends Component<ChartProps, { readonly pointed?: number }> {
     const ticks = ticksOf(highestOf(lines), spec.division);
     const top = ticks.at(-1) ?? 1;
     const { end_timestamp_seconds: end = 0, step_seconds: step = 0 } = history ?? {};
-    const timeAt = (at: number) => (end === 0 ? '' : clockTime(end - (POINTS - 1 - at) * step));
+    const timeAt = (at: number) => (end === 0 ? '' : timeOfDay(end - (POINTS - 1 - at) * step, end));
     const last = POINTS - 1;
     return (
       <div class="chart">

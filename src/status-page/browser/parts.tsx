@@ -22,11 +22,6 @@ export function ago(unixSeconds: number, now: number): string {
   return `${span(now - unixSeconds)} ago`;
 }
 
-/** The time of day of an instant. */
-export function clockTime(unixSeconds: number): string {
-  return clock.format(unixSeconds * 1_000);
-}
-
 /** The time of day of an instant, with the date if it isn't today. */
 export function timeOfDay(unixSeconds: number, now: number): string {
   const [at, today] = [new Date(unixSeconds * 1_000), new Date(now * 1_000)];

@@ -68,7 +68,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
       const row = (
         <Row
           key={key}
-          {...{ fleet, line, columns, shape, isExpanded }}
+          {...{ fleet, line, columns, isExpanded }}
           isActive={line === activeLine}
           isGrouped={!isGroup(line) && grouped.has(line)}
           onToggle={() => onToggle(line)}
@@ -151,8 +151,6 @@ interface RowProps {
   readonly fleet: LiveFleet;
   readonly line: Line;
   readonly columns: readonly Column[];
-  /** The names of the columns. */
-  readonly shape: string;
   readonly isExpanded: boolean;
   /** Whether it follows the line of its group, which shows what to do. */
   readonly isGrouped: boolean;
@@ -171,8 +169,8 @@ class Row extends Component<RowProps, { readonly isNear: boolean; readonly isDra
   override state = { isNear: !SKIPS_ROWS, isDrawn: !SKIPS_ROWS };
 
   override shouldComponentUpdate(next: RowProps, { isNear }: Row['state']): boolean {
-    const { shape, isExpanded, isActive } = this.props;
-    return isNear || next.shape !== shape || next.isExpanded !== isExpanded || next.isActive !== isActive;
+    const { isExpanded, isActive } = this.props;
+    return isNear || next.isExpanded !== isExpanded || next.isActive !== isActive;
   }
 
   override render({ fleet, line, columns, isExpanded, isGrouped, isActive, onFocus }: RowProps): JSX.Element {

@@ -98,7 +98,7 @@ export class StatusBoard {
    * what changed since another one, unless there are other servers.
    */
   *#event(given: Picture | undefined, before?: Picture): Generator<string, void, void> {
-    const picture = given ?? (yield* takePicture(this.#source));
+    const picture = given ?? (yield* takePicture(this.#source, before));
     const basis = before?.servers === picture.servers ? before : undefined;
     yield `event: ${basis === undefined ? 'full' : 'delta'}\ndata: `;
     yield* updateText(this.#source.version, basis, picture);

@@ -23,11 +23,11 @@ function* blocksOf<Item>(items: readonly Item[]): Generator<readonly Item[], voi
 /** What these items give, a few of them between two blocks of text; the blocks are empty. */
 export function* inBlocks<Item, Result>(
   items: readonly Item[],
-  resultOf: (item: Item) => Result,
+  resultOf: (item: Item, place: number) => Result,
 ): Generator<'', readonly Result[], void> {
   const results: Result[] = [];
   for (const block of blocksOf(items)) {
-    for (const item of block) results.push(resultOf(item));
+    for (const item of block) results.push(resultOf(item, results.length));
     yield '';
   }
   return results;
@@ -156,18 +156,26 @@ export interface LiveUpdate {
   ])[];
 }
 
-/** Takes a picture, a few servers between two blocks; the blocks are empty. */
-export function* takePicture(source: BoardSource): Generator<'', Picture, void> {
+/** A strip takes as long as half of the rest, and changes slowly, so it is read once in this many seconds: a prime, for any pace. */
+const STRIP_SECONDS = 7;
+
+/** Takes a picture, a few servers between two blocks, after another one; the blocks are empty. */
+export function* takePicture(source: BoardSource, before?: Picture): Generator<'', Picture, void> {
   const { fleet, clock } = source;
   const now = clock.now();
   const servers = fleet.servers();
   const status = panelsStatus(source);
   // One server at a time, so that a snapshot is garbage before the next one is made.
-  const values = yield* inBlocks(servers, (server) => {
+  const time = Math.round(clock.toUnixMs(now) / 1_000);
+  const known = before?.servers === servers ? before.values : [];
+  const values = yield* inBlocks(servers, (server, place) => {
     const snapshot = server.snapshot(now, clock);
-    return LIVE_FIELDS.map(([, read]) => read(snapshot, server, now));
+    const kept = (place + time) % STRIP_SECONDS === 0 ? undefined : known[place];
+    return LIVE_FIELDS.map(([name, read], field) =>
+      name === 'strip' && kept !== undefined ? kept[field] : read(snapshot, server, now),
+    );
   });
-  return { time: Math.round(clock.toUnixMs(now) / 1_000), status, servers, values };
+  return { time, status, servers, values };
 }
 
 /** The differences between two pictures of the same servers as the JSON of a `LiveUpdate`, in blocks of text. */
@@ -204,9 +212,7 @@ export function* updateText(
 }
 
 function isSame(one: Value, other: Value): boolean {
-  if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object') return false;
-  return JSON.stringify(one) === JSON.stringify(other);
+  return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }
 
 /** The last five minutes of one server, as returned by `api/v1/history`. */

@@ -22,6 +22,21 @@ function seen(reading: ServerReading, now = READ_AT): { fleet: LiveFleet; server
   return { fleet, server };
 }
 
+it.each([1, 2, 5])('every strip is read once in seven looks, %d s apart', (seconds) => {
+  let reads = 0;
+  const servers = Array.from({ length: 20 }, () => ({
+    ...streamingReading(),
+    strip: () => `r${(reads += 1)}`,
+  }));
+  let picture = pictureOf(servers);
+  expect(reads).toBe(20);
+  for (let look = 1; look <= 7; look += 1) {
+    picture = pictureOf(servers, READ_AT + look * seconds * 1_000, picture);
+    expect(reads).toBeLessThanOrEqual(20 + look * 3);
+  }
+  expect(reads).toBe(40);
+});
+
 describe('the data of a server', () => {
   it('has the names and units of the snapshot, rounded as displayed', () => {
     const uuid = '1a7ce997-259b-452e-8b4e-cecc464142ca';
