@@ -53,8 +53,8 @@ export class ServerSamples {
   cpuMs = Number.NaN;
   #observedAt = Number.NaN;
   #wasRunning = false;
-  /** Since when a counter has been shown instead of a lower value; NaN if none is. */
-  #heldSince = Number.NaN;
+  /** Since when a counter has been shown instead of a lower value; undefined if none is. */
+  #heldSince: number | undefined;
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
   /** The server was seen off or starting since the newest sample, so that its counters may restart. */
@@ -140,10 +140,10 @@ export class ServerSamples {
       next.networkTransmitBytes < newest.networkTransmitBytes ||
       next.diskReadBytes < newest.diskReadBytes ||
       next.diskWrittenBytes < newest.diskWrittenBytes;
-    if (mayReset || !isLower || receivedAt - this.#heldSince >= MAX_HELD_MS) {
-      this.#heldSince = Number.NaN;
+    if (mayReset || !isLower || receivedAt - (this.#heldSince ?? receivedAt) >= MAX_HELD_MS) {
+      this.#heldSince = undefined;
     } else {
-      if (Number.isNaN(this.#heldSince)) this.#heldSince = receivedAt;
+      this.#heldSince ??= receivedAt;
       for (const name of COUNTERS) if (next[name] < newest[name]) next[name] = newest[name];
     }
     newest.copy(next);
