@@ -233,6 +233,14 @@ describe('the strip of two hours', () => {
     expect(strip()).toBe('u59o1;o25');
   });
 
+  it('counts nothing in steps that have passed out of it', () => {
+    second = 1_200;
+    stream(60);
+    second += 3 * 3_600;
+    stream(1);
+    expect(strip()).toBe('u59r1');
+  });
+
   it('does not show a server as down before the reason of its stop is decided', () => {
     second = 1_200;
     stream(60);
