@@ -68,7 +68,7 @@ async function listen(onConnection: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
 
-const cutShort = (response: { end: (text: string) => void }) => response.end('{"object":');
+const cutShort = (response: { end: (text: string) => void }) => response.end('{"token":');
 
 describe('a call', () => {
   it('sends exactly the documented headers, and none of a browser', async () => {
@@ -167,13 +167,14 @@ describe('an unsuccessful response', () => {
 describe('an unusable successful response', () => {
   it.each([
     ['a page', page(200), 'login_page', 'not_json'],
-    ['JSON cut short', cutShort, 'bad_answer', 'not_json'],
+    ['JSON cut short, which may contain a token', cutShort, 'bad_answer', 'not_json'],
     ['another shape', json(200, { object: 'stats' }), 'bad_answer', 'bad_shape'],
   ])('is rejected if it is %s', async (_name, answer, cause, counted) => {
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url);
     const error = await failureOf(api.get('resources', { id: 'ab' }, never()));
     expect(error).toMatchObject({ problem: { cause }, status: 200 });
+    expect(error.message).not.toContain('token');
     expect(telemetry.bad).toEqual([counted]);
     expect(telemetry.calls).toEqual(['resources 200']);
   });
