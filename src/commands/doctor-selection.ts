@@ -1,6 +1,8 @@
 import type { Config, PanelConfig } from '../config/config.ts';
+import { SERVER_ID } from '../config/server-schema.ts';
 import type { DoctorReport, FoundProblem } from '../doctor/report.ts';
 import { listed } from '../domain/sentences.ts';
+import { isSameServer } from '../domain/server.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
 
 /** The panel and server to run; all if absent. */
@@ -20,8 +22,7 @@ interface SelectedConfig {
 /** The number of names that a message lists. */
 const LISTED = 10;
 
-/** A short id is the first part of the full one. */
-const SHORT_ID = /^[0-9a-f]{8}$/i;
+const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
 /**
  * The selected part of a configuration, or a message about why there is none. A server that isn't in the configuration is looked up
@@ -73,11 +74,6 @@ function withoutDiscovery(panel: PanelConfig): PanelConfig {
   return { ...panel, listing };
 }
 
-function isNamed({ name, id, uuid }: ServerIdentity, text: string): boolean {
-  const wanted = text.toLowerCase();
-  const ids = [id, ...(uuid === undefined ? [] : [uuid])].map((one) => one.toLowerCase());
-  if (name === text || ids.includes(wanted)) return true;
-  return ids.some((one) => shortOf(one) === shortOf(wanted) && (SHORT_ID.test(one) || SHORT_ID.test(wanted)));
+function isNamed(server: ServerIdentity, text: string): boolean {
+  return server.name === text || (ONLY_ID.test(text) && isSameServer(server, { id: text }));
 }
-
-const shortOf = (id: string) => id.slice(0, 8);

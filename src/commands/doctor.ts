@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/config.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import { Printout } from '../doctor/paint.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';

@@ -9,7 +9,6 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { Printout } from '../doctor/paint.ts';
 import { limitWords, problemBlocks } from '../doctor/render.ts';
-import type { Problem } from '../domain/problems.ts';
 import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
 import type { ListingType } from '../domain/server.ts';
@@ -19,7 +18,7 @@ import { problemOf } from '../panel/api.ts';
 import { allowedOf } from '../panel/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/settings.ts';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure, invocation, shellWord } from './command-line.ts';
 import {
   type AnswerFlags,
   type Answers,
@@ -32,7 +31,6 @@ import {
   terminalAsker,
 } from './init-answers.ts';
 import { existsWords, makePrivate, requireDirectories, writePrivately } from './init-files.ts';
-import { invocation, shellWord } from './invocation.ts';
 import { panelApi } from './panel-api.ts';
 
 interface InitFlags extends AnswerFlags {
@@ -107,13 +105,11 @@ Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`
 
 function usageProblem(flags: InitFlags, canAsk: boolean): string | undefined {
   const { keyFile, keyVariable } = flags;
-  if (keyFile !== undefined && keyVariable !== undefined) {
+  if (keyFile !== undefined && keyVariable !== undefined)
     return 'expected either --key-file or --key-variable, got both';
-  }
   const { config, key } = targetsOf(flags);
-  if (realPath(config) === realPath(key)) {
+  if (realPath(config) === realPath(key))
     return `expected different files for the configuration and the key, got ${config} for --config and ${key} for --save-key-to`;
-  }
   return canAsk ? undefined : missingFlags(flags);
 }
 
@@ -150,16 +146,11 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
       print(written(chosen.seen, panel, targets));
       return;
     }
-    note(`${problemWords(problem, panel.name, page)}\n`);
+    const { remedy } = CAUSES[problem.cause];
+    const shown = { panel: panel.name, result: 'failed', remedy, nodes: [], servers: [] } as const;
+    note(`${problemBlocks([{ ...problem, ...shown }], page).join('\n')}\n`);
     answers = await otherAnswers(flags, sources, answers, problem.cause);
   }
-}
-
-/** What the problem is, and what to do, as doctor shows it. */
-function problemWords(problem: Problem, panel: string, page: Printout): string {
-  const { remedy } = CAUSES[problem.cause];
-  const found = { ...problem, panel, result: 'failed', remedy, nodes: [], servers: [] } as const;
-  return problemBlocks([found], page).join('\n');
 }
 
 /** The servers to discover: all of the panel for an administrator who has none, and their players, if the person wants them. */
@@ -302,12 +293,17 @@ function written(
     account === undefined
       ? 'not reported by the panel'
       : printable(account.username) + (account.isAdmin ? admin : '');
+  const names = servers.map(({ name }) => name);
+  const serverWords =
+    names.length === 0
+      ? 'none yet: add the account to servers as a subuser, and they are discovered automatically'
+      : `${names.length}: ${listed(names, 5)}`;
   const files = [targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(' and ');
   const [run, file] = [invocation(), shellWord(targets.config)];
   return `${page.wrapped(`The panel at ${url} accepts the key.`)}
 
 ${page.wrapped(accountWords, '  account  ')}
-${page.wrapped(serverWords(servers.map(({ name }) => name)), '  servers  ')}
+${page.wrapped(serverWords, '  servers  ')}
 ${page.wrapped(limitWords(known, allowedOf(known), false), '  limit    ')}
 
 ${page.wrapped(`Wrote ${files} (readable only by you)`)}
@@ -317,10 +313,4 @@ Next:
   ${run} doctor --config ${file}
   ${run} serve --config ${file}
 `;
-}
-
-function serverWords(names: readonly string[]): string {
-  return names.length === 0
-    ? 'none yet: add the account to servers as a subuser, and they are discovered automatically'
-    : `${names.length}: ${listed(names, 5)}`;
 }

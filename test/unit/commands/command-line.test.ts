@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { invocation, shellWord } from '../../../src/commands/invocation.ts';
+import { invocation, shellWord } from '../../../src/commands/command-line.ts';
 
 const { argv } = process;
 
