@@ -119,10 +119,10 @@ function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
     <div title={`${server.server}\n${place}`}>
       <bdi class="name">{server.server}</bdi>
       <span class="sub">
-        {place}
         {players !== undefined && (
-          <span class="on-card">{`${place === '' ? '' : ' · '}${players} players`}</span>
+          <span class="on-card">{`${players} players${place === '' ? '' : ' · '}`}</span>
         )}
+        {place}
       </span>
     </div>
   );
