@@ -78,7 +78,8 @@ describe('a server with a query', () => {
     expect(await shown.value('gameserver_players_max', SERVER)).toBe(40);
     expect(await shown.value('gameserver_query_up', SERVER)).toBe(1);
     expect(await shown.value('gameserver_query_duration_seconds', SERVER)).toBeGreaterThanOrEqual(0);
-    expect(await serverObject(shown)).toMatchObject({ players: 12, players_max: 40, query_up: 1 });
+    const counted = { players: 12, players_max: 40, query_up: 1 };
+    await eventually(async () => expect(await serverObject(shown)).toMatchObject(counted));
     expect(firstOf(queried[0])).toEqual({
       protocol: 'minecraftvanilla',
       ip: '203.0.113.7',
@@ -93,7 +94,7 @@ describe('a server with a query', () => {
     answer = () => new Promise(() => undefined);
     const shown = await observe();
     await eventually(() => expect(queried).not.toEqual([]));
-    expect(await shown.value('gameserver_collection_up', SERVER)).toBe(1);
+    await shown.until('gameserver_collection_up', SERVER, 1);
     expect(await shown.value('gameserver_query_up', SERVER)).toBeUndefined();
     await shown.stop();
   });
@@ -118,24 +119,26 @@ describe("a server that can't be queried", () => {
       expect(await shown.value('gameserver_players', SERVER)).toBeUndefined();
       expect(await shown.value('gameserver_players_max', SERVER)).toBeUndefined();
       if (outcome === undefined) expect(queried).toEqual([]);
-      expect(await serverObject(shown)).toMatchObject({
-        condition: 'streaming',
-        cause,
-        ...(egg === undefined && { advice: expect.any(String) as string }),
-        query_problem: { cause },
-      });
+      await eventually(async () =>
+        expect(await serverObject(shown)).toMatchObject({
+          condition: 'streaming',
+          cause,
+          ...(egg === undefined && { advice: expect.any(String) as string }),
+          query_problem: { cause },
+        }),
+      );
       const lines = () => shown.lines.filter(({ level, fields }) => level === 'warn' && 'cause' in fields);
       // A guess that never led to a response says nothing.
       const said = { panel: 'main', server: 'survival', cause };
       const expected = egg === undefined ? [expect.objectContaining(said) as object] : [];
-      expect(lines().map(({ fields }) => fields)).toEqual(expected);
+      await eventually(() => expect(lines().map(({ fields }) => fields)).toEqual(expected));
       if (outcome === undefined) return;
       answer = () => Promise.resolve(TWELVE);
       await shown.until('gameserver_players', SERVER, 12);
-      expect((await serverObject(shown))['cause']).toBeUndefined();
+      await eventually(async () => expect((await serverObject(shown))['cause']).toBeUndefined());
+      const again = () => shown.lines.filter(({ message }) => /responds to queries again/.test(message));
+      await eventually(() => expect(again()).toHaveLength(expected.length));
       expect(lines()).toHaveLength(expected.length);
-      const again = shown.lines.filter(({ message }) => /responds to queries again/.test(message));
-      expect(again).toHaveLength(expected.length);
     },
   );
 });
