@@ -1,4 +1,4 @@
-import { SocketLimit } from '../../src/fleet/needs.ts';
+import { SocketLimit } from '../../src/app/socket-limit.ts';
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { Gateway, type PanelGateway } from '../../src/panel/gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';

@@ -5,7 +5,6 @@ import type { FleetReading } from '../domain/reading.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, SystemClock } from '../domain/time.ts';
-import { SocketLimit } from '../fleet/needs.ts';
 import type { ListenAddress } from '../http/listen-address.ts';
 import { createRoutes, type ReloadOutcome } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
@@ -18,6 +17,7 @@ import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { isInShard, type Shard, WHOLE } from './shard.ts';
+import { SocketLimit } from './socket-limit.ts';
 import { type ConfigChanges, Supervisor } from './supervisor.ts';
 
 /** What the exporter is built from. */

@@ -5,7 +5,7 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
-import type { SocketLimit } from '../fleet/needs.ts';
+import type { SharedSockets } from '../fleet/needs.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
 import { type NameLookups, nodeLookup, type ResolveName } from '../names/name-lookups.ts';
@@ -26,6 +26,7 @@ import {
   socketTls,
   tunnelFor,
 } from '../session/socket.ts';
+import { latestPorts } from './listed-ports.ts';
 import type { Shard } from './shard.ts';
 
 /** What all panels share. */
@@ -38,7 +39,7 @@ interface PanelShared {
   readonly shard: Shard;
   /** Is the server monitored here, if it is in the configuration or discovered? */
   readonly isOurs: (server: ServerIdentity) => boolean;
-  readonly socketLimit: SocketLimit;
+  readonly socketLimit: SharedSockets;
   /** Instead of a thread for the queries of each panel. */
   readonly queryClient?: QueryClient | undefined;
   readonly names: NameLookups;
@@ -76,7 +77,7 @@ export class Supervisor implements FleetReading {
   constructor(config: Config, shared: PanelShared) {
     this.#shared = {
       ...shared,
-      isTaken: (server, port) => this.#panels.some(({ fleet }) => fleet.discovery.isTaken(server, port)),
+      isTaken: (server, port) => this.#panels.some((panel) => panel.isTaken(server, port)),
     };
     this.#panels = this.#panelsOf(config).map((panel) => this.#create(panel));
     this.#pinRates();
@@ -208,6 +209,8 @@ export class Supervisor implements FleetReading {
 export class RunningPanel {
   readonly fleet: PanelFleet;
   readonly limit: RateLimit;
+  /** Does a port of the address of a server, which may be another panel's, belong to another one, as far as the server list shows? */
+  readonly isTaken: QueryAccess['isTaken'];
   readonly #clock: Clock;
   readonly #resolve: ReturnType<NameLookups['forPanel']>;
   readonly #api: PanelApi;
@@ -219,6 +222,7 @@ export class RunningPanel {
     const telemetry = shared.telemetry(config.name);
     const resolve = names.forPanel();
     this.limit = limit;
+    this.isTaken = latestPorts(config.name, () => this.fleet.discovery.listed);
     this.#clock = clock;
     this.#resolve = resolve;
     this.#config = config;

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { WHOLE } from '../app/shard.ts';
+import { SocketLimit } from '../app/socket-limit.ts';
 import { type RunningPanel, Supervisor } from '../app/supervisor.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
@@ -8,7 +9,6 @@ import type { QuerySettings } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { sleep } from '../domain/time.ts';
 import type { ServerIdentity } from '../fleet/listing.ts';
-import { SocketLimit } from '../fleet/needs.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
 import { systemNames } from '../names/name-lookups.ts';

@@ -1,6 +1,4 @@
-import { isIP } from 'node:net';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { parseEndpoint } from '../domain/addresses.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { printable } from '../domain/secrets.ts';
@@ -81,8 +79,8 @@ export class Discovery {
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
   #state = NEVER_READ;
-  /** Undefined until it is asked for after a walk. */
-  #isTaken: ReturnType<typeof listedPorts> | undefined;
+  /** The servers of the server list, as far as they are known and remembered; a new array when they may have changed. */
+  listed: readonly ListedServer[] = [];
   /**
    * Servers that were removed from the configuration when discovery began: the server list has yet to show whether they are
    * discovered.
@@ -101,17 +99,6 @@ export class Discovery {
   constructor(options: DiscoveryOptions) {
     this.#options = options;
     this.#logProblems = problemLog(options.panel, options.log, ENDED);
-  }
-
-  /** The servers of the server list, as far as they are known and remembered. */
-  get listed(): readonly ListedServer[] {
-    return [...this.#state.known.values()].map(({ entry }) => entry);
-  }
-
-  /** Does a port of the address of a server, which may be another panel's, belong to another one, as far as the server list shows? */
-  isTaken(server: ServerTarget, port: number): boolean {
-    this.#isTaken ??= listedPorts(this.#options.panel, this.listed);
-    return this.#isTaken(server, port);
   }
 
   /** Calls a minute that the server list makes. */
@@ -259,7 +246,7 @@ export class Discovery {
   }
 
   #merge(): void {
-    this.#isTaken = undefined;
+    this.listed = [...this.#state.known.values()].map(({ entry }) => entry);
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
     const merged = mergeTargets(configured, this.listed, this.#rules);
@@ -334,37 +321,3 @@ function pagesOf(servers: number): number {
 
 /** The panel or a firewall denies the account access to the server list, or the panel has none. */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
-
-type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' | 'allocation'>;
-
-/** Instead of an owner's UUID: several servers have the port. */
-const SEVERAL = 'several';
-
-/**
- * A function that tells whether a panel's server list gives a port of a server's address, which may be of another panel, to another
- * server. Servers of a node have the same address unless both are listed with IP addresses, since a name doesn't tell.
- */
-export function listedPorts(panel: string, servers: Iterable<ListedServer>) {
-  // By place and port: looking one up takes no longer if many servers have it.
-  const ownersAt = new Map<string, string>();
-  for (const server of servers) {
-    const { uuid, node, otherPorts = [] } = server;
-    const { host, port = [] } = endpointOf(server);
-    const places = [`host ${host}`, `${panel}'s node ${node}`];
-    if (isIP(host) === 0) places.push(`names on ${panel}'s node ${node}`);
-    for (const at of places.flatMap((place) => [port, otherPorts].flat().map((own) => `${place}:${own}`)))
-      ownersAt.set(at, (ownersAt.get(at) ?? uuid) === uuid ? uuid : SEVERAL);
-  }
-  return (server: ServerAtAddress, port: number): boolean => {
-    const { host, port: own } = endpointOf(server);
-    const node = `${server.panel}'s node ${server.node}`;
-    const onNode = isIP(host) === 0 ? node : `names on ${node}`;
-    const owners = [`host ${host}`, onNode].map((place) => ownersAt.get(`${place}:${port}`) ?? server.uuid);
-    return port !== own && owners.some((owner) => owner !== server.uuid);
-  };
-}
-
-function endpointOf({ address, allocation = address }: Pick<ServerAtAddress, 'address' | 'allocation'>) {
-  const { host = '', port } = (allocation === undefined ? undefined : parseEndpoint(allocation)) ?? {};
-  return { host, port };
-}

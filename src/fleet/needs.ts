@@ -66,6 +66,21 @@ export function budgetProblem(
   };
 }
 
+/** The console sockets of the process, which all panels share. */
+export interface SharedSockets {
+  /** How many files the process may open; infinite if unknown. */
+  readonly descriptors: number;
+  /** The limit on open files that would give a console socket to every server that may stream. */
+  readonly requiredDescriptors: number;
+  /** Those that the process may hold, and of these each panel; infinite if all panels have as many as they need. */
+  readonly sockets: number;
+  readonly part: number;
+  /** A panel needs this many sockets from now on; `changed` identifies it, and is called whenever the part changes. */
+  require(sockets: number, changed: () => void): void;
+  /** The panel no longer needs sockets. */
+  leave(changed: () => void): void;
+}
+
 /** How many servers have no console socket because of the process's file descriptors, and how many it may open; else undefined. */
 export function descriptorProblem(
   { requiredSockets }: Needs,
@@ -73,91 +88,13 @@ export function descriptorProblem(
     descriptors,
     requiredDescriptors,
     part,
-  }: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'part'>,
+  }: Pick<SharedSockets, 'descriptors' | 'requiredDescriptors' | 'part'>,
 ): Problem | undefined {
   const without = requiredSockets - part;
   if (without <= 0) return undefined;
   const room = `the limit of ${descriptors} open files leaves room for ${part} console sockets`;
   const others = `${without} ${without === 1 ? 'server has' : 'servers have'} none and can only be polled`;
   return { cause: 'descriptors', detail: `${room}; ${others}; required limit: ${requiredDescriptors}` };
-}
-
-/** Descriptors of Node.js and the program's files, pipes and listeners: some 21 are in use before the first connection. */
-const OWN_DESCRIPTORS = 24;
-
-/** Connections of scrapers and browsers: a share of all descriptors, within a minimum and a maximum. */
-const CONNECTION_SHARE = 1 / 8;
-const MIN_CONNECTIONS = 48;
-const MAX_CONNECTIONS = 256;
-
-/** Calls to all panels together, which rarely all make calls at once, and to each panel. */
-const CALLS = 6;
-const CALLS_PER_PANEL = 2;
-
-/** Console sockets that are replaced are still closing while the next ones open; name lookups use descriptors too. */
-const OVERLAP = 8;
-
-/** The most console sockets that a panel may hold: an equal part of those that smaller needs leave; infinite if all needs are met. */
-export function equalPart(sockets: number, needs: readonly number[]): number {
-  let rest = sockets;
-  const smallestFirst = [...needs].sort((one, other) => one - other);
-  for (const [served, need] of smallestFirst.entries()) {
-    const part = Math.floor(rest / (smallestFirst.length - served));
-    if (need > part) return part;
-    rest -= need;
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-/** Divides the process's file descriptors: scrapes and API calls have a reserve, and all panels share the rest for their sockets. */
-export class SocketLimit {
-  /** How many files the process may open; infinite if unknown. */
-  readonly descriptors: number;
-  /** Connections that the exporter's own HTTP server may hold. */
-  readonly connections: number;
-  /** How many sockets each panel needs, by what is called when its part may have changed. */
-  readonly #needs = new Map<() => void, number>();
-  /** Console sockets that each panel may hold; infinite if all panels have as many as they need. */
-  part = Number.POSITIVE_INFINITY;
-
-  constructor(descriptors = Number.POSITIVE_INFINITY) {
-    const share = Math.floor(descriptors * CONNECTION_SHARE);
-    this.descriptors = descriptors;
-    this.connections = Math.min(Math.max(share, MIN_CONNECTIONS), MAX_CONNECTIONS);
-  }
-
-  /** Console sockets that the process may hold, across all panels. */
-  get sockets(): number {
-    return Math.max(0, this.descriptors - this.#reserve(this.connections));
-  }
-
-  /** The limit on open files that would give a console socket to every server that may stream. */
-  get requiredDescriptors(): number {
-    return [...this.#needs.values()].reduce((sum, need) => sum + need, this.#reserve(MAX_CONNECTIONS));
-  }
-
-  /** A panel needs this many sockets from now on; `changed` identifies it, and is called whenever the part changes. */
-  require(sockets: number, changed: () => void): void {
-    this.#needs.set(changed, sockets);
-    this.#divide();
-  }
-
-  /** The panel no longer needs sockets. */
-  leave(changed: () => void): void {
-    this.#needs.delete(changed);
-    this.#divide();
-  }
-
-  #reserve(connections: number): number {
-    return OWN_DESCRIPTORS + connections + CALLS + CALLS_PER_PANEL * this.#needs.size + OVERLAP;
-  }
-
-  #divide(): void {
-    const part = equalPart(this.sockets, [...this.#needs.values()]);
-    if (part === this.part) return;
-    this.part = part;
-    for (const changed of this.#needs.keys()) changed();
-  }
 }
 
 /** The needs are logged once the panel's limit is known, or after this long without it. */
@@ -173,7 +110,7 @@ export interface NeedsOptions {
   readonly log: Logger;
   readonly needs: () => Needs;
   readonly gateway: { budget(): Pick<BudgetReading, 'isPinned' | 'limitPerMinute' | 'knownLimitPerMinute'> };
-  readonly socketLimit: Pick<SocketLimit, 'descriptors' | 'requiredDescriptors' | 'sockets' | 'part'>;
+  readonly socketLimit: Pick<SharedSockets, 'descriptors' | 'requiredDescriptors' | 'sockets' | 'part'>;
 }
 
 /** Compares what a panel's servers need with what is allowed; logs it when that is known, and again when it changes. */

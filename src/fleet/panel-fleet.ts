@@ -8,7 +8,7 @@ import type { SocketAccess } from '../session/session.ts';
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
 import { Members, type MembersOptions, type MembersSettings } from './members.ts';
-import { type Needs, NeedsWatch, needsOf, type SocketLimit } from './needs.ts';
+import { type Needs, NeedsWatch, needsOf, type SharedSockets } from './needs.ts';
 import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { type IntervalSettings, LISTS, type ListName, ListReads } from './server-lists.ts';
@@ -30,8 +30,7 @@ export interface FleetSettings extends MembersSettings {
 /** What a panel's fleet depends on. */
 export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backupCompleted'> {
   readonly log: Logger;
-  /** Shared by all panels. */
-  readonly socketLimit: SocketLimit;
+  readonly socketLimit: SharedSockets;
   /** What queries of games need; if absent, no game is queried. */
   readonly openQueries?: () => QueryAccess;
   /** Opens the panel's application API for this key; if absent, no nodes are read. */

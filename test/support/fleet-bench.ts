@@ -1,7 +1,7 @@
+import { SocketLimit } from '../../src/app/socket-limit.ts';
 import type { Problem } from '../../src/domain/problems.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
-import { SocketLimit } from '../../src/fleet/needs.ts';
 import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import type { Subject } from '../../src/panel/blame.ts';
 import type {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHOLE } from '../../../src/app/shard.ts';
+import { SocketLimit } from '../../../src/app/socket-limit.ts';
 import { publicUrl, Supervisor } from '../../../src/app/supervisor.ts';
 import { type Config, parseConfig } from '../../../src/config/config.ts';
-import { SocketLimit } from '../../../src/fleet/needs.ts';
 import { systemNames } from '../../../src/names/name-lookups.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

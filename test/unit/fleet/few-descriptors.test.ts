@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SocketLimit } from '../../../src/fleet/needs.ts';
+import { SocketLimit } from '../../../src/app/socket-limit.ts';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import { FleetBench, SETTINGS, servers } from '../../support/fleet-bench.ts';
 

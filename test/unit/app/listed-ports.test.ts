@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listedPorts } from '../../../src/fleet/discovery.ts';
+import { latestPorts, listedPorts } from '../../../src/app/listed-ports.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { listed } from '../../support/listed.ts';
@@ -74,4 +74,12 @@ describe("a port of a server's address", () => {
     expect(cpuMs() - before).toBeLessThan(1_500);
     expect(taken).toEqual([]);
   });
+});
+
+it('is looked up in the latest server list', () => {
+  let servers = [LISTED, on('other', 'fra-1', { address: '203.0.113.7:2457' })];
+  const isTakenNow = latestPorts('main', () => servers);
+  expect(isTakenNow(OURS, 2457)).toBe(true);
+  servers = [LISTED];
+  expect(isTakenNow(OURS, 2457)).toBe(false);
 });

@@ -1,0 +1,50 @@
+import { isIP } from 'node:net';
+import { parseEndpoint } from '../domain/addresses.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+
+type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' | 'allocation'>;
+
+/** Instead of an owner's UUID: several servers have the port. */
+const SEVERAL = 'several';
+
+/**
+ * A function that tells whether a panel's server list gives a port of a server's address, which may be of another panel, to another
+ * server. Servers of a node have the same address unless both are listed with IP addresses, since a name doesn't tell.
+ */
+export function listedPorts(panel: string, servers: Iterable<ListedServer>) {
+  // By place and port: looking one up takes no longer if many servers have it.
+  const ownersAt = new Map<string, string>();
+  for (const server of servers) {
+    const { uuid, node, otherPorts = [] } = server;
+    const { host, port = [] } = endpointOf(server);
+    const places = [`host ${host}`, `${panel}'s node ${node}`];
+    if (isIP(host) === 0) places.push(`names on ${panel}'s node ${node}`);
+    for (const at of places.flatMap((place) => [port, otherPorts].flat().map((own) => `${place}:${own}`)))
+      ownersAt.set(at, (ownersAt.get(at) ?? uuid) === uuid ? uuid : SEVERAL);
+  }
+  return (server: ServerAtAddress, port: number): boolean => {
+    const { host, port: own } = endpointOf(server);
+    const node = `${server.panel}'s node ${server.node}`;
+    const onNode = isIP(host) === 0 ? node : `names on ${node}`;
+    const owners = [`host ${host}`, onNode].map((place) => ownersAt.get(`${place}:${port}`) ?? server.uuid);
+    return port !== own && owners.some((owner) => owner !== server.uuid);
+  };
+}
+
+function endpointOf({ address, allocation = address }: Pick<ServerAtAddress, 'address' | 'allocation'>) {
+  const { host = '', port } = (allocation === undefined ? undefined : parseEndpoint(allocation)) ?? {};
+  return { host, port };
+}
+
+/** The same for the latest server list, which is another array when it changes. */
+export function latestPorts(panel: string, listed: () => readonly ListedServer[]) {
+  let servers: readonly ListedServer[] = [];
+  let isTaken = listedPorts(panel, servers);
+  return (server: ServerAtAddress, port: number): boolean => {
+    const latest = listed();
+    if (latest !== servers) isTaken = listedPorts(panel, latest);
+    servers = latest;
+    return isTaken(server, port);
+  };
+}

@@ -1,0 +1,73 @@
+import type { SharedSockets } from '../fleet/needs.ts';
+
+/** Descriptors of Node.js and the program's files, pipes and listeners: some 21 are in use before the first connection. */
+const OWN_DESCRIPTORS = 24;
+
+/** Connections of scrapers and browsers: a share of all descriptors, within a minimum and a maximum. */
+const CONNECTION_SHARE = 1 / 8;
+const MIN_CONNECTIONS = 48;
+const MAX_CONNECTIONS = 256;
+
+/** Calls to all panels together, which rarely all make calls at once, and to each panel. */
+const CALLS = 6;
+const CALLS_PER_PANEL = 2;
+
+/** Console sockets that are replaced are still closing while the next ones open; name lookups use descriptors too. */
+const OVERLAP = 8;
+
+/** The most console sockets that a panel may hold: an equal part of those that smaller needs leave; infinite if all needs are met. */
+export function equalPart(sockets: number, needs: readonly number[]): number {
+  let rest = sockets;
+  const smallestFirst = [...needs].sort((one, other) => one - other);
+  for (const [served, need] of smallestFirst.entries()) {
+    const part = Math.floor(rest / (smallestFirst.length - served));
+    if (need > part) return part;
+    rest -= need;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Divides the process's file descriptors: scrapes and API calls have a reserve, and all panels share the rest for their sockets. */
+export class SocketLimit implements SharedSockets {
+  readonly descriptors: number;
+  /** Connections that the exporter's own HTTP server may hold. */
+  readonly connections: number;
+  /** How many sockets each panel needs, by what is called when its part may have changed. */
+  readonly #needs = new Map<() => void, number>();
+  part = Number.POSITIVE_INFINITY;
+
+  constructor(descriptors = Number.POSITIVE_INFINITY) {
+    const share = Math.floor(descriptors * CONNECTION_SHARE);
+    this.descriptors = descriptors;
+    this.connections = Math.min(Math.max(share, MIN_CONNECTIONS), MAX_CONNECTIONS);
+  }
+
+  get sockets(): number {
+    return Math.max(0, this.descriptors - this.#reserve(this.connections));
+  }
+
+  get requiredDescriptors(): number {
+    return [...this.#needs.values()].reduce((sum, need) => sum + need, this.#reserve(MAX_CONNECTIONS));
+  }
+
+  require(sockets: number, changed: () => void): void {
+    this.#needs.set(changed, sockets);
+    this.#divide();
+  }
+
+  leave(changed: () => void): void {
+    this.#needs.delete(changed);
+    this.#divide();
+  }
+
+  #reserve(connections: number): number {
+    return OWN_DESCRIPTORS + connections + CALLS + CALLS_PER_PANEL * this.#needs.size + OVERLAP;
+  }
+
+  #divide(): void {
+    const part = equalPart(this.sockets, [...this.#needs.values()]);
+    if (part === this.part) return;
+    this.part = part;
+    for (const changed of this.#needs.keys()) changed();
+  }
+}
