@@ -86,8 +86,7 @@ class Chunk {
 
 let newest = new Chunk();
 
-const NETWORK = ['networkReceiveBytes', 'networkTransmitBytes'] as const;
-export type NetworkCounter = (typeof NETWORK)[number];
+export type NetworkCounter = 'networkReceiveBytes' | 'networkTransmitBytes';
 
 /** The network counters of a sample; NaN if unknown. */
 type Mark = Pick<Sample, 'receivedAt' | NetworkCounter>;
@@ -323,31 +322,35 @@ export class ServerHistory {
     strip.write(this.#place, ring, step, Math.max(strip.read(this.#place, ring, step), 1) + seconds);
   }
 
+  // Without lists and closures: with 10,000 servers, 2,000 points are added every second.
   #addPoint(sample: Sample, step: number, players: number | undefined): void {
     const { points, peaks } = this.#rings;
-    const values = [
-      sample.cpuCores,
-      sample.memoryBytes,
-      ...NETWORK.map((of) => this.rate(of, sample)),
-      players ?? Number.NaN,
-    ];
-    points.begin(this.#place, this.#pointStep, step, Math.floor(this.#freshUntil / STEP_MS));
-    for (const [ring, value] of values.entries()) points.write(this.#place, ring, step, value);
-    peaks.write(this.#place, PEAKS.indexOf('cpu'), this.#pointStep, this.#cpuPeak);
-    peaks.write(this.#place, PEAKS.indexOf('memory'), this.#pointStep, this.#memoryPeak);
-    peaks.begin(this.#place, this.#pointStep, step - 1);
+    const place = this.#place;
+    points.begin(place, this.#pointStep, step, Math.floor(this.#freshUntil / STEP_MS));
+    // In the order of the series.
+    points.write(place, 0, step, sample.cpuCores);
+    points.write(place, 1, step, sample.memoryBytes);
+    points.write(place, 2, step, this.rate('networkReceiveBytes', sample));
+    points.write(place, 3, step, this.rate('networkTransmitBytes', sample));
+    points.write(place, 4, step, players ?? Number.NaN);
+    peaks.write(place, PEAKS.indexOf('cpu'), this.#pointStep, this.#cpuPeak);
+    peaks.write(place, PEAKS.indexOf('memory'), this.#pointStep, this.#memoryPeak);
+    peaks.begin(place, this.#pointStep, step - 1);
     this.#cpuPeak = NO_PEAK;
     this.#memoryPeak = NO_PEAK;
     this.#pointStep = step;
     this.#hasPlayers ||= players !== undefined;
     // Counters that decreased were reset, so the mark before is useless.
-    const isReset = NETWORK.some((of) => sample[of] < this.#newer[of]);
+    const isReset =
+      sample.networkReceiveBytes < this.#newer.networkReceiveBytes ||
+      sample.networkTransmitBytes < this.#newer.networkTransmitBytes;
     // The oldest mark is written over: a new one every five seconds would live until the whole heap is collected.
     const mark = this.#older;
     this.#older = isReset ? noMark() : this.#newer;
     this.#newer = mark;
     mark.receivedAt = sample.receivedAt;
-    for (const of of NETWORK) mark[of] = sample[of];
+    mark.networkReceiveBytes = sample.networkReceiveBytes;
+    mark.networkTransmitBytes = sample.networkTransmitBytes;
   }
 
   /** A rate can't span a gap. */
