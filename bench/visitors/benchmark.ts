@@ -1,5 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getExposition, randomPause } from '../fleet/exposition.ts';
+import { configText } from '../fleet/config-text.ts';
+import type { ExporterProgram } from '../fleet/exporter.ts';
+import { allStreaming, getExposition, randomPause } from '../fleet/exposition.ts';
+import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark } from '../report/benchmark.ts';
 import { median, ratios } from '../report/statistics.ts';
@@ -13,6 +19,8 @@ const DEFAULT_RUNS = 5;
 const DEFAULT_SECONDS = 10;
 const LOOPS = 5;
 const WARM_UP_SECONDS = 5;
+/** So that the work of the start is over. */
+const SETTLING_SECONDS = 60;
 /** Per measurement, in which samples must not become stale. */
 const MAX_SCRAPES = 12;
 const MAX_SCRAPING_MS = 15_000;
@@ -58,11 +66,13 @@ export const visitors: Benchmark = {
     const visited = await withFleet({ servers: visitedServers, isSampled: false }, (fleet, visitor) =>
       measureVisits(fleet, visitor, { runs, progress }),
     );
+    const exporter = await measureExporter(viewedServers, { runs, seconds, progress });
     const read = (times: readonly ScrapeTime[], name: keyof ScrapeTime) => times.map((time) => time[name]);
     const increase = ({ alone, beside }: Visited, name: keyof ScrapeTime) =>
       ratios(read(beside, name), read(alone, name));
     return {
-      method: `The exporter's HTTP server over records without sockets, in its own process; the visitor in another. With viewers, every record gets a sample a second, and with loops only
+      method: `The exporter's HTTP server over records without sockets, in its own process; the visitor in another. CPU time with and without a viewer is that of a whole exporter with as many
+sockets, all its threads, alternately in windows of ${seconds} s, ${SETTLING_SECONDS} s after all stream. With viewers, every record gets a sample a second, and with loops only
 before each measurement, because a scrape that takes longer would include more of them. "Block" is the
 longest CPU time of the main thread between two turns of the event loop, checked every millisecond, in ${seconds} s: waiting for a core doesn't count. "Took" is the time of a scrape with
 gzip from the request to the last byte, "thread" the CPU time of the main thread from the start of its render to its end, with everything else that it did meanwhile: medians of
@@ -82,6 +92,17 @@ up to ${MAX_SCRAPES} scrapes, alternately alone and beside five loops that reque
               1,
             ),
           ]),
+        },
+        {
+          header: ['servers with sockets', 'viewers: none, % of a core', 'one', '×'],
+          rows: [
+            [
+              String(viewedServers),
+              medianAndSpread(exporter.alone, 1),
+              medianAndSpread(exporter.viewed, 1),
+              medianAndSpread(ratios(exporter.viewed, exporter.alone), 2),
+            ],
+          ],
         },
         {
           header: [
@@ -114,6 +135,12 @@ up to ${MAX_SCRAPES} scrapes, alternately alone and beside five loops that reque
           unit: 'ms',
           measured: median(work.map(({ blockMs }) => blockMs)),
         })),
+        {
+          what: `${viewedServers} servers with sockets: CPU time with one viewer, relative to none`,
+          bound: { kind: 'at most' as const, value: 1.1 },
+          unit: '×',
+          measured: median(ratios(exporter.viewed, exporter.alone)),
+        },
         ...visited.map((row) => ({
           what: `${visitedServers} servers: the main thread's time for a scrape beside five loops on ${row.what}, relative to one alone`,
           bound: { kind: 'at most' as const, value: 1.2 },
@@ -177,6 +204,41 @@ async function measureViewer(
     { viewers: '1', work: watching },
     { viewers: '1, the second in which it connects', work: connecting },
   ];
+}
+
+/** The CPU time of an exporter with this many sockets, in percent of a core, alternately without and with a viewer. */
+async function measureExporter(
+  servers: number,
+  { runs, seconds, progress }: Measuring & { readonly seconds: number },
+): Promise<{ readonly alone: readonly number[]; readonly viewed: readonly number[] }> {
+  const directory = await mkdtemp(join(tmpdir(), 'visitors-'));
+  const configFile = join(directory, 'config.yaml');
+  const panel = await new ProgramProcess<PanelProgram>('simulated-panel', { servers }).start();
+  const ofPanel = ['requests_per_minute: 60000'];
+  await writeFile(configFile, configText(await panel.ask('address', undefined), { ofPanel }));
+  const exporter = await new ProgramProcess<ExporterProgram>('exporter', { configFile }).start();
+  const url = await exporter.ask('url', undefined);
+  const visitor = await new ProgramProcess<VisitorProgram>('visitor', { url }).start();
+  const used = async () => (await exporter.ask('watch', { seconds })).cpuPercent;
+  const [alone, viewed]: [number[], number[]] = [[], []];
+  try {
+    await allStreaming(url, servers);
+    await visitor.ask('view', undefined);
+    await delay(SETTLING_SECONDS * 1_000);
+    for (let run = 1; run <= runs; run += 1) {
+      progress(`an exporter with sockets, run ${run} of ${runs}`);
+      await visitor.ask('leave', undefined);
+      await delay(2_000);
+      alone.push(await used());
+      await visitor.ask('view', undefined);
+      await delay(2_000);
+      viewed.push(await used());
+    }
+  } finally {
+    for (const program of [visitor, exporter, panel]) await program.stop();
+    await rm(directory, { recursive: true });
+  }
+  return { alone, viewed };
 }
 
 async function measureVisits(

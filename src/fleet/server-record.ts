@@ -122,9 +122,10 @@ export class ServerRecord implements ServerReading {
 
   snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot {
     const { target, status } = this;
+    const origin = clock.toUnixMs(0);
     const { limits } = target;
     const { state, since, lastStop: last } = this.#power;
-    const lastStop = last && stopOf(last, clock);
+    const lastStop = last && stopOf(last, origin);
     const isFresh = this.isFresh(now);
     const isBlocked = status.condition === 'blocked';
     const samples = this.#samples ?? NO_SAMPLES;
@@ -144,7 +145,7 @@ export class ServerRecord implements ServerReading {
     const query = this.#shownQuery(now);
     const expected = this.#isExpected(now);
     return {
-      timestamp_seconds: unixSeconds(now, clock),
+      timestamp_seconds: unixSeconds(now, origin),
       target,
       node: this.node,
       state: isFresh ? state : 'unknown',
@@ -169,17 +170,18 @@ export class ServerRecord implements ServerReading {
       disk_read_bytes_total: known(sample.diskReadBytes),
       disk_written_bytes_total: known(sample.diskWrittenBytes),
       uptime_milliseconds: known(sample.uptimeMs),
-      start_time_seconds: known(unixSeconds(fresh.startedAt, clock)),
+      start_time_seconds: known(unixSeconds(fresh.startedAt, origin)),
       cpu_usage_peak_cores: history?.peak('cpu', now),
       memory_usage_peak_bytes: history?.peak('memory', now),
-      state_changed_timestamp_seconds: isFresh && state !== 'unknown' ? unixSeconds(since, clock) : undefined,
+      state_changed_timestamp_seconds:
+        isFresh && state !== 'unknown' ? unixSeconds(since, origin) : undefined,
       starts_total: this.#power.starts,
       last_stop_timestamp_seconds: lastStop?.timestamp_seconds,
       stops: this.#power.stops,
       last_stop: lastStop,
       off_reason: isOff(state) && last !== undefined && last.at >= since ? last.reason : undefined,
       is_stop_awaited: this.awaitsWords,
-      unwanted_stops: this.#history?.unwantedStops(now).map((stop) => stopOf(stop, clock)) ?? [],
+      unwanted_stops: this.#history?.unwantedStops(now).map((stop) => stopOf(stop, origin)) ?? [],
       last_exit_code: this.#power.lastExitCode,
       automatic_restart_aborted: Number(this.#power.isRestartAborted),
       running_seconds_total: samples.runningMs / 1_000,
@@ -202,7 +204,7 @@ export class ServerRecord implements ServerReading {
       players_max: query?.players_max,
       query_up: query && Number(query.query_problem === undefined),
       query_duration_seconds: query?.query_duration_seconds,
-      last_sample_timestamp_seconds: known(unixSeconds(receivedAt, clock)),
+      last_sample_timestamp_seconds: known(unixSeconds(receivedAt, origin)),
     };
   }
 
@@ -346,11 +348,11 @@ function known(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-// Rounded to milliseconds, because anything finer is clock noise.
-function unixSeconds(monotonicMs: number, clock: Pick<Clock, 'toUnixMs'>): number {
-  return Math.round(clock.toUnixMs(monotonicMs)) / 1_000;
+// Rounded to milliseconds, because anything finer is clock noise. The origin is the Unix time of the monotonic zero.
+function unixSeconds(monotonicMs: number, originMs: number): number {
+  return Math.round(originMs + monotonicMs) / 1_000;
 }
 
-function stopOf({ at, reason, exitCode }: LastStop, clock: Pick<Clock, 'toUnixMs'>): ShownStop {
-  return { timestamp_seconds: unixSeconds(at, clock), reason, exit_code: exitCode };
+function stopOf({ at, reason, exitCode }: LastStop, originMs: number): ShownStop {
+  return { timestamp_seconds: unixSeconds(at, originMs), reason, exit_code: exitCode };
 }

@@ -11,9 +11,7 @@ export const PAGE_POLICY = {
   frameAncestors: ["'none'"],
 };
 
-/**
- * The start page: a frame that the page's script fills. Addresses are relative, so that it works below any path of a proxy.
- */
+/** The start page: a frame that the page's script fills. Addresses are relative, so that it works below any path of a proxy. */
 export function pageText(version: string): string {
   return `<!doctype html>
 <html lang="en" data-version="${version}">

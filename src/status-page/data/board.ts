@@ -15,7 +15,7 @@ import { Viewers, type Watcher } from './viewers.ts';
 
 const SECOND_MS = 1_000;
 
-/** The data behind the status page. While there are viewers, it looks at the fleet once a second and sends them what changed. */
+/** The data behind the status page. While there are viewers, it looks at the fleet, or a part of it, once a second. */
 export class StatusBoard {
   readonly #source: BoardSource;
   readonly #viewers: Viewers;

@@ -137,6 +137,10 @@ export interface Picture {
   readonly servers: readonly ServerReading[];
   /** The values of each server, in the order of `LIVE_FIELDS`. */
   readonly values: readonly (readonly Value[])[];
+  /** The places of the servers that were looked at for it; the others are as in the picture before. */
+  readonly places: readonly number[];
+  /** Pictures of the same servers before this one. */
+  readonly turn: number;
 }
 
 /** What changed in the page's data: from nothing in the event `full`, since the update before in the event `delta`. */
@@ -156,26 +160,27 @@ export interface LiveUpdate {
   ])[];
 }
 
-/** A strip takes as long as half of the rest, and changes slowly, so it is read once in this many seconds: a prime, for any pace. */
-const STRIP_SECONDS = 7;
+/** Servers that are looked at for a picture, by turns, so that a viewer of a large fleet costs little: each of 5,000 every 10 s. */
+const SERVERS_A_TURN = 500;
 
 /** Takes a picture, a few servers between two blocks, after another one; the blocks are empty. */
 export function* takePicture(source: BoardSource, before?: Picture): Generator<'', Picture, void> {
   const { fleet, clock } = source;
   const now = clock.now();
   const servers = fleet.servers();
-  const status = panelsStatus(source);
+  const basis = before?.servers === servers ? before : undefined;
+  const turn = basis === undefined ? 0 : basis.turn + 1;
+  const turns = basis === undefined ? 1 : Math.ceil(servers.length / SERVERS_A_TURN);
+  const status = basis !== undefined && turn % turns > 0 ? basis.status : panelsStatus(source);
+  const looked = [...servers.entries()].filter(([place]) => place % turns === turn % turns);
+  const values = [...(basis?.values ?? [])];
   // One server at a time, so that a snapshot is garbage before the next one is made.
-  const time = Math.round(clock.toUnixMs(now) / 1_000);
-  const known = before?.servers === servers ? before.values : [];
-  const values = yield* inBlocks(servers, (server, place) => {
+  const places = yield* inBlocks(looked, ([place, server]) => {
     const snapshot = server.snapshot(now, clock);
-    const kept = (place + time) % STRIP_SECONDS === 0 ? undefined : known[place];
-    return LIVE_FIELDS.map(([name, read], field) =>
-      name === 'strip' && kept !== undefined ? kept[field] : read(snapshot, server, now),
-    );
+    values[place] = LIVE_FIELDS.map(([, read]) => read(snapshot, server, now));
+    return place;
   });
-  return { time, status, servers, values };
+  return { time: Math.round(clock.toUnixMs(now) / 1_000), status, servers, values, places, turn };
 }
 
 /** The differences between two pictures of the same servers as the JSON of a `LiveUpdate`, in blocks of text. */
@@ -186,25 +191,25 @@ export function* updateText(
 ): Generator<string, void, void> {
   const { time, status, values } = after;
   const changed = LIVE_FIELDS.map((): number[] => []);
-  const places = [...values.keys()];
-  yield* inBlocks(places, (place) => {
+  const all = [...values.keys()];
+  yield* inBlocks(before === undefined ? all : after.places, (place) => {
     const [one = [], other = []] = [values[place], before?.values[place]];
     for (let field = 0; field < one.length; field += 1) {
       if (!isSame(one[field], other[field])) changed[field]?.push(place);
     }
   });
   const isChanged = JSON.stringify(before?.status) !== JSON.stringify(status);
-  const head = { version, time, size: places.length, ...(isChanged && { status }) };
+  const head = { version, time, size: all.length, ...(isChanged && { status }) };
   yield `${JSON.stringify(head).slice(0, -1)},"changes":[`;
   let separator = '';
   for (const [field, [name]] of LIVE_FIELDS.entries()) {
     const some = changed[field] ?? [];
     if (some.length === 0) continue;
-    const isMost = some.length * 2 > places.length;
+    const isMost = some.length * 2 > all.length;
     yield `${separator}["${name}",`;
     yield* isMost ? ['null'] : arrayText(some, (place) => place);
     yield ',';
-    yield* arrayText(isMost ? places : some, (place) => values[place]?.[field]);
+    yield* arrayText(isMost ? all : some, (place) => values[place]?.[field]);
     yield ']';
     separator = ',';
   }

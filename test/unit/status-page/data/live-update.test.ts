@@ -22,19 +22,28 @@ function seen(reading: ServerReading, now = READ_AT): { fleet: LiveFleet; server
   return { fleet, server };
 }
 
-it.each([1, 2, 5])('every strip is read once in seven looks, %d s apart', (seconds) => {
-  let reads = 0;
-  const servers = Array.from({ length: 20 }, () => ({
-    ...streamingReading(),
-    strip: () => `r${(reads += 1)}`,
-  }));
-  let picture = pictureOf(servers);
-  expect(reads).toBe(20);
-  for (let look = 1; look <= 7; look += 1) {
-    picture = pictureOf(servers, READ_AT + look * seconds * 1_000, picture);
-    expect(reads).toBeLessThanOrEqual(20 + look * 3);
+it.each([
+  { servers: 20, turns: 1 },
+  { servers: 500, turns: 1 },
+  { servers: 3_400, turns: 7 },
+])('each of $servers servers is looked at in one of $turns pictures in a row', ({ servers, turns }) => {
+  const looks = Array.from({ length: servers }, () => 0);
+  const fleet = looks.map((_, place) => {
+    const reading = streamingReading();
+    const strip = () => `r${(looks[place] = (looks[place] ?? 0) + 1)}`;
+    return { ...reading, strip };
+  });
+  let picture = pictureOf(fleet);
+  const page = new LiveFleet(updateOf(undefined, picture));
+  for (let taken = 1; taken <= 3 * turns; taken += 1) {
+    const before = picture;
+    picture = pictureOf(fleet, READ_AT + taken * 1_000, before);
+    expect(picture.places.length).toBeLessThanOrEqual(500);
+    page.apply(updateOf(before, picture));
+    if (taken % turns !== 0) continue;
+    expect(new Set(looks)).toEqual(new Set([1 + taken / turns]));
+    expect(new Set(page.servers.map(({ strip }) => strip))).toEqual(new Set([`r${1 + taken / turns}`]));
   }
-  expect(reads).toBe(40);
 });
 
 describe('the data of a server', () => {
