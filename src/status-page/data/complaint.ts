@@ -37,10 +37,7 @@ export function problemOf({
   return problem ?? query_problem;
 }
 
-/**
- * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as that the server is
- * suspended.
- */
+/** What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as that it is suspended. */
 export function remedyOf({ condition }: Pick<Snapshot, 'condition'>, { cause }: Problem): string {
   return condition === 'streaming' && isFact(cause) ? '' : CAUSES[cause].remedy;
 }

@@ -135,10 +135,8 @@ export interface Picture {
   readonly time: number;
   readonly status: PanelsStatus;
   readonly servers: readonly ServerReading[];
-  /** The values of each server, in the order of `LIVE_FIELDS`. */
+  /** The values of each server, in the order of `LIVE_FIELDS`: the same list as before if it wasn't looked at. */
   readonly values: readonly (readonly Value[])[];
-  /** The places of the servers that were looked at for it; the others are as in the picture before. */
-  readonly places: readonly number[];
   /** Pictures of the same servers before this one. */
   readonly turn: number;
 }
@@ -162,6 +160,8 @@ export interface LiveUpdate {
 
 /** Servers that are looked at for a picture, by turns, so that a viewer of a large fleet costs little: each of 5,000 every 10 s. */
 const SERVERS_A_TURN = 500;
+/** A strip takes longer than anything else, and changes slowly, so one in this many looks at a server reads it. */
+const LOOKS_PER_STRIP = 7;
 
 /** Takes a picture, a few servers between two blocks, after another one; the blocks are empty. */
 export function* takePicture(source: BoardSource, before?: Picture): Generator<'', Picture, void> {
@@ -172,15 +172,17 @@ export function* takePicture(source: BoardSource, before?: Picture): Generator<'
   const turn = basis === undefined ? 0 : basis.turn + 1;
   const turns = basis === undefined ? 1 : Math.ceil(servers.length / SERVERS_A_TURN);
   const status = basis !== undefined && turn % turns > 0 ? basis.status : panelsStatus(source);
-  const looked = [...servers.entries()].filter(([place]) => place % turns === turn % turns);
   const values = [...(basis?.values ?? [])];
   // One server at a time, so that a snapshot is garbage before the next one is made.
-  const places = yield* inBlocks(looked, ([place, server]) => {
+  yield* inBlocks(servers, (server, place) => {
+    if (place % turns !== turn % turns) return;
     const snapshot = server.snapshot(now, clock);
-    values[place] = LIVE_FIELDS.map(([, read]) => read(snapshot, server, now));
-    return place;
+    const kept = (place + Math.floor(turn / turns)) % LOOKS_PER_STRIP === 0 ? undefined : values[place];
+    values[place] = LIVE_FIELDS.map(([name, read], field) =>
+      name === 'strip' && kept !== undefined ? kept[field] : read(snapshot, server, now),
+    );
   });
-  return { time: Math.round(clock.toUnixMs(now) / 1_000), status, servers, values, places, turn };
+  return { time: Math.round(clock.toUnixMs(now) / 1_000), status, servers, values, turn };
 }
 
 /** The differences between two pictures of the same servers as the JSON of a `LiveUpdate`, in blocks of text. */
@@ -191,25 +193,25 @@ export function* updateText(
 ): Generator<string, void, void> {
   const { time, status, values } = after;
   const changed = LIVE_FIELDS.map((): number[] => []);
-  const all = [...values.keys()];
-  yield* inBlocks(before === undefined ? all : after.places, (place) => {
-    const [one = [], other = []] = [values[place], before?.values[place]];
+  yield* inBlocks(values, (one, place) => {
+    const other = before?.values[place];
+    if (one === other) return;
     for (let field = 0; field < one.length; field += 1) {
-      if (!isSame(one[field], other[field])) changed[field]?.push(place);
+      if (!isSame(one[field], other?.[field])) changed[field]?.push(place);
     }
   });
   const isChanged = JSON.stringify(before?.status) !== JSON.stringify(status);
-  const head = { version, time, size: all.length, ...(isChanged && { status }) };
+  const head = { version, time, size: values.length, ...(isChanged && { status }) };
   yield `${JSON.stringify(head).slice(0, -1)},"changes":[`;
   let separator = '';
   for (const [field, [name]] of LIVE_FIELDS.entries()) {
     const some = changed[field] ?? [];
     if (some.length === 0) continue;
-    const isMost = some.length * 2 > all.length;
+    const isMost = some.length * 2 > values.length;
     yield `${separator}["${name}",`;
     yield* isMost ? ['null'] : arrayText(some, (place) => place);
     yield ',';
-    yield* arrayText(isMost ? all : some, (place) => values[place]?.[field]);
+    yield* arrayText(isMost ? [...values.keys()] : some, (place) => values[place]?.[field]);
     yield ']';
     separator = ',';
   }
