@@ -127,8 +127,9 @@ function fallbackFrom(
   // It will probably connect at once: a poll would take a call from others.
   if (wokenAt !== undefined) return isPollHeld ? undefined : wokenAt + FALLBACK_AFTER_MS;
   if (refused !== undefined) return NEVER;
-  // A server that is only waiting for its call has not failed.
-  return failures === 0 ? undefined : overdueFrom;
+  if (machine.name !== 'fetchingToken' || failures > 0) return overdueFrom;
+  // A server that is only waiting for its call has not failed, but may have data to lose.
+  return sampledAt === undefined ? undefined : machine.since + FALLBACK_AFTER_MS;
 }
 
 function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: Surroundings): PollPlan {

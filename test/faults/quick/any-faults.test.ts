@@ -163,6 +163,18 @@ it.each<[string, Story]>([
       { minute: 3.01, of: 'key' },
     ),
   ],
+  [
+    'a server whose two tokens a minute were used before a reload',
+    story(
+      120,
+      532_902,
+      [
+        ['clock', 3.5, 3.75, 'socket', 'n1'],
+        ['error', 0, 0.25, 'resources', 'n0'],
+      ],
+      { minute: 3.51, of: 'access' },
+    ),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

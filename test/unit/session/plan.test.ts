@@ -86,7 +86,7 @@ describe('a server in mode auto', () => {
   it.each<[State, object | undefined, object | undefined]>([
     // The state, its polls, and its polls while no socket of its node can be opened.
     ['idle', OFF, OFF],
-    ['waiting for its first token', OFF, AT_ONCE],
+    ['waiting for its first token', { ...AT_ONCE, at: FAILED_AT + FALLBACK_AFTER_MS }, AT_ONCE],
     ['connecting', AFTER_30_S, AT_ONCE],
     ['authenticating', AFTER_30_S, AT_ONCE],
     ['waiting for its first stats', AFTER_30_S, AT_ONCE],
@@ -117,6 +117,11 @@ describe('a server in mode auto', () => {
   it('that was never sampled is polled 30 s after it began to wait', () => {
     const { poll } = plan({ machine: STATES['backing off'], sampledAt: undefined });
     expect(poll).toEqual({ ...AT_ONCE, at: WAITING_SINCE + FALLBACK_AFTER_MS });
+  });
+
+  it('that was never sampled is not polled while it waits for its first token', () => {
+    const machine = STATES['waiting for its first token'];
+    expect(plan({ machine, sampledAt: undefined }).poll).toEqual(OFF);
   });
 
   it('that has its token late is polled unless it streams within 5 s', () => {
