@@ -263,11 +263,12 @@ export class Gateway {
     const { attempts, state } = this.#troubles;
     // The first call is a canary: it checks address and key, and teaches the limit.
     if (!this.#troubles.isKnown && !state.troubles.has('panel')) this.#troubles.check();
-    // A session that was chosen to connect tries its node with its own call.
+    // A session that was chosen to connect tries its node with its own call, which goes before all deadlines.
     const tries = () => (path === 'websocket' ? attempts.get(what.id ?? '')?.subject : undefined);
     for (;;) {
+      const deadline = tries() === undefined ? ask.deadline : Number.NEGATIVE_INFINITY;
       try {
-        return await this.#start(path, what, { ...ask, tries }, signal);
+        return await this.#start(path, what, { ...ask, deadline, tries }, signal);
       } catch (error) {
         const isPaused =
           error instanceof PanelError && error.status === 429 && !isOfConsole(path, error.limitPerMinute);

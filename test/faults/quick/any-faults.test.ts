@@ -164,6 +164,13 @@ it.each<[string, Story]>([
     ),
   ],
   [
+    'a node whose trial needs another token, beside servers without theirs',
+    story(60, 549_098, [
+      ['mismatch', 4, 6.5, 'socket', 'n2'],
+      ['missing', 3.25, 7.25, 'websocket', 'n1'],
+    ]),
+  ],
+  [
     'a server whose two tokens a minute were used before a reload',
     story(
       120,
