@@ -84,7 +84,7 @@ function inlineKeyProblem(text: string): string | undefined {
   if (/^(?:~|\.{0,2}|[a-z]:)[/\\]/i.test(text))
     return 'expected an API key, but this is a file: name it in `api_key_file`';
   return /^\$\w+$/.test(text)
-    ? 'expected an API key, but this is a variable without braces: write it as ${PANEL_API_KEY}'
+    ? 'expected an API key, but this is a variable without braces: write it as ${NAME}'
     : apiKeyProblem(text);
 }
 
