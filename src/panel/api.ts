@@ -294,10 +294,7 @@ function unreadableError(
   return new PanelError({ cause, detail }, { status, cause: problem });
 }
 
-/**
- * The cause of a timeout. A call for resources waits for the server's node, so a timeout shows more about the node than
- * about the panel.
- */
+/** The cause of a timeout. A call for resources waits for the node, so it shows more about the node than about the panel. */
 function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
   return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
 }

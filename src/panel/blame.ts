@@ -172,7 +172,7 @@ export function withCheck(state: BlameState, now: number): BlameState {
   return replaced(state, 'panel', { ...before, problem, trialAt: now, trial: undefined });
 }
 
-/** A server's trial of the subject begins, or its call starts. */
+/** A server's trial of the subject begins. */
 export function withTrial(state: BlameState, subject: Subject, server: string, now: number): BlameState {
   const trouble = state.troubles.get(subject);
   if (trouble === undefined) return state;
@@ -274,8 +274,8 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
   const panel: Tally = { asked: 0, worksAt: provenAt, failed: [] };
   const tallies = new Map<Subject, Tally>([['panel', panel]]);
   const add = (subject: Subject, node: string | undefined, last: Outcome | undefined, of: keyof Signs) => {
-    const tally = tallies.get(subject) ?? { asked: 0, worksAt: NEVER, failed: [] };
-    tallies.set(subject, tally);
+    let tally = tallies.get(subject);
+    if (tally === undefined) tallies.set(subject, (tally = { asked: 0, worksAt: NEVER, failed: [] }));
     const problem = last?.problem;
     const sign = last?.signs[of];
     if (problem !== undefined && isBlockedAlone(problem) && sign !== 'works') return;
@@ -287,14 +287,15 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
   };
   const explainedUntil = (subject: Subject) => ended.get(subject)?.explainsUntil ?? NEVER;
   for (const path of PATHS) {
-    const until = Math.max(explainedUntil('panel'), explainedUntil(pathOf(path)));
+    const subject = pathOf(path);
+    const until = Math.max(explainedUntil('panel'), explainedUntil(subject));
     for (const { asked, last: found } of cells[path].values()) {
       const { node } = asked;
       const last = found?.signs.path === 'fails' && found.at <= until ? undefined : found;
       const { problem } = last ?? {};
       if (problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
         panel.failed.push({ ...last, problem, node });
-      add(pathOf(path), node, last, 'path');
+      add(subject, node, last, 'path');
       if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last, 'node');
       if (path === 'websocket') add('consoles', node, last, 'console');
     }

@@ -301,7 +301,6 @@ export class Gateway {
   async #make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
     const { clock } = this.#options;
     const tries = call.tries();
-    if (tries !== undefined && tries !== 'panel') this.#troubles.trialStarts(tries);
     const make = (scope: AbortSignal) => this.#api.get(call.path, what, scope);
     const startedAt = clock.now();
     const beginning = this.#beginnings;

@@ -59,9 +59,7 @@ const SEATS_IN_DOUBT = 3;
 /** A poll that takes longer gives up its place and seat, and may finish without them: a dead node hangs for 20 s. */
 const SEATED_MS = 3_000;
 
-/**
- * The panel allows five credential calls a minute for each server, shared with people's consoles: the exporter makes at most two.
- */
+/** The panel allows five credential calls a minute for each server, shared with people's consoles: the exporter makes two. */
 export const TOKEN_CALLS = 2;
 
 /** The part of the rate that trials and retries may take together. */

@@ -66,6 +66,9 @@ export interface TroublesOptions {
   readonly onChange: (subject: Subject) => void;
 }
 
+/** A server that fails again for the same cause shows little: who is in trouble is decided once for all of them in this time. */
+const AGAIN_MS = 250;
+
 /** The kinds of calls that show whether the panel works. */
 const CANARIES = ['listing', 'websocket', 'resources'] as const;
 
@@ -90,6 +93,8 @@ export class Troubles {
   readonly #scopes = new Map<Subject, AbortController>();
   #state: BlameState = NO_TROUBLES;
   #cancelTimer: Cancel = () => undefined;
+  /** Present while it is to be decided who is in trouble. */
+  #cancelDecision: Cancel | undefined;
   #isStopped = false;
 
   constructor(options: TroublesOptions) {
@@ -164,12 +169,6 @@ export class Troubles {
     if (this.#state.troubles.size > 0) this.#judge();
   }
 
-  /** The trial's call only starts now: the next trial comes a gap after this. */
-  trialStarts(subject: Subject): void {
-    const server = this.#state.troubles.get(subject)?.trial?.server;
-    if (server !== undefined) this.#state = withTrial(this.#state, subject, server, this.#now);
-  }
-
   /** The panel is to be tried at once. */
   check(): void {
     this.#become(withCheck(this.#state, this.#now));
@@ -206,12 +205,16 @@ export class Troubles {
     const isNodes = troubles.has(socketsOf(cell?.asked.node ?? NO_SERVER));
     const mayEnd = channel === 'sockets' ? isNodes || troubles.has('consoles') : troubles.size > 0;
     const mayBegin = channel !== 'sockets' || !isNodes;
-    if (outcome.problem === undefined ? mayEnd : mayBegin) this.#judge();
+    const isAgain = outcome.problem !== undefined && cell?.last?.problem?.cause === outcome.problem.cause;
+    if (!(outcome.problem === undefined ? mayEnd : mayBegin)) return;
+    if (isAgain) this.#cancelDecision ??= this.#options.clock.schedule(AGAIN_MS, () => this.#judge());
+    else this.#judge();
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
+    this.#cancelDecision?.();
     for (const scope of this.#scopes.values()) scope.abort(new Error('stopped'));
   }
 
@@ -221,6 +224,8 @@ export class Troubles {
 
   /** Decides who is in trouble. */
   #judge(): void {
+    this.#cancelDecision?.();
+    this.#cancelDecision = undefined;
     this.#become(blame(this.#cells, this.#state, this.#now));
   }
 
