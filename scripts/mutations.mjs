@@ -123,7 +123,7 @@ const MUTATIONS = [
   [
     'a server that only waits is not polled',
     PLAN,
-    'return failures === 0 ? undefined : overdueFrom;',
+    'return sampledAt === undefined ? undefined : machine.since + FALLBACK_AFTER_MS;',
     'return overdueFrom;',
   ],
   ['a blocked server is retried slowly', RETRY, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],

@@ -100,7 +100,8 @@ export function columnsOf({ servers }: LiveFleet, grouped: ReadonlySet<LiveServe
     const actionLength = grouped.has(server) ? 0 : (action.length * SMALL) / 2;
     return Math.max(title.length + (since.length + 1) * SMALL, actionLength);
   });
-  return { columns, widths: { '--name': widest(names, 10, 26), '--trouble': widest(troubles, 16, 46) } };
+  const least = grouped.size > 0 ? `▸ ${grouped.size.toLocaleString('en')} servers`.length * NAME : 10;
+  return { columns, widths: { '--name': widest(names, least, 26), '--trouble': widest(troubles, 16, 46) } };
 }
 
 function widest(lengths: readonly number[], least: number, most: number): string {
