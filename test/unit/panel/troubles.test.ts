@@ -39,36 +39,46 @@ function fourServers() {
   };
 }
 
-it('a first failure, or one for another cause, decides at once who is in trouble', () => {
-  const { troubles, fails } = fourServers();
-  for (const server of ['a', 'b']) fails(server);
-  expect([...troubles.state.troubles.keys()]).toEqual([]);
-  fails('c');
-  expect([...troubles.state.troubles.keys()]).toEqual([socketsOf('n1')]);
+/** Three of them failed two minutes ago, when the fourth worked: by now, that no longer speaks for the node. */
+async function threeFailed() {
+  const world = fourServers();
+  world.works('d');
+  for (const server of ['a', 'b', 'c']) world.fails(server);
+  await world.clock.advance(120_000);
+  return world;
+}
+
+const inTrouble = ({ troubles }: ReturnType<typeof fourServers>) => [...troubles.state.troubles.keys()];
+
+it('a first failure decides at once who is in trouble', () => {
+  const world = fourServers();
+  for (const server of ['a', 'b']) world.fails(server);
+  expect(inTrouble(world)).toEqual([]);
+  world.fails('c');
+  expect(inTrouble(world)).toEqual([socketsOf('n1')]);
+});
+
+it('a failure for another cause decides it at once', async () => {
+  const world = await threeFailed();
+  expect(inTrouble(world)).toEqual([]);
+  world.fails('a', 'node_error');
+  expect(inTrouble(world)).toEqual([socketsOf('n1')]);
 });
 
 it('servers that fail again for the same cause decide it together, a quarter of a second later', async () => {
-  const { clock, troubles, works, fails } = fourServers();
-  works('d');
-  for (const server of ['a', 'b', 'c']) fails(server);
-  await clock.advance(120_000);
-  // By now, the success no longer speaks for the node.
-  const before = troubles.state;
-  for (let times = 0; times < 100; times += 1) for (const server of ['a', 'b', 'c']) fails(server);
-  expect(troubles.state).toBe(before);
-  await clock.advance(249);
-  expect(troubles.state).toBe(before);
-  await clock.advance(1);
-  expect([...troubles.state.troubles.keys()]).toEqual([socketsOf('n1')]);
+  const world = await threeFailed();
+  const before = world.troubles.state;
+  for (let times = 0; times < 100; times += 1) for (const server of ['a', 'b', 'c']) world.fails(server);
+  await world.clock.advance(249);
+  expect(world.troubles.state).toBe(before);
+  await world.clock.advance(1);
+  expect(inTrouble(world)).toEqual([socketsOf('n1')]);
 });
 
 it('nothing is decided after the end', async () => {
-  const { clock, troubles, works, fails } = fourServers();
-  works('d');
-  for (const server of ['a', 'b', 'c']) fails(server);
-  await clock.advance(120_000);
-  fails('a');
-  troubles.stop();
-  await clock.advance(1_000);
-  expect(troubles.state.troubles.size).toBe(0);
+  const world = await threeFailed();
+  world.fails('a');
+  world.troubles.stop();
+  await world.clock.advance(1_000);
+  expect(inTrouble(world)).toEqual([]);
 });
