@@ -207,7 +207,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     // Twelve servers without data, of which one is suspended, for one cause.
     await expect.poll(() => names(page)).toEqual(['11 servers', 'old-season']);
     await page.locator('tr.group').click();
-    expect(await names(page)).toHaveLength(13);
+    await expect.poll(() => names(page)).toHaveLength(13);
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => names(page)).toHaveLength(2);
     await page.locator('.tile[data-show="attention:no_data"]').first().click();
