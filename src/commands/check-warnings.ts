@@ -2,8 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
 import { matchesEveryServer } from '../doctor/rules-in-words.ts';
 import { listed } from '../domain/sentences.ts';
-import type { SecretFile } from '../yaml/files.ts';
-import { quote } from '../yaml/settings.ts';
+import { quote, type SecretFile } from '../yaml/settings.ts';
 import { isReadableByAll } from './init-files.ts';
 
 /** What a panel's settings can't do although its user is likely to expect it. */

@@ -6,7 +6,7 @@ import type { ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
-import { API_KEY_FILE, readTextFile } from '../yaml/files.ts';
+import { API_KEY_FILE, readTextFile } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './panel-api.ts';

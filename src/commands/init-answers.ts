@@ -5,8 +5,7 @@ import { Printout } from '../doctor/paint.ts';
 import { addresses, contains, isLocalHost, unbracketed } from '../domain/addresses.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { apiKeyOfFile, apiKeyProblem, isApiKey, Secret } from '../domain/secrets.ts';
-import type { Environment } from '../yaml/document.ts';
-import { API_KEY_FILE, readText, readTextFile } from '../yaml/files.ts';
+import { API_KEY_FILE, type Environment, readText, readTextFile } from '../yaml/document.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that replace the questions of `init`. */

@@ -5,15 +5,16 @@ import { BUILT } from '../build-info.ts';
 import { Secret } from '../domain/secrets.ts';
 import { identityOf, isSameServer } from '../domain/server.ts';
 import {
+  API_KEY_FILE,
   type Environment,
   isTreeMap,
   type KeyPath,
+  loadSettings,
   type SettingProblem,
   type Tree,
   valueAt,
 } from '../yaml/document.ts';
-import { API_KEY_FILE, loadSettings, type SecretFile, secretFiles } from '../yaml/files.ts';
-import { type ConfigIssue, checkSettings } from '../yaml/settings.ts';
+import { type ConfigIssue, checkSettings, type SecretFile, secretFiles } from '../yaml/settings.ts';
 import { configSchema, isClearText } from './schema.ts';
 import { readAddress } from './server-schema.ts';
 

@@ -9,8 +9,7 @@ import {
   Secret,
 } from '../domain/secrets.ts';
 import { DAEMONS, type ServerTarget } from '../domain/server.ts';
-import { isTreeMap, type Tree } from '../yaml/document.ts';
-import { API_KEY_FILE, TLS_FILE } from '../yaml/files.ts';
+import { API_KEY_FILE, isTreeMap, TLS_FILE, type Tree } from '../yaml/document.ts';
 import {
   byDefault,
   count,

@@ -6,14 +6,16 @@ import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/time.
 import {
   BROKEN,
   type Environment,
+  type FileKind,
   isTreeMap,
   type KeyPath,
+  pathFrom,
+  readNamedFile,
   type SettingProblem,
   type Tree,
   valueAt,
   YamlDocument,
 } from './document.ts';
-import { type FileKind, readNamedFile } from './files.ts';
 
 /** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {
@@ -360,4 +362,23 @@ function limit(expected: string, pattern: string, ...json: readonly JsonSchema[]
   };
   const written = orVariable(...json, { type: 'string', pattern }, { const: 'unlimited' });
   return scalar(`${expected}, or unlimited`, { read, json: written });
+}
+
+/** A file that contains a key. */
+export interface SecretFile {
+  /** The path as this process opens it. */
+  readonly file: string;
+  /** The path as the user wrote it. */
+  readonly shown: string;
+  /** The position and the path of the setting that refers to it, or that is the key. */
+  readonly place: string;
+}
+
+/** The files with keys that are named at these paths. */
+export function secretFiles(file: string, document: YamlDocument, paths: readonly KeyPath[]) {
+  return paths.flatMap((path): readonly SecretFile[] => {
+    const [shown, { line, column }] = [valueAt(document.tree, path), document.placeOf(path)];
+    const place = `${file}:${line}:${column}: ${z.core.toDotPath(path)}`;
+    return typeof shown === 'string' ? [{ file: pathFrom(file, shown), shown, place }] : [];
+  });
 }

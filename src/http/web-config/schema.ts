@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import { isTreeMap, type Tree } from '../../yaml/document.ts';
-import { TLS_FILE } from '../../yaml/files.ts';
+import { isTreeMap, TLS_FILE, type Tree } from '../../yaml/document.ts';
 import { namedFile, oneOf, scalar, section } from '../../yaml/settings.ts';
 
 /** Why OpenSSL rejects something; undefined if it doesn't. */

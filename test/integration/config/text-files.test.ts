@@ -12,7 +12,7 @@ import {
   readText,
   readTextFile,
   TLS_FILE,
-} from '../../../src/yaml/files.ts';
+} from '../../../src/yaml/document.ts';
 import { formatIssues } from '../../../src/yaml/settings.ts';
 
 let folder: string;
