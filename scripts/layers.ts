@@ -40,7 +40,8 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'names',
-    contains: 'resolves names for all panels: few threads, shared',
+    contains:
+      'where sockets may lead: checks the addresses from panels, and resolves names for all panels with few threads',
     mayImport: ['domain', 'diagnosis'],
   },
   {

@@ -8,7 +8,14 @@ import type { ServerIdentity } from '../fleet/listing.ts';
 import type { SharedSockets } from '../fleet/needs.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
-import { type NameLookups, nodeLookup, type ResolveName } from '../names/name-lookups.ts';
+import {
+  guardedNames,
+  type NameLookups,
+  nodeLookup,
+  type ResolveName,
+  type SocketPolicy,
+  socketAddressProblem,
+} from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
 import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
 import { Gateway } from '../panel/gateway.ts';
@@ -17,15 +24,7 @@ import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
 import type { SocketAccess } from '../session/session.ts';
-import {
-  ConsoleSocket,
-  guardedNames,
-  type SocketOptions,
-  type SocketPolicy,
-  socketAddressProblem,
-  socketTls,
-  tunnelFor,
-} from '../session/socket.ts';
+import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
 import { latestPorts } from './listed-ports.ts';
 import type { Shard } from './shard.ts';
 

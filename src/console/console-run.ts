@@ -297,6 +297,7 @@ export class ConsoleRun {
             codec.handleFrame(bytes, isBinary, handler, from, to);
             const message = isBinary ? { bad: 'binary' } : codec.decode(bytes.subarray(from, to));
             if (!('bad' in message)) this.#onMessage(message);
+            return false;
           },
         },
       },

@@ -15,9 +15,28 @@ const MAX_SHORT = 125;
 const LENGTH_IN_2_BYTES = 126;
 const LENGTH_IN_8_BYTES = 127;
 
-/** Receives a frame's content, which these bytes contain and which is valid only during the call. */
+/**
+ * While its server prints, a socket is read this often, in milliseconds: to read a console line takes longer than all that is done
+ * with it. States come later by as much.
+ */
+const READ_EVERY_MS = 250;
+
+/** More bytes between two such moments are read as they come, so that a flood isn't held up. */
+const MAX_WAITING_BYTES = 16 * 1024;
+
+/** The sockets that are read at the next moment. */
+const printing: FrameReader[] = [];
+
+function readAll(): void {
+  for (const reader of printing.splice(0)) reader.readAgain();
+}
+
 interface FrameReceiver {
-  message(bytes: Buffer, isBinary: boolean, from: number, to: number): void;
+  /**
+   * Receives a frame's content, which these bytes contain and which is valid only during the call. Returns whether what follows may
+   * wait a moment.
+   */
+  message(bytes: Buffer, isBinary: boolean, from: number, to: number): boolean;
 }
 
 /**
@@ -32,6 +51,8 @@ export class FrameReader {
   #forWs = Number.POSITIVE_INFINITY;
   /** The beginning of a frame whose length isn't known yet. */
   #beginning: Buffer | undefined;
+  /** The bytes read since the server began to print, until the next moment at which all such sockets are read. */
+  #printed: number | undefined;
 
   constructor(receiver: FrameReceiver) {
     this.#receiver = receiver;
@@ -53,18 +74,26 @@ export class FrameReader {
     if (this.#socket?.readableLength === 0) this.#forWs = 0;
   }
 
+  /** The moment at which sockets of servers that print are read. */
+  readAgain(): void {
+    this.#printed = undefined;
+    // If ws has stopped it, ws reads again.
+    if (this.#socket?.isPaused() === false) this.#socket.resume();
+  }
+
   /** The receiver gets no further frame. */
   stop(): void {
     this.#receiver = undefined;
   }
 
-  /** Reads what is at the beginning of the buffer; returns true to go on. */
-  #read(buffer: Buffer, size: number): true {
+  /** Reads what is at the beginning of the buffer; returns whether to read on. */
+  #read(buffer: Buffer, size: number): boolean {
     const beginning = this.#beginning;
     const bytes = beginning === undefined ? buffer : Buffer.concat([beginning, buffer.subarray(0, size)]);
     const end = beginning === undefined ? size : bytes.length;
     this.#beginning = undefined;
     let at = this.#pass(bytes, 0, end);
+    let mayWait = false;
     while (at < end) {
       const content = at + headerLength(bytes, at);
       if (content > end) {
@@ -73,7 +102,7 @@ export class FrameReader {
       }
       const next = content + contentLength(bytes, at);
       if (bytes[at] === TEXT && next <= end) {
-        this.#receiver?.message(bytes, false, content, next);
+        mayWait = this.#receiver?.message(bytes, false, content, next) ?? false;
         at = next;
       } else {
         const isPing = (bytes[at] === PING || bytes[at] === PONG) && next - content <= MAX_SHORT;
@@ -81,7 +110,21 @@ export class FrameReader {
         at = this.#pass(bytes, at, end);
       }
     }
-    return true;
+    return this.#goesOn(size, mayWait);
+  }
+
+  /** The bytes are read; returns whether to read on, or at the next moment. */
+  #goesOn(size: number, mayWait: boolean): boolean {
+    if (this.#printed === undefined) {
+      if (!mayWait) return true;
+      if (printing.push(this) === 1) setTimeout(readAll, READ_EVERY_MS);
+    }
+    const before = this.#printed ?? 0;
+    this.#printed = before + size;
+    const isFlood = this.#printed > MAX_WAITING_BYTES;
+    // With TLS, Node.js passes on what it has, also after a stop.
+    if (isFlood && before <= MAX_WAITING_BYTES) this.#socket?.resume();
+    return isFlood;
   }
 
   /** Passes on what is for ws; returns the offset of what follows. */

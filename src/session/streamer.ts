@@ -100,8 +100,8 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   // A socket that was given up is detached, and reports no more frames.
-  message(bytes: Buffer, isBinary: boolean, from = 0, to = bytes.length): void {
-    this.#context.sockets.codec.handleFrame(bytes, isBinary, this, from, to);
+  message(bytes: Buffer, isBinary: boolean, from = 0, to = bytes.length): boolean {
+    return this.#context.sockets.codec.handleFrame(bytes, isBinary, this, from, to);
   }
 
   closed(closing: SocketClosing): void {

@@ -200,8 +200,9 @@ export class FakeSocket {
     queueMicrotask(() => this.receive(answer));
   }
 
-  receive(frame: string): void {
-    if (this.ended === undefined) this.#listener.message(Buffer.from(frame), false);
+  /** Returns whether what follows may wait, as far as the listener is concerned. */
+  receive(frame: string): boolean {
+    return this.ended === undefined && this.#listener.message(Buffer.from(frame), false);
   }
 
   /** Closes the far end without a message. */

@@ -86,7 +86,10 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly Re
     {
       opened: () => events.push({ what: 'opened' }),
       refused: ({ error }) => events.push({ what: 'refused', error }),
-      message: (frame) => events.push({ what: 'message', bytes: frame.length }),
+      message: (frame) => {
+        events.push({ what: 'message', bytes: frame.length });
+        return false;
+      },
       closed: ({ text }) => events.push({ what: 'closed', text }),
     },
   );

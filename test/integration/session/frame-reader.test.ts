@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { FrameReader } from '../../../src/session/frame-reader.ts';
 import { type Random, seededRandom } from '../../../src/simulator/random.ts';
+import { eventually } from '../../support/eventually.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
+import { selfSigned } from '../panel/certificate.ts';
 
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa];
 
@@ -103,6 +107,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 afterAll(() => server.close());
 
 async function play(socket: Duplex, handshake: Buffer): Promise<void> {
@@ -122,13 +130,17 @@ async function play(socket: Duplex, handshake: Buffer): Promise<void> {
 const shown = (data: Buffer) => `${data.length} ${createHash('md5').update(data).digest('hex')}`;
 
 /** What a client reports of the script until its end, and how many messages didn't come from ws. */
-function events(isDirect: boolean): Promise<{ readonly log: readonly string[]; readonly direct: number }> {
+function events(
+  isDirect: boolean,
+  mayWait = false,
+): Promise<{ readonly log: readonly string[]; readonly direct: number }> {
   return new Promise((resolve) => {
     const log: string[] = [];
     let direct = 0;
     const message = (bytes: Buffer, _: boolean, from: number, to: number) => {
       direct += 1;
       log.push(`message false ${shown(bytes.subarray(from, to))}`);
+      return mayWait;
     };
     const reader = new FrameReader({ message });
     const { port } = server.address() as AddressInfo;
@@ -164,9 +176,77 @@ it.each([
   for (let seed = 1; seed <= numRuns; seed += 1) {
     script = new Script(seed, isGood);
     const expected = await events(false);
-    const found = await events(true);
+    // Each of these takes a quarter of a second and more.
+    const found = await events(true, seed % 10 === 0);
     expect(found.log, `seed ${seed}`).toEqual(expected.log);
     direct += found.direct;
   }
   expect(direct, 'messages that ws did not read').toBeGreaterThan(numRuns / 5);
 });
+
+describe('behind a message after which all may wait', () => {
+  it('what comes is read at once, a moment later', async () => {
+    const timers = vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const [quiet, printing] = [await connected(false), await connected(true)];
+    await printing.send('1');
+    await eventually(() => expect(printing.received).toEqual(['1']));
+    await printing.send('2');
+    await printing.send('3');
+    await quiet.send('1');
+    await quiet.send('2');
+    await eventually(() => expect(quiet.received).toEqual(['1', '2']));
+    expect(printing.received).toEqual(['1']);
+    timers.advanceTimersByTime(250);
+    await eventually(() => expect(printing.received).toEqual(['1', '2', '3']));
+    printing.end();
+    timers.advanceTimersByTime(250);
+    await eventually(() => expect(printing.isClosed()).toBe(true));
+    quiet.end();
+  });
+
+  it.each([
+    ['plain', false],
+    ['TLS', true],
+  ])('a flood is read as it comes: %s', async (_name, isSecure) => {
+    const timers = vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const printing = await connected(true, isSecure);
+    // The frames fill a buffer exactly, and each is a record of TLS, as with daemons: otherwise, ws reads on for the pieces.
+    const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}`.padEnd(62));
+    for (const line of lines) await printing.send(line);
+    await eventually(() => expect(printing.received.length).toBeGreaterThan(0));
+    timers.advanceTimersByTime(250);
+    await eventually(() => expect(printing.received).toEqual(lines));
+    printing.end();
+  });
+});
+
+/** An open socket, and the far end's means to send messages. */
+async function connected(mayWait: boolean, isSecure = false) {
+  const received: string[] = [];
+  const reader = new FrameReader({
+    message: (bytes, _, from, to) => {
+      received.push(bytes.toString('utf8', from, to));
+      return mayWait;
+    },
+  });
+  const node = isSecure ? createTlsServer(await selfSigned('IP:127.0.0.1')) : createServer();
+  node.on('upgrade', (request, socket) => socket.write(acceptance(request)));
+  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+  const { port } = node.address() as AddressInfo;
+  const accepted = once(node, 'upgrade') as Promise<[IncomingMessage, Duplex]>;
+  const ws = new WebSocket(`${isSecure ? 'wss' : 'ws'}://127.0.0.1:${port}/`, {
+    rejectUnauthorized: false,
+    createConnection: (options: object) => reader.connect(options, isSecure),
+  });
+  ws.once('open', () => reader.opened());
+  // Those that arrive in pieces.
+  ws.on('message', (data) => received.push((data as Buffer).toString('utf8')));
+  const [[, socket]] = await Promise.all([accepted, once(ws, 'open')]);
+  node.close();
+  return {
+    received,
+    send: (text: string) => new Promise((resolve) => socket.write(frame(TEXT, Buffer.from(text)), resolve)),
+    end: () => socket.end(),
+    isClosed: () => ws.readyState === WebSocket.CLOSED,
+  };
+}

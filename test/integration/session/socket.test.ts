@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { nodeLookup, systemNames } from '../../../src/names/name-lookups.ts';
+import { guardedNames, nodeLookup, systemNames } from '../../../src/names/name-lookups.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
   ConsoleSocket,
-  guardedNames,
   MAX_FRAME_BYTES,
   type SocketClosing,
   type SocketOptions,
@@ -105,6 +104,7 @@ function connect(address: string, options: Partial<SocketOptions> = {}): Console
   const report = (event: Reported) => {
     reported.push(event);
     onReport(event);
+    return false;
   };
   const socket = new ConsoleSocket(
     address,

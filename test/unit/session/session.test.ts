@@ -205,3 +205,10 @@ it('a socket is asked for stats 15 s after the last ones, however long ago it wa
   await clock.advance(2_000);
   expect(sent.mock.calls).toEqual([[{ event: 'send stats' }]]);
 });
+
+it('what follows a console line may wait a moment, and nothing else', async () => {
+  await start();
+  const waits = (event: string) => sockets[0]?.receive(JSON.stringify({ event, args: ['running'] }));
+  expect(waits('console output')).toBe(true);
+  expect(['status', 'stats', 'install output'].map(waits)).toEqual([false, false, false]);
+});

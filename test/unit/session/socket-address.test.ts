@@ -5,8 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import { nodeLookup, type ResolveName } from '../../../src/names/name-lookups.ts';
-import { guardedNames, type SocketPolicy, socketAddressProblem } from '../../../src/session/socket.ts';
+import {
+  guardedNames,
+  nodeLookup,
+  type ResolveName,
+  type SocketPolicy,
+  socketAddressProblem,
+} from '../../../src/names/name-lookups.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const PUBLIC: SocketPolicy = { panelUrl: 'https://panel.example.com', allowInsecure: false };

@@ -224,19 +224,23 @@ export function isConsoleFrame(bytes: Buffer, from = 0, to = bytes.length): bool
 /** The content of the current `stats` frame. */
 const received = new Sample();
 
-/** Reads the frame that these bytes contain and calls the handler; never throws because of the frame's content. */
+/**
+ * Reads the frame that these bytes contain and calls the handler; never throws because of the frame's content. Returns whether it is a
+ * console line: those come in numbers, and what follows may wait.
+ */
 function handleFrame(
   bytes: Buffer,
   isBinary: boolean,
   handler: FrameHandler,
   from = 0,
   to = bytes.length,
-): void {
+): boolean {
   if (isBinary) {
     handler.telemetry.badMessage?.('binary');
   } else if (isConsoleFrame(bytes, from, to)) {
     handler.telemetry.message?.('console output');
     handler.consoleLine(bytes.subarray(from, to));
+    return true;
   } else if (STATS_READER.read(bytes, received, from, to)) {
     handler.telemetry.message?.('stats');
     handler.stats(received);
@@ -246,6 +250,7 @@ function handleFrame(
     if ('bad' in message) handler.telemetry.badMessage?.(message.bad);
     else handleMessage(message, handler, frame);
   }
+  return false;
 }
 
 function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, frame: Buffer): void {
