@@ -5,8 +5,8 @@ import { hasPrefix, printable } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import { type ErrorBody, type PanelRequest, type Requested, type Responses, ShapeError } from './dialect.ts';
-import { refusalCause } from './dialects/pterodactyl/refusals.ts';
-import { decodeErrorBody, PTERODACTYL } from './dialects/pterodactyl.ts';
+import { decodeErrorBody, refusalCause } from './dialects/pterodactyl/refusals.ts';
+import { PTERODACTYL } from './dialects/pterodactyl.ts';
 import { type RateFacts, rateFacts, retryAfterMs } from './rate-limit.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
 

@@ -1,9 +1,7 @@
 import type { ListingType, Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
-import type { decodeBackupsPage } from './dialects/pterodactyl/lists.ts';
-import type { readJwtError } from './dialects/pterodactyl/refusals.ts';
-import type { decodeListingPage } from './dialects/pterodactyl/responses.ts';
-import type { PTERODACTYL_SOCKET } from './dialects/pterodactyl/socket.ts';
+import type { decodeBackupsPage, decodeListingPage } from './dialects/pterodactyl/responses.ts';
+import type { PTERODACTYL_SOCKET, readJwtError } from './dialects/pterodactyl/socket.ts';
 import type { PTERODACTYL } from './dialects/pterodactyl.ts';
 
 /** A GET request and the decoder of its response. */

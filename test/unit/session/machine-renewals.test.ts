@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readJwtError } from '../../../src/panel/dialects/pterodactyl/refusals.ts';
+import { readJwtError } from '../../../src/panel/dialects/pterodactyl/socket.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { type MachineContext, RENEW_AGAIN_MS, step } from '../../../src/session/machine.ts';
 import {

@@ -1,69 +1,8 @@
 import type { CauseCode } from '../../../domain/problems.ts';
+import { hasPrefix, printable } from '../../../domain/secrets.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
-import type { PanelRefusal } from '../../dialect.ts';
-import { permissionsOf } from './responses.ts';
-
-/** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
-export function upgradeCause(status: number, body: string): CauseCode {
-  if (status === 407) return 'node_proxy';
-  if (status === 403) return 'origin';
-  if (status === 400) return 'too_many_sockets';
-  // The response of a daemon that doesn't know the server (wings, router/middleware).
-  if (status === 404 && /does not exist on this instance/i.test(body)) return 'server_not_on_node';
-  if (status >= 300 && status < 400) return 'upgrade_redirected';
-  return status >= 500 ? 'upgrade_error' : 'upgrade_refused';
-}
-
-/** Close codes after which reconnecting is useless; daemons and panels in the field use them. */
-const CLOSED_SUSPENDED = 4409;
-const CLOSED_FOR_GOOD = 4400;
-
-/** Why the far end closed the socket. */
-export function closeCause(code: number): CauseCode {
-  if (code === CLOSED_SUSPENDED) return 'suspended';
-  return code === CLOSED_FOR_GOOD ? 'closed_for_good' : 'closed';
-}
-
-/** Daemons send "jwt: exp claim is invalid" and "created too far in past (denylist)", with variations. */
-const TIMES =
-  /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
-
-/** Errors are sentences; a node may send longer texts endlessly. */
-const MAX_WORDS = 1_024;
-
-/** Daemons prefix an error that responds to a message with a random identifier, which would make every server's error different. */
-const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
-
-/** The message of a `jwt error` or `daemon error` without the identifier. */
-export function errorWords(text: string): string {
-  return text.replace(IDENTIFIER, '');
-}
-
-/** Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld (wings, router/websocket). */
-export function readJwtError(text: string) {
-  const words = errorWords(text);
-  return {
-    /** The same for every server. */
-    words,
-    /** A new token would be accepted. */
-    isFixable: isFixedByNewToken(words),
-    /** It responds to a token, and doesn't replace an event that was withheld. */
-    answersToken: words !== text,
-  };
-}
-
-/** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
-const isFixedByNewToken = (words: string) => TIMES.test(words.slice(0, MAX_WORDS));
-
-/** Why a node responded to this token with `jwt error`. */
-export function jwtErrorCause(words: string, token = ''): CauseCode {
-  if (isFixedByNewToken(words)) return 'token_clock';
-  if (/uuid mismatch/i.test(words)) return 'token_wrong_server';
-  if (!/permission/i.test(words)) return 'token_refused';
-  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.
-  const isGranted = permissionsOf(token)?.some((one) => one === '*' || one === 'websocket.connect');
-  return isGranted === true ? 'token_version' : 'no_console_permission';
-}
+import type { ErrorBody, PanelRefusal } from '../../dialect.ts';
+import { asFields, asText, type Fields, parseJson } from './responses.ts';
 
 /** Panels word their refusals differently, so only the stem of the decisive word is matched. */
 const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
@@ -119,4 +58,86 @@ function nodeCause(nodeStatus: number | undefined, panelStatus: number): CauseCo
   if (answered === undefined) return 'node_unreachable';
   if (answered === 404) return 'server_not_on_node';
   return answered === 401 || answered === 403 ? 'node_token_mismatch' : 'node_error';
+}
+
+/** What Hydrodactyl responds to a path without a daemon, for which it has no route, or with another than the server's (CheckDaemonType). */
+const OTHER_DAEMON =
+  /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found|requires daemon type '\w+'/;
+
+/** A page's title is near its start; the rest isn't scanned. */
+const MAX_SCANNED = 4_096;
+
+/** Decodes the body of an error response in any form seen in the field. Never throws. */
+export function decodeErrorBody(text: string, contentType: string, apiKey = ''): ErrorBody {
+  const { detail: words = '', ...body } = errorBody(text, contentType);
+  const ofKey = hasPrefix(apiKey, 'calagopus') && { isUnsupported: true };
+  return { ...body, ...ofKey, detail: printable(words) || undefined };
+}
+
+/** The same with the message as it is, and without a look at the key. */
+function errorBody(text: string, contentType: string): ErrorBody {
+  const body = asFields(parseJson(text));
+  if (body !== undefined) return decodeJson(body);
+  const isPage = /html/i.test(contentType) || /^\s*</.test(text);
+  return { form: 'foreign', detail: isPage ? pageTitle(text) : text };
+}
+
+/**
+ * Panels respond with their list of errors, or as in the contract with `error` and `message`. Bot checks and gateways respond with
+ * JSON as well, but with a `message` alone, or another list of errors.
+ */
+function decodeJson(body: Fields): ErrorBody {
+  const errors: readonly unknown[] = Array.isArray(body['errors']) ? body['errors'] : [];
+  const first = asFields(errors[0]);
+  const code = asText(first?.['code']);
+  const detail = asText(first?.['detail']);
+  if (code !== undefined || detail !== undefined) {
+    const fromNode = code === FROM_NODE ? nodeAnswer(detail) : undefined;
+    return {
+      form: 'envelope',
+      detail: detail ?? code,
+      code,
+      fromNode,
+      needsDaemon: OTHER_DAEMON.test(detail ?? '') || undefined,
+    };
+  }
+  if (isOfCalagopus(body)) return { form: 'foreign', detail: asText(errors[0]), isUnsupported: true };
+  const isFlat = asText(body['error']) !== undefined && asText(body['message']) !== undefined;
+  const words = messageIn(body) ?? messageIn(asFields(body['error'])) ?? messageIn(first);
+  return { form: isFlat ? 'message' : 'foreign', detail: words };
+}
+
+/**
+ * Whether the body is in the shape of a Calagopus panel, which isn't supported: errors are plain texts, and responses have no `attributes`
+ * (shared/src/response.rs and backend/src/routes/api/client).
+ */
+function isOfCalagopus({ errors, servers, user, resources, token, url }: Fields): boolean {
+  if (Array.isArray(errors)) return errors.length > 0 && errors.every((words) => asText(words) !== undefined);
+  return (
+    [servers, user, resources].some((part) => asFields(part) !== undefined) ||
+    (asText(token) !== undefined && asText(url) !== undefined)
+  );
+}
+
+/**
+ * The class of the error with which a panel passes on a node's response, or reports that there was none (Pterodactyl,
+ * app/Exceptions/Http/Connection). Other classes with similar names concern the panel's own database and cache.
+ */
+const FROM_NODE = 'DaemonConnectionException';
+
+function nodeAnswer(detail = ''): ErrorBody['fromNode'] {
+  const [, status] = /\(code: (\d{3})\)/.exec(detail) ?? [];
+  return status === undefined ? {} : { status: Number(status) };
+}
+
+/** The fields in which panels, gateways and firewalls put their message. */
+const MESSAGE_FIELDS = ['message', 'detail', 'title', 'error'] as const;
+
+function messageIn(fields: Fields = {}): string | undefined {
+  return MESSAGE_FIELDS.map((key) => asText(fields[key])).find((words) => words !== undefined);
+}
+
+// Bounded repeats keep the cost of a hostile page proportional to its length. A title that is cut off may end within a secret.
+function pageTitle(page: string): string | undefined {
+  return /<title[^>]{0,100}>([^<]{0,400})</i.exec(page.slice(0, MAX_SCANNED))?.[1];
 }

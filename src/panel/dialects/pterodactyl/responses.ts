@@ -1,19 +1,17 @@
 import { isIP } from 'node:net';
-import { decodeJwt } from 'jose/jwt/decode';
 import { addresses, contains, formatEndpoint, MAX_PORT } from '../../../domain/addresses.ts';
+import type { NodeCapacity } from '../../../domain/reading.ts';
 import { printable } from '../../../domain/secrets.ts';
 import {
   type BlockedReason,
   DAEMONS,
+  finiteLimit,
   type Limit,
   type Limits,
   MIB,
-  parseServerState,
-  Sample,
-  type ServerState,
   SHORT_ID_LENGTH,
 } from '../../../domain/server.ts';
-import { type Credentials, type ListedServer, type Resources, ShapeError } from '../../dialect.ts';
+import { type Backup, type ListedServer, type Schedule, ShapeError } from '../../dialect.ts';
 
 /** An object with unknown fields; JSON arrays are excluded. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -243,15 +241,6 @@ function related(attributes: Fields, name: string): readonly Fields[] {
     .filter((fields) => fields !== undefined);
 }
 
-/** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
-const DEFAULT_LIFETIME_MS = 600_000;
-
-/** A token that claims a longer lifetime is still renewed daily. */
-const MAX_LIFETIME_MS = 86_400_000;
-
-/** The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what surrounds the token. */
-const MAX_TOKEN_BYTES = 4_000;
-
 export function decodeAccount(body: unknown) {
   const attributes = attributesOf(body);
   const username = asText(attributes?.['username']);
@@ -260,135 +249,96 @@ export function decodeAccount(body: unknown) {
   return { username, isAdmin: attributes?.['admin'] === true || attributes?.['root_admin'] === true };
 }
 
-/** Many times as long as any real address; an open socket keeps several copies of its address. */
-const MAX_SOCKET_URL_LENGTH = 2_048;
-
-export function decodeCredentials(body: unknown): Credentials {
-  const token = asText(valueIn(body, 'data', 'token'));
-  const socketUrl = asText(valueIn(body, 'data', 'socket'));
-  if (token === undefined || socketUrl === undefined) {
-    throw new ShapeError('expected "token" and "socket" in "data"');
-  }
-  const bytes = Buffer.byteLength(JSON.stringify(token));
-  if (bytes > MAX_TOKEN_BYTES)
-    throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
-  if (socketUrl.length > MAX_SOCKET_URL_LENGTH) {
-    const expected = `expected a socket address of at most ${MAX_SOCKET_URL_LENGTH} characters`;
-    throw new ShapeError(`${expected}, got ${socketUrl.length}`);
-  }
-  return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
+/** An ISO time in Unix milliseconds. */
+function instant(value: unknown): number | undefined {
+  const ms = Date.parse(asText(value) ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
-// Only the difference of the two claims is used: `exp` alone would have to be compared with this machine's wall clock, which may
-// be wrong or stepped.
-function tokenLifetimeMs(token: string): number {
-  const { iat, exp } = readClaims(token);
-  if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
-  const lifetimeMs = (exp - iat) * 1_000;
-  return lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : DEFAULT_LIFETIME_MS;
+/** The most backups that panels return on one page. */
+export const BACKUPS_PER_PAGE = 50;
+
+/** The completed backups on one page of a server's list, in the panel's order. */
+export function decodeBackupsPage(body: unknown) {
+  const { usable: backups, totalPages } = entriesOf(body, BACKUPS_PER_PAGE, decodeBackup);
+  return { backups, totalPages };
 }
-
-/** The permissions that a token lists; undefined if it can't be read. Verifying the signature is up to the node. */
-export function permissionsOf(token: string): readonly string[] | undefined {
-  const { permissions } = readClaims(token);
-  if (!Array.isArray(permissions)) return undefined;
-  return permissions.filter((permission) => typeof permission === 'string');
-}
-
-function readClaims(token: string): Fields {
-  try {
-    return decodeJwt(token);
-  } catch {
-    return {};
-  }
-}
-
-/** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
-export const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
-
-/** Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU time useless for ever. */
-export const MAX_CPU_PERCENT = 1_000_000;
-
-/** On the wire, CPU is in percent of one core with three decimals. */
-const STEPS_PER_PERCENT = 1_000;
-const STEPS_PER_CORE = 100_000;
-
-/** Counts the fields that could not be used. */
-type BadFieldCount = { bad: number };
 
 /**
- * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
- * unusable fields. Never throws.
+ * A backup in a server's list; undefined while it isn't complete. A failed backup stays in the list until someone
+ * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
+ * or when they give up waiting for a report (after 6 hours by default).
  */
-export function decodeStats(payload: unknown, sample: Sample): number {
-  sample.clear();
-  const count: BadFieldCount = { bad: 0 };
-  const stats = asFields(payload);
-  if (stats === undefined) return 1;
-  sample.state = stateOf(stats['state'], count);
-  sample.memoryBytes = quantity(stats['memory_bytes'], count);
-  // A server that was never started reports 0: its limit is unknown.
-  sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
-  sample.cpuCores = coresOf(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
-  sample.diskBytes = quantity(stats['disk_bytes'], count);
-  const network = nested(stats['network'], count);
-  sample.networkReceiveBytes = quantity(network?.['rx_bytes'], count);
-  sample.networkTransmitBytes = quantity(network?.['tx_bytes'], count);
-  const disk = nested(stats['disk_io'], count);
-  sample.diskReadBytes = quantity(disk?.['read_bytes'], count);
-  sample.diskWrittenBytes = quantity(disk?.['write_bytes'], count);
-  sample.uptimeMs = quantity(stats['uptime'], count, MAX_UPTIME_MS);
-  return count.bad;
+function decodeBackup(attributes: Fields): Backup | undefined {
+  const { is_successful: isSuccessful, completed_at: completedAt, bytes } = attributes;
+  const completedAtMs = instant(completedAt);
+  // The outcome is false from the start: without a completion time, the backup is in progress.
+  if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
+  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
+  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
 }
 
-/** The sample in a response of the resources endpoint; a state of `missing` means no data. */
-export function decodeResources(body: unknown): Resources {
-  const attributes = attributesOf(body);
-  if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
-  const { current_state: state, is_suspended: isSuspended, resources } = attributes;
-  if (state === undefined && resources === undefined) {
-    throw new ShapeError('expected "current_state" and "resources" in "attributes"');
-  }
-  const suspended = isSuspended === true;
-  const badFlag = isSuspended === undefined || typeof isSuspended === 'boolean' ? 0 : 1;
-  if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
+/** More than people make; panels don't page them. */
+const MAX_SCHEDULES = 1_000;
 
-  const sample = new Sample();
-  const count: BadFieldCount = { bad: badFlag };
-  sample.state = stateOf(state, count);
-  const wire = nested(resources, count);
-  sample.memoryBytes = quantity(wire?.['memory_bytes'], count);
-  sample.cpuCores = coresOf(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
-  sample.diskBytes = quantity(wire?.['disk_bytes'], count);
-  sample.networkReceiveBytes = quantity(wire?.['network_rx_bytes'], count);
-  sample.networkTransmitBytes = quantity(wire?.['network_tx_bytes'], count);
-  sample.uptimeMs = quantity(wire?.['uptime'], count, MAX_UPTIME_MS);
-  return { sample: sample, suspended, badFields: count.bad };
+export function decodeSchedules(body: unknown): readonly Schedule[] {
+  return entriesOf(body, MAX_SCHEDULES, decodeSchedule).usable;
 }
 
-/** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
-export function coresOf(percent: number): number {
-  return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
+/**
+ * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined without a number or a name. Without its
+ * tasks in the response, it counts as having some.
+ */
+function decodeSchedule(attributes: Fields): Schedule | undefined {
+  const { id } = attributes;
+  const name = asText(attributes['name']);
+  if (!Number.isSafeInteger(id) || name === undefined) return undefined;
+  const tasks = valueIn(attributes, 'relationships', 'tasks', 'data');
+  return {
+    id: id as number,
+    name,
+    isDue: attributes['is_active'] === true && !(Array.isArray(tasks) && tasks.length === 0),
+    isProcessing: attributes['is_processing'] === true,
+    lastRunMs: instant(attributes['last_run_at']),
+    nextRunMs: instant(attributes['next_run_at']),
+  };
 }
 
-function stateOf(word: unknown, count: BadFieldCount): ServerState | undefined {
-  if (typeof word === 'string') return parseServerState(word);
-  if (word !== undefined) count.bad += 1;
-  return undefined;
+/** Panels return as many as are requested; all nodes of most panels fit. */
+export const NODES_PER_PAGE = 100;
+
+/** The nodes on one page of the application API's list, in the panel's order. */
+export function decodeNodesPage(body: unknown) {
+  const { usable: nodes, totalPages } = entriesOf(body, NODES_PER_PAGE, decodeNode);
+  return { nodes, totalPages };
 }
 
-/** A usable number; NaN if it wasn't sent or is unusable, which is counted. */
-function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number {
-  if (value === undefined) return Number.NaN;
-  // Adding 0 turns -0, which JSON can carry, into 0.
-  if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
-  count.bad += 1;
-  return Number.NaN;
+/**
+ * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
+ * configuration needs); undefined without a name.
+ */
+function decodeNode(attributes: Fields): NodeCapacity | undefined {
+  const name = asText(attributes['name']);
+  if (name === undefined) return undefined;
+  const allocated = asFields(attributes['allocated_resources']);
+  return {
+    name,
+    memory_bytes: finiteLimit(limit(attributes['memory'], MIB)),
+    disk_bytes: finiteLimit(limit(attributes['disk'], MIB)),
+    memory_allocated_bytes: sumOfLimits(allocated?.['memory']),
+    disk_allocated_bytes: sumOfLimits(allocated?.['disk']),
+    memory_overallocation_ratio: overallocation(attributes['memory_overallocate']),
+    disk_overallocation_ratio: overallocation(attributes['disk_overallocate']),
+    maintenance: Number(attributes['maintenance_mode'] === true),
+  };
 }
 
-/** The object in a field; undefined if it wasn't sent or isn't an object, which is counted. */
-function nested(value: unknown, count: BadFieldCount): Fields | undefined {
-  const fields = asFields(value);
-  if (fields === undefined && value !== undefined) count.bad += 1;
-  return fields;
+function sumOfLimits(value: unknown): number | undefined {
+  return value === 0 ? 0 : finiteLimit(limit(value, MIB));
+}
+
+/** In percent on the wire, where -1 means that any amount may be allocated. */
+function overallocation(value: unknown): number | undefined {
+  if (value === -1) return Number.POSITIVE_INFINITY;
+  return typeof value === 'number' && value >= 0 ? value / 100 : undefined;
 }

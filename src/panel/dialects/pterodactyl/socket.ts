@@ -1,156 +1,70 @@
-import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.ts';
-import type { ClientMessage, DaemonWords, DecodedFrame, FrameHandler, ServerMessage } from '../../dialect.ts';
-import { readDaemonWords } from '../daemon-words.ts';
-import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './refusals.ts';
+import { decodeJwt } from 'jose/jwt/decode';
+import type { CauseCode } from '../../../domain/problems.ts';
+import { parseServerState, Sample } from '../../../domain/server.ts';
 import {
-  asFields,
-  coresOf,
-  decodeStats,
-  MAX_CPU_PERCENT,
-  MAX_UPTIME_MS,
-  parseJson,
-  permissionsOf,
-} from './responses.ts';
+  type ClientMessage,
+  type Credentials,
+  type DaemonWords,
+  type DecodedFrame,
+  type FrameHandler,
+  type ServerMessage,
+  ShapeError,
+} from '../../dialect.ts';
+import { readDaemonWords } from '../daemon-words.ts';
+import { asFields, asText, type Fields, parseJson, valueIn } from './responses.ts';
+import { decodeStats, STATS_READER } from './stats.ts';
 
-const FRAME_START = Buffer.from('{"event":"stats","args":["{');
-const FRAME_END = Buffer.from('}"]}');
+/** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
+const DEFAULT_LIFETIME_MS = 600_000;
 
-/** A part of a payload as JSON writes it inside a string. */
-const inside = (part: string) => Buffer.from(JSON.stringify(part).slice(1, -1));
+/** A token that claims a longer lifetime is still renewed daily. */
+const MAX_LIFETIME_MS = 86_400_000;
 
-const MEMORY = inside('"memory_bytes":');
-const MEMORY_LIMIT = inside('"memory_limit_bytes":');
-const CPU = inside('"cpu_absolute":');
-const DISK = inside('"disk_bytes":');
-const RECEIVED = inside('"network":{"rx_bytes":');
-const TRANSMITTED = inside(',"tx_bytes":');
-const READ = inside('"disk_io":{"read_bytes":');
-const WRITTEN = inside(',"write_bytes":');
-const UPTIME = inside('"uptime":');
-const STATE = inside('"state":"');
-const STATES = SERVER_STATES.map((state) => ({ state, bytes: inside(`${state}"`) }));
+/** The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what surrounds the token. */
+const MAX_TOKEN_BYTES = 4_000;
 
-/** The offset of a key's first letter behind its escaped quote, where most keys differ. */
-const FIRST_LETTER = 2;
-const [ZERO = 0, NINE = 0, DOT, COMMA, BRACE_END, NEWLINE] = Buffer.from('09.,}\n');
+/** Many times as long as any real address; an open socket keeps several copies of its address. */
+const MAX_SOCKET_URL_LENGTH = 2_048;
 
-/** Numbers of so many digits, and the powers of ten for their decimals, are exact, so that one division rounds like JSON.parse. */
-const MAX_DIGITS = 15;
-
-/**
- * Reads a `stats` frame in the form that daemons send, from its bytes into a sample; the keys of the payload may be in any order.
- * Anything else, such as an unknown key, a space, an escape or a null, is left to the JSON parser, which takes several times as long.
- */
-class StatsReader {
-  #frame: Uint8Array = FRAME_END;
-  #at = 0;
-  #isRegular = false;
-
-  /** Reads the frame that these bytes contain; returns false if it has another form, and the sample is then undefined. */
-  read(bytes: Uint8Array, sample: Sample, from = 0, to = bytes.length): boolean {
-    this.#frame = bytes;
-    this.#at = from;
-    this.#isRegular = true;
-    if (!this.#skip(FRAME_START)) return false;
-    sample.clear();
-    do this.#readMember(sample);
-    while (this.#isRegular && this.#skipByte(COMMA));
-    if (!this.#isRegular || !this.#skip(FRAME_END)) return false;
-    this.#skipByte(NEWLINE);
-    return this.#at === to;
+export function decodeCredentials(body: unknown): Credentials {
+  const token = asText(valueIn(body, 'data', 'token'));
+  const socketUrl = asText(valueIn(body, 'data', 'socket'));
+  if (token === undefined || socketUrl === undefined) {
+    throw new ShapeError('expected "token" and "socket" in "data"');
   }
-
-  #readMember(sample: Sample): void {
-    if (this.#skip(MEMORY)) sample.memoryBytes = this.#number();
-    else if (this.#skip(MEMORY_LIMIT)) sample.memoryLimitBytes = this.#number() || Number.NaN;
-    else if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#numberUpTo(MAX_CPU_PERCENT));
-    else if (this.#skip(UPTIME)) sample.uptimeMs = this.#numberUpTo(MAX_UPTIME_MS);
-    else if (this.#skip(STATE)) this.#readState(sample);
-    else if (this.#skip(DISK)) sample.diskBytes = this.#number();
-    else if (this.#skip(RECEIVED)) {
-      sample.networkReceiveBytes = this.#number();
-      sample.networkTransmitBytes = this.#lastNumber(TRANSMITTED);
-    } else if (this.#skip(READ)) {
-      sample.diskReadBytes = this.#number();
-      sample.diskWrittenBytes = this.#lastNumber(WRITTEN);
-    } else this.#isRegular = false;
+  const bytes = Buffer.byteLength(JSON.stringify(token));
+  if (bytes > MAX_TOKEN_BYTES)
+    throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
+  if (socketUrl.length > MAX_SOCKET_URL_LENGTH) {
+    const expected = `expected a socket address of at most ${MAX_SOCKET_URL_LENGTH} characters`;
+    throw new ShapeError(`${expected}, got ${socketUrl.length}`);
   }
-
-  /** The last number of an object, with this key. */
-  #lastNumber(key: Uint8Array): number {
-    this.#isRegular &&= this.#skip(key);
-    const value = this.#number();
-    this.#isRegular &&= this.#skipByte(BRACE_END);
-    return value;
-  }
-
-  #readState(sample: Sample): void {
-    for (const { state, bytes } of STATES) {
-      if (!this.#skip(bytes)) continue;
-      sample.state = state;
-      return;
-    }
-    this.#isRegular = false;
-  }
-
-  #numberUpTo(most: number): number {
-    const value = this.#number();
-    this.#isRegular &&= value <= most;
-    return value;
-  }
-
-  /** The number that follows: digits, with decimals or without. */
-  #number(): number {
-    const frame = this.#frame;
-    const start = this.#at;
-    let at = start;
-    let value = 0;
-    let byte = frame[at] ?? 0;
-    for (; byte >= ZERO && byte <= NINE; byte = frame[at] ?? 0) {
-      value = value * 10 + (byte - ZERO);
-      at += 1;
-    }
-    const whole = at - start;
-    let scale = 1;
-    if (byte === DOT) {
-      at += 1;
-      byte = frame[at] ?? 0;
-      for (; byte >= ZERO && byte <= NINE; byte = frame[at] ?? 0) {
-        value = value * 10 + (byte - ZERO);
-        scale *= 10;
-        at += 1;
-      }
-      this.#isRegular &&= scale > 1;
-    }
-    // JSON has no leading zeros.
-    const isWhole = whole > 0 && (whole === 1 || frame[start] !== ZERO);
-    this.#isRegular &&= isWhole && at - start <= MAX_DIGITS;
-    this.#at = at;
-    return value / scale;
-  }
-
-  /** Skips these bytes if they come next. */
-  #skip(bytes: Uint8Array): boolean {
-    const frame = this.#frame;
-    const start = this.#at;
-    const { length } = bytes;
-    if (frame[start + FIRST_LETTER] !== bytes[FIRST_LETTER]) return false;
-    for (let index = 0; index < length; index += 1) {
-      if (frame[start + index] !== bytes[index]) return false;
-    }
-    this.#at = start + length;
-    return true;
-  }
-
-  #skipByte(byte: number | undefined): boolean {
-    if (this.#frame[this.#at] !== byte) return false;
-    this.#at += 1;
-    return true;
-  }
+  return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
 }
 
-/** Reads the frames of all sockets, one after the other. */
-export const STATS_READER = new StatsReader();
+// Only the difference of the two claims is used: `exp` alone would have to be compared with this machine's wall clock, which may
+// be wrong or stepped.
+function tokenLifetimeMs(token: string): number {
+  const { iat, exp } = readClaims(token);
+  if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
+  const lifetimeMs = (exp - iat) * 1_000;
+  return lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : DEFAULT_LIFETIME_MS;
+}
+
+/** The permissions that a token lists; undefined if it can't be read. Verifying the signature is up to the node. */
+export function permissionsOf(token: string): readonly string[] | undefined {
+  const { permissions } = readClaims(token);
+  if (!Array.isArray(permissions)) return undefined;
+  return permissions.filter((permission) => typeof permission === 'string');
+}
+
+function readClaims(token: string): Fields {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return {};
+  }
+}
 
 /** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;
@@ -310,7 +224,7 @@ function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | und
 const MIN_DISK_FULL_FRAME_BYTES = 100;
 /** The color reset, as written in JSON. */
 const RESET = String.raw`\u001b[0m`.length;
-const [W, FULL_STOP, LIST_END] = Buffer.from('w.]');
+const [W, FULL_STOP, LIST_END, NEWLINE] = Buffer.from('w.]\n');
 
 /**
  * May the frame of a console line hold the sentence about a full disk? Checked for every line, and therefore only by its end: the
@@ -326,6 +240,68 @@ function mayBeDiskFull(frame: Buffer): boolean {
 
 function endsAlike(frame: Buffer, at: number): boolean {
   return frame[at] === FULL_STOP && frame[at - 1] === W;
+}
+
+/** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
+function upgradeCause(status: number, body: string): CauseCode {
+  if (status === 407) return 'node_proxy';
+  if (status === 403) return 'origin';
+  if (status === 400) return 'too_many_sockets';
+  // The response of a daemon that doesn't know the server (wings, router/middleware).
+  if (status === 404 && /does not exist on this instance/i.test(body)) return 'server_not_on_node';
+  if (status >= 300 && status < 400) return 'upgrade_redirected';
+  return status >= 500 ? 'upgrade_error' : 'upgrade_refused';
+}
+
+/** Close codes after which reconnecting is useless; daemons and panels in the field use them. */
+const CLOSED_SUSPENDED = 4409;
+const CLOSED_FOR_GOOD = 4400;
+
+/** Why the far end closed the socket. */
+function closeCause(code: number): CauseCode {
+  if (code === CLOSED_SUSPENDED) return 'suspended';
+  return code === CLOSED_FOR_GOOD ? 'closed_for_good' : 'closed';
+}
+
+/** Daemons send "jwt: exp claim is invalid" and "created too far in past (denylist)", with variations. */
+const TIMES =
+  /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
+
+/** Errors are sentences; a node may send longer texts endlessly. */
+const MAX_WORDS = 1_024;
+
+/** Daemons prefix an error that responds to a message with a random identifier, which would make every server's error different. */
+const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
+
+/** The message of a `jwt error` or `daemon error` without the identifier. */
+export function errorWords(text: string): string {
+  return text.replace(IDENTIFIER, '');
+}
+
+/** Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld (wings, router/websocket). */
+export function readJwtError(text: string) {
+  const words = errorWords(text);
+  return {
+    /** The same for every server. */
+    words,
+    /** A new token would be accepted. */
+    isFixable: isFixedByNewToken(words),
+    /** It responds to a token, and doesn't replace an event that was withheld. */
+    answersToken: words !== text,
+  };
+}
+
+/** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
+const isFixedByNewToken = (words: string) => TIMES.test(words.slice(0, MAX_WORDS));
+
+/** Why a node responded to this token with `jwt error`. */
+function jwtErrorCause(words: string, token = ''): CauseCode {
+  if (isFixedByNewToken(words)) return 'token_clock';
+  if (/uuid mismatch/i.test(words)) return 'token_wrong_server';
+  if (!/permission/i.test(words)) return 'token_refused';
+  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.
+  const isGranted = permissionsOf(token)?.some((one) => one === '*' || one === 'websocket.connect');
+  return isGranted === true ? 'token_version' : 'no_console_permission';
 }
 
 /** The functions don't use `this`, so a session can take the ones that it calls for every frame out once. */

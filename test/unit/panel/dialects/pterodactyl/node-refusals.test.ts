@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorWords, readJwtError } from '../../../../../src/panel/dialects/pterodactyl/refusals.ts';
+import { errorWords, readJwtError } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 
 it('a node is quoted without the request identifier, which is different each time', () => {
   const text = 'Error Event [3a1ad8a2-5e34-4b7e-9bb0-0c1f0a3ad9ce]: jwt: missing connect permission';

@@ -3,16 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { ShapeError } from '../../../../../src/panel/dialect.ts';
 import {
   decodeBackupsPage,
+  decodeListingPage,
   decodeNodesPage,
   decodeSchedules,
-} from '../../../../../src/panel/dialects/pterodactyl/lists.ts';
+} from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
+import { decodeCredentials, permissionsOf } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import {
-  decodeCredentials,
-  decodeListingPage,
   decodeResources,
   decodeStats as decodeStatsInto,
-  permissionsOf,
-} from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
+} from '../../../../../src/panel/dialects/pterodactyl/stats.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 
 /** The sample in a payload, and the number of its unusable fields. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sample } from '../../../../../src/domain/server.ts';
-import { decodeStats } from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
-import { decodeFrame, STATS_READER } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import { decodeStats, STATS_READER } from '../../../../../src/panel/dialects/pterodactyl/stats.ts';
 import { statsText } from '../../../../support/hostile.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 

@@ -1,0 +1,233 @@
+import { parseServerState, Sample, SERVER_STATES, type ServerState } from '../../../domain/server.ts';
+import { type Resources, ShapeError } from '../../dialect.ts';
+import { asFields, attributesOf, type Fields } from './responses.ts';
+
+/** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
+const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
+
+/** Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU time useless for ever. */
+const MAX_CPU_PERCENT = 1_000_000;
+
+/** On the wire, CPU is in percent of one core with three decimals. */
+const STEPS_PER_PERCENT = 1_000;
+const STEPS_PER_CORE = 100_000;
+
+/** Counts the fields that could not be used. */
+type BadFieldCount = { bad: number };
+
+/**
+ * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
+ * unusable fields. Never throws.
+ */
+export function decodeStats(payload: unknown, sample: Sample): number {
+  sample.clear();
+  const count: BadFieldCount = { bad: 0 };
+  const stats = asFields(payload);
+  if (stats === undefined) return 1;
+  sample.state = stateOf(stats['state'], count);
+  sample.memoryBytes = quantity(stats['memory_bytes'], count);
+  // A server that was never started reports 0: its limit is unknown.
+  sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
+  sample.cpuCores = coresOf(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.diskBytes = quantity(stats['disk_bytes'], count);
+  const network = nested(stats['network'], count);
+  sample.networkReceiveBytes = quantity(network?.['rx_bytes'], count);
+  sample.networkTransmitBytes = quantity(network?.['tx_bytes'], count);
+  const disk = nested(stats['disk_io'], count);
+  sample.diskReadBytes = quantity(disk?.['read_bytes'], count);
+  sample.diskWrittenBytes = quantity(disk?.['write_bytes'], count);
+  sample.uptimeMs = quantity(stats['uptime'], count, MAX_UPTIME_MS);
+  return count.bad;
+}
+
+/** The sample in a response of the resources endpoint; a state of `missing` means no data. */
+export function decodeResources(body: unknown): Resources {
+  const attributes = attributesOf(body);
+  if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
+  const { current_state: state, is_suspended: isSuspended, resources } = attributes;
+  if (state === undefined && resources === undefined) {
+    throw new ShapeError('expected "current_state" and "resources" in "attributes"');
+  }
+  const suspended = isSuspended === true;
+  const badFlag = isSuspended === undefined || typeof isSuspended === 'boolean' ? 0 : 1;
+  if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
+
+  const sample = new Sample();
+  const count: BadFieldCount = { bad: badFlag };
+  sample.state = stateOf(state, count);
+  const wire = nested(resources, count);
+  sample.memoryBytes = quantity(wire?.['memory_bytes'], count);
+  sample.cpuCores = coresOf(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.diskBytes = quantity(wire?.['disk_bytes'], count);
+  sample.networkReceiveBytes = quantity(wire?.['network_rx_bytes'], count);
+  sample.networkTransmitBytes = quantity(wire?.['network_tx_bytes'], count);
+  sample.uptimeMs = quantity(wire?.['uptime'], count, MAX_UPTIME_MS);
+  return { sample: sample, suspended, badFields: count.bad };
+}
+
+/** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
+function coresOf(percent: number): number {
+  return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
+}
+
+function stateOf(word: unknown, count: BadFieldCount): ServerState | undefined {
+  if (typeof word === 'string') return parseServerState(word);
+  if (word !== undefined) count.bad += 1;
+  return undefined;
+}
+
+/** A usable number; NaN if it wasn't sent or is unusable, which is counted. */
+function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number {
+  if (value === undefined) return Number.NaN;
+  // Adding 0 turns -0, which JSON can carry, into 0.
+  if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
+  count.bad += 1;
+  return Number.NaN;
+}
+
+/** The object in a field; undefined if it wasn't sent or isn't an object, which is counted. */
+function nested(value: unknown, count: BadFieldCount): Fields | undefined {
+  const fields = asFields(value);
+  if (fields === undefined && value !== undefined) count.bad += 1;
+  return fields;
+}
+
+const FRAME_START = Buffer.from('{"event":"stats","args":["{');
+const FRAME_END = Buffer.from('}"]}');
+
+/** A part of a payload as JSON writes it inside a string. */
+const inside = (part: string) => Buffer.from(JSON.stringify(part).slice(1, -1));
+
+const MEMORY = inside('"memory_bytes":');
+const MEMORY_LIMIT = inside('"memory_limit_bytes":');
+const CPU = inside('"cpu_absolute":');
+const DISK = inside('"disk_bytes":');
+const RECEIVED = inside('"network":{"rx_bytes":');
+const TRANSMITTED = inside(',"tx_bytes":');
+const READ = inside('"disk_io":{"read_bytes":');
+const WRITTEN = inside(',"write_bytes":');
+const UPTIME = inside('"uptime":');
+const STATE = inside('"state":"');
+const STATES = SERVER_STATES.map((state) => ({ state, bytes: inside(`${state}"`) }));
+
+/** The offset of a key's first letter behind its escaped quote, where most keys differ. */
+const FIRST_LETTER = 2;
+const [ZERO = 0, NINE = 0, DOT, COMMA, BRACE_END, NEWLINE] = Buffer.from('09.,}\n');
+
+/** Numbers of so many digits, and the powers of ten for their decimals, are exact, so that one division rounds like JSON.parse. */
+const MAX_DIGITS = 15;
+
+/**
+ * Reads a `stats` frame in the form that daemons send, from its bytes into a sample; the keys of the payload may be in any order.
+ * Anything else, such as an unknown key, a space, an escape or a null, is left to the JSON parser, which takes several times as long.
+ */
+class StatsReader {
+  #frame: Uint8Array = FRAME_END;
+  #at = 0;
+  #isRegular = false;
+
+  /** Reads the frame that these bytes contain; returns false if it has another form, and the sample is then undefined. */
+  read(bytes: Uint8Array, sample: Sample, from = 0, to = bytes.length): boolean {
+    this.#frame = bytes;
+    this.#at = from;
+    this.#isRegular = true;
+    if (!this.#skip(FRAME_START)) return false;
+    sample.clear();
+    do this.#readMember(sample);
+    while (this.#isRegular && this.#skipByte(COMMA));
+    if (!this.#isRegular || !this.#skip(FRAME_END)) return false;
+    this.#skipByte(NEWLINE);
+    return this.#at === to;
+  }
+
+  #readMember(sample: Sample): void {
+    if (this.#skip(MEMORY)) sample.memoryBytes = this.#number();
+    else if (this.#skip(MEMORY_LIMIT)) sample.memoryLimitBytes = this.#number() || Number.NaN;
+    else if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#numberUpTo(MAX_CPU_PERCENT));
+    else if (this.#skip(UPTIME)) sample.uptimeMs = this.#numberUpTo(MAX_UPTIME_MS);
+    else if (this.#skip(STATE)) this.#readState(sample);
+    else if (this.#skip(DISK)) sample.diskBytes = this.#number();
+    else if (this.#skip(RECEIVED)) {
+      sample.networkReceiveBytes = this.#number();
+      sample.networkTransmitBytes = this.#lastNumber(TRANSMITTED);
+    } else if (this.#skip(READ)) {
+      sample.diskReadBytes = this.#number();
+      sample.diskWrittenBytes = this.#lastNumber(WRITTEN);
+    } else this.#isRegular = false;
+  }
+
+  /** The last number of an object, with this key. */
+  #lastNumber(key: Uint8Array): number {
+    this.#isRegular &&= this.#skip(key);
+    const value = this.#number();
+    this.#isRegular &&= this.#skipByte(BRACE_END);
+    return value;
+  }
+
+  #readState(sample: Sample): void {
+    for (const { state, bytes } of STATES) {
+      if (!this.#skip(bytes)) continue;
+      sample.state = state;
+      return;
+    }
+    this.#isRegular = false;
+  }
+
+  #numberUpTo(most: number): number {
+    const value = this.#number();
+    this.#isRegular &&= value <= most;
+    return value;
+  }
+
+  /** The number that follows: digits, with decimals or without. */
+  #number(): number {
+    const frame = this.#frame;
+    const start = this.#at;
+    let at = start;
+    let value = 0;
+    let byte = frame[at] ?? 0;
+    for (; byte >= ZERO && byte <= NINE; byte = frame[at] ?? 0) {
+      value = value * 10 + (byte - ZERO);
+      at += 1;
+    }
+    const whole = at - start;
+    let scale = 1;
+    if (byte === DOT) {
+      at += 1;
+      byte = frame[at] ?? 0;
+      for (; byte >= ZERO && byte <= NINE; byte = frame[at] ?? 0) {
+        value = value * 10 + (byte - ZERO);
+        scale *= 10;
+        at += 1;
+      }
+      this.#isRegular &&= scale > 1;
+    }
+    // JSON has no leading zeros.
+    const isWhole = whole > 0 && (whole === 1 || frame[start] !== ZERO);
+    this.#isRegular &&= isWhole && at - start <= MAX_DIGITS;
+    this.#at = at;
+    return value / scale;
+  }
+
+  /** Skips these bytes if they come next. */
+  #skip(bytes: Uint8Array): boolean {
+    const frame = this.#frame;
+    const start = this.#at;
+    const { length } = bytes;
+    if (frame[start + FIRST_LETTER] !== bytes[FIRST_LETTER]) return false;
+    for (let index = 0; index < length; index += 1) {
+      if (frame[start + index] !== bytes[index]) return false;
+    }
+    this.#at = start + length;
+    return true;
+  }
+
+  #skipByte(byte: number | undefined): boolean {
+    if (this.#frame[this.#at] !== byte) return false;
+    this.#at += 1;
+    return true;
+  }
+}
+
+/** Reads the frames of all sockets, one after the other. */
+export const STATS_READER = new StatsReader();
