@@ -18,7 +18,7 @@ const MACHINE = ['src/session/machine.ts', 'session/machine'];
 const TOKEN = ['src/session/streamer.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
-const ADDRESS = ['src/session/socket.ts', 'session/socket-address'];
+const ADDRESS = ['src/names/name-lookups.ts', 'names/socket-address'];
 const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 
 /** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */

@@ -359,7 +359,7 @@ describe.skipIf(!hasChromium)('the address', () => {
     await page.locator('tr.details').waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('lost');
     expect(await page.locator('th.cpu').getAttribute('aria-sort')).toBe('descending');
-    expect(await names()).toEqual(['lost']);
+    await expect.poll(names).toEqual(['lost']);
     expect(await row('lost').getAttribute('aria-expanded')).toBe('true');
     await page.goBack();
     await expect.poll(() => page.locator('tr.details').count()).toBe(0);

@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await expect.poll(() => page.locator('tr.details').count()).toBe(0);
     await page.keyboard.press('/');
     await page.keyboard.press('Escape');
-    expect(await names(page)).toHaveLength(12);
+    await expect.poll(() => names(page)).toHaveLength(12);
     await page.locator('th.cpu button').focus();
     await page.keyboard.press('Enter');
     expect(await page.locator('th.cpu').getAttribute('aria-sort')).toBe('descending');
