@@ -1,6 +1,7 @@
 import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Clock } from '../domain/time.ts';
 
 /** All sockets read into this buffer, one after the other; whoever keeps something of a frame copies it. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
@@ -16,20 +17,13 @@ const LENGTH_IN_2_BYTES = 126;
 const LENGTH_IN_8_BYTES = 127;
 
 /**
- * While its server prints, a socket is read this often, in milliseconds: to read a console line takes longer than all that is done
- * with it. States come later by as much.
+ * While its server prints, a socket is read this often, in milliseconds, at the same moments as all others: to read a console line takes
+ * longer than all that is done with it. States come later by as much.
  */
 const READ_EVERY_MS = 250;
 
 /** More bytes between two such moments are read as they come, so that a flood isn't held up. */
 const MAX_WAITING_BYTES = 16 * 1024;
-
-/** The sockets that are read at the next moment. */
-const printing: FrameReader[] = [];
-
-function readAll(): void {
-  for (const reader of printing.splice(0)) reader.readAgain();
-}
 
 interface FrameReceiver {
   /**
@@ -45,17 +39,19 @@ interface FrameReceiver {
  * streams below it take longer for a short message than everything that the exporter does with it (bench/RESULTS.md).
  */
 export class FrameReader {
+  readonly #clock: Clock;
   #receiver: FrameReceiver | undefined;
   #socket: Socket | undefined;
   /** How many of the next bytes are for ws. */
   #forWs = Number.POSITIVE_INFINITY;
   /** The beginning of a frame whose length isn't known yet. */
   #beginning: Buffer | undefined;
-  /** The bytes read since the server began to print, until the next moment at which all such sockets are read. */
+  /** The bytes read since the server began to print, until the next moment at which such sockets are read. */
   #printed: number | undefined;
 
-  constructor(receiver: FrameReceiver) {
+  constructor(receiver: FrameReceiver, clock: Clock) {
     this.#receiver = receiver;
+    this.#clock = clock;
   }
 
   /** Connects as ws would: its option `createConnection`. */
@@ -72,13 +68,6 @@ export class FrameReader {
   /** The handshake is over; if frames came with its end, ws keeps the connection. */
   opened(): void {
     if (this.#socket?.readableLength === 0) this.#forWs = 0;
-  }
-
-  /** The moment at which sockets of servers that print are read. */
-  readAgain(): void {
-    this.#printed = undefined;
-    // If ws has stopped it, ws reads again.
-    if (this.#socket?.isPaused() === false) this.#socket.resume();
   }
 
   /** The receiver gets no further frame. */
@@ -117,7 +106,7 @@ export class FrameReader {
   #goesOn(size: number, mayWait: boolean): boolean {
     if (this.#printed === undefined) {
       if (!mayWait) return true;
-      if (printing.push(this) === 1) setTimeout(readAll, READ_EVERY_MS);
+      this.#clock.schedule(READ_EVERY_MS - (this.#clock.now() % READ_EVERY_MS), () => this.#readAgain());
     }
     const before = this.#printed ?? 0;
     this.#printed = before + size;
@@ -125,6 +114,12 @@ export class FrameReader {
     // With TLS, Node.js passes on what it has, also after a stop.
     if (isFlood && before <= MAX_WAITING_BYTES) this.#socket?.resume();
     return isFlood;
+  }
+
+  #readAgain(): void {
+    this.#printed = undefined;
+    // If ws has stopped it, ws reads again.
+    if (this.#socket?.isPaused() === false) this.#socket.resume();
   }
 
   /** Passes on what is for ws; returns the offset of what follows. */

@@ -98,7 +98,7 @@ export class ConsoleSocket {
     this.#listener = listener;
     this.#clock = options.clock;
     this.#codec = options.codec;
-    this.#reader = new FrameReader(listener);
+    this.#reader = new FrameReader(listener, options.clock);
     this.#ws = connect(url, options, this.#reader);
     this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
     this.#listen();

@@ -4,12 +4,14 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { SystemClock } from '../../../src/domain/time.ts';
 import { FrameReader } from '../../../src/session/frame-reader.ts';
 import { type Random, seededRandom } from '../../../src/simulator/random.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
 import { selfSigned } from '../panel/certificate.ts';
 
@@ -107,10 +109,6 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 afterAll(() => server.close());
 
 async function play(socket: Duplex, handshake: Buffer): Promise<void> {
@@ -142,7 +140,7 @@ function events(
       log.push(`message false ${shown(bytes.subarray(from, to))}`);
       return mayWait;
     };
-    const reader = new FrameReader({ message });
+    const reader = new FrameReader({ message }, new SystemClock());
     const { port } = server.address() as AddressInfo;
     const ws = new WebSocket(`ws://127.0.0.1:${port}/`, {
       perMessageDeflate: false,
@@ -186,8 +184,8 @@ it.each([
 
 describe('behind a message after which all may wait', () => {
   it('what comes is read at once, a moment later', async () => {
-    const timers = vi.useFakeTimers({ toFake: ['setTimeout'] });
-    const [quiet, printing] = [await connected(false), await connected(true)];
+    const clock = new ManualClock();
+    const [quiet, printing] = [await connected(false, clock), await connected(true, clock)];
     await printing.send('1');
     await eventually(() => expect(printing.received).toEqual(['1']));
     await printing.send('2');
@@ -196,10 +194,10 @@ describe('behind a message after which all may wait', () => {
     await quiet.send('2');
     await eventually(() => expect(quiet.received).toEqual(['1', '2']));
     expect(printing.received).toEqual(['1']);
-    timers.advanceTimersByTime(250);
+    await clock.advance(250);
     await eventually(() => expect(printing.received).toEqual(['1', '2', '3']));
     printing.end();
-    timers.advanceTimersByTime(250);
+    await clock.advance(250);
     await eventually(() => expect(printing.isClosed()).toBe(true));
     quiet.end();
   });
@@ -208,27 +206,26 @@ describe('behind a message after which all may wait', () => {
     ['plain', false],
     ['TLS', true],
   ])('a flood is read as it comes: %s', async (_name, isSecure) => {
-    const timers = vi.useFakeTimers({ toFake: ['setTimeout'] });
-    const printing = await connected(true, isSecure);
+    const clock = new ManualClock();
+    const printing = await connected(true, clock, isSecure);
     // The frames fill a buffer exactly, and each is a record of TLS, as with daemons: otherwise, ws reads on for the pieces.
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}`.padEnd(62));
     for (const line of lines) await printing.send(line);
     await eventually(() => expect(printing.received.length).toBeGreaterThan(0));
-    timers.advanceTimersByTime(250);
+    await clock.advance(250);
     await eventually(() => expect(printing.received).toEqual(lines));
     printing.end();
   });
 });
 
 /** An open socket, and the far end's means to send messages. */
-async function connected(mayWait: boolean, isSecure = false) {
+async function connected(mayWait: boolean, clock: ManualClock, isSecure = false) {
   const received: string[] = [];
-  const reader = new FrameReader({
-    message: (bytes, _, from, to) => {
-      received.push(bytes.toString('utf8', from, to));
-      return mayWait;
-    },
-  });
+  const message = (bytes: Buffer, _: boolean, from: number, to: number) => {
+    received.push(bytes.toString('utf8', from, to));
+    return mayWait;
+  };
+  const reader = new FrameReader({ message }, clock);
   const node = isSecure ? createTlsServer(await selfSigned('IP:127.0.0.1')) : createServer();
   node.on('upgrade', (request, socket) => socket.write(acceptance(request)));
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
