@@ -66,8 +66,8 @@ export interface TroublesOptions {
   readonly onChange: (subject: Subject) => void;
 }
 
-/** Who is in trouble is decided in at most this share of the time: with thousands of servers, it takes milliseconds. */
-const DECIDING_SHARE = 0.1;
+/** A server that fails again for the same cause shows little: who is in trouble is decided once for all of them in this time. */
+const AGAIN_MS = 250;
 
 /** The kinds of calls that show whether the panel works. */
 const CANARIES = ['listing', 'websocket', 'resources'] as const;
@@ -95,7 +95,6 @@ export class Troubles {
   #cancelTimer: Cancel = () => undefined;
   /** Present while it is to be decided who is in trouble. */
   #cancelDecision: Cancel | undefined;
-  #mayDecideAt = 0;
   #isStopped = false;
 
   constructor(options: TroublesOptions) {
@@ -206,10 +205,10 @@ export class Troubles {
     const isNodes = troubles.has(socketsOf(cell?.asked.node ?? NO_SERVER));
     const mayEnd = channel === 'sockets' ? isNodes || troubles.has('consoles') : troubles.size > 0;
     const mayBegin = channel !== 'sockets' || !isNodes;
+    const isAgain = outcome.problem !== undefined && cell?.last?.problem?.cause === outcome.problem.cause;
     if (!(outcome.problem === undefined ? mayEnd : mayBegin)) return;
-    const waitMs = this.#mayDecideAt - this.#now;
-    if (waitMs < 1) this.#judge();
-    else this.#cancelDecision ??= this.#options.clock.schedule(waitMs, () => this.#judge());
+    if (isAgain) this.#cancelDecision ??= this.#options.clock.schedule(AGAIN_MS, () => this.#judge());
+    else this.#judge();
   }
 
   stop(): void {
@@ -227,9 +226,7 @@ export class Troubles {
   #judge(): void {
     this.#cancelDecision?.();
     this.#cancelDecision = undefined;
-    const startedAt = this.#now;
-    this.#become(blame(this.#cells, this.#state, startedAt));
-    this.#mayDecideAt = startedAt + (this.#now - startedAt) / DECIDING_SHARE;
+    this.#become(blame(this.#cells, this.#state, this.#now));
   }
 
   #become(next: BlameState): void {
