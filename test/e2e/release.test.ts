@@ -183,20 +183,22 @@ describe('a release made in a repository', () => {
 
   it('has release notes with the changes of this version only', async () => {
     const changes = await readFile(join(release, 'CHANGES.md'), 'utf8');
-    expect(changes).toMatch(/^- \[/);
+    expect(changes).toMatch(/^- \[/m);
     expect(changes).not.toMatch(/^## /m);
   });
 
   it('has its version in every file that contains one, and one command sets them all', async () => {
     const fresh = join(root, 'fresh');
     await copyProject(fresh);
-    const pattern = `(gameserver-exporter[-@:]|newTag: )${version}`;
+    const pattern = `(gameserver-exporter(-deploy)?[-@:]|newTag: )${version}`;
     const naming = ['grep', '--no-index', '-lE', pattern, '--', 'README.md', 'docs', 'deploy'];
     const files = (await at('git', naming, fresh)).stdout.trim().split('\n');
     const read = () => Promise.all(files.map((file) => readFile(join(fresh, file), 'utf8')));
     const texts = await read();
     await at('npm', ['version', '--no-git-tag-version', '9.9.9-rc.9'], fresh);
-    expect(await read()).toEqual(texts.map((text) => text.replaceAll(version, '9.9.9-rc.9')));
+    const renamed = (text: string) =>
+      text.replaceAll(new RegExp(pattern, 'g'), (named) => named.replace(version, '9.9.9-rc.9'));
+    expect(await read()).toEqual(texts.map(renamed));
     await at('npm', ['version', '--no-git-tag-version', version], fresh);
     expect(await read()).toEqual(texts);
   });
