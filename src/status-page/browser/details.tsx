@@ -217,15 +217,15 @@ interface ChartProps {
   readonly server: LiveServer;
 }
 
-interface Line {
+interface Curve {
   readonly label: string;
   readonly color: string;
   /** Oldest first; null if unknown. */
   readonly values: readonly (number | null)[];
 }
 
-function linesOf(spec: ChartSpec, history: HistoryView | undefined, server: LiveServer): readonly Line[] {
-  const lines = spec.lines.map(({ label, color, series }): Line => {
+function linesOf(spec: ChartSpec, history: HistoryView | undefined, server: LiveServer): readonly Curve[] {
+  const lines = spec.lines.map(({ label, color, series }): Curve => {
     const values = history?.series[series] ?? [];
     return { label, color, values: Array.from({ length: POINTS }, (_, at) => values[at] ?? null) };
   });
@@ -236,7 +236,7 @@ function linesOf(spec: ChartSpec, history: HistoryView | undefined, server: Live
   return [...lines, { label: 'limit', color: '--limit', values }];
 }
 
-function highestOf(lines: readonly Line[]): number {
+function highestOf(lines: readonly Curve[]): number {
   return Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
 }
 
