@@ -32,7 +32,7 @@ export const api: Section = {
           legend: '{{panel}} used',
         },
         {
-          expr: ofEachPanel('gameserver_exporter_api_budget_limit_calls_per_minute'),
+          expr: ofEachPanel('gameserver_exporter_allowed_calls_per_minute'),
           legend: '{{panel}} allowed',
         },
         { expr: ofEachPanel('gameserver_exporter_required_calls_per_minute'), legend: '{{panel}} required' },

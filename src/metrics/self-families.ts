@@ -151,11 +151,6 @@ function panelGauge(
 /** Gauges of each panel: the state of its API budget and server list, and what the configuration requires of the panel. */
 export const PANEL_GAUGES: readonly Family<PanelReading>[] = [
   panelGauge(
-    'api_budget_limit_calls_per_minute',
-    'API calls per minute that the exporter limits itself to.',
-    ({ budget }) => budget.limitPerMinute,
-  ),
-  panelGauge(
     'api_budget_used_calls_per_minute',
     'API calls in the last 60 s.',
     ({ budget }) => budget.usedLastMinute,

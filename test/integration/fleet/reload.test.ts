@@ -214,7 +214,7 @@ describe('a reload', () => {
       const settings = [...intervals, 'requests_per_minute: 42'];
       const outcome = await exporter.reload(yamlOf({ settings, servers }));
       expect(outcome).toMatchObject({ summary: expect.stringContaining('panels: 1 changed') as string });
-      const limit = 'gameserver_exporter_api_budget_limit_calls_per_minute';
+      const limit = 'gameserver_exporter_allowed_calls_per_minute';
       expect(await exporter.value(limit, { panel: 'main' })).toBe(42);
     });
   });

@@ -24,7 +24,7 @@ it('shards monitor each server exactly once, and divide the limit of their share
   );
   for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).opened).toBe(1);
   const limits = await Promise.all(
-    shards.map((shard) => shard.value('gameserver_exporter_api_budget_limit_calls_per_minute')),
+    shards.map((shard) => shard.value('gameserver_exporter_allowed_calls_per_minute')),
   );
   // 80 % of 240, divided among the shards that have servers.
   for (const limit of limits) expect(limit).toBe(64);

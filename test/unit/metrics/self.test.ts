@@ -178,7 +178,6 @@ test('each panel has gauges for its budget, and for what is required and allowed
     .filter(({ name, labels }) => Object.keys(labels).join() === 'panel' && !name.includes('duration'))
     .map((series) => [series.name.replace('gameserver_exporter_', ''), series.value]);
   expect(gauges).toEqual([
-    ['api_budget_limit_calls_per_minute', 192],
     ['api_budget_used_calls_per_minute', 17],
     ['api_budget_queue_length', 3],
     ['api_budget_paused', 1],
