@@ -7,8 +7,15 @@ const TIMEOUT_MS = 4_000;
 const UNAUTHORIZED = 401;
 
 const { HEALTHCHECK_ADDRESS = '127.0.0.1:10317' } = process.env;
-const { hostname, port } = new URL(`http://${HEALTHCHECK_ADDRESS}`);
-const host = hostname.replace(/^\[(.*)\]$/, '$1');
+
+/** As `--web.listen-address`: an address that stands for all of the machine is reached through the loopback interface. */
+const LISTEN_ADDRESS = /^(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<name>[\w.-]*)):(?<port>\d{1,5})$/;
+const LOOPBACK = { '': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+const { v6, name = v6, port } = LISTEN_ADDRESS.exec(HEALTHCHECK_ADDRESS)?.groups ?? {};
+if (!(Number(port) > 0 && Number(port) <= 65_535))
+  fail('expected [host]:port, as in --web.listen-address: :10317, 127.0.0.1:10317 or [::1]:10317');
+const host = LOOPBACK[name] ?? name;
 
 function overHttp() {
   return new Promise((resolve, reject) => {
@@ -33,7 +40,7 @@ function overTls() {
 }
 
 function fail(message) {
-  console.error(`${HEALTHCHECK_ADDRESS}: ${message}`);
+  console.error(`HEALTHCHECK_ADDRESS ${HEALTHCHECK_ADDRESS}: ${message}`);
   process.exit(1);
 }
 

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parseListenAddress } from '../../../src/http/listen-address.ts';
 import { acceleratedNode } from '../../support/accelerated-node.ts';
 import { type Authority, createAuthority } from '../../support/certificates.ts';
 import { repositoryPath } from '../../support/deploy-files.ts';
@@ -14,7 +15,7 @@ const SCRIPT = repositoryPath('scripts/healthcheck.mjs');
 const servers: Server[] = [];
 
 /** Listens on a free port of the loopback interface, and returns the address. */
-async function listen(server: Server, host = '127.0.0.1'): Promise<string> {
+async function listen(server: Server, host: string | undefined = '127.0.0.1'): Promise<string> {
   servers.push(server);
   server.listen(0, host);
   await once(server, 'listening');
@@ -49,16 +50,35 @@ describe('the health check of the image', () => {
     expect(await check(address)).toEqual({ code: 0, stderr: '' });
   });
 
-  it('accepts an IPv6 address', async () => {
-    const address = await listen(createServer(answering(200)), '::1');
-    expect(await check(address)).toEqual({ code: 0, stderr: '' });
+  it.each([
+    [':', '127.0.0.1'],
+    [':', undefined],
+    ['127.0.0.1:', '127.0.0.1'],
+    ['localhost:', 'localhost'],
+    ['0.0.0.0:', '0.0.0.0'],
+    ['[::1]:', '::1'],
+    ['[::]:', '::'],
+  ])('accepts the form %sPORT of --web.listen-address', async (form, host) => {
+    const address = await listen(createServer(answering(200)), host);
+    const given = `${form}${address.slice(address.lastIndexOf(':') + 1)}`;
+    expect(parseListenAddress(given)).toBeDefined();
+    expect(await check(given)).toEqual({ code: 0, stderr: '' });
   });
+
+  it.each(['10998', ':', ':0', ':65536', '[::1]', 'http://127.0.0.1:10317', ''])(
+    'rejects %j in one line',
+    async (text) =>
+      expect(await check(text)).toEqual({
+        code: 1,
+        stderr: `HEALTHCHECK_ADDRESS ${text}: expected [host]:port, as in --web.listen-address: :10317, 127.0.0.1:10317 or [::1]:10317\n`,
+      }),
+  );
 
   it.each([404, 503])('reports a status of %d as unhealthy', async (status) => {
     const address = await listen(createServer(answering(status)));
     expect(await check(address)).toEqual({
       code: 1,
-      stderr: `${address}: /-/healthy responded with ${status}\n`,
+      stderr: `HEALTHCHECK_ADDRESS ${address}: /-/healthy responded with ${status}\n`,
     });
   });
 
@@ -66,7 +86,7 @@ describe('the health check of the image', () => {
     const address = await listen(createServer(() => undefined));
     expect(await check(address, acceleratedNode(10, Date.now()))).toEqual({
       code: 1,
-      stderr: `${address}: no response within 4 s\n`,
+      stderr: `HEALTHCHECK_ADDRESS ${address}: no response within 4 s\n`,
     });
   });
 
