@@ -1,6 +1,6 @@
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/config.ts';
-import { apiKeyOfFile, apiKeyProblem, printable, Secret } from '../domain/secrets.ts';
+import { apiKeyIn, apiKeyProblem, printable, Secret } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
@@ -89,8 +89,9 @@ async function ownKey(file: string | undefined) {
     const read = await readTextFile(file, API_KEY_FILE);
     source = `the file ${JSON.stringify(file)}`;
     if (!read.ok) throw new CommandFailure(`--api-key-file ${JSON.stringify(file)} ${read.problem}`);
-    key = apiKeyOfFile(read.content);
+    key = read.content;
   } else if (key === '') return undefined;
+  key = apiKeyIn(key);
   const problem = apiKeyProblem(key);
   if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
   return { key: new Secret(key), source };

@@ -4,7 +4,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import { Printout } from '../doctor/paint.ts';
 import { addresses, contains, isLocalHost, unbracketed } from '../domain/addresses.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import { apiKeyOfFile, apiKeyProblem, isApiKey, Secret } from '../domain/secrets.ts';
+import { apiKeyIn, apiKeyProblem, isApiKey, Secret } from '../domain/secrets.ts';
 import { API_KEY_FILE, type Environment, readText, readTextFile } from '../yaml/document.ts';
 import { CommandFailure } from './command-line.ts';
 
@@ -150,15 +150,16 @@ export async function readKey(
 async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string> {
   const isInput = file === '-';
   const read = isInput ? await readText(input, API_KEY_FILE) : await readTextFile(file, API_KEY_FILE);
-  if (read.ok) return apiKeyOfFile(read.content);
+  if (read.ok) return read.content;
   const source = isInput ? 'standard input' : JSON.stringify(file);
   throw new CommandFailure(`--key-file: ${source} ${read.problem}`);
 }
 
-function checked(key: string, source: string): Secret {
+function checked(text: string, source: string): Secret {
+  const key = apiKeyIn(text);
   // Registered as a secret before anything is said about it.
   const secret = new Secret(key);
-  const problem = apiKeyProblem(key.trim());
+  const problem = apiKeyProblem(key);
   if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
   return secret;
 }

@@ -34,10 +34,10 @@ export async function parseConfig(text: string, file: string, env: Environment) 
   const parsed = await checkSettings(text, env, { file, schema: configSchema, rules: configRules });
   const { document, settings: config, issues } = parsed;
   for (const [index, panel] of config?.panels.entries() ?? []) {
-    const keyFile = valueAt(document.tree, ['panels', index, 'api_key_file']);
-    const key = panel.apiKey.reveal();
+    const written = (key: string) => valueAt(document.tree, ['panels', index, key]);
+    const [key, keyFile] = [written('api_key'), written('api_key_file')];
     if (typeof keyFile === 'string') panel.apiKeySource = `file ${keyFile}`;
-    else if (document.sourceOf(key) === key) panel.apiKeySource = 'inline';
+    else if (typeof key === 'string' && document.sourceOf(key) === key) panel.apiKeySource = 'inline';
   }
   return { document, config, issues };
 }

@@ -1,7 +1,7 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import {
-  apiKeyOfFile,
+  apiKeyIn,
   apiKeyProblem,
   isApiKey,
   KNOWN_SECRETS,
@@ -97,10 +97,10 @@ const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: str
       return `this is a key, not a file: ${otherwise}`;
     },
     problem: (content) => {
-      const problem = keyProblem(apiKeyOfFile(content));
+      const problem = keyProblem(apiKeyIn(content));
       return problem && `does not contain a valid API key: ${problem}`;
     },
-  }).transform(apiKeyOfFile);
+  }).transform(apiKeyIn);
 
 /** A file in PEM, which TLS can use like this. */
 const pemFile = (expected: string, useOf: (content: string) => SecureContextOptions) =>
@@ -183,7 +183,8 @@ const PANEL_SHAPE = {
   apiKey: optional(
     scalar('a client API key', {
       example: '${PANEL_API_KEY}',
-      problem: inlineKeyProblem,
+      problem: (text) => inlineKeyProblem(apiKeyIn(text)),
+      read: apiKeyIn,
       isSecret: true,
     }),
   ).describe(

@@ -43,8 +43,12 @@ export function apiKeyProblem(key: string): string | undefined {
 /** What keeps a text from being an API key of any kind, without quoting it; undefined if nothing does. */
 export function keyTextProblem(key: string): string | undefined {
   if (key === '') return 'expected an API key, but it is empty';
-  if (!/^[\x21-\x7e]+$/.test(key))
-    return 'expected an API key without spaces, line breaks or special characters';
+  if (key.startsWith('Bearer ')) return 'expected only the API key, without Bearer before it';
+  const [foreign] = /[^\x21-\x7e]/u.exec(key) ?? [];
+  if (foreign !== undefined) {
+    const place = `character ${key.indexOf(foreign) + 1}`;
+    return `expected an API key without spaces, line breaks or special characters, but ${place} is ${nameOf(foreign)}`;
+  }
   if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
   if (/^[A-Za-z_]\w*=[^=]/.test(key)) return 'expected only the API key, without a name and = before it';
   if (/^(["']).*\1$/.test(key)) return 'expected only the API key, without quotes';
@@ -54,6 +58,27 @@ export function keyTextProblem(key: string): string | undefined {
     : undefined;
 }
 
+/** Characters that nobody sees, but that are copied with a key. */
+const UNSEEN: Readonly<Record<string, string>> = {
+  ' ': 'a space',
+  '\t': 'a tab',
+  '\n': 'a line break',
+  '\r': 'a carriage return',
+  '\u00a0': 'a no-break space',
+  '\u00ad': 'a soft hyphen',
+  '\u200b': 'a zero-width space',
+  '\u2060': 'a word joiner',
+  '\ufeff': 'a byte order mark',
+};
+
+/** What kind of character it is; one that is visible may be part of a password, and isn't named. */
+function nameOf(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const name = UNSEEN[character];
+  if (name !== undefined) return `${name} (${code})`;
+  return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `invisible (${code})` : 'not an ASCII character';
+}
+
 const ONLY_KEY = new RegExp(`^(?:${API_KEY_FORM}|[A-Za-z0-9]{32,})$`);
 
 /** Whether the text has the form of an API key, with a prefix or of an older panel. */
@@ -61,9 +86,12 @@ export function isApiKey(text: string): boolean {
   return ONLY_KEY.test(text);
 }
 
-/** The API key in a file, without the newline that editors and `echo` append. */
-export function apiKeyOfFile(content: string): string {
-  return content.replace(/\r?\n$/, '');
+/** The API key in a file or a variable, without the line breaks that editors, `echo` and files of variables append. */
+export function apiKeyIn(text: string): string {
+  // A loop, because a regular expression would begin again at each of many line breaks.
+  let end = text.length;
+  while (end > 0 && '\r\n'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 const REDACTED = '<secret>';

@@ -16,6 +16,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { NESTED_TOO_DEEPLY, syntaxMessage } from './syntax-messages.ts';
 
 /** What a file is expected to contain, and how large it may be. */
 export interface FileKind {
@@ -207,6 +208,16 @@ const ESCAPED = '$${';
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 
+/** What follows a name in shells and in Compose: a default, an error or another value. */
+const OPERATOR = /^[A-Za-z_]\w*(:?[-=?+])/;
+
+function notAName(name: string): string {
+  const operator = OPERATOR.exec(name)?.[1];
+  return operator === undefined
+    ? 'expected a variable such as ${PANEL_API_KEY}; write $${ for a literal ${'
+    : `expected only a name in the braces, such as \${PANEL_API_KEY}: \`${operator}\` and what follows it is not supported; set the variable, or write the value itself`;
+}
+
 /** A name in capitals was chosen by someone; anything else may be a secret. */
 const CONVENTIONAL_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
@@ -216,7 +227,7 @@ export function expandVariables(text: string, env: Environment) {
   const expanded = text.replaceAll(REFERENCE, (match: string, name = '', close = '') => {
     if (match === ESCAPED) return '${';
     if (close === '' || !VARIABLE_NAME.test(name)) {
-      problems.add('expected a variable such as ${PANEL_API_KEY}; write $${ for a literal ${');
+      problems.add(notAName(name));
       return '';
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
@@ -313,9 +324,13 @@ export class YamlDocument {
     return anchor.tree;
   }
 
-  /** Entries whose keys are not usable are left out. Of two equal keys, the first counts. */
+  /**
+   * Entries whose keys are not usable are left out. Of two equal keys, the first counts. With a merge key, nothing is known about what
+   * the map has.
+   */
   #readMap({ items }: YAMLMap, path: KeyPath): Tree {
     const tree: Record<string, Tree> = {};
+    let isMerged = false;
     const problemOf = (key: unknown, name: string) => {
       if (!isScalar(key)) return 'expected a plain key, not an alias, a list or a map';
       if (key.value === '__proto__') return '__proto__ is not an allowed key';
@@ -324,12 +339,14 @@ export class YamlDocument {
     for (const { key, value } of items) {
       const name = isScalar(key) ? KNOWN_SECRETS.redact(String(key.value)) : '';
       const problem = problemOf(key, name);
-      if (problem !== undefined) this.#report([...path, name], key ?? value, problem);
+      isMerged ||= name === MERGE_KEY;
+      if (name === MERGE_KEY) this.#report(path, key, MERGED);
+      else if (problem !== undefined) this.#report([...path, name], key ?? value, problem);
       else tree[name] = this.#read(value, [...path, name]);
       // Paths contain the name, so the library has to find it.
       if (isScalar(key)) key.value = name;
     }
-    return tree;
+    return isMerged ? BROKEN : tree;
   }
 
   #readScalar(node: unknown, path: KeyPath): Tree {
@@ -343,6 +360,10 @@ export class YamlDocument {
 
 const UNKNOWN_ANCHOR =
   'refers to an anchor that is not defined before it; quote patterns that begin with `*`';
+
+const MERGE_KEY = '<<';
+const MERGED =
+  'expected settings without the merge key `<<`; write out the settings, or use an alias for a whole value, such as `labels: *labels`';
 
 /** One mistake causes many errors after it. */
 const MAX_SYNTAX_ERRORS = 10;
@@ -358,43 +379,11 @@ function parseText(text: string, lineCounter: LineCounter) {
   const found = [...document.errors, ...document.warnings];
   if (found.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
     // Where the stack overflowed shows nothing about the file, and later errors are only noise.
-    return { document, errors: [{ offset: 0, message: 'invalid YAML: nested too deeply' }] };
+    return { document, errors: [{ offset: 0, message: NESTED_TOO_DEEPLY }] };
   }
   const lineOf = (error: YAMLError | undefined) => error && lineCounter.linePos(error.pos[0]).line;
   // The library reports one mistake in several ways.
   const firstOfLine = found.filter((error, index) => lineOf(found[index - 1]) !== lineOf(error));
-  const errors = firstOfLine.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error) }));
+  const errors = firstOfLine.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error, text) }));
   return { document, errors: errors.slice(0, MAX_SYNTAX_ERRORS) };
-}
-
-const TAGGED =
-  'expected YAML without tags (words that start with !); put the value in quotes if it is a string';
-
-const SYNTAX_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
-  TAG_RESOLVE_FAILED: TAGGED,
-  BAD_COLLECTION_TYPE: TAGGED,
-  BAD_ALIAS: 'invalid YAML: an alias or anchor without a name; quote patterns that begin with `*`',
-  BAD_DIRECTIVE: 'expected YAML without directives (lines that start with %)',
-  BAD_DQ_ESCAPE:
-    'invalid YAML: unknown escape sequence in double quotes; use single quotes, or \\\\ for a backslash',
-  BLOCK_AS_IMPLICIT_KEY:
-    'invalid YAML: a key inside another key\'s value; check the indentation, and put a value that contains ": " in quotes',
-  MULTILINE_IMPLICIT_KEY:
-    'invalid YAML: a key needs a colon and a space after it; check this line, and the indentation of the next',
-  TAB_AS_INDENT: 'invalid YAML: a tab as indentation; use spaces',
-  MULTIPLE_DOCS: 'expected one YAML document, but a second one starts here',
-};
-
-/** Errors that a wrong indentation or a missing quote may cause, in words of YAML's grammar. */
-const OF_LAYOUT: ReadonlySet<YAMLError['code']> = new Set(['BAD_INDENT', 'MISSING_CHAR']);
-
-/** The library's message without quotations from the source, which may contain a secret. */
-function syntaxMessage({ code, message }: YAMLError): string {
-  const advice = OF_LAYOUT.has(code)
-    ? '; check the indentation, quotes and brackets of this line and those above'
-    : '';
-  return (
-    SYNTAX_MESSAGES[code] ??
-    `invalid YAML: ${message.replace(/: .*$/s, '').replace(/ ["']quote$/, ' quote')}${advice}`
-  );
 }

@@ -6,7 +6,12 @@ import { fileURLToPath } from 'node:url';
 const FIXTURES = fileURLToPath(new URL('../fixtures/config', import.meta.url));
 
 /** The environment that the invalid configurations refer to. */
-export const BAD_CONFIG_ENV = { EMPTY: '', STRAY_SECRET: 'TopSecret3' };
+export const BAD_CONFIG_ENV = {
+  EMPTY: '',
+  STRAY_SECRET: 'TopSecret3',
+  BEARER_KEY: 'Bearer TopSecret1\n',
+  UNSEEN_KEY: '\u200bTopSecret1',
+};
 
 interface BadConfig {
   readonly name: string;

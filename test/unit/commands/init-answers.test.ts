@@ -49,7 +49,7 @@ function person(...answers: readonly (string | boolean)[]) {
 }
 
 async function answersTo(flags: AnswerFlags, { asker, input = '' }: { asker?: Asker; input?: string } = {}) {
-  const env = { PANEL_KEY: KEY, EMPTY: '' };
+  const env = { PANEL_KEY: KEY, CRLF_KEY: `${KEY}\r\n`, EMPTY: '' };
   const url = await readUrl(flags, asker);
   const key = await readKey(flags, { env, input: Readable.from([input]), asker, explain });
   return [url, key.reveal()];
@@ -59,6 +59,7 @@ describe('answers', () => {
   it.each([
     ['a file', () => ({ keyFile: join(folder, 'key') })],
     ['a variable', () => ({ keyVariable: 'PANEL_KEY' })],
+    ['a variable that ends in a line break', () => ({ keyVariable: 'CRLF_KEY' })],
     ['standard input', () => ({ keyFile: '-' })],
   ])('come from flags, with the key from %s, and no question is asked', async (_source, flags) => {
     const { asker, asked } = person();
@@ -86,7 +87,7 @@ describe('answers', () => {
       'expected the URL of the panel, but this is an API key',
       'expected the URL of the panel, but this is an API key',
       'expected an API key, but it is empty',
-      'expected an API key without spaces, line breaks or special characters',
+      'expected an API key without spaces, line breaks or special characters, but character 4 is a space (U+0020)',
       expect.stringMatching(
         /but this is an application API key\. Create a client API key \(ptlc_…, pacc_…, plcn_…\)/,
       ),

@@ -244,6 +244,26 @@ test('the path of a key file is relative to the configuration, and its final new
   expect(config.panels[0]?.apiKeySource).toBe('file ./key');
 });
 
+const KEY_SOURCES: Readonly<Record<string, (key: string) => Promise<Config['panels'][number] | undefined>>> =
+  {
+    file: async (key) => {
+      await writeFile(join(directory, 'key'), key);
+      return (await loadValid(withKey('api_key_file: key'))).panels[0];
+    },
+    variable: async (key) => (await loadValid(withKey('api_key: ${KEY}'), { KEY: key })).panels[0],
+    inline: async (key) => (await loadValid(withKey(`api_key: ${JSON.stringify(key)}`))).panels[0],
+  };
+
+test.each(
+  Object.entries(KEY_SOURCES).flatMap(([source, panelWith]) =>
+    ['', '\n', '\r\n', '\r', '\n\n'].map((end) => ({ source, panelWith, end })),
+  ),
+)('a key from a $source may end in $end', async ({ source, panelWith, end }) => {
+  const panel = await panelWith(`TopSecret1${end}`);
+  expect(panel?.apiKey.reveal()).toBe('TopSecret1');
+  expect(panel?.apiKeySource).toBe(source === 'file' ? 'file key' : source);
+});
+
 test('a path that begins with ~/ is in the home directory', async () => {
   vi.stubEnv('HOME', directory);
   await writeFile(join(directory, 'panel-key'), 'TopSecret1');
