@@ -10,6 +10,8 @@ const PROGRAMS: Readonly<
   'bare-client': () => import('./ingest/bare-client.ts'),
   'frame-costs': () => import('./console-flood/frame-costs.ts'),
   'exposition-render': () => import('./scrape/exposition-render.ts'),
+  'storm-panel': () => import('./storm/panel.ts'),
+  'storm-client': () => import('./storm/client.ts'),
   'game-answerers': () => import('./query/answerers.ts'),
   'query-asker': () => import('./query/asker.ts'),
   'served-fleet': () => import('./visitors/served-fleet.ts'),

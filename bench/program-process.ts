@@ -37,6 +37,13 @@ export class ProgramProcess<Asked extends Program> {
     });
   }
 
+  /** The id of its process. */
+  get pid(): number {
+    const { pid } = this.#process;
+    if (pid === undefined) throw new Error(`the program ${this.#name} did not start`);
+    return pid;
+  }
+
   /** Resolves when the program has started. */
   async start(): Promise<this> {
     this.#process.on('message', (reply: Reply) => this.#take(reply));

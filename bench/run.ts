@@ -10,6 +10,8 @@ import { describeMachine } from './report/machine.ts';
 import { scrape } from './scrape/benchmark.ts';
 import { startup } from './startup/benchmark.ts';
 import { stateChange } from './state-change/benchmark.ts';
+import { storm } from './storm/benchmark.ts';
+import { SCENES } from './storm/scenes.ts';
 import { visitors } from './visitors/benchmark.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
@@ -23,19 +25,23 @@ const BENCHMARKS: readonly Benchmark[] = [
   startup,
   query,
   visitors,
+  storm,
 ];
 
-const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--renewals | --no-renewals] [--profiles FOLDER]
+const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--renewals | --no-renewals] [--limit N|none] [--scenes NAME,…] [--baseline | --no-baseline] [--profiles FOLDER]
 
 ${BENCHMARKS.map(({ name, title }) => `  ${name.padEnd(14)} ${title}`).join('\n')}
 
   --servers         number of servers (default: 1,000 and, for some benchmarks, then 10,000)
   --seconds         duration of each run
   --runs            number of runs; medians are shown
-  --tls, --no-tls   ingest: only with TLS, only without (default: both)
+  --tls, --no-tls   ingest, storm: only with TLS, only without (default: both)
   --renewals, --no-renewals
                     ingest: only with renewals of tokens, only without (default: both)
-  --profiles        ingest: folder for CPU profiles of the exporter`;
+  --limit           storm: the panel's rate limit in calls per minute, or none (default: none and 240)
+  --scenes          storm: ${SCENES.map(({ name }) => name).join(', ')} (default: all)
+  --no-baseline     storm: only the exporter, without the bare client
+  --profiles        ingest, storm: folder for CPU profiles of the exporter`;
 
 const WRONG_USAGE = 2;
 
@@ -59,12 +65,15 @@ function parseCommandLine(args: readonly string[]): CommandLine | 'help' {
       runs: { type: 'string' },
       tls: { type: 'boolean' },
       renewals: { type: 'boolean' },
+      limit: { type: 'string' },
+      scenes: { type: 'string' },
+      baseline: { type: 'boolean' },
       profiles: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help === true) return 'help';
-  const { servers, seconds, runs, tls, renewals, profiles } = values;
+  const { servers, seconds, runs, tls, renewals, limit, scenes, baseline, profiles } = values;
   return {
     benchmarks: positionals.length === 0 ? BENCHMARKS : positionals.map(findBenchmark),
     options: {
@@ -73,6 +82,9 @@ function parseCommandLine(args: readonly string[]): CommandLine | 'help' {
       ...(runs !== undefined && { runs: wholeNumber('--runs', runs) }),
       ...(tls !== undefined && { tls }),
       ...(renewals !== undefined && { renewals }),
+      ...(limit !== undefined && { limit: limit === 'none' ? limit : wholeNumber('--limit', limit) }),
+      ...(scenes !== undefined && { scenes: scenes.split(',') }),
+      ...(baseline !== undefined && { baseline }),
       ...(profiles !== undefined && { profiles }),
     },
   };

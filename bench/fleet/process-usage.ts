@@ -44,7 +44,8 @@ export async function watchProcess({ seconds, profile }: UsageWindow): Promise<P
   };
 }
 
-async function startProfile(file: string): Promise<() => Promise<void>> {
+/** Takes a CPU profile of this process until the returned function is called, which writes it. */
+export async function startProfile(file: string): Promise<() => Promise<void>> {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');

@@ -10,6 +10,12 @@ export interface BenchmarkOptions {
   readonly tls?: boolean;
   /** Only with renewals of tokens, only without, or both if undefined. */
   readonly renewals?: boolean;
+  /** The panel's limit in calls a minute, or none that matters; both if undefined. */
+  readonly limit?: number | 'none';
+  /** The names of the scenes; all if undefined. */
+  readonly scenes?: readonly string[];
+  /** Whether the bare client is measured as well; true by default. */
+  readonly baseline?: boolean;
   /** The folder for CPU profiles; without it, none are taken. */
   readonly profiles?: string;
   /** Reports what is currently being done. */

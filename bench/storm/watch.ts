@@ -1,0 +1,74 @@
+/** Watches a client and the panel while something happens to them. */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProgramProcess } from '../program-process.ts';
+import { cpuMsOf, type ObservedProcess, rssMbOf } from './observed-process.ts';
+import type { StormPanelProgram } from './panel.ts';
+
+/** The client at one instant. */
+export interface Look {
+  readonly at: number;
+  readonly cpuMs: number;
+  readonly rssMb: number;
+  /** Servers that are sent stats. */
+  readonly streaming: number;
+}
+
+const LOOK_MS = 250;
+
+/** Looks at a client, four times a second, until it is stopped. */
+export class Watch {
+  readonly looks: Look[] = [];
+  readonly #client: ObservedProcess;
+  readonly #panel: ProgramProcess<StormPanelProgram>;
+  #isStopped = false;
+  readonly #done: Promise<void>;
+
+  constructor(client: ObservedProcess, panel: ProgramProcess<StormPanelProgram>) {
+    this.#client = client;
+    this.#panel = panel;
+    this.#done = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#done;
+  }
+
+  /** Resolves when a look is as given, or at the deadline. */
+  async until(isMet: (looks: readonly Look[]) => boolean, deadlineMs: number): Promise<void> {
+    const endsAt = performance.now() + deadlineMs;
+    while (performance.now() < endsAt && !isMet(this.looks)) await delay(LOOK_MS);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      const { streaming } = await this.#panel.ask('counts', undefined);
+      const { pid } = this.#client;
+      this.looks.push({ at: performance.now(), cpuMs: cpuMsOf(pid), rssMb: rssMbOf(pid), streaming });
+      await delay(LOOK_MS);
+    }
+  }
+}
+
+/** How long the CPU usage has to be like before for a client to be calm again. */
+const CALM_MS = 5_000;
+
+/** What counts as calm, beside the usage before: a fifth more, and two hundredths of a core. */
+const CALM_SHARE = 1.2;
+const CALM_CORE = 0.02;
+
+/** The CPU time per elapsed time between two looks, as a share of a core. */
+export function usage(from: Look, to: Look): number {
+  return (to.cpuMs - from.cpuMs) / (to.at - from.at);
+}
+
+/** The first look from which on the client was calm for five seconds; undefined if it wasn't. */
+export function calmFrom(looks: readonly Look[], calm: number): Look | undefined {
+  let last = 0;
+  return looks.find((look) => {
+    while (last < looks.length && (looks[last]?.at ?? 0) < look.at + CALM_MS) last += 1;
+    const until = looks[last];
+    return until !== undefined && usage(look, until) <= calm * CALM_SHARE + CALM_CORE;
+  });
+}
