@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import type { Reporter } from 'vitest/node';
 import { LONGEST_TEST_MS, LONGEST_WAIT_MS } from './test/support/eventually.ts';
 
 interface Settings {
@@ -11,16 +10,6 @@ interface Settings {
   readonly isolate?: boolean;
   readonly setupFiles?: string[];
 }
-
-// CI tries a failed test once more, and prints the names of those that needed it: repair them.
-const retry = process.env['CI'] === undefined ? 0 : 1;
-
-const RETRIES: Reporter = {
-  onTestCaseResult(test) {
-    if (test.diagnostic()?.flaky === true)
-      process.stderr.write(`passed only when retried: ${test.module.relativeModuleId} > ${test.fullName}\n`);
-  },
-};
 
 const project = (
   name: string,
@@ -35,7 +24,6 @@ const project = (
     maxWorkers,
     isolate,
     setupFiles,
-    retry,
     sequence: { groupOrder: order },
   },
 });
@@ -68,6 +56,8 @@ const report = process.env['TEST_REPORT'];
 
 export default defineConfig({
   test: {
+    // Of the whole run, not of a project: it runs once, before the first worker starts.
+    globalSetup: 'test/support/install-programs.ts',
     coverage: {
       include: ['src/**'],
       // The page's script runs in a browser.
@@ -91,7 +81,6 @@ export default defineConfig({
       ...(timesAlerts ? [project('alerts', { ...WAITING })] : []),
       ...(runsLong ? [project('long', { order: 1, maxWorkers: 2 })] : []),
     ],
-    reporters:
-      report === undefined ? ['default', RETRIES] : ['default', RETRIES, ['json', { outputFile: report }]],
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 });

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SimulatorOptions } from '../../src/simulator/api.ts';
 import { AlertChain } from '../support/alert-chain.ts';
 import type { Notification } from '../support/alertmanager.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
+import { hasProgram } from '../support/has-program.ts';
 import { endPrograms } from '../support/program.ts';
 
-const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
-const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
+const hasPrometheus = hasProgram('prometheus');
+const hasAlertmanager = hasProgram('prometheus-alertmanager');
 
 interface Plan {
   /** How much faster than real time. */

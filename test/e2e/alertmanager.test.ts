@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AlertmanagerUnderTest, type SentAlert, startAlertmanager } from '../support/alertmanager.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
+import { hasProgram } from '../support/has-program.ts';
 
-const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
+const hasAlertmanager = hasProgram('prometheus-alertmanager');
 
 /** Sixty times as fast, but no wait is shorter than a second. */
 const ACCELERATION = { factor: 60, leastMs: 1_000 };

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GOOD, INFORMATION, NO_DATA, PLAIN, TROUBLE, WARNING } from '../../dashboards/appearance.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ALL, askFor, type Choices, settled } from '../support/dashboard-queries.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
 import { serveExposition } from '../support/exposition-target.ts';
 import {
@@ -17,13 +16,14 @@ import {
   queriesOf,
   type Target,
 } from '../support/grafana.ts';
+import { hasProgram } from '../support/has-program.ts';
 import { endPrograms, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { FINE, NEEDS_ATTENTION, TROUBLED } from '../support/troubled-fleet.ts';
 
 const FILES = ['fleet.json', 'server.json', 'exporter.json'];
 
-const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+const hasPrometheus = hasProgram('prometheus');
 
 describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus', () => {
   let prometheus: PrometheusUnderTest;

@@ -15,7 +15,6 @@ import {
   settled,
   TIMING,
 } from '../support/dashboard-queries.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
 import { expositionOf, serveExposition } from '../support/exposition-target.ts';
 import {
@@ -28,6 +27,7 @@ import {
   queriesOf,
   variableQuery,
 } from '../support/grafana.ts';
+import { hasProgram } from '../support/has-program.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
@@ -59,7 +59,7 @@ const SERVERS: readonly ServerSpec[] = [
   { name: 'season', profile: 'suspended' },
 ];
 
-const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+const hasPrometheus = hasProgram('prometheus');
 
 describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => {
   let prometheus: PrometheusUnderTest;

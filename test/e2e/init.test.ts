@@ -6,13 +6,13 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
+import { hasProgram } from '../support/has-program.ts';
 import { launch } from '../support/process.ts';
 import { endPrograms, metricsAt, runProgram } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-const hasTerminal = await ensureDebianPackage('bsdutils', 'script');
+const hasTerminal = hasProgram('script');
 
 let panel: Simulator;
 let folder: string;

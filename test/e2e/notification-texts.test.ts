@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withDiscordAddress } from '../support/alertmanager.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { repositoryPath } from '../support/deploy-files.ts';
 import { eventually } from '../support/eventually.ts';
+import { hasProgram } from '../support/has-program.ts';
 import { httpInbox, type Inbox, mailInbox } from '../support/inbox.ts';
 import { launch } from '../support/process.ts';
 
-const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
+const hasAlertmanager = hasProgram('prometheus-alertmanager');
 
 const RUNBOOK = 'https://git.example.com/exporter/blob/main/docs/runbooks/gameserver-stopped.md';
 const SERVER = 'https://panel.example.com/server/1a7ce997';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
+import { hasProgram } from '../support/has-program.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 import { SELF_FAMILIES } from '../support/self-families.ts';
@@ -47,7 +47,7 @@ const EXPECTED: readonly (readonly [name: string, survival: number, valheim: num
   ['gameserver_collection_streaming', 1, 0],
 ];
 
-const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+const hasPrometheus = hasProgram('prometheus');
 
 describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   let panel: Simulator;

@@ -8,14 +8,14 @@ import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { basic, get } from '../integration/http/secure-client.ts';
 import { type Authority, type Certificate, createAuthority } from '../support/certificates.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
+import { hasProgram } from '../support/has-program.ts';
 import type { RunningProcess } from '../support/process.ts';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 
-const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+const hasPrometheus = hasProgram('prometheus');
 
 const PASSWORD = 'TopSecretOfAlice';
 

@@ -8,17 +8,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { fencedBlocks } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { hasProgram } from '../support/has-program.ts';
 import { launch } from '../support/process.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
 
-const hasPrograms =
-  (await ensureDebianPackage('prometheus', 'prometheus')) &&
-  (await ensureDebianPackage('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter'));
+const hasPrograms = hasProgram('prometheus') && hasProgram('blackbox-exporter');
 
 const PAGE = await readFile('docs/service-discovery.md', 'utf8');
 

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withDiscordAddress } from '../support/alertmanager.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import { repositoryPath } from '../support/deploy-files.ts';
+import { hasProgram } from '../support/has-program.ts';
 
 const execute = promisify(execFile);
 
-const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
-const hasAmtool = await ensureDebianPackage('prometheus-alertmanager', 'amtool');
+const hasPromtool = hasProgram('promtool');
+const hasAmtool = hasProgram('amtool');
 
 describe.skipIf(!hasPromtool)('promtool', () => {
   it('accepts the rules', async () => {

@@ -1,9 +1,10 @@
 import { type Browser, chromium } from 'playwright-core';
-import { ensureDebianPackage } from './debian.ts';
+import { hasProgram } from './has-program.ts';
+import { PROGRAMS } from './programs.ts';
 
 /** Whether a browser is available to test the page. */
-export const hasChromium = await ensureDebianPackage('chromium', 'chromium');
+export const hasChromium = hasProgram('chromium');
 
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+  return chromium.launch({ executablePath: PROGRAMS.chromium.file, args: ['--no-sandbox', '--disable-gpu'] });
 }

@@ -11,9 +11,6 @@ import { startNameProxy } from './name-proxy.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { launch, type RunningProcess } from './process.ts';
 
-/** The proxy's Debian package, its program, and a flag that makes the program exit without doing anything. */
-export const TINYPROXY = ['tinyproxy-bin', 'tinyproxy', '-v'] as const;
-
 /** How to set up a proxy. */
 export interface ForwardProxyOptions {
   /** The required credentials; none if absent. */

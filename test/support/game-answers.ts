@@ -127,11 +127,13 @@ export function valveInfo(players: number, maxPlayers: number): Buffer {
   ]);
 }
 
-/** Responds to a request with these bytes, of which the last two come late. */
+/** Responds to a request with these bytes, of which the last two follow once the others are sent and the client had its turn to read them. */
 export function answerLate(connection: Socket, bytes: Buffer): void {
-  connection.once('data', () => connection.write(bytes.subarray(0, -2)));
-  // The second piece responds to the acknowledgment of the first, so it is read on its own.
-  setTimeout(() => connection.write(bytes.subarray(-2)), 50);
+  connection.setNoDelay().once('data', () => {
+    connection.write(bytes.subarray(0, -2), () =>
+      setImmediate(() => setImmediate(() => connection.write(bytes.subarray(-2)))),
+    );
+  });
 }
 
 /** Java Edition's status (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping). */

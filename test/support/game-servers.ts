@@ -1,17 +1,17 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureDebianPackage } from './debian.ts';
 import { freePort } from './free-port.ts';
 import { LOOPBACK } from './game-answers.ts';
+import { hasProgram } from './has-program.ts';
 import { launch } from './process.ts';
+import { PROGRAMS } from './programs.ts';
 
 /** A third-party game server of Debian. */
 interface Program {
   /** The query type. */
   readonly type: string;
-  /** The Debian packages, each with a file that it contains. */
-  readonly packages: readonly (readonly [name: string, file: string])[];
+  readonly isInstalled: boolean;
   readonly command: string;
   /** Its configuration files and arguments. */
   readonly configure: (
@@ -23,12 +23,11 @@ interface Program {
   readonly ready: RegExp;
 }
 
-/** Starts a game server with this many seats; undefined if a package is missing, which is reported on standard error. */
+/** Starts a game server with this many seats. */
 export async function startGameServer(
-  { packages, command, configure, ready }: Program,
+  { command, configure, ready }: Program,
   seats: number,
-): Promise<{ readonly port: number; stop(): Promise<void> } | undefined> {
-  for (const [name, file] of packages) if (!(await ensureDebianPackage(name, file, null))) return undefined;
+): Promise<{ readonly port: number; stop(): Promise<void> }> {
   const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), 'game-'))];
   // Mumble's server drops root privileges, and then needs access to its folder.
   await chmod(folder, 0o777);
@@ -46,14 +45,11 @@ export async function startGameServer(
   };
 }
 
-/** The path of version 1.3, as in Debian 12. */
-const MURMUR = '/usr/sbin/murmurd';
-
 export const GAME_SERVERS: readonly Program[] = [
   {
     type: 'teeworlds',
-    packages: [['teeworlds-server', '/usr/games/teeworlds-server']],
-    command: '/usr/games/teeworlds-server',
+    isInstalled: hasProgram('teeworlds'),
+    command: PROGRAMS.teeworlds.file,
     configure: (port, seats) => ({
       args: [`sv_port ${port}`, `bindaddr ${LOOPBACK}`, 'sv_register 0', `sv_max_clients ${seats}`],
     }),
@@ -62,8 +58,8 @@ export const GAME_SERVERS: readonly Program[] = [
   {
     // Without version 0.7, which its forks lack.
     type: 'teeworlds',
-    packages: [['ddnet-server', '/usr/games/DDNet-Server']],
-    command: '/usr/games/DDNet-Server',
+    isInstalled: hasProgram('ddnet'),
+    command: PROGRAMS.ddnet.file,
     configure: (port, seats) => ({
       args: [
         `sv_port ${port}`,
@@ -78,11 +74,8 @@ export const GAME_SERVERS: readonly Program[] = [
   },
   {
     type: 'openttd',
-    packages: [
-      ['openttd', '/usr/games/openttd'],
-      ['openttd-opengfx', '/usr/share/games/openttd/baseset/opengfx/opengfx.obg'],
-    ],
-    command: '/usr/games/openttd',
+    isInstalled: hasProgram('openttd') && hasProgram('openttd-graphics'),
+    command: PROGRAMS.openttd.file,
     configure: (port, seats, folder) => ({
       files: {
         'openttd.cfg': `[network]\nmax_clients = ${seats}\n[game_creation]\nmap_x = 6\nmap_y = 6\n`,
@@ -93,8 +86,8 @@ export const GAME_SERVERS: readonly Program[] = [
   },
   {
     type: 'mumble',
-    packages: [['mumble-server', MURMUR]],
-    command: MURMUR,
+    isInstalled: hasProgram('murmur'),
+    command: PROGRAMS.murmur.file,
     configure: (port, seats, folder) => ({
       files: {
         'server.ini': `host=${LOOPBACK}\nport=${port}\nusers=${seats}\ndatabase=${join(folder, 'server.sqlite')}\nlogfile=\nbonjour=false\n`,

@@ -3,10 +3,8 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { loadInThread } from '../../src/config/config.ts';
 import { BcryptThread } from '../../src/http/passwords.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 
-it('a unit test cannot install a package or start a program', async () => {
-  await expect(ensureDebianPackage('prometheus', 'promtool')).rejects.toThrow("can't start a program");
+it('a unit test cannot start a program', async () => {
   await expect(async () => promisify(execFile)('true')).rejects.toThrow("can't start a program");
   expect(() => spawnSync('true')).toThrow("can't start a program");
 });

@@ -7,7 +7,6 @@ import picomatch from 'picomatch';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from '../../../src/config/config.ts';
-import { ensureDebianPackage } from '../../support/debian.ts';
 import {
   isInRepository,
   readManifest,
@@ -15,11 +14,12 @@ import {
   readYaml,
   repositoryPath,
 } from '../../support/deploy-files.ts';
+import { hasProgram } from '../../support/has-program.ts';
 
 const run = promisify(execFile);
 const FOLDER = 'deploy/compose';
 
-const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+const hasPromtool = hasProgram('promtool');
 
 const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine only');
 

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { ALL, TIMING } from '../../support/dashboard-queries.ts';
-import { ensureDebianPackage } from '../../support/debian.ts';
 import { repositoryPath } from '../../support/deploy-files.ts';
 import { dashboardIn, interpolate, queriesOf } from '../../support/grafana.ts';
+import { hasProgram } from '../../support/has-program.ts';
 
 const run = promisify(execFile);
 
@@ -110,7 +110,7 @@ function samples(rows: readonly (readonly [labels: string, value: number])[]) {
   return rows.map(([labels, value]) => ({ labels, value }));
 }
 
-const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+const hasPromtool = hasProgram('promtool');
 
 describe.skipIf(!hasPromtool)('the table of problems', () => {
   it('lists each problem with its duration, evaluated by promtool', async () => {

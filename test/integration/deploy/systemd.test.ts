@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ensureDebianPackage } from '../../support/debian.ts';
 import { readText } from '../../support/deploy-files.ts';
+import { hasProgram } from '../../support/has-program.ts';
 
 const run = promisify(execFile);
 const UNIT = 'deploy/systemd/gameserver-exporter.service';
 
-const hasSystemd = await ensureDebianPackage('systemd', 'systemd-analyze');
+const hasSystemd = hasProgram('systemd-analyze');
 
 /** Exposure on systemd's own scale of 0 to 10. The unit is at 1.1; a higher value than this means that it lost a restriction. */
 const HIGHEST_EXPOSURE = 1.5;

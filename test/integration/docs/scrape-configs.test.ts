@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ensureDebianPackage } from '../../support/debian.ts';
 import { documents, fencedBlocks } from '../../support/documents.ts';
+import { hasProgram } from '../../support/has-program.ts';
 
-const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+const hasPromtool = hasProgram('promtool');
 
 const configurations = documents().flatMap((document) =>
   fencedBlocks(document, 'yaml')

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Scraper } from '../../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
-import { ensureDebianPackage } from '../../support/debian.ts';
+import { hasProgram } from '../../support/has-program.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { scrapeAfter, serverHistory } from '../../support/scrape-world.ts';
 import { smallFleet } from '../../support/small-fleet.ts';
@@ -12,7 +12,7 @@ import { smallFleet } from '../../support/small-fleet.ts';
 const GOLDEN = new URL('../../fixtures/golden.prom', import.meta.url);
 const GOLDEN_COMPATIBILITY = new URL('../../fixtures/golden-compatibility.prom', import.meta.url);
 
-const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+const hasPromtool = hasProgram('promtool');
 
 /** promtool's complaints about an exposition; empty if there are none. */
 function lint(exposition: string | Buffer): { readonly status: number | null; readonly complaints: string } {

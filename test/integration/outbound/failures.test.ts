@@ -2,13 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
-import { ensureDebianPackage } from '../../support/debian.ts';
 import { eventually } from '../../support/eventually.ts';
-import { TINYPROXY } from '../../support/forward-proxy.ts';
+import { hasProgram } from '../../support/has-program.ts';
 import { OpenSockets } from '../../support/open-sockets.ts';
 import { everythingSaid, expectLine, type PanelOnStage, Stage, setProxyVariables, tlsOf } from './stage.ts';
 
-const hasProxy = await ensureDebianPackage(...TINYPROXY);
+const hasProxy = hasProgram('tinyproxy');
 
 const NAMES = 'DNS:panel.test,DNS:node.test,IP:127.0.0.1';
 const PASSWORD = 'Top.Secret';

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
-import { ensureDebianPackage } from '../../support/debian.ts';
-import { TINYPROXY } from '../../support/forward-proxy.ts';
+import { hasProgram } from '../../support/has-program.ts';
 import { startNameService } from '../../support/name-service.ts';
 import { expectLine, SPEED_OF_RESPONSES, Stage, setProxyVariables, tlsOf } from './stage.ts';
 
-const hasProxy = await ensureDebianPackage(...TINYPROXY);
+const hasProxy = hasProgram('tinyproxy');
 
 const stage = new Stage(SPEED_OF_RESPONSES);
 let authority: Authority;
