@@ -61,6 +61,11 @@ export const LAYERS: readonly Layer[] = [
     contains: 'all servers of one panel: records, discovery, backups, queries, and what they need',
     mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
+  {
+    path: 'storage',
+    contains: 'the file that keeps what is known of the servers over a restart',
+    mayImport: ['domain'],
+  },
   { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
   {
     path: 'status-page/data',
@@ -110,6 +115,7 @@ export const LAYERS: readonly Layer[] = [
       'metrics',
       'status-page/data',
       'http',
+      'storage',
       'build-info.ts',
     ],
   },

@@ -15,6 +15,7 @@ import { SelfMetrics } from '../metrics/self.ts';
 import { type LookUp, systemNames } from '../names/name-lookups.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
+import type { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { isInShard, type Shard, WHOLE } from './shard.ts';
 import { SocketLimit } from './socket-limit.ts';
@@ -40,6 +41,8 @@ export interface AppOptions {
   readonly lookUp?: LookUp;
   /** This exporter's shard of the servers; all servers if absent. */
   readonly shard?: Shard;
+  /** Keeps what is known of the servers over a restart; if absent, nothing is kept. */
+  readonly state?: StateKeeper | undefined;
   /** Reads the configuration again; without it, reloading is not possible. */
   readonly load?: () => Promise<LoadResult>;
   /** Called with the new configuration after a reload. */
@@ -78,7 +81,7 @@ export function createApp(options: AppOptions): App {
     descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
-  const { queryClient } = options;
+  const { queryClient, state } = options;
   const names = systemNames(options.lookUp);
   const supervisor = new Supervisor(config, {
     clock,
@@ -90,6 +93,7 @@ export function createApp(options: AppOptions): App {
     socketLimit,
     queryClient,
     names,
+    kept: state && ((target) => state.take(target)),
   });
   let { compatibility } = config;
   const reloader = new Reloader({
@@ -143,6 +147,7 @@ export function createApp(options: AppOptions): App {
       self.configLoaded(true, clock.toUnixMs(clock.now()));
       const { url, urls } = await server.start();
       supervisor.start();
+      state?.start(supervisor);
       loaded = true;
       return { url, urls };
     },
@@ -151,6 +156,7 @@ export function createApp(options: AppOptions): App {
       reloader.stop();
       status.stop();
       await Promise.all([server.stop(), supervisor.stop()]);
+      await state?.stop();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { USER_AGENT } from '../build-info.ts';
 import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
+import type { KeptServer } from '../domain/kept.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
@@ -42,6 +43,8 @@ interface PanelShared {
   /** Instead of a thread for the queries of each panel. */
   readonly queryClient?: QueryClient | undefined;
   readonly names: NameLookups;
+  /** What was kept of a server before a restart of the exporter, once; absent if nothing is kept. */
+  readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
 /** What a new configuration changed, in numbers. */
@@ -99,6 +102,17 @@ export class Supervisor implements FleetReading {
       this.#servers = parts.flat();
     }
     return this.#servers;
+  }
+
+  /** What a restarted exporter has to know of each server. */
+  *keep(): Generator<KeptServer, void, void> {
+    const { clock } = this.#shared;
+    for (const { fleet } of this.#panels) {
+      for (const record of fleet.records) {
+        const kept = record.keep(clock.now(), clock);
+        if (kept !== undefined) yield kept;
+      }
+    }
   }
 
   /** Where people open a panel; undefined if there is no panel of this name. */

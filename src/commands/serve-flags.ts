@@ -55,6 +55,18 @@ export function externalUrlOption(): Option {
   });
 }
 
+/** The flag with the folder in which the state is kept. */
+export interface StorageFlag {
+  readonly 'storage.path': string;
+}
+
+export function storagePathOption(): Option {
+  return new Option(
+    '--storage.path <folder>',
+    'folder in which the state of the servers is kept over a restart (empty: nothing is kept)',
+  ).default('data');
+}
+
 /**
  * The contents of the web configuration; undefined if there is none. As with Prometheus' programs, an empty name means none.
  */

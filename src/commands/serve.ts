@@ -5,7 +5,9 @@ import type { Shard } from '../app/shard.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig, loadInThread } from '../config/config.ts';
+import { SystemClock } from '../domain/time.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
+import { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure } from './command-line.ts';
 import {
@@ -16,13 +18,15 @@ import {
   logFormatOption,
   logLevelOption,
   parseShard,
+  type StorageFlag,
+  storagePathOption,
   type WebFlags,
   watchWebConfig,
   webConfigOption,
 } from './serve-flags.ts';
 import { boundHeapGrowth, descriptorLimit, runUntilSignal } from './service.ts';
 
-interface ServeFlags extends LogFlags, WebFlags {
+interface ServeFlags extends LogFlags, WebFlags, StorageFlag {
   readonly config: string;
   readonly 'web.enableLifecycle'?: boolean;
   readonly 'web.externalUrl'?: URL;
@@ -39,6 +43,7 @@ export function serveCommand(): Command {
     .addOption(listenAddressOption())
     .addOption(webConfigOption())
     .addOption(externalUrlOption())
+    .addOption(storagePathOption())
     .option('--web.enable-lifecycle', 'also reload the configuration on POST /-/reload (SIGHUP always does)')
     .option(
       '--shard <ordinal>',
@@ -93,7 +98,13 @@ async function runExporter(
     format: flags['log.format'] ?? config.log.format,
   });
   const web = watchWebConfig(flags, webConfig, log);
+  const clock = new SystemClock();
+  const folder = flags['storage.path'];
+  const state =
+    folder === '' ? undefined : await StateKeeper.open({ folder, shard: shard.index, clock, log });
   const app = createApp({
+    clock,
+    state,
     config,
     listen: flags['web.listenAddress'],
     web,

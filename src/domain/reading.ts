@@ -58,6 +58,8 @@ export interface LastStop {
   readonly at: number;
   readonly reason: StopReason;
   readonly exitCode?: number | undefined;
+  /** It happened while the exporter was not running, so that `at` is when the exporter found out. */
+  readonly whileDown?: true | undefined;
 }
 
 /** Such a stop as metrics and pages show it, in Unix time. */
@@ -65,6 +67,7 @@ export interface ShownStop {
   readonly timestamp_seconds: number;
   readonly reason: StopReason;
   readonly exit_code?: number | undefined;
+  readonly while_exporter_down?: true | undefined;
 }
 
 /** A value that is read once per interval stays valid for this many, so that one read may fail. */
@@ -151,6 +154,8 @@ export interface ServerReading {
   readonly status: CollectionStatus;
   readonly socketState: SocketState;
   snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
+  /** The snapshot for a scrape: in the first one, the counters of a server that is known from before a restart are 0. */
+  scraped(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory;
   /** Its states in the last two hours, in the form of `stripText`; empty before the first. */
   strip(now: number): string;

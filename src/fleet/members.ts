@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KeptServer } from '../domain/kept.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
@@ -36,6 +37,8 @@ export type MembersSettings = SessionSettings & PollIntervals;
 export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | 'settings' | 'surroundings'> {
   readonly gateway: PanelGateway;
   readonly serverLog: Logger;
+  /** What was kept of a server before a restart of the exporter, once; absent if nothing is kept. */
+  readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
 /** The servers of one panel, their sessions, and what those see. */
@@ -98,9 +101,11 @@ export class Members {
    * description changed. `prepare` is called before sessions of new servers begin and those of removed ones end.
    */
   observe(targets: readonly ServerTarget[], prepare: () => void): void {
-    const { clock, serverLog: log } = this.#options;
+    const { clock, serverLog: log, kept } = this.#options;
     const create = (target: ServerTarget) => {
       const record = new ServerRecord(target, this.#staleness, { clock, log });
+      const before = kept?.(target);
+      if (before !== undefined) record.restore(before, clock);
       return { record, session: new Session(this.#sessions, record) };
     };
     const { members, isRegrouped } = regroup(this.#members, targets, create);

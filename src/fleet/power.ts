@@ -45,6 +45,8 @@ export const NOTHING_SEEN = {
   before: 'unknown' as ServerState,
   /** The known state was seen on the current socket, so that the next one is a transition. */
   isUnbroken: false,
+  /** All of this is from before a restart of the exporter: no sample has confirmed or changed it yet. */
+  isRestored: false,
   /** The states that the latest `status` events ended. */
   ended: [] as readonly ServerState[],
   statusAt: Number.NEGATIVE_INFINITY,
@@ -131,7 +133,8 @@ function afterState(before: Power, seen: StateSeen): Power {
   const { state, at, source } = seen;
   const power = afterTransition(before, seen);
   if (source === 'status') return afterStatus(power, state, at);
-  return isOff(state) || power.starts !== before.starts ? power : afterUptime(power, seen);
+  const next = isOff(state) || power.starts !== before.starts ? power : afterUptime(power, seen);
+  return before.isRestored && state !== 'unknown' ? { ...next, isRestored: false } : next;
 }
 
 /** Counts the stop and the start that lie between the state before and this one. */
@@ -151,8 +154,11 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
   // Any event can be lost, including `offline`.
   const isNewRun = state === 'starting' && (previous === 'running' || previous === 'stopping');
   if ((isOff(state) && isOn(known)) || isNewRun) {
-    const how = isPoll ? 'by a poll' : previous === 'unknown' ? 'after a gap' : 'happening';
-    power = stopped(power, at, how, previous === 'stopping');
+    // Of a stop that was under way when the exporter ended, it saw the request.
+    const wasStopping = previous === 'stopping' || (before.isRestored && known === 'stopping');
+    const isUnseen = previous === 'unknown';
+    const how = isPoll && !wasStopping ? 'by a poll' : isUnseen ? 'after a gap' : 'happening';
+    power = stopped(power, at, how, wasStopping);
   }
   // Only a server that starts passes through `starting`, so that event proves a start even on a new socket.
   const isProof = isPoll || (source === 'status' && state === 'starting' && before.owesStart);
@@ -214,12 +220,13 @@ const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, word
 function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
   // Words come within moments, so those that come now are about this stop.
   const undecided = decidedWhile(before, ({ pending: [first] }) => (first?.at ?? at) < at - LATE_STOPPING_MS);
-  const stop = { ...UNEXPLAINED, at, run: before.starts, seen, wordsAt: at };
+  const whileDown = before.isRestored || undefined;
+  const stop = { ...UNEXPLAINED, at, run: before.starts, seen, wordsAt: at, whileDown };
   const wasDiskFull = at - before.diskFullAt <= DISK_FULL_MS;
   const power = { ...undecided, diskFullAt: Number.NEGATIVE_INFINITY };
   if (wasDiskFull) return decided(power, { ...stop, reason: 'disk_full' });
-  if (seen !== 'happening') return decided(power, stop);
   if (wasStopping) return decided(power, { ...stop, reason: 'requested' });
+  if (seen !== 'happening') return decided(power, stop);
   return { ...power, pending: [...power.pending, stop] };
 }
 
@@ -280,7 +287,7 @@ function decided(power: Power, stop: Stop): Power {
 /** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
 export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
   const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
-  return !isAsBefore || restarted || power.owesStart || isOff(power.state);
+  return !isAsBefore || restarted || power.owesStart || power.isRestored || isOff(power.state);
 }
 
 /** May a sample still show a state that a `status` has ended? */

@@ -1,3 +1,4 @@
+import type { KeptStop, KeptStrip } from '../domain/kept.ts';
 import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/problems.ts';
 import {
   CHART_SERIES,
@@ -13,6 +14,8 @@ import {
 } from '../domain/reading.ts';
 import { isOff, type Sample, type ServerState } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
+import { keepStop, restoreStop } from './restart.ts';
+import { packSteps, unpackSteps } from './strip-steps.ts';
 
 const SECOND_MS = 1_000;
 const STEP_MS = STEP_SECONDS * SECOND_MS;
@@ -26,6 +29,9 @@ const NO_PEAK = Number.NEGATIVE_INFINITY;
 
 /** In the rings of the two hours, the time at the CPU limit comes after the states. */
 const SATURATED = STRIP_STATES.length;
+
+/** The rings of the two hours that are kept over a restart: those of the known states, and of the time at the CPU limit. */
+const KEPT_RINGS = Array.from({ length: SATURATED }, (_, index) => index + 1);
 
 /** The newest step before the first sample. */
 const NO_STEP = -1;
@@ -190,11 +196,11 @@ export class ServerHistory {
   }
 
   /** Records a stop, however brief; again, too, with its reason once that is decided. */
-  stopped({ at, reason, exitCode }: Stopped): void {
+  stopped({ at, reason, exitCode, whileDown }: Stopped): void {
     const isThis = (change: Change) => change.at === at && isOff(change.state);
     if (!this.#changes.some(isThis)) this.#change({ at, state: 'offline' });
     if (reason === undefined) return;
-    const stop = { at, reason, exitCode };
+    const stop = { at, reason, exitCode, whileDown };
     this.#changes = this.#changes.map((change) => (isThis(change) ? { ...change, ...stop } : change));
     if (isCrash(reason)) this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
     if (isCrash(reason) || reason === 'unknown') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
@@ -238,6 +244,35 @@ export class ServerHistory {
       seconds += share * Math.max(0, this.#rings.strip.read(this.#place, SATURATED, step) - 1);
     }
     return seconds / SATURATED_WINDOW_SECONDS;
+  }
+
+  /** The states of the last two hours, and the unwanted stops of the last hour, by their age. */
+  keep(now: number): { readonly strip?: KeptStrip; readonly unwantedStops?: readonly KeptStop[] } {
+    const stops = this.unwantedStops(now).map((stop) => keepStop(stop, now));
+    const unwantedStops = stops.length === 0 ? undefined : stops;
+    if (this.#stripStep === NO_STEP) return { unwantedStops };
+    this.#countTo(now);
+    const { strip } = this.#rings;
+    const end = this.#stripStep;
+    const steps = packSteps(STRIP_POINTS, KEPT_RINGS, (ring, step) =>
+      strip.read(this.#place, ring, end - STRIP_POINTS + 1 + step),
+    );
+    return { unwantedStops, strip: { ago: Math.round(now - end * STRIP_STEP_MS), steps } };
+  }
+
+  /** Restores what was kept at an instant before this one; nothing is known of the time between. */
+  restore({ strip, unwantedStops = [] }: ReturnType<ServerHistory['keep']>, at: number, now: number): void {
+    this.#unwanted = unwantedStops.map((stop) => restoreStop(stop, at));
+    if (strip === undefined) return;
+    this.#countTo(now);
+    // The steps of the exporter before began at other instants.
+    const newest = Math.min(Math.round((at - strip.ago) / STRIP_STEP_MS), this.#stripStep);
+    const shift = newest - STRIP_POINTS + 1;
+    unpackSteps(strip.steps, STRIP_POINTS, KEPT_RINGS, (ring, step, value) => {
+      const to = shift + step;
+      if (value > 0 && to > this.#stripStep - STRIP_POINTS)
+        this.#rings.strip.write(this.#place, ring, to, Math.min(value, STRIP_STEP_MS / SECOND_MS + 1));
+    });
   }
 
   /** The states of the last two hours, in the form of `stripText`; empty before the first. */
@@ -376,11 +411,15 @@ export class ServerHistory {
   }
 }
 
-function shown({ at, state, reason, exitCode }: Change, clock: Pick<Clock, 'toUnixMs'>): StateChange {
+function shown(
+  { at, state, reason, exitCode, whileDown }: Change,
+  clock: Pick<Clock, 'toUnixMs'>,
+): StateChange {
   return {
     timestamp_seconds: Math.round(clock.toUnixMs(at) / SECOND_MS),
     state,
     reason,
     exit_code: exitCode,
+    while_exporter_down: whileDown,
   };
 }

@@ -1,14 +1,16 @@
-import type {
-  BackupsReading,
-  CollectionStatus,
-  LastStop,
-  QueryReading,
-  RecentHistory,
-  SchedulesReading,
-  ServerReading,
-  ShownStop,
-  Snapshot,
-  SocketState,
+import type { KeptServer } from '../domain/kept.ts';
+import {
+  type BackupsReading,
+  type CollectionStatus,
+  type LastStop,
+  NO_STOPS,
+  type QueryReading,
+  type RecentHistory,
+  type SchedulesReading,
+  type ServerReading,
+  type ShownStop,
+  type Snapshot,
+  type SocketState,
 } from '../domain/reading.ts';
 import {
   type BlockedReason,
@@ -35,6 +37,7 @@ import {
   type Seen,
   type Stop,
 } from './power.ts';
+import { isOtherRun, keepPower, keepUptime, restorePower } from './restart.ts';
 import { type NetworkCounter, ServerHistory } from './server-history.ts';
 import { logStop } from './server-log.ts';
 import { ServerSamples } from './server-samples.ts';
@@ -69,6 +72,10 @@ export class ServerRecord implements ServerReading {
   #history: ServerHistory | undefined;
   readonly #context: StopContext | undefined;
   #cancelDecision: Cancel | undefined;
+  /** What was kept before a restart of the exporter, until the first sample after it; its instants are relative to `at`. */
+  #kept: { readonly server: KeptServer; readonly at: number } | undefined;
+  /** No scrape has shown the server since then, so Prometheus still has the counters of before. */
+  #isUnscraped = false;
 
   constructor(target: ServerTarget, staleness: Staleness, context?: StopContext) {
     this.target = target;
@@ -208,6 +215,43 @@ export class ServerRecord implements ServerReading {
     };
   }
 
+  scraped(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot {
+    const snapshot = this.snapshot(now, clock);
+    if (!this.#isUnscraped) return snapshot;
+    this.#isUnscraped = false;
+    return { ...snapshot, starts_total: 0, stops: NO_STOPS };
+  }
+
+  /** What a restarted exporter has to know of the server; undefined while nothing is. */
+  keep(now: number, clock: Pick<Clock, 'toUnixMs'>): KeptServer | undefined {
+    const { target } = this;
+    const id = target.uuid ?? target.id;
+    // Without a sample, there is nothing new.
+    if (this.#kept !== undefined) return { ...this.#kept.server, id };
+    const power = keepPower(this.#power, now);
+    const history = this.#history?.keep(now);
+    if (power === undefined && history === undefined) return undefined;
+    return {
+      panel: target.panel,
+      id,
+      seenAt: Math.round(clock.toUnixMs(now)),
+      power,
+      uptime: this.#samples && keepUptime(this.#samples.newest, now),
+      ...history,
+    };
+  }
+
+  /** Continues with what was kept before a restart of the exporter; for a server of which nothing is known yet. */
+  restore(server: KeptServer, clock: Pick<Clock, 'now' | 'toUnixMs'>): void {
+    const now = clock.now();
+    // If the system clock was set back, it was kept just now, as far as it shows.
+    const at = Math.min(server.seenAt - clock.toUnixMs(0), now);
+    this.#kept = { server, at };
+    this.#isUnscraped = true;
+    if (server.power !== undefined) this.#power = restorePower(server.power, at);
+    this.#past.restore(server, at, now);
+  }
+
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory {
     return this.#past.read(now, this.isFresh(now), clock);
   }
@@ -295,9 +339,10 @@ export class ServerRecord implements ServerReading {
   #accept(next: Sample): void {
     const samples = (this.#samples ??= new ServerSamples());
     const order = samples.order(next, this.#power);
-    const restarted = order === 'restarted';
     if (order === 'older') return;
     const { state, source, receivedAt: at, measuredFrom, uptimeMs } = next;
+    const restarted = order === 'restarted' || (this.#kept !== undefined && this.#isOtherRun(next));
+    if (this.#kept !== undefined) this.#kept = undefined;
     if (state !== undefined && source !== undefined && isNews(this.#power, next, restarted)) {
       this.#see({ seen: 'state', at, state, source, uptimeMs, measuredFrom, restarted });
     }
@@ -306,6 +351,12 @@ export class ServerRecord implements ServerReading {
     const saturatedMs = samples.cpuSaturatedMs - cpuSaturatedMs;
     const players = this.#shownQuery(at)?.players;
     this.#past.sampled(samples.newest, this.state, this.#isDown(at), this.#stalenessMs, players, saturatedMs);
+  }
+
+  /** Is the first sample after a restart of the exporter of another run than the last one before it? */
+  #isOtherRun(next: Sample): boolean {
+    const kept = this.#kept;
+    return kept?.server.uptime !== undefined && isOtherRun(kept.server.uptime, kept.at, next);
   }
 
   #tell(stop: Stop): void {
@@ -353,6 +404,7 @@ function unixSeconds(monotonicMs: number, originMs: number): number {
   return Math.round(originMs + monotonicMs) / 1_000;
 }
 
-function stopOf({ at, reason, exitCode }: LastStop, originMs: number): ShownStop {
-  return { timestamp_seconds: unixSeconds(at, originMs), reason, exit_code: exitCode };
+function stopOf({ at, reason, exitCode, whileDown }: LastStop, originMs: number): ShownStop {
+  const stop = { timestamp_seconds: unixSeconds(at, originMs), reason, exit_code: exitCode };
+  return whileDown ? { ...stop, while_exporter_down: whileDown } : stop;
 }

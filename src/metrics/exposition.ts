@@ -121,7 +121,7 @@ export function* renderFleet(
   const labels: string[] = [];
   for (const [index, reading] of fleet.servers().entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
-    snapshots.push(reading.snapshot(now, clock));
+    snapshots.push(reading.scraped(now, clock));
     labels.push(serverLabels(reading.target));
   }
   for (const family of SERVER_FAMILIES) {

@@ -40,10 +40,14 @@ export interface ServeOptions extends RunOptions {
 
 const folders: string[] = [];
 
+/** Tests share a working directory, so nothing is kept there unless a test names a folder. */
+const STORAGE = '--storage.path';
+
 /** Runs the built program. */
 export function runProgram(args: readonly string[], options: RunOptions = {}): RunningProcess {
   if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run "npm run build" first');
-  return launch(process.execPath, [...(options.nodeFlags ?? PATIENT_STOP), CLI, ...args], options);
+  const flags = args[0] === 'serve' && !args.some((arg) => arg.startsWith(STORAGE)) ? [`${STORAGE}=`] : [];
+  return launch(process.execPath, [...(options.nodeFlags ?? PATIENT_STOP), CLI, ...args, ...flags], options);
 }
 
 /** Runs the built program with a configuration, on a free port of the loopback interface. */

@@ -47,6 +47,7 @@ export function readingOf(
     status: { condition, ...(blocked && { blocked }), ...(problem && { problem }) },
     socketState: socketState ?? (condition === 'streaming' ? 'streaming' : 'none'),
     snapshot: () => snapshot,
+    scraped: () => snapshot,
     history: () => history,
     strip: () => strip,
   };

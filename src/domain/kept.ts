@@ -1,0 +1,57 @@
+// What is kept of a server over a restart of the exporter, as plain data.
+import type { StopReason } from './reading.ts';
+import type { SampleSource, ServerState } from './server.ts';
+
+/** A stop, by its age. */
+export interface KeptStop {
+  readonly ago: number;
+  readonly reason: StopReason;
+  readonly exitCode?: number | undefined;
+  /** It happened while the exporter was not running. */
+  readonly whileDown?: true | undefined;
+}
+
+/** What is known of a server's power, by the names of `Power`; instants by their age. Absent if unknown. */
+export interface KeptPower {
+  readonly state: ServerState;
+  readonly sinceAgo: number;
+  readonly startedAgo?: number | undefined;
+  readonly offSeenFromAgo?: number | undefined;
+  readonly exitedAgo?: number | undefined;
+  readonly diskFullAgo?: number | undefined;
+  readonly owesStart?: true | undefined;
+  readonly isExpected?: boolean | undefined;
+  readonly isRestartAborted?: true | undefined;
+  readonly lastExitCode?: number | undefined;
+  readonly lastStop?: KeptStop | undefined;
+}
+
+/** The uptime in a server's newest sample. */
+export interface KeptUptime {
+  readonly uptimeMs: number;
+  readonly source: SampleSource;
+  readonly receivedAgo: number;
+  readonly measuredFromAgo: number;
+}
+
+/** The states of a server in the last two hours. */
+export interface KeptStrip {
+  /** When the newest step began. */
+  readonly ago: number;
+  /** The steps, as the history of a server writes them. */
+  readonly steps: string;
+}
+
+/** What is kept of one server. Ages are whole milliseconds before `seenAt`. */
+export interface KeptServer {
+  readonly panel: string;
+  /** The UUID, or the configured id as long as that is unknown. */
+  readonly id: string;
+  /** When this was known, in Unix milliseconds. */
+  readonly seenAt: number;
+  readonly power?: KeptPower | undefined;
+  readonly uptime?: KeptUptime | undefined;
+  /** Of the last hour, oldest first. */
+  readonly unwantedStops?: readonly KeptStop[] | undefined;
+  readonly strip?: KeptStrip | undefined;
+}

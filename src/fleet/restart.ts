@@ -1,0 +1,86 @@
+// Carries what is known of a server's power over a restart of the exporter.
+import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
+import type { LastStop } from '../domain/reading.ts';
+import type { Sample } from '../domain/server.ts';
+import { POLL_CACHE_MS } from '../panel/dialect.ts';
+import { explain, NOTHING_SEEN, type Power, START_JITTER_MS, type Stop } from './power.ts';
+import { compareObservations, type Observation } from './server-samples.ts';
+
+/** The power as of this instant, by ages; undefined if nothing is known. A stop that is pending has no known reason. */
+export function keepPower(power: Power, at: number): KeptPower | undefined {
+  const decided =
+    power.pending.length === 0 ? power : explain([{ seen: 'time', at: Number.POSITIVE_INFINITY }], power);
+  const { known, since, lastStop } = decided;
+  if (known === 'unknown') return undefined;
+  const ago = (instant: number) => (Number.isFinite(instant) ? Math.round(at - instant) : undefined);
+  return {
+    state: known,
+    sinceAgo: Math.round(at - since),
+    startedAgo: ago(decided.startedAt),
+    offSeenFromAgo: ago(decided.offSeenFrom),
+    exitedAgo: ago(decided.exitedAt),
+    diskFullAgo: ago(decided.diskFullAt),
+    owesStart: decided.owesStart || undefined,
+    isExpected: decided.isExpected,
+    isRestartAborted: decided.isRestartAborted || undefined,
+    lastExitCode: decided.lastExitCode,
+    lastStop: lastStop && keepStop(lastStop, at),
+  };
+}
+
+/** The power as it was kept at this instant: whatever comes next follows a gap, in which the exporter was not running. */
+export function restorePower(kept: KeptPower, at: number): Power {
+  const { state, lastStop } = kept;
+  const instant = (ago: number | undefined, unknown = Number.NEGATIVE_INFINITY) =>
+    ago === undefined ? unknown : at - ago;
+  return {
+    ...NOTHING_SEEN,
+    state,
+    known: state,
+    since: at - kept.sinceAgo,
+    isRestored: true,
+    startedAt: instant(kept.startedAgo),
+    offSeenFrom: instant(kept.offSeenFromAgo),
+    exitedAt: instant(kept.exitedAgo, Number.NaN),
+    diskFullAt: instant(kept.diskFullAgo),
+    owesStart: kept.owesStart === true,
+    isExpected: kept.isExpected,
+    isRestartAborted: kept.isRestartAborted === true,
+    lastExitCode: kept.lastExitCode,
+    lastStop: lastStop && restoreDecided(lastStop, at),
+  };
+}
+
+export function keepStop({ at: stoppedAt, reason, exitCode, whileDown }: LastStop, at: number): KeptStop {
+  return { ago: Math.round(at - stoppedAt), reason, exitCode, whileDown };
+}
+
+export function restoreStop({ ago, reason, exitCode, whileDown }: KeptStop, at: number): LastStop {
+  return { at: at - ago, reason, exitCode, whileDown };
+}
+
+/** Nothing explains it further. */
+function restoreDecided(kept: KeptStop, at: number): Stop {
+  const stop = restoreStop(kept, at);
+  return { ...stop, run: 0, seen: 'after a gap', words: [], wordsAt: stop.at };
+}
+
+/** The uptime in a sample; undefined if it has none. */
+export function keepUptime(
+  { uptimeMs, source, receivedAt, measuredFrom }: Sample,
+  at: number,
+): KeptUptime | undefined {
+  if (source === undefined || !(uptimeMs > 0)) return undefined;
+  const [receivedAgo, measuredFromAgo] = [Math.round(at - receivedAt), Math.round(at - measuredFrom)];
+  return { uptimeMs, source, receivedAgo, measuredFromAgo };
+}
+
+/** Is the first sample after a restart of the exporter of another run than the uptime that was kept before it? */
+export function isOtherRun(kept: KeptUptime, at: number, next: Observation): boolean {
+  const { uptimeMs, source, receivedAgo, measuredFromAgo } = kept;
+  const [receivedAt, measuredFrom] = [at - receivedAgo, at - measuredFromAgo];
+  const before = { state: undefined, uptimeMs, source, receivedAt, measuredFrom };
+  if (compareObservations(before, next) === 'restarted') return true;
+  // Whatever happened to the system clock meanwhile. A response of the resources endpoint may be older than the last sample.
+  return next.uptimeMs > 0 && uptimeMs - next.uptimeMs > POLL_CACHE_MS + START_JITTER_MS;
+}

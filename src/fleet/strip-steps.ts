@@ -1,0 +1,55 @@
+// Packs the steps of a server's strip into a short text.
+
+/** Values are below this; a byte from it on repeats the value before it, once more for each step above. */
+const REPEAT = 128;
+
+/** The values of each ring over all steps, as base64; runs of the same value take two bytes. */
+export function packSteps(
+  steps: number,
+  rings: readonly number[],
+  read: (ring: number, step: number) => number,
+): string {
+  const bytes: number[] = [];
+  let [latest, repeats] = [-1, 0];
+  const end = () => {
+    if (repeats > 0) bytes.push(REPEAT + repeats - 1);
+    repeats = 0;
+  };
+  for (const ring of rings) {
+    for (let step = 0; step < steps; step += 1) {
+      const value = Math.min(read(ring, step), REPEAT - 1);
+      if (value === latest && repeats < REPEAT) {
+        repeats += 1;
+        continue;
+      }
+      end();
+      bytes.push(value);
+      latest = value;
+    }
+  }
+  end();
+  return Buffer.from(bytes).toString('base64');
+}
+
+/** Calls `write` with each value of such a text; a text that is too short ends early, and what is too long is ignored. */
+export function unpackSteps(
+  text: string,
+  steps: number,
+  rings: readonly number[],
+  write: (ring: number, step: number, value: number) => void,
+): void {
+  let [at, latest] = [0, 0];
+  const add = (value: number) => {
+    const ring = rings[Math.floor(at / steps)];
+    if (ring !== undefined) write(ring, at % steps, value);
+    at += 1;
+  };
+  for (const byte of Buffer.from(text, 'base64')) {
+    if (byte < REPEAT) {
+      latest = byte;
+      add(latest);
+    } else {
+      for (let times = byte - REPEAT; times >= 0; times -= 1) add(latest);
+    }
+  }
+}

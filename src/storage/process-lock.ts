@@ -1,0 +1,111 @@
+// A lock on a path that ends with its process: a Unix socket in the file system, on which only the owner listens.
+import { createHash } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { relative, resolve } from 'node:path';
+
+/** Longer paths of sockets would be cut off without an error: the system's limit is 107 bytes, 103 on macOS. */
+const MAX_SOCKET_PATH = 103;
+
+/** How often a socket that nobody listens on is replaced before somebody else is assumed to be faster. */
+const ATTEMPTS = 3;
+
+/**
+ * Keeps other processes on this machine, in whatever container, from locking the same path, which is then a socket. Processes on other
+ * machines, which may share a network file system, don't see it.
+ */
+export class ProcessLock {
+  readonly #path: string;
+  #server: Server | undefined;
+  #inode: bigint | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Takes the lock, or checks that nobody has replaced the socket; false if another process holds the lock.
+   *
+   * @throws Error if the file system can't have a socket there, or the path is too long for one
+   */
+  async hold(): Promise<boolean> {
+    const address = socketAddress(this.#path);
+    if (this.#server !== undefined) {
+      if (await this.#isOwn()) return true;
+      if (await hasListener(address)) return false;
+      await close(this.#server);
+      this.#server = undefined;
+    }
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      this.#server = await listen(address);
+      if (this.#server !== undefined) {
+        // Two processes that replace the same abandoned socket at once may both succeed: the next check shows whose is left.
+        this.#inode = await inodeOf(this.#path);
+        return true;
+      }
+      if (await hasListener(address)) return false;
+      // Left behind by a process that was killed.
+      await rm(this.#path, { force: true });
+    }
+    return false;
+  }
+
+  /** Ends the lock; without it, it ends with the process. */
+  async release(): Promise<void> {
+    // The socket's path is removed with it.
+    if (this.#server !== undefined && (await this.#isOwn())) await close(this.#server);
+    this.#server = undefined;
+  }
+
+  async #isOwn(): Promise<boolean> {
+    return (await inodeOf(this.#path)) === this.#inode;
+  }
+}
+
+/** Undefined without a file; Windows has none for a named pipe. */
+async function inodeOf(path: string): Promise<bigint | undefined> {
+  return (await stat(path, { bigint: true }).catch(() => undefined))?.ino;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((done) => {
+    server.close(() => done());
+  });
+}
+
+function socketAddress(path: string): string {
+  const absolute = resolve(path);
+  // A named pipe, which also ends with its process.
+  if (process.platform === 'win32')
+    return `\\\\.\\pipe\\gameserver-exporter-${createHash('sha256').update(absolute).digest('hex')}`;
+  const near = relative('', absolute);
+  const shortest = near.length < absolute.length ? near : absolute;
+  if (Buffer.byteLength(shortest) <= MAX_SOCKET_PATH) return shortest;
+  throw Object.assign(new Error('path too long for a socket'), { code: 'ENAMETOOLONG' });
+}
+
+/** Undefined if the address is in use. */
+function listen(address: string): Promise<Server | undefined> {
+  return new Promise((done, fail) => {
+    // That the connection succeeds is all that anybody wants to know.
+    const server = createServer((connection) => connection.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? done(undefined) : fail(error),
+    );
+    server.listen(address, () => done(server.unref()));
+  });
+}
+
+function hasListener(address: string): Promise<boolean> {
+  return new Promise((done) => {
+    const connection = connect(address);
+    connection.once('connect', () => {
+      connection.destroy();
+      done(true);
+    });
+    // Any other error, such as a missing permission, shows nothing about the owner, so it is assumed to live.
+    connection.once('error', ({ code }: NodeJS.ErrnoException) =>
+      done(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
+    );
+  });
+}

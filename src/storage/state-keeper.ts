@@ -1,0 +1,238 @@
+// Keeps what is known of the servers in a file, so that a restarted exporter continues with it.
+import { mkdir, readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KeptServer } from '../domain/kept.ts';
+import { counted } from '../domain/sentences.ts';
+import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import { type Clock, formatDuration, type Repeat, repeat } from '../domain/time.ts';
+import { ProcessLock } from './process-lock.ts';
+import { type ReadState, readStateText, stateText } from './state-text.ts';
+import { writeWhole } from './whole-file.ts';
+
+const INTERVAL_MS = 60_000;
+
+/** A server that hasn't been found again for this long is gone. */
+const FORGOTTEN_AFTER_MS = 86_400_000;
+
+/** More than 50,000 servers, the most that are monitored, take. */
+const MAX_BYTES = 64 * 1_048_576;
+
+/** The clock was set back by at least this much. */
+const SET_BACK_MS = 5_000;
+
+const OFF = 'or turn this off with --storage.path= (empty)';
+const WRITABLE = `set --storage.path to a folder that the exporter can write, ${OFF}`;
+
+interface KeeperOptions {
+  /** The folder, which is created if it is missing. */
+  readonly folder: string;
+  /** The number of the shard, whose file no other one uses. */
+  readonly shard: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Where the servers are read from that are kept. */
+export interface KeptSource {
+  keep(): Iterable<KeptServer>;
+  /** The panels of the configuration; what is kept of others is forgotten. */
+  panels(): readonly { readonly name: string }[];
+}
+
+/** The state file of one exporter. Whatever happens to it, the exporter runs: at worst, nothing is kept, and a warning says why. */
+export class StateKeeper {
+  readonly #options: KeeperOptions;
+  readonly #file: string;
+  readonly #lock: ProcessLock;
+  /** What was kept of servers that haven't been found again, by panel and short id. */
+  readonly #kept = new Map<string, KeptServer>();
+  #source: KeptSource | undefined;
+  #writes: Repeat | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  /** The last warning, so that it isn't repeated every minute. */
+  #problem: string | undefined;
+
+  private constructor(options: KeeperOptions) {
+    this.#options = options;
+    const name = join(options.folder, `state-${options.shard}`);
+    this.#file = name;
+    this.#lock = new ProcessLock(`${name}.lock`);
+  }
+
+  /** Reads what was kept, if anything. Never rejects. */
+  static async open(options: KeeperOptions): Promise<StateKeeper> {
+    const keeper = new StateKeeper(options);
+    const mayWrite = await keeper.#prepare();
+    await keeper.#read(mayWrite);
+    return keeper;
+  }
+
+  /** What was kept of a server; only once, because it ages. */
+  take(target: ServerTarget): KeptServer | undefined {
+    const key = keyOf(target);
+    const kept = this.#kept.get(key);
+    if (kept === undefined || !isSameServer(kept, target)) return undefined;
+    this.#kept.delete(key);
+    return kept;
+  }
+
+  /** Writes the servers of this source every minute from now on. */
+  start(source: KeptSource): void {
+    this.#source = source;
+    let isFirst = true;
+    this.#writes = repeat(this.#options.clock, async () => {
+      if (!isFirst) await this.#write();
+      isFirst = false;
+      return INTERVAL_MS;
+    });
+  }
+
+  /** Writes a last time. Never rejects. */
+  async stop(): Promise<void> {
+    this.#writes?.stop();
+    await this.#write();
+    await this.#lock.release();
+  }
+
+  /** One write after the other. */
+  #write(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#writeNow());
+    return this.#writing;
+  }
+
+  async #writeNow(): Promise<void> {
+    const source = this.#source;
+    if (source === undefined || !(await this.#prepare())) return;
+    try {
+      await writeWhole(this.#file, stateText(this.#all(source)));
+      this.#works();
+    } catch (error) {
+      this.#warn(reasonOf(error), WRITABLE);
+    }
+  }
+
+  /** The servers as they are now, and those of which nothing has been seen since the start. */
+  *#all(source: KeptSource): Generator<KeptServer, void, void> {
+    const { clock } = this.#options;
+    yield* source.keep();
+    const panels = new Set(source.panels().map(({ name }) => name));
+    const oldest = clock.toUnixMs(clock.now()) - FORGOTTEN_AFTER_MS;
+    for (const [key, kept] of this.#kept) {
+      if (panels.has(kept.panel) && kept.seenAt >= oldest) yield kept;
+      else this.#kept.delete(key);
+    }
+  }
+
+  /** Whether the folder exists, and no other exporter writes the file. */
+  async #prepare(): Promise<boolean> {
+    try {
+      await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      this.#warn(reasonOf(error), WRITABLE);
+      return false;
+    }
+    try {
+      if (await this.#lock.hold()) return true;
+      this.#warn('another exporter uses it', `give each exporter its own --storage.path, ${OFF}`);
+      return false;
+    } catch (error) {
+      // Not every file system can have sockets. Without a lock, two exporters would only replace each other's whole files.
+      if (!UNWRITABLE.has(codeOf(error))) return true;
+      this.#warn(reasonOf(error), WRITABLE);
+      return false;
+    }
+  }
+
+  async #read(mayWrite: boolean): Promise<void> {
+    const { log, clock } = this.#options;
+    let read: ReadState;
+    try {
+      const { size } = await stat(this.#file);
+      read = size > MAX_BYTES ? { problem: 'damaged' } : readStateText(await readFile(this.#file, 'utf8'));
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') this.#warn(reasonOf(error), WRITABLE);
+      return;
+    }
+    if ('problem' in read) {
+      await this.#setAside(read.problem, mayWrite);
+      return;
+    }
+    const { servers } = read;
+    const latest = servers.reduce((most, { seenAt }) => Math.max(most, seenAt), 0);
+    const age = clock.toUnixMs(clock.now()) - latest;
+    for (const kept of servers) this.#kept.set(keyOf(kept), kept);
+    const fields = { file: this.#file, servers: servers.length };
+    if (age < -SET_BACK_MS) {
+      log.warn(
+        fields,
+        `state in ${this.#file} is from ${formatDuration(Math.round(-age / 1_000) * 1_000)} in the future: using it as if it were from now; check the system clock`,
+      );
+    } else {
+      log.info(fields, `continuing with the state of ${counted(servers.length, 'server')} in ${this.#file}`);
+    }
+  }
+
+  /** Keeps a file that can't be read under another name, so that it isn't replaced. */
+  async #setAside(problem: string, mayWrite: boolean): Promise<void> {
+    const other = `${this.#file}.${problem === 'damaged' ? 'damaged' : 'later'}`;
+    const isAside =
+      mayWrite &&
+      (await rename(this.#file, other).then(
+        () => true,
+        () => false,
+      ));
+    const { log } = this.#options;
+    const advice =
+      problem === 'damaged'
+        ? 'check the disk if this happens again'
+        : 'to use it, install the version of the exporter that wrote it, and rename it back';
+    const where = isAside ? `; it is now ${other}` : '';
+    log.warn(
+      { file: this.#file },
+      `state file ${this.#file} is ${problem}: starting without it${where}; ${advice}`,
+    );
+  }
+
+  #warn(reason: string, advice: string): void {
+    if (reason === this.#problem) return;
+    this.#problem = reason;
+    const { log, folder } = this.#options;
+    log.warn({ folder }, `state can't be kept in ${folder}: ${reason}, so a restart forgets it; ${advice}`);
+  }
+
+  #works(): void {
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
+    const { log, folder } = this.#options;
+    log.info({ folder }, `state is kept in ${folder} again`);
+  }
+}
+
+function keyOf(server: Pick<KeptServer, 'panel' | 'id'>): string {
+  return JSON.stringify([server.panel, identityOf(server)]);
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+}
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  return REASONS[code] ?? code;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file has this name',
+  EISDIR: 'the state file is a folder',
+  EIO: 'the disk reports an error',
+};
+
+/** With any other error of a socket, the folder may still be writable. */
+const UNWRITABLE = new Set(['EACCES', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOENT', 'ENOTDIR', 'EIO']);
