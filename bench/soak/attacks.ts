@@ -8,7 +8,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { hashSync } from 'bcryptjs';
-import { PasswordFlood } from '../../test/support/password-flood.ts';
 import { configText } from '../fleet/config-text.ts';
 import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
@@ -18,6 +17,7 @@ import { percentile } from '../report/statistics.ts';
 import { markdownTable } from '../report/table.ts';
 import type { VisitorProgram } from '../visitors/visitor.ts';
 import type { HostilePanelProgram } from './hostile-panel.ts';
+import { PasswordFlood } from './password-flood.ts';
 import { slope } from './slope.ts';
 
 const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));

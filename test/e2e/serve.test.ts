@@ -41,7 +41,7 @@ describe('logs', () => {
   const UNREACHABLE = /panel main \(.*\): unreachable/;
 
   /** A panel is down after two failed rounds of calls, which are 15 seconds apart. */
-  const nodeFlags = acceleratedNode(10, Date.now());
+  const nodeFlags = acceleratedNode(10);
 
   it('are JSON unless they go to a terminal', async () => {
     const { process } = await serveProgram({ yaml: YAML, nodeFlags });

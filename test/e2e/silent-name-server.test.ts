@@ -81,7 +81,7 @@ async function serve(yaml: string) {
     '-c',
     `${mounts.join(' && ')} && exec "$0" "$@"`,
     process.execPath,
-    ...acceleratedNode(SLOW, Date.now()),
+    ...acceleratedNode(SLOW),
     CLI,
     'serve',
     '--config',

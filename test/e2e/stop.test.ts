@@ -36,7 +36,7 @@ const serve = (flags: readonly string[] = []) =>
   serveProgram({
     yaml: configFor(panel, ['requests_per_minute: 6000']),
     flags,
-    nodeFlags: acceleratedNode(SLOW, Date.now()),
+    nodeFlags: acceleratedNode(SLOW),
   });
 
 async function expectStop({ process }: ServedProgram, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
@@ -110,7 +110,7 @@ describe('a scrape during a stop', () => {
   it('is not waited for after a second signal', async () => {
     const exporter = await serveProgram({
       yaml: manyServers(),
-      nodeFlags: acceleratedNode(SLOWER, Date.now()),
+      nodeFlags: acceleratedNode(SLOWER),
     });
     const socket = await slowScrape(exporter.url);
     socket.on('error', () => undefined);

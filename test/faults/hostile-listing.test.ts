@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { eventually } from '../support/eventually.ts';
 import { hostilePanel, startListingPanel } from '../support/hostile-listing.ts';
 import { endPrograms, serveProgram } from '../support/program.ts';
 
@@ -9,9 +9,8 @@ const GOOD_SERVERS = 20;
 const MAX_ADDED_BYTES = 250 * 1_048_576;
 const MAX_ADDED_LINES = 20;
 
-/** How long an exporter is watched without the hostile panel and after its server list, and the limit for reading that, in real milliseconds. */
-const WATCH_MS = 6_000;
-const WALK_MS = 40_000;
+/** How long an exporter is watched without the hostile panel and after its server list, in seconds of its own samples. */
+const WATCH_SECONDS = 6;
 
 let good: Simulator | undefined;
 
@@ -50,10 +49,11 @@ async function watched(panels: readonly string[], isEnd: (scraped: string) => bo
     mostBytes = Math.max(mostBytes, ...numbersIn(text, 'process_resident_memory_bytes', ''));
     return text;
   };
-  for (const giveUpAt = performance.now() + WALK_MS; performance.now() < giveUpAt; await delay(100))
-    if (isEnd(await scrape())) break;
-  for (const endsAt = performance.now() + WATCH_MS; performance.now() < endsAt; await delay(100))
-    await scrape();
+  await eventually(async () => expect(isEnd(await scrape())).toBe(true));
+  const sampledAt = async () =>
+    Math.min(...numbersIn(await scrape(), 'gameserver_last_sample_timestamp_seconds', 'panel="good"'));
+  const from = await sampledAt();
+  await eventually(async () => expect(await sampledAt()).toBeGreaterThan(from + WATCH_SECONDS));
   const scraped = await scrape();
   for (const name of ['gameserver_collection_streaming', 'gameserver_collection_up'])
     expect(numbersIn(scraped, name, 'panel="good"')).toEqual(all);

@@ -2,7 +2,7 @@
  * Flags that make Node run a program's clocks and timers faster, so that minutes of its life fit into a test without changing
  * any deadline. `originUnixMs` is the start of the acceleration: a `FastClock` created then shows the same time.
  */
-export function acceleratedNode(speed: number, originUnixMs: number): readonly string[] {
+export function acceleratedNode(speed: number, originUnixMs = Date.now()): readonly string[] {
   const script = `
     const { now } = performance;
     const wall = Date.now;

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { vi } from 'vitest';
+import { SystemClock } from '../../src/domain/time.ts';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { type Acceleration, acceleratedDuration, acceleratedRules } from './accelerated-alerting.ts';
 import { type AlertmanagerUnderTest, type Notification, startAlertmanager } from './alertmanager.ts';
+import { eventually } from './eventually.ts';
 import { startExporter } from './exporter.ts';
 import { configFile, runProgram } from './program.ts';
 import { type PrometheusUnderTest, startPrometheus } from './prometheus.ts';
@@ -15,6 +16,9 @@ const RULES = new URL('../../deploy/prometheus/rules/gameserver.yml', import.met
 const SCRAPE_INTERVAL = '15s';
 
 const MINUTE_MS = 60_000;
+
+/** Prometheus and Alertmanager have no other. */
+const MACHINE = new SystemClock();
 
 /**
  * Margin for conditions, in real milliseconds, in addition to the minutes of the chain; generous, because machines are
@@ -34,7 +38,7 @@ export class AlertChain {
   readonly #acceleration: Acceleration;
   readonly #time: TestTime;
   readonly #alertmanager: AlertmanagerUnderTest;
-  readonly #startedAt = performance.now();
+  readonly #startedAt = MACHINE.now();
   #exporter: RunningExporter;
 
   private constructor(parts: {
@@ -81,10 +85,10 @@ export class AlertChain {
 
   /** Minutes since the start, in the chain's time. */
   get minute(): number {
-    return this.minuteAt(performance.now());
+    return this.minuteAt(MACHINE.now());
   }
 
-  /** The chain's minute at an instant of `performance.now()`. */
+  /** The chain's minute at an instant of the machine's monotonic clock. */
   minuteAt(at: number): number {
     return ((at - this.#startedAt) * this.#acceleration.factor) / MINUTE_MS;
   }
@@ -108,8 +112,8 @@ export class AlertChain {
 
   /** Waits until a check passes, for at most this many of the chain's minutes. */
   until(minutes: number, check: () => void | Promise<void>): Promise<void> {
-    const timeout = (minutes * MINUTE_MS) / this.#acceleration.factor + LATE_MS;
-    return vi.waitFor(check, { timeout, interval: 50 });
+    const lateMinutes = (LATE_MS * this.#acceleration.factor) / MINUTE_MS;
+    return withinMinutes(() => this.minute, minutes + lateMinutes, check);
   }
 
   async stopExporter(): Promise<void> {
@@ -129,6 +133,25 @@ export class AlertChain {
   }
 }
 
+/** Waits until a check passes; rejects with its error once this many minutes have passed. */
+async function withinMinutes(
+  minute: () => number,
+  minutes: number,
+  check: () => void | Promise<void>,
+): Promise<void> {
+  const end = minute() + minutes;
+  const failure = await eventually(async () => {
+    try {
+      await check();
+      return undefined;
+    } catch (error) {
+      if (minute() < end) throw error;
+      return { error };
+    }
+  });
+  if (failure !== undefined) throw failure.error;
+}
+
 async function startObserving(
   panels: ReadonlyMap<string, Simulator>,
   { factor }: Acceleration,
@@ -139,7 +162,7 @@ async function startObserving(
   if (factor > 1) {
     const clock = time.clock();
     // Rules compare the exporter's timestamps with Prometheus' time, which isn't accelerated, and doesn't fall behind on a busy machine.
-    clock.toUnixMs = (monotonicMs) => Date.now() - (clock.now() - monotonicMs) / factor;
+    clock.toUnixMs = (monotonicMs) => MACHINE.toUnixMs(MACHINE.now()) - (clock.now() - monotonicMs) / factor;
     const exporter = await startExporter({ yaml, clock, port });
     return { port: Number(new URL(exporter.url).port), stop: () => exporter.stop() };
   }

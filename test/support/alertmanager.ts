@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { SystemClock } from '../../src/domain/time.ts';
 import { type Acceleration, acceleratedRouting } from './accelerated-alerting.ts';
 import { launch } from './process.ts';
 
@@ -29,7 +30,7 @@ export interface NotifiedAlert {
 
 /** The content of one webhook request. */
 export interface Notification {
-  /** When it arrived, as `performance.now()`. */
+  /** When it arrived, on the machine's monotonic clock. */
   readonly at: number;
   readonly receiver: string;
   readonly groupLabels: Labels;
@@ -100,11 +101,12 @@ interface Webhook {
 }
 
 async function listen(): Promise<Webhook> {
+  const clock = new SystemClock();
   const notifications: Notification[] = [];
   const server = createServer((request, response) => {
     const receive = async () => {
       const sent = JSON.parse(await text(request)) as Omit<Notification, 'at'>;
-      notifications.push({ ...sent, at: performance.now() });
+      notifications.push({ ...sent, at: clock.now() });
       response.end();
     };
     void receive();

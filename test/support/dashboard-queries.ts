@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { eventually } from './eventually.ts';
 import { type Chosen, type DashboardQuery, interpolate, type Timing } from './grafana.ts';
 
 /** One series of a response. */
@@ -49,9 +50,39 @@ export function labelValuesOf(url: string, label: string, series: string): Promi
   return answer(url, `label/${label}/values`, { 'match[]': series }, 'GET');
 }
 
-/** An instant, in Unix seconds, for which Prometheus has all samples and won't receive more. */
-export function settled(): number {
-  return Math.floor(Date.now() / 1_000) - 3;
+/** Checks each of these; the result has a line for each that fails, which begins with its name. */
+export async function failuresOf<Item>(
+  items: readonly (readonly [name: string, item: Item])[],
+  check: (item: Item) => unknown,
+): Promise<readonly string[]> {
+  const outcomes = items.map(async ([name, item]) => {
+    try {
+      await check(item);
+      return [];
+    } catch (error) {
+      return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
+    }
+  });
+  return (await Promise.all(outcomes)).flat();
+}
+
+/** Waits until the check has passed for each of these; the error has a line for each for which it never did. */
+export async function eventuallyEach<Item>(
+  items: readonly (readonly [name: string, item: Item])[],
+  check: (item: Item) => unknown,
+): Promise<void> {
+  expect(items).not.toEqual([]);
+  const left = new Set(items);
+  await eventually(async () => {
+    const failures = await failuresOf(
+      [...left].map((entry) => [entry[0], entry] as const),
+      async (entry) => {
+        await check(entry[1]);
+        left.delete(entry);
+      },
+    );
+    expect(failures).toEqual([]);
+  });
 }
 
 async function answer<Data>(

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 
-/** Real milliseconds after which a connect without a response counts as unanswered. */
-const UNANSWERED_MS = 30;
+/** Linux accepts one more. */
+const BACKLOG = 1;
 
 const SCRIPT = `
   const [port] = process.argv.slice(1);
   const server = require('node:net').createServer();
-  server.listen({ port: Number(port), host: '127.0.0.1', backlog: 1 }, () => process.stdout.write('listening'));`;
+  server.listen({ port: Number(port), host: '127.0.0.1', backlog: ${BACKLOG} }, () => process.stdout.write('listening'));`;
 
 /** A port that never responds to connects. */
 export interface DeafPort {
@@ -28,16 +28,11 @@ export async function startDeafPort(port: number): Promise<DeafPort> {
   await once(listener.stdout, 'data');
   listener.kill('SIGSTOP');
   const queue: Socket[] = [];
-  for (let answered = true; answered; ) {
+  while (!(await isFull(port))) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
     queue.push(socket);
-    const unanswered = async () => {
-      await delay(UNANSWERED_MS);
-      // A process that was held up looks at its sockets once more.
-      return setImmediate(false);
-    };
-    answered = await Promise.race([once(socket, 'connect').then(() => true), unanswered()]);
+    await once(socket, 'connect');
   }
   return {
     end: async () => {
@@ -47,4 +42,15 @@ export async function startDeafPort(port: number): Promise<DeafPort> {
       await ended;
     },
   };
+}
+
+/** Whether more connections wait for a listening port to accept them than its backlog, as the system counts them. */
+async function isFull(port: number): Promise<boolean> {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const line = (await readFile('/proc/net/tcp', 'utf8'))
+    .split('\n')
+    .find((line) => line.includes(` ${address} 00000000:0000 0A `));
+  const [, waiting] = / 0A [0-9A-F]{8}:([0-9A-F]{8}) /.exec(line ?? '') ?? [];
+  if (waiting === undefined) throw new Error(`nothing listens on port ${port}`);
+  return Number.parseInt(waiting, 16) > BACKLOG;
 }

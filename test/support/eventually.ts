@@ -1,3 +1,4 @@
+// Waits for conditions: the only file of the tests, besides those of clocks, that uses the machine's time.
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Real milliseconds after which a wait ends in any case: more than it takes beside twenty busy programs. */
@@ -21,4 +22,16 @@ export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
     }
     await delay(Math.max(CHECK_EVERY_MS, 4 * (performance.now() - checkedAt)));
   }
+}
+
+/** Does something every few real milliseconds until the returned function is called; nothing may depend on how often. */
+export function repeatedly(act: () => void, everyMs = CHECK_EVERY_MS): () => void {
+  const timer = setInterval(act, everyMs);
+  return () => clearInterval(timer);
+}
+
+/** Calls this after the longest wait, unless the returned function is called before. */
+export function afterLongestWait(giveUp: () => void): () => void {
+  const timer = setTimeout(giveUp, LONGEST_WAIT_MS);
+  return () => clearTimeout(timer);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FleetReading } from '../../src/domain/reading.ts';
+import { SystemClock } from '../../src/domain/time.ts';
 import { CONTENT_TYPE, renderFleet } from '../../src/metrics/exposition.ts';
 import { ManualClock } from './manual-clock.ts';
 import { READ_AT } from './readings.ts';
@@ -38,7 +39,8 @@ export async function serveExposition(text: string): Promise<ExpositionTarget> {
 /** The exporter's exposition of a fleet, followed by additional lines. */
 export function expositionOf(fleet: FleetReading, ...lines: readonly string[]): string {
   const clock = new ManualClock();
-  clock.unixOffsetMs = Date.now() - READ_AT;
+  const machine = new SystemClock();
+  clock.unixOffsetMs = machine.toUnixMs(machine.now()) - READ_AT;
   const build = 'gameserver_exporter_build_info{version="0.0.0",revision="0",nodeversion="v0"} 1';
   return [[...renderFleet(fleet, clock)].join('').trimEnd(), build, ...lines, ''].join('\n');
 }

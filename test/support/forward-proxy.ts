@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Certificate } from './certificates.ts';
+import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { startNameProxy } from './name-proxy.ts';
 import { OpenSockets } from './open-sockets.ts';
@@ -34,9 +34,6 @@ export interface ForwardProxy {
 
 /** Another program may take a port between finding it and using it. */
 const ATTEMPTS = 5;
-
-/** Real milliseconds between two checks whether it is listening. */
-const LOOK_EVERY_MS = 20;
 
 /** Starts a proxy on the loopback interface, with its own log and configuration. */
 export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
@@ -93,11 +90,13 @@ async function launchTinyproxy(
 
 /** Resolves with true once the port accepts connections, or with false once the process has ended. */
 async function listens(child: RunningProcess, port: number): Promise<boolean> {
-  const gone = child.ended.then(() => true);
-  for (;;) {
+  let isGone = false;
+  void child.ended.then(() => (isGone = true));
+  return eventually(async () => {
+    if (isGone) return false;
     if (await canConnect(port)) return true;
-    if (await Promise.race([gone, delay(LOOK_EVERY_MS, false)])) return false;
-  }
+    throw new Error(`nothing listens on port ${port}`);
+  });
 }
 
 function canConnect(port: number): Promise<boolean> {

@@ -1,8 +1,7 @@
 import { getEventListeners, getMaxListeners } from 'node:events';
 import { Server, Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { eventually, LONGEST_WAIT_MS } from './eventually.ts';
+import { eventually } from './eventually.ts';
 import type { TestClock } from './test-time.ts';
 
 /** A finished call may leave this many listeners on a signal that only it uses and that is freed with it. */
@@ -18,10 +17,9 @@ export function activeResources(): Readonly<Record<string, number>> {
 /** Waits until no more resources keep the process alive than before. */
 export async function expectResources(before: Readonly<Record<string, number>>): Promise<void> {
   const more = () => Object.entries(activeResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
-  const giveUpAt = performance.now() + LONGEST_WAIT_MS;
-  // Not vi.waitFor, because its own timers would be counted.
-  while (more().length > 0 && performance.now() < giveUpAt) await delay(10);
-  expect(more(), `more resources keep the process alive than before (${JSON.stringify(before)})`).toEqual([]);
+  const message = `more resources keep the process alive than before (${JSON.stringify(before)})`;
+  // The wait's own timer has fired when it checks, so it isn't counted.
+  await eventually(() => expect(more(), message).toEqual([]));
 }
 
 /** Asserts that the stopped exporter has left no timer, no socket to these ports, and no listener on its own port. */

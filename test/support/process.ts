@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { LONGEST_WAIT_MS } from './eventually.ts';
+import { afterLongestWait, LONGEST_WAIT_MS } from './eventually.ts';
 
 /** How a process ended. */
 export interface Ending {
@@ -108,7 +108,7 @@ function waitForOutput(
 ): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
-      clearTimeout(timer);
+      cancel();
       watchers.delete(look);
       act();
     };
@@ -119,7 +119,7 @@ function waitForOutput(
       if (match !== null) settle(() => resolve(match));
       else if (hasEnded()) giveUp('but the process ended');
     };
-    const timer = setTimeout(() => giveUp(`got none within ${LONGEST_WAIT_MS} ms`), LONGEST_WAIT_MS);
+    const cancel = afterLongestWait(() => giveUp(`got none within ${LONGEST_WAIT_MS} ms`));
     watchers.add(look);
     look();
   });

@@ -28,6 +28,8 @@ export interface PrometheusUnderTest {
   readonly log: string;
   /** The result of an instant query. */
   query(expression: string): Promise<readonly QueriedSeries[]>;
+  /** The last instant, in Unix seconds, for which it has all samples and all results of rules, and won't get more. */
+  settled(): Promise<number>;
   targets(): Promise<readonly ScrapeTarget[]>;
   /** The types that it knows for each metric, by name. */
   types(): Promise<ReadonlyMap<string, readonly string[]>>;
@@ -82,14 +84,22 @@ export async function startPrometheusWith(text: string, rules?: string): Promise
   const [, address = ''] = await process.printed(/msg="Listening on" address=(127\.0\.0\.1:\d+)/);
   await process.printed(/Server is ready/);
   const url = `http://${address}`;
+  const query = async (expression: string) => {
+    const answer = await ask<{ result: readonly VectorItem[] }>(url, 'query', { query: expression });
+    return answer.result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+  };
   return {
     url,
     get log() {
       return process.stderr;
     },
-    query: async (expression) => {
-      const answer = await ask<{ result: readonly VectorItem[] }>(url, 'query', { query: expression });
-      return answer.result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+    query,
+    settled: async () => {
+      const [scraped] = await query('min(timestamp(up))');
+      const { groups } = await ask<{ groups: readonly { lastEvaluation: string }[] }>(url, 'rules');
+      const evaluated = groups.map(({ lastEvaluation }) => Date.parse(lastEvaluation) / 1_000);
+      if (scraped === undefined) throw new Error('nothing has been scraped');
+      return Math.floor(Math.min(scraped.value, ...evaluated));
     },
     targets: async () =>
       (await ask<{ activeTargets: readonly ScrapeTarget[] }>(url, 'targets')).activeTargets,

@@ -1,4 +1,5 @@
 import { cpuMs } from './cpu-time.ts';
+import { repeatedly } from './eventually.ts';
 
 /**
  * Measures the longest turn of the event loop until the returned function is called, in milliseconds of processor time: a turn's
@@ -11,10 +12,10 @@ export function watchTurns(): () => number {
     longestMs = Math.max(longestMs, cpuMs() - before);
     before = cpuMs();
   };
-  const timer = setInterval(turn, 1);
+  const end = repeatedly(turn, 1);
   return () => {
     turn();
-    clearInterval(timer);
+    end();
     return longestMs;
   };
 }

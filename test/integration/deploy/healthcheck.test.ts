@@ -84,7 +84,7 @@ describe('the health check of the image', () => {
 
   it("reports a server that doesn't respond as unhealthy", async () => {
     const address = await listen(createServer(() => undefined));
-    expect(await check(address, acceleratedNode(10, Date.now()))).toEqual({
+    expect(await check(address, acceleratedNode(10))).toEqual({
       code: 1,
       stderr: `HEALTHCHECK_ADDRESS ${address}: no response within 4 s\n`,
     });

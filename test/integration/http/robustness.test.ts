@@ -7,7 +7,7 @@ import { SystemClock } from '../../../src/domain/time.ts';
 import { HELD_BYTES } from '../../../src/http/routes.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
 import { type Render, renderBody } from '../../../src/metrics/rendered-body.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, repeatedly } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { largeFleet } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
@@ -232,11 +232,11 @@ describe('incomplete requests', () => {
     await serve({ limits: FAST });
     const slow = await connect();
     slow.send('GET /metrics HTTP/1.1\r\n');
-    const drip = setInterval(() => slow.send('X-A: b\r\n'), 10);
+    const end = repeatedly(() => slow.send('X-A: b\r\n'));
     try {
       await eventually(() => expect(slow.closed).toBe(true));
     } finally {
-      clearInterval(drip);
+      end();
     }
   });
 

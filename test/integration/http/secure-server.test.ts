@@ -11,7 +11,7 @@ import { HttpServer, type HttpServerLimits, type Routes } from '../../../src/htt
 import { CIPHER_LIST } from '../../../src/http/web-config/load.ts';
 import type { TlsSettings, WebSettings, WebSettingsSource } from '../../../src/http/web-settings.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, repeatedly } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { PATIENT, RawClient, SCRAPE } from './raw-client.ts';
@@ -354,8 +354,7 @@ describe('a stream of events', () => {
         fetch: (request, served) => {
           const sent: { send?: () => void } = {};
           // The timer that writes is due before the one that closes, even if the machine is busy.
-          const writing = setInterval(() => sent.send?.(), 5);
-          ends.push(() => clearInterval(writing));
+          ends.push(repeatedly(() => sent.send?.(), 5));
           return endless(sent).fetch(request, served);
         },
       };

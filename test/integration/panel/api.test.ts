@@ -2,7 +2,7 @@ import { connect, createServer as createTcpServer, type Server, type Socket } fr
 import { afterEach, describe, expect, it } from 'vitest';
 import { PanelApi, type PanelApiOptions, PanelError } from '../../../src/panel/api.ts';
 import { Connections } from '../../../src/panel/transport.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, repeatedly } from '../../support/eventually.ts';
 import { sampleOf } from '../../support/samples.ts';
 import { selfSigned } from './certificate.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
@@ -229,8 +229,10 @@ describe('a call without a response', () => {
 
   it('ends at the deadline however slowly a body arrives', async () => {
     const server = await serve((response) => {
-      const drip = setInterval(() => response.write(' '), 10);
-      response.on('close', () => clearInterval(drip));
+      response.on(
+        'close',
+        repeatedly(() => response.write(' ')),
+      );
     });
     const { api } = apiOf(server.url, { requestTimeoutMs: 150 });
     expect(await causeOf(api.get('websocket', { id: 'ab' }, never()))).toBe('timeout');

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { networkTo } from '../../../src/query/network.ts';
 import { startDeafPort } from '../../support/deaf-port.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, repeatedly } from '../../support/eventually.ts';
 import {
   Answerer,
   bedrockPong,
@@ -75,8 +75,10 @@ function writeForever(connection: Socket, piece: Buffer | string): void {
 }
 
 function drip(connection: Socket): void {
-  const timer = setInterval(() => connection.write('\0'), 20);
-  connection.on('close', () => clearInterval(timer));
+  connection.on(
+    'close',
+    repeatedly(() => connection.write('\0')),
+  );
 }
 
 describe('a server', () => {

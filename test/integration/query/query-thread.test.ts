@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT } from '../../../src/build-info.ts';
 import { QueryThread } from '../../../src/query/thread.ts';
+import { repeatedly } from '../../support/eventually.ts';
 import {
   Answerer,
   type Incoming,
@@ -81,9 +82,9 @@ const ask = (server: Answerer, type = 'rust') => query({ ...targetOf(server), ty
 function watchMemory(): () => number {
   const before = process.memoryUsage.rss();
   let most = before;
-  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 5);
+  const end = repeatedly(() => (most = Math.max(most, process.memoryUsage.rss())), 5);
   return () => {
-    clearInterval(timer);
+    end();
     return most - before;
   };
 }

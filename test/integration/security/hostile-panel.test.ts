@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, repeatedly } from '../../support/eventually.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { pageData, pageFleet } from '../../support/page-data.ts';
@@ -126,8 +126,10 @@ const HINT = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 /** Sends interim responses for as long as the client reads. */
 function hintWithoutEnd(response: ServerResponse): void {
   const { socket } = response;
-  const more = setInterval(() => socket?.write(HINT.repeat(100)), 5);
-  socket?.once('close', () => clearInterval(more));
+  socket?.once(
+    'close',
+    repeatedly(() => socket.write(HINT.repeat(100)), 5),
+  );
 }
 
 beforeAll(async () => {

@@ -76,10 +76,12 @@ const idOf = (index: number) => index.toString(16).padStart(8, '0');
 
 const idIn = (url: string) => /[0-9a-f]{8}/.exec(url)?.[0] ?? '';
 
+let uptimeMs = 0;
+
 /** The uptime increases from one response to the next, as for a running server. */
 const stats = () =>
   '{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},' +
-  `"uptime":${Math.ceil(performance.now())},"state":"running","disk_bytes":1}`;
+  `"uptime":${(uptimeMs += 1_000)},"state":"running","disk_bytes":1}`;
 
 /** A frame of the node. */
 export const frame = (event: string, ...args: readonly unknown[]) => JSON.stringify({ event, args });

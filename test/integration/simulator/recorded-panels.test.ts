@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { SystemClock } from '../../../src/domain/time.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
 import { DEFAULT_SEED, startSimulator } from '../../../src/simulator/simulator.ts';
@@ -20,6 +21,7 @@ import {
 } from '../../support/recorded-panels.ts';
 import { ConsoleClient, credentials } from './console-client.ts';
 
+const clock = new SystemClock();
 let panel: Simulator | undefined;
 const clients: ConsoleClient[] = [];
 afterEach(async () => {
@@ -33,7 +35,7 @@ async function startAs(
   { settings, server, steps }: RecordedAnswer | RecordedDialogue,
 ): Promise<Simulator> {
   const servers = [{ ...simulator.server, ...server }] as never;
-  panel = await startSimulator({ statsIntervalMs: 20, ...simulator.settings, ...settings, servers });
+  panel = await startSimulator({ clock, statsIntervalMs: 20, ...simulator.settings, ...settings, servers });
   for (const step of steps) await take(panel, step);
   return panel;
 }
@@ -78,7 +80,7 @@ async function variablesOf(
   const key = createHash('sha256').update(`node token key ${DEFAULT_SEED}`).digest();
   const { uuid } = on.server('smp');
   const signed = (issuedAgoMs: number, lastsMs: number, permissions = ['*'], secret: Uint8Array = key) => {
-    const issuedAtMs = Date.now() - issuedAgoMs;
+    const issuedAtMs = clock.toUnixMs(clock.now()) - issuedAgoMs;
     return signToken(
       secret,
       { serverUuid: uuid, issuedAtMs, expiresAtMs: issuedAtMs + lastsMs },

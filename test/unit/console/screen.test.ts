@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Screen } from '../../../src/console/screen.ts';
 import { VirtualTerminal } from './virtual-terminal.ts';
 
 const ignore = () => undefined;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a screen of pipes', () => {
   it('reads its input line by line, also what came before it is requested', async () => {
