@@ -97,6 +97,9 @@ const DISK_FULL_MS = 90_000;
 /** A `stopping` this soon after `offline` was overtaken by it: the stop was requested. */
 const LATE_STOPPING_MS = 2_000;
 
+/** How many stops wait for an explanation at most, because each state looks at them, and a node may send any number of states. */
+const MAX_PENDING = 3;
+
 /** How long after `offline` the exporter waits for the daemon's words on a stop. */
 const WORDS_MS = 10_000;
 
@@ -227,7 +230,10 @@ function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = fa
   if (wasDiskFull) return decided(power, { ...stop, reason: 'disk_full' });
   if (wasStopping) return decided(power, { ...stop, reason: 'requested' });
   if (seen !== 'happening') return decided(power, stop);
-  return { ...power, pending: [...power.pending, stop] };
+  return decidedWhile(
+    { ...power, pending: [...power.pending, stop] },
+    ({ pending }) => pending.length > MAX_PENDING,
+  );
 }
 
 function afterWords(before: Power, words: DaemonWords, at: number): Power {

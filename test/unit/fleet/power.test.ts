@@ -219,6 +219,16 @@ describe('whether a server is expected to run', () => {
   });
 });
 
+it('at most three stops wait for their reasons, however many states a node sends', () => {
+  let power = after('');
+  for (let count = 0; count < 1_000; count += 1) {
+    power = explain([seen('0 offline'), seen('0 running')], power);
+    expect(power.pending.length).toBeLessThanOrEqual(3);
+  }
+  const { stops } = explain([{ seen: 'time', at: AT + LATER }], power);
+  expect(stops).toEqual({ ...NO_STOPS, unknown: 1_000 });
+});
+
 it('no stop is counted twice or forgotten, whatever a game prints', () => {
   const what = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...Object.keys(WORDS)) },
