@@ -90,6 +90,7 @@ function keepingHandler(): FrameHandler & { readonly last: Sample; lines: number
     stats(sample) {
       this.last.copy(sample);
     },
+    unreadable: () => undefined,
     status: () => undefined,
     authenticated: () => undefined,
     tokenEnding: () => undefined,

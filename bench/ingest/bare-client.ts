@@ -5,7 +5,7 @@ import { connect as connectPlain, type NetConnectOpts } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
-import { MAX_FRAME_BYTES } from '../../src/session/socket.ts';
+import { MAX_FRAME_BYTES } from '../../src/session/frame-reader.ts';
 import { type ProcessUsage, type UsageWindow, watchProcess } from '../fleet/process-usage.ts';
 import type { PanelAddress } from '../fleet/simulated-panel.ts';
 import { type Lateness, lateness } from './lateness.ts';

@@ -26,6 +26,7 @@ import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
 import type { SocketAccess } from '../session/session.ts';
 import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
+import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
 import { latestPorts } from './listed-ports.ts';
 import type { Shard } from './shard.ts';
 
@@ -354,6 +355,7 @@ export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveN
     tunnelFor: (url) => tunnelFor(url, panel.proxyUrl, proxyOptions),
     lookup: nodeLookup(guardedNames(policy, resolve), limits),
     tls: socketTls(panel.tls && nodeTls(panel.tls)),
+    unfinished: new UnfinishedBytes(),
   };
   return {
     codec,

@@ -144,6 +144,11 @@ export const NODE_CAUSES = {
     ],
   }),
   ...causes('node', PASSING, {
+    unreadable: [
+      'unreadable messages on the socket',
+      "The daemon, or a proxy in front of it, sends messages that aren't JSON.",
+      'Check that no proxy in front of the node changes frames. Then update the daemon, and check its log on the node.',
+    ],
     closed: [
       'socket closed',
       'The daemon was restarted, or a proxy in front of it closes sockets.',

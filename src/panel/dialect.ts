@@ -158,6 +158,8 @@ export type DecodedFrame = ServerMessage | { readonly bad: BadMessageKind };
 /** Receives what a frame contains; messages that a session doesn't act on are only counted. */
 export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
+  /** A text isn't JSON: to find that out takes longer than to read a message. */
+  unreadable(): void;
   /** A console line, passed as the raw frame because few lines are ever read. */
   consoleLine(frame: Buffer): void;
   /** The sample is valid only during the call. */

@@ -1,15 +1,25 @@
 import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { MIB } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
+import { UnfinishedBytes } from './unfinished-bytes.ts';
+
+const EMPTY = Buffer.alloc(0);
 
 /** All sockets read into this buffer, one after the other; whoever keeps something of a frame copies it. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The first bytes of frames (RFC 6455, section 5.2): a whole text message, a ping and a pong. */
+/** The first bytes of frames (RFC 6455, section 5.2): whole messages and their first fragments, a ping and a pong. */
 const TEXT = 0x81;
+const BINARY = 0x82;
+const TEXT_BEGINS = 0x01;
+const BINARY_BEGINS = 0x02;
 const PING = 0x89;
 const PONG = 0x8a;
+
+/** The bit of a message's last frame. */
+const FINAL = 0x80;
 
 /** The greatest length that a frame's second byte can hold; longer ones have it in the next two or eight bytes. */
 const MAX_SHORT = 125;
@@ -25,33 +35,62 @@ const READ_EVERY_MS = 250;
 /** More bytes between two such moments are read as they come, so that a flood isn't held up. */
 const MAX_WAITING_BYTES = 16 * 1024;
 
+/** A longer message is skipped without being kept: it contains nothing that the exporter needs. */
+export const MAX_MESSAGE_BYTES = 128 * 1024;
+
+/** A frame that is even longer is an attack or a fault, and ends the socket. */
+export const MAX_FRAME_BYTES = MIB;
+
+/** Any frame may arrive in pieces: up to this length, they don't count toward the panel's budget. */
+const OWN_BYTES = 4 * 1024;
+
 interface FrameReceiver {
   /**
-   * Receives a frame's content, which these bytes contain and which is valid only during the call. Returns whether what follows may
-   * wait a moment.
+   * Receives a frame's content, which these bytes contain and which is valid only during the call: the next read overwrites it.
+   * Returns whether what follows may wait a moment.
    */
   message(bytes: Buffer, isBinary: boolean, from: number, to: number): boolean;
+  /** A message was skipped because it is too long. */
+  oversize(): void;
 }
 
+/** What becomes of a frame. */
+type Kind = 'message' | 'control' | 'fragment' | 'too long' | 'for ws';
+
 /**
- * Delivers whole text messages straight from the bytes that were read. ws keeps the handshake, pings, pongs and every message of
- * which only a part has arrived; after any other frame, such as a close or an invalid one, it keeps the connection. ws and the
- * streams below it take longer for a short message than everything that the exporter does with it (bench/RESULTS.md).
+ * Delivers whole messages straight from the bytes that were read, and keeps only a bounded part of an unfinished one. ws keeps the
+ * handshake, and handles pings, pongs and fragments, which it gets as whole frames: it has an object for each piece of a frame. After any
+ * other frame, such as a close or an invalid one, it keeps the connection. ws and the streams below it take longer for a short
+ * message than everything that the exporter does with it (bench/RESULTS.md).
  */
 export class FrameReader {
   readonly #clock: Clock;
+  readonly #budget: UnfinishedBytes;
   #receiver: FrameReceiver | undefined;
   #socket: Socket | undefined;
-  /** How many of the next bytes are for ws. */
-  #forWs = Number.POSITIVE_INFINITY;
+  /** All bytes are for ws: during the handshake, and after a frame that only ws handles. */
+  #isForWs = true;
+  /** How many of the next bytes belong to a frame that is skipped. */
+  #toSkip = 0;
   /** The beginning of a frame whose length isn't known yet. */
   #beginning: Buffer | undefined;
+  /** An unfinished frame, how many bytes of it have arrived, and how many it has; none if that is 0. */
+  #unfinished = EMPTY;
+  #size = 0;
+  #length = 0;
+  /** ws has fragments of an unfinished message. */
+  #isFragmented = false;
+  /** How much of the budget the unfinished frame uses, and the fragments that ws has. */
+  #usedByFrame = 0;
+  #usedByFragments = 0;
   /** The bytes read since the server began to print, until the next moment at which such sockets are read. */
   #printed: number | undefined;
 
-  constructor(receiver: FrameReceiver, clock: Clock) {
+  /** `budget` is what the unfinished messages of the panel's sockets may occupy. */
+  constructor(receiver: FrameReceiver, clock: Clock, budget = new UnfinishedBytes()) {
     this.#receiver = receiver;
     this.#clock = clock;
+    this.#budget = budget;
   }
 
   /** Connects as ws would: its option `createConnection`. */
@@ -67,12 +106,15 @@ export class FrameReader {
 
   /** The handshake is over; if frames came with its end, ws keeps the connection. */
   opened(): void {
-    if (this.#socket?.readableLength === 0) this.#forWs = 0;
+    if (this.#socket?.readableLength === 0) this.#isForWs = false;
   }
 
-  /** The receiver gets no further frame. */
+  /** The receiver gets no further frame, and nothing more of a long one is kept. */
   stop(): void {
     this.#receiver = undefined;
+    if (this.#usedByFrame > 0) this.#skipRest();
+    this.#budget.giveBack(this.#usedByFragments);
+    this.#usedByFragments = 0;
   }
 
   /** Reads what is at the beginning of the buffer; returns whether to read on. */
@@ -81,25 +123,125 @@ export class FrameReader {
     const bytes = beginning === undefined ? buffer : Buffer.concat([beginning, buffer.subarray(0, size)]);
     const end = beginning === undefined ? size : bytes.length;
     this.#beginning = undefined;
-    let at = this.#pass(bytes, 0, end);
     let mayWait = false;
-    while (at < end) {
-      const content = at + headerLength(bytes, at);
-      if (content > end) {
-        this.#beginning = Buffer.from(bytes.subarray(at, end));
-        break;
-      }
-      const next = content + contentLength(bytes, at);
-      if (bytes[at] === TEXT && next <= end) {
-        mayWait = this.#receiver?.message(bytes, false, content, next) ?? false;
-        at = next;
+    for (let at = 0; at < end; ) {
+      if (this.#isForWs) at = this.#pass(bytes, at, end);
+      else if (this.#toSkip > 0) at = this.#skip(at, end);
+      else if (this.#length > 0) {
+        at = this.#add(bytes, at, end);
+        if (this.#length > 0 && this.#size === this.#length) mayWait = this.#takeUnfinished();
       } else {
-        const isPing = (bytes[at] === PING || bytes[at] === PONG) && next - content <= MAX_SHORT;
-        this.#forWs = isPing || bytes[at] === TEXT ? next - at : Number.POSITIVE_INFINITY;
-        at = this.#pass(bytes, at, end);
+        const content = at + headerLength(bytes, at);
+        if (content > end) {
+          this.#beginning = Buffer.from(bytes.subarray(at, end));
+          break;
+        }
+        const next = content + contentLength(bytes, at);
+        const kind = this.#kindOf(bytes, at, next - content);
+        if (kind === 'for ws') this.#isForWs = true;
+        else if (kind === 'too long') this.#skipNext(next - at);
+        else if (next > end) this.#length = next - at;
+        else {
+          mayWait = this.#take(kind, bytes, at, next);
+          at = next;
+        }
       }
     }
     return this.#goesOn(size, mayWait);
+  }
+
+  /** The kind of the frame that begins here and has so much content. */
+  #kindOf(bytes: Buffer, at: number, length: number): Kind {
+    const first = bytes[at] ?? 0;
+    if (first === TEXT || first === BINARY) {
+      // ws reports a message within another.
+      if (this.#isFragmented || length > MAX_FRAME_BYTES) return 'for ws';
+      return length > MAX_MESSAGE_BYTES ? 'too long' : 'message';
+    }
+    // ws rejects these with a longer form of the length, even of a short one.
+    if (first === PING || first === PONG) return (bytes[at + 1] ?? 0) <= MAX_SHORT ? 'control' : 'for ws';
+    const isNext = isFragment(first) && isContinuation(first) === this.#isFragmented;
+    return isNext && length <= MAX_MESSAGE_BYTES ? 'fragment' : 'for ws';
+  }
+
+  /** Takes a whole frame; returns whether what follows may wait. */
+  #take(kind: Kind, bytes: Buffer, at: number, next: number): boolean {
+    if (kind === 'message') {
+      const content = at + headerLength(bytes, at);
+      return this.#receiver?.message(bytes, bytes[at] === BINARY, content, next) ?? false;
+    }
+    if (kind === 'fragment') this.#countFragment(((bytes[at] ?? 0) & FINAL) !== 0, next - at);
+    this.#pass(bytes, at, next);
+    return false;
+  }
+
+  #takeUnfinished(): boolean {
+    const frame = this.#unfinished;
+    const length = this.#length;
+    this.#forgetUnfinished();
+    return this.#take(this.#kindOf(frame, 0, length - headerLength(frame, 0)), frame, 0, length);
+  }
+
+  /** Adds what has arrived of the unfinished frame; returns the offset of what follows. */
+  #add(bytes: Buffer, at: number, end: number): number {
+    const added = Math.min(this.#length - this.#size, end - at);
+    if (!this.#makeRoom(this.#size + added)) {
+      // A message can be skipped. Without one of its fragments, another would have a hole.
+      if (this.#size > 0 && isFragment(this.#unfinished[0] ?? 0)) this.#socket?.destroy();
+      this.#skipRest();
+      return at;
+    }
+    bytes.copy(this.#unfinished, this.#size, at, at + added);
+    this.#size += added;
+    return at + added;
+  }
+
+  /** Makes room for so many bytes of the unfinished frame, if the budget allows; never for much more than has arrived. */
+  #makeRoom(size: number): boolean {
+    if (size <= this.#unfinished.length) return true;
+    const room = Math.min(this.#length, Math.max(size, 2 * this.#unfinished.length));
+    const used = room > OWN_BYTES ? room : 0;
+    if (!this.#budget.take(used - this.#usedByFrame)) return false;
+    this.#usedByFrame = used;
+    const larger = Buffer.allocUnsafe(room);
+    this.#unfinished.copy(larger, 0, 0, this.#size);
+    this.#unfinished = larger;
+    return true;
+  }
+
+  #forgetUnfinished(): void {
+    this.#budget.giveBack(this.#usedByFrame);
+    this.#usedByFrame = 0;
+    this.#unfinished = EMPTY;
+    this.#size = 0;
+    this.#length = 0;
+  }
+
+  #skipRest(): void {
+    const rest = this.#length - this.#size;
+    this.#forgetUnfinished();
+    this.#skipNext(rest);
+  }
+
+  #skipNext(bytes: number): void {
+    this.#toSkip = bytes;
+    this.#receiver?.oversize();
+  }
+
+  /** Skips what there is of a long frame; returns the offset of what follows. */
+  #skip(at: number, end: number): number {
+    const skipped = Math.min(this.#toSkip, end - at);
+    this.#toSkip -= skipped;
+    return at + skipped;
+  }
+
+  /** ws keeps a fragment until the message is complete; this one has so many bytes. */
+  #countFragment(isLast: boolean, bytes: number): void {
+    this.#isFragmented = !isLast;
+    const used = isLast ? 0 : this.#usedByFragments + bytes;
+    if (this.#receiver === undefined || !this.#budget.take(used - this.#usedByFragments))
+      this.#socket?.destroy();
+    else this.#usedByFragments = used;
   }
 
   /** The bytes are read; returns whether to read on, or at the next moment. */
@@ -122,14 +264,21 @@ export class FrameReader {
     if (this.#socket?.isPaused() === false) this.#socket.resume();
   }
 
-  /** Passes on what is for ws; returns the offset of what follows. */
+  /** Passes these bytes to ws; returns the offset of what follows. */
   #pass(bytes: Buffer, at: number, end: number): number {
-    const next = Math.min(at + this.#forWs, end);
-    // First, because the handshake may end in the call.
-    this.#forWs -= next - at;
-    if (next > at) this.#socket?.push(Buffer.from(bytes.subarray(at, next)));
-    return next;
+    this.#socket?.push(Buffer.from(bytes.subarray(at, end)));
+    return end;
   }
+}
+
+/** Does a frame with this first byte continue a message? */
+function isContinuation(first: number): boolean {
+  return (first & ~FINAL) === 0;
+}
+
+/** Is a frame with this first byte a part of a message? */
+function isFragment(first: number): boolean {
+  return isContinuation(first) || first === TEXT_BEGINS || first === BINARY_BEGINS;
 }
 
 function headerLength(bytes: Buffer, at: number): number {

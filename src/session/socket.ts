@@ -10,21 +10,21 @@ import {
 } from 'node:tls';
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
-import { MIB } from '../domain/server.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import { type PanelTls, type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
-import { FrameReader } from './frame-reader.ts';
+import { FrameReader, MAX_MESSAGE_BYTES } from './frame-reader.ts';
 import type { RefusedUpgrade } from './streamer.ts';
-
-/** No frame of the contract comes close to this; a longer one is an attack or a fault. */
-export const MAX_FRAME_BYTES = MIB;
+import type { UnfinishedBytes } from './unfinished-bytes.ts';
 
 /** How long to wait for the response to a close frame before the connection is terminated. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** The same for a close that the far end began; the option is newer than the types of ws. */
-const CLOSING = { closeTimeout: CLOSE_TIMEOUT_MS };
+/**
+ * Options that are newer than the types of ws: how long to wait after a close that the far end began, and how many pieces of a frame
+ * and fragments of a message it keeps, because each is an object of more than a hundred bytes.
+ */
+const NEWER_OPTIONS = { closeTimeout: CLOSE_TIMEOUT_MS, maxBufferedChunks: 1_024, maxFragments: 1_024 };
 
 /** How much of the response to a refused upgrade is read, and for how long, because it may never end. */
 const MAX_ANSWER_BYTES = 512;
@@ -53,6 +53,8 @@ export interface SocketOptions {
   readonly tunnelFor?: (url: string) => ReturnType<typeof tunnelFor>;
   /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
+  /** What the unfinished messages of all sockets may occupy; of this socket alone by default. */
+  readonly unfinished?: UnfinishedBytes;
 }
 
 /** Receives a socket's events: `refused` or `opened`, and after `opened` once `closed`. */
@@ -64,6 +66,8 @@ export interface SocketListener {
    * wait a moment.
    */
   message(bytes: Buffer, isBinary: boolean, from?: number, to?: number): boolean;
+  /** A message was skipped because it is too long. */
+  oversize(): void;
   closed(closing: SocketClosing): void;
 }
 
@@ -98,7 +102,7 @@ export class ConsoleSocket {
     this.#listener = listener;
     this.#clock = options.clock;
     this.#codec = options.codec;
-    this.#reader = new FrameReader(listener, options.clock);
+    this.#reader = new FrameReader(listener, options.clock, options.unfinished);
     this.#ws = connect(url, options, this.#reader);
     this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
     this.#listen();
@@ -215,8 +219,8 @@ function connect(url: string, options: SocketOptions, reader: FrameReader): WebS
     origin: options.origin,
     headers: { 'User-Agent': options.userAgent },
     perMessageDeflate: false,
-    maxPayload: MAX_FRAME_BYTES,
-    ...CLOSING,
+    maxPayload: MAX_MESSAGE_BYTES,
+    ...NEWER_OPTIONS,
     followRedirects: false,
     // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would cost more than everything
     // else.

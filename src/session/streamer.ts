@@ -44,6 +44,9 @@ export class Streamer implements SocketListener, FrameHandler {
   /** The machine waits for a sample. */
   #awaitsStats = false;
   #fetch: AbortController | undefined;
+  /** Texts on this socket that aren't JSON, since then, in whole milliseconds. */
+  #unreadable = 0;
+  #unreadableSince = 0;
   /** When the attempt under way began. */
   #attemptedAt = 0;
   #closing: Promise<void> = Promise.resolve();
@@ -104,16 +107,32 @@ export class Streamer implements SocketListener, FrameHandler {
     return this.#context.sockets.codec.handleFrame(bytes, isBinary, this, from, to);
   }
 
+  oversize(): void {
+    this.telemetry.badMessage?.('oversize');
+  }
+
   closed(closing: SocketClosing): void {
     if (closing.oversize) this.telemetry.badMessage?.('oversize');
     const failure = closeFailure(closing, this.#context.sockets.codec);
     this.happened({ type: 'closed', epoch: this.#socketEpoch, failure });
   }
 
+  unreadable(): void {
+    const now = this.#context.clock.now();
+    if (now - this.#unreadableSince >= UNREADABLE_WINDOW_MS) {
+      this.#unreadableSince = Math.trunc(now);
+      this.#unreadable = 0;
+    }
+    this.#unreadable += 1;
+    if (this.#unreadable > MAX_UNREADABLE)
+      this.happened({ type: 'closed', epoch: this.#socketEpoch, failure: UNREADABLE });
+  }
+
   consoleLine(frame: Buffer): void {
     this.#record.consoleLines += 1;
     const words = this.#context.sockets.codec.daemonWords(frame, this.#record.awaitsWords);
-    if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
+    if (words === 'unreadable') this.unreadable();
+    else if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
   }
 
   stats(sample: Sample): void {
@@ -270,6 +289,7 @@ export class Streamer implements SocketListener, FrameHandler {
       this.#context.log.socketMoved(this.#record, hostBefore, host);
     this.#record.socketHost = host;
     this.#socketEpoch = epoch;
+    this.#unreadable = 0;
     try {
       this.#socket = this.#context.sockets.openSocket(url, this);
     } catch (error) {
@@ -278,6 +298,18 @@ export class Streamer implements SocketListener, FrameHandler {
     }
   }
 }
+
+/** A socket ends with the next text that isn't JSON after this many within a minute: each costs as much as 20 readable ones. */
+const MAX_UNREADABLE = 20;
+const UNREADABLE_WINDOW_MS = 60_000;
+
+const UNREADABLE: Failure = {
+  reason: 'closed',
+  problem: {
+    cause: 'unreadable',
+    detail: `more than ${MAX_UNREADABLE} messages within a minute aren't JSON`,
+  },
+};
 
 /** A token is refreshed at a random point between these parts of its life: early enough to retry, late enough to cost few calls. */
 const REFRESH = { from: 0.75, to: 0.9 };

@@ -95,6 +95,7 @@ async function recordAfter(
   const record = new ServerRecord(server, { socket: 60_000, poll: 75_000 });
   const handler = {
     telemetry,
+    unreadable: () => undefined,
     consoleLine: () => {
       record.consoleLines += 1;
     },

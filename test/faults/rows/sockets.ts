@@ -291,6 +291,18 @@ const losses: readonly FaultRow[] = [
     recoveryMs: SLOW_MS,
   },
   {
+    name: "more than 20 texts within a minute that aren't JSON",
+    arrange: ({ panel }) => {
+      for (let sent = 0; sent < 21; sent += 1) panel.sockets({ kind: 'garbage', server: TARGET });
+    },
+    during: STREAMING,
+    cause: 'unreadable',
+    isOfOpenSocket: true,
+    log: /"cause":"unreadable"/,
+    reconnects: 'closed',
+    recoveryMs: AT_ONCE_MS,
+  },
+  {
     name: 'a frame of over 1 MiB',
     arrange: ({ panel }) => void panel.sockets({ kind: 'oversize', server: TARGET }),
     during: STREAMING,

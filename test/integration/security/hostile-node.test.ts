@@ -7,12 +7,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/domain/time.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import {
-  ConsoleSocket,
-  MAX_FRAME_BYTES,
-  type SocketOptions,
-  socketTls,
-} from '../../../src/session/socket.ts';
+import { MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
+import { ConsoleSocket, type SocketOptions, socketTls } from '../../../src/session/socket.ts';
 import { eventually } from '../../support/eventually.ts';
 import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
 import { selfSigned } from '../panel/certificate.ts';
@@ -20,7 +16,7 @@ import { selfSigned } from '../panel/certificate.ts';
 type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
 
 interface ReportedEvent {
-  readonly what: 'opened' | 'refused' | 'closed' | 'message';
+  readonly what: 'opened' | 'refused' | 'closed' | 'message' | 'oversize';
   readonly error?: Error & { readonly code?: string };
   readonly bytes?: number;
   readonly text?: string;
@@ -90,6 +86,7 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly Re
         events.push({ what: 'message', bytes: frame.length });
         return false;
       },
+      oversize: () => events.push({ what: 'oversize' }),
       closed: ({ text }) => events.push({ what: 'closed', text }),
     },
   );
@@ -179,9 +176,9 @@ describe("a token that doesn't fit into a frame", () => {
 });
 
 describe('a node that sends too much', () => {
-  it('loses its socket for a message that only exceeds 1 MiB as a whole', async () => {
+  it('loses its socket for a message in fragments that exceeds 128 KiB as a whole', async () => {
     const part = wireFrame(MORE, 'a'.repeat(60_000));
-    const parts = Array.from({ length: Math.ceil(MAX_FRAME_BYTES / 60_000) }, () => part);
+    const parts = Array.from({ length: Math.ceil(MAX_MESSAGE_BYTES / 60_000) }, () => part);
     const events = connect(`ws://127.0.0.1:${await startNode(sending(wireFrame(TEXT_BEGINS), ...parts))}/ws`);
     await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });

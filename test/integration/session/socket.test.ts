@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { guardedNames, nodeLookup, systemNames } from '../../../src/names/name-lookups.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
 import {
   ConsoleSocket,
-  MAX_FRAME_BYTES,
   type SocketClosing,
   type SocketOptions,
   socketTls,
@@ -27,6 +27,7 @@ type Reported =
       readonly error: Error & { code?: string };
     }
   | { readonly type: 'message'; readonly text: string; readonly isBinary: boolean }
+  | { readonly type: 'oversize' }
   | ({ readonly type: 'closed' } & SocketClosing);
 
 const ORIGIN = 'https://panel.example.com';
@@ -121,6 +122,7 @@ function connect(address: string, options: Partial<SocketOptions> = {}): Console
       refused: (problem) => report({ type: 'refused', ...problem }),
       message: (bytes, isBinary, from = 0, to = bytes.length) =>
         report({ type: 'message', text: bytes.toString('utf8', from, to), isBinary }),
+      oversize: () => report({ type: 'oversize' }),
       closed: (closing) => report({ type: 'closed', ...closing }),
     },
   );
@@ -328,10 +330,20 @@ describe('incoming frames', () => {
     expect(types()).toEqual(['opened', 'message']);
   });
 
-  it('of 1 MiB are accepted', async () => {
+  it('of 128 KiB are accepted', async () => {
     const [, ws] = await open();
-    ws.send('x'.repeat(MAX_FRAME_BYTES));
+    ws.send('x'.repeat(MAX_MESSAGE_BYTES));
     await eventually(() => expect(types()).toEqual(['opened', 'message']));
+  });
+
+  it('of up to 1 MiB are skipped, and the socket stays open', async () => {
+    const [, ws] = await open();
+    ws.send('x'.repeat(MAX_MESSAGE_BYTES + 1));
+    ws.send('x'.repeat(MAX_FRAME_BYTES));
+    ws.send('short');
+    await roundTrip(ws);
+    expect(types()).toEqual(['opened', 'oversize', 'oversize', 'message']);
+    expect(reported.at(-1)).toEqual({ type: 'message', text: 'short', isBinary: false });
   });
 
   it('of more than 1 MiB close the socket, and the listener receives the reason', async () => {

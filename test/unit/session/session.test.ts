@@ -126,6 +126,43 @@ describe('a call', () => {
   });
 });
 
+describe("texts that aren't JSON", () => {
+  const texts = ['', 'garbage', '{"event":"stat', '{"event":"stats","args":["{oops"]}'];
+  const send = (count: number) => {
+    for (let sent = 0; sent < count; sent += 1) sockets.at(-1)?.receive(texts[sent % texts.length] ?? '');
+  };
+
+  it('are skipped, up to 20 within a minute', async () => {
+    await start();
+    for (let minute = 0; minute < 5; minute += 1) {
+      send(20);
+      sockets.at(-1)?.receive(STATS);
+      await clock.advance(MINUTE);
+    }
+    expect(sockets).toHaveLength(1);
+    expect(condition()).toBe('streaming');
+  });
+
+  it('end the socket when there are more, with a cause of their own, and the next socket begins anew', async () => {
+    await start();
+    send(10_000);
+    expect(session.machine).toMatchObject({ name: 'backingOff', problem: { cause: 'unreadable' } });
+    expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
+    await clock.advance(10_000);
+    expect(sockets).toHaveLength(2);
+    send(20);
+    expect(condition()).toBe('streaming');
+  });
+
+  it('on the console count as well, while the daemon may explain a stop', async () => {
+    await start();
+    sockets.at(-1)?.receive('{"event":"status","args":["running"]}');
+    sockets.at(-1)?.receive('{"event":"status","args":["offline"]}');
+    for (let sent = 0; sent < 21; sent += 1) sockets.at(-1)?.receive('{"event":"console output"');
+    expect(session.machine).toMatchObject({ problem: { cause: 'unreadable' } });
+  });
+});
+
 describe("while its node's sockets are blamed", () => {
   it('its trial is one connect, with the token that it has, and reports how it ended', async () => {
     refusal = 502;

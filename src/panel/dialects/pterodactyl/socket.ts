@@ -161,8 +161,9 @@ function handleFrame(
   } else {
     const frame = bytes.subarray(from, to);
     const message = decodeFrame(frame);
-    if ('bad' in message) handler.telemetry.badMessage?.(message.bad);
-    else handleMessage(message, handler, frame);
+    if (!('bad' in message)) handleMessage(message, handler, frame);
+    else if (message.bad === 'not_json') handleUnreadable(handler);
+    else handler.telemetry.badMessage?.(message.bad);
   }
   return false;
 }
@@ -190,7 +191,7 @@ const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
 function handleStats(handler: FrameHandler, payload: string | undefined): void {
   const value = payload === undefined ? null : parseJson(payload);
   if (value === undefined) {
-    handler.telemetry.badMessage?.('not_json');
+    handleUnreadable(handler);
   } else if (asFields(value) === undefined) {
     handler.telemetry.badMessage?.('bad_shape');
   } else {
@@ -198,6 +199,11 @@ function handleStats(handler: FrameHandler, payload: string | undefined): void {
     for (let bad = 0; bad < badFields; bad += 1) handler.telemetry.badMessage?.('bad_field');
     handler.stats(received);
   }
+}
+
+function handleUnreadable(handler: FrameHandler): void {
+  handler.telemetry.badMessage?.('not_json');
+  handler.unreadable();
 }
 
 function handleStatus(handler: FrameHandler, state: string | undefined): void {
@@ -212,10 +218,11 @@ const MAX_WORDS_FRAME_BYTES = 1_024;
  * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. Unless a stop needs an explanation,
  * only the line about a full disk is recognized, because that one precedes the stop.
  */
-function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | undefined {
+function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | 'unreadable' | undefined {
   if (frame.length > MAX_WORDS_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
   const message = decodeFrame(frame);
-  const [line] = 'bad' in message ? NO_ARGS : message.args;
+  if ('bad' in message) return message.bad === 'not_json' ? 'unreadable' : undefined;
+  const [line] = message.args;
   const words = line === undefined ? undefined : readDaemonWords(line);
   return isStopToExplain || words?.kind === 'disk full' ? words : undefined;
 }

@@ -65,6 +65,7 @@ function readFrame(frame: Buffer): readonly unknown[] {
   const calls: unknown[] = [];
   socket.handleFrame(frame, false, {
     telemetry: {},
+    unreadable: () => calls.push('unreadable'),
     consoleLine: () => calls.push('consoleLine'),
     stats: (sample) => calls.push({ stats: valuesOf(sample) }),
     status: (state) => calls.push({ status: state }),

@@ -139,6 +139,7 @@ const handler: FrameHandler = {
     reconnect: (reason) => counted.push(`reconnect ${reason}`),
     request: (endpoint) => counted.push(`request ${endpoint}`),
   },
+  unreadable: () => delivered.push(['unreadable']),
   consoleLine: () => delivered.push(['consoleLine']),
   stats: (sample) => delivered.push(['stats', valuesOf(sample)]),
   status: (state) => delivered.push(['status', state]),
@@ -252,7 +253,7 @@ describe('a frame is only counted', () => {
   ])('for %s', (_, text, expected) => {
     take(text);
     expect(counted).toEqual(expected);
-    expect(delivered).toEqual([]);
+    expect(delivered).toEqual(expected.includes('bad not_json') ? [['unreadable']] : []);
   });
 
   it('for each invalid field of stats, while the other fields are delivered', () => {
@@ -317,21 +318,29 @@ describe('daemonWords', () => {
   it.each([
     ['the message of a game without the prefix', line(DISK_FULL)],
     ['a line with a similar end', line('[12:00:00 INFO]: restarting now.')],
-    ['a truncated frame', line(said(DISK_FULL)).subarray(0, -2)],
     ['a line of a megabyte', line(said('x'.repeat(1_000_000)))],
     ['an empty line', line('')],
     ['no argument', bytes('{"event":"console output"}')],
-    ['an empty frame', bytes('')],
   ])('finds nothing in %s', (_title, frame) => {
     expect(daemonWords(frame, false)).toBeUndefined();
     expect(daemonWords(frame, true)).toBeUndefined();
+  });
+
+  it.each([
+    ['a truncated frame', line(said(DISK_FULL)).subarray(0, -2)],
+    ['an empty frame', bytes('')],
+  ])('reports %s', (_title, frame) => {
+    expect(daemonWords(frame, true)).toBe('unreadable');
   });
 
   it('never throws, and reads only the message about a full disk unless after a stop', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), fc.string(), (noise, text) => {
         for (const frame of [Buffer.from(noise), line(text), line(said(text))]) {
-          expect([undefined, 'disk full']).toContain(daemonWords(frame, false)?.kind);
+          const words = daemonWords(frame, false);
+          expect([undefined, 'unreadable', 'disk full']).toContain(
+            typeof words === 'object' ? words.kind : words,
+          );
           daemonWords(frame, true);
         }
       }),
