@@ -15,7 +15,7 @@ export const SERVER_CAUSES = {
     installing: [
       'server installing',
       'The server is being installed, or its installation failed.',
-      `${WAIT} If the installation failed, reinstall the server in the panel.`,
+      `${WAIT} If it doesn't end, check the server's console in the panel, and reinstall the server.`,
     ],
     transferring: ['server being transferred', 'The server is being transferred to another node.', WAIT],
     restoring: ['backup being restored', 'A backup of the server is being restored.', WAIT],
@@ -26,6 +26,11 @@ export const SERVER_CAUSES = {
     ],
   }),
   ...causes('server', WRONG, {
+    install_failed: [
+      'installation failed',
+      "The server's installation failed, so the panel doesn't allow it to start.",
+      "Reinstall the server in the panel (Settings → Reinstall), and watch its console. If that fails as well, check the egg's installation script and the node's disk and network.",
+    ],
     not_found: [
       'server not found',
       "The id is wrong, the server was deleted, or the key's account has no access to it.",
@@ -50,6 +55,11 @@ export const SERVER_CAUSES = {
     ],
   }),
   ...causes('server', PASSING, {
+    reinstall_failed: [
+      'reinstallation failed',
+      'The last reinstallation of the server failed. The panel allows it to start, but its files may be incomplete.',
+      'Reinstall the server in the panel (Settings → Reinstall), and watch its console. Until a reinstallation succeeds, the panel reports the failure.',
+    ],
     console_limit: [
       'console token limit reached',
       'The panel issues at most five console tokens per server per minute, shared with everyone who has the console open.',

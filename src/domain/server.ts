@@ -78,6 +78,8 @@ export interface ServerTarget {
   readonly query?: QuerySettings;
   /** Why it can't be monitored according to the server list. */
   readonly blocked?: BlockedReason;
+  /** Its last reinstallation failed according to the server list; it can run, but files may be missing. */
+  readonly isReinstallFailed?: true;
   /** Its players are on the servers behind it. */
   readonly isProxy?: true;
   /** The server list allows it no backups. */
@@ -114,6 +116,7 @@ export function fullIdOf({ id }: ServerIds): string | undefined {
 export const BLOCKED_REASONS = [
   'suspended',
   'installing',
+  'install_failed',
   'transferring',
   'restoring',
   'maintenance',

@@ -1,4 +1,5 @@
 import type { KeptServer } from '../domain/kept.ts';
+import type { Problem } from '../domain/problems.ts';
 import {
   type BackupsReading,
   type CollectionStatus,
@@ -158,7 +159,7 @@ export class ServerRecord implements ServerReading {
       state: isFresh ? state : 'unknown',
       condition: status.condition,
       blocked: isBlocked ? status.blocked : undefined,
-      problem: status.problem,
+      problem: status.problem ?? listedProblem(target),
       query_problem: query?.query_problem,
       source,
       sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),
@@ -379,9 +380,24 @@ export class ServerRecord implements ServerReading {
   }
 }
 
+/** What the server list shows to be wrong with a server that can be monitored. */
+function listedProblem({ isReinstallFailed }: ServerTarget): Problem | undefined {
+  return isReinstallFailed && REINSTALL_FAILED;
+}
+
+const REINSTALL_FAILED: Problem = {
+  cause: 'reinstall_failed',
+  detail: "reinstall_failed according to the panel's server list",
+};
+
 /** Is the server being installed or transferred, so that it can't run? */
 function isRebuilt(reason: BlockedReason | undefined): boolean {
-  return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
+  return (
+    reason === 'installing' ||
+    reason === 'install_failed' ||
+    reason === 'transferring' ||
+    reason === 'restoring'
+  );
 }
 
 /** Those of a server before its first; never changed. */

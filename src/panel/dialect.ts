@@ -57,7 +57,10 @@ export interface Credentials {
 
 /** One server as the panel's server list describes it. */
 export interface ListedServer
-  extends Pick<ServerTarget, 'name' | 'node' | 'egg' | 'daemon' | 'blocked' | 'withoutBackups' | 'limits'>,
+  extends Pick<
+      ServerTarget,
+      'name' | 'node' | 'egg' | 'daemon' | 'blocked' | 'isReinstallFailed' | 'withoutBackups' | 'limits'
+    >,
     Pick<ServerTarget, 'address' | 'allocation' | 'namedPort' | 'otherPorts'> {
   /** The short id. */
   readonly identifier: string;

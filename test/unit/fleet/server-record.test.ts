@@ -551,6 +551,7 @@ describe('the expectation', () => {
 
   it.each<[reason: BlockedReason, expected: number]>([
     ['installing', 0],
+    ['install_failed', 0],
     ['transferring', 0],
     ['restoring', 0],
     ['suspended', 1],
