@@ -29,7 +29,7 @@ export const SERVER_CAUSES = {
     install_failed: [
       'installation failed',
       "The server's installation failed, so the panel doesn't allow it to start.",
-      "Reinstall the server in the panel (Settings → Reinstall), and watch its console. If that fails as well, check the egg's installation script and the node's disk and network.",
+      "Reinstall the server in the panel, and watch its console. If that fails as well, check the egg's installation script and the node's disk and network.",
     ],
     not_found: [
       'server not found',
@@ -58,7 +58,7 @@ export const SERVER_CAUSES = {
     reinstall_failed: [
       'reinstallation failed',
       'The last reinstallation of the server failed. The panel allows it to start, but its files may be incomplete.',
-      'Reinstall the server in the panel (Settings → Reinstall), and watch its console. Until a reinstallation succeeds, the panel reports the failure.',
+      'Reinstall the server in the panel, and watch its console. Until a reinstallation succeeds, the panel reports the failure.',
     ],
     console_limit: [
       'console token limit reached',

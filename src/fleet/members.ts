@@ -16,8 +16,8 @@ import {
   type Surroundings,
 } from '../session/session.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';
-import { sessionLog } from './server-log.ts';
-import { ServerRecord, type Staleness } from './server-record.ts';
+import { sessionLog, unknownStateLog } from './server-log.ts';
+import { type RecordContext, ServerRecord, type Staleness } from './server-record.ts';
 
 /** One server of a fleet. */
 export interface Member {
@@ -45,6 +45,7 @@ export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | '
 export class Members {
   readonly #options: MembersOptions;
   readonly #surroundings: PanelSurroundings;
+  readonly #recordContext: RecordContext;
   /** What all sessions share; settings and access are replaced when they change. */
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
@@ -65,6 +66,7 @@ export class Members {
   constructor(settings: MembersSettings, options: MembersOptions) {
     const { gateway, serverLog } = options;
     this.#options = options;
+    this.#recordContext = { clock: options.clock, log: serverLog, unknownState: unknownStateLog(serverLog) };
     this.#configured = settings;
     this.#staleness = stalenessOf(settings);
     this.#surroundings = new PanelSurroundings(options);
@@ -101,9 +103,9 @@ export class Members {
    * description changed. `prepare` is called before sessions of new servers begin and those of removed ones end.
    */
   observe(targets: readonly ServerTarget[], prepare: () => void): void {
-    const { clock, serverLog: log, kept } = this.#options;
+    const { clock, kept } = this.#options;
     const create = (target: ServerTarget) => {
-      const record = new ServerRecord(target, this.#staleness, { clock, log });
+      const record = new ServerRecord(target, this.#staleness, this.#recordContext);
       const before = kept?.(target);
       if (before !== undefined) record.restore(before, clock);
       return { record, session: new Session(this.#sessions, record) };

@@ -43,10 +43,12 @@ import { type NetworkCounter, ServerHistory } from './server-history.ts';
 import { logStop } from './server-log.ts';
 import { ServerSamples } from './server-samples.ts';
 
-/** With what records decide the reasons of stops on time, and log them; shared by all servers of a panel. */
-export interface StopContext {
+/** With what records decide the reasons of stops on time, and log what they see; shared by all servers of a panel. */
+export interface RecordContext {
   readonly clock: Pick<Clock, 'now' | 'schedule'>;
   readonly log: Logger;
+  /** A sample has a state that the exporter doesn't know. */
+  readonly unknownState?: (server: ServerRecord, word: string) => void;
 }
 
 /** The maximum age of a sample in milliseconds, by source. */
@@ -71,14 +73,14 @@ export class ServerRecord implements ServerReading {
   #power: Power = NOTHING_SEEN;
   /** Undefined before the first sample or stop. */
   #history: ServerHistory | undefined;
-  readonly #context: StopContext | undefined;
+  readonly #context: RecordContext | undefined;
   #cancelDecision: Cancel | undefined;
   /** What was kept before a restart of the exporter, until the first sample after it; its instants are relative to `at`. */
   #kept: { readonly server: KeptServer; readonly at: number } | undefined;
   /** No scrape has shown the server since then, so Prometheus still has the counters of before. */
   #isUnscraped = false;
 
-  constructor(target: ServerTarget, staleness: Staleness, context?: StopContext) {
+  constructor(target: ServerTarget, staleness: Staleness, context?: RecordContext) {
     this.target = target;
     this.staleness = staleness;
     this.#context = context;
@@ -341,9 +343,14 @@ export class ServerRecord implements ServerReading {
     const samples = (this.#samples ??= new ServerSamples());
     const order = samples.order(next, this.#power);
     if (order === 'older') return;
-    const { state, source, receivedAt: at, measuredFrom, uptimeMs } = next;
+    const { state, source, receivedAt: at, measuredFrom, uptimeMs, unknownState } = next;
     const restarted = order === 'restarted' || (this.#kept !== undefined && this.#isOtherRun(next));
     if (this.#kept !== undefined) this.#kept = undefined;
+    if (unknownState !== undefined) {
+      this.#context?.unknownState?.(this, unknownState);
+      // Not kept with the sample: a node may send long ones.
+      next.unknownState = undefined;
+    }
     if (state !== undefined && source !== undefined && isNews(this.#power, next, restarted)) {
       this.#see({ seen: 'state', at, state, source, uptimeMs, measuredFrom, restarted });
     }

@@ -206,6 +206,11 @@ describe('the complaint about a server', () => {
       'restart aborted, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
+    [
+      { ...off('unknown'), ...GAVE_UP },
+      'stopped by itself, not restarted',
+      'Check its console for the cause. Then start it.',
+    ],
     [{ ...OFF, ...GAVE_UP }, 'restart aborted', 'Check its console for the cause. Then start it.'],
     [
       { unwanted_stops: Array.from({ length: 4 }, () => stop('crashed')), last_stop: stop('crashed', 1) },
