@@ -1,5 +1,6 @@
 import TinyQueue from 'tinyqueue';
 import { CAUSES } from '../diagnosis/causes.ts';
+import { isUnknownPath } from '../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import {
   type BackupsReading,
@@ -183,7 +184,7 @@ export class ListReads {
       cause = this.#failed(record, problemOf(error));
     }
     // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a moment only.
-    if (cause !== undefined && (CAUSES[cause].scope !== 'server' || cause === 'not_found')) {
+    if (cause !== undefined && (CAUSES[cause].scope !== 'server' || isUnknownPath(cause))) {
       reads.failures += 1;
       return retryGapMs(reads.failures);
     }
@@ -197,7 +198,7 @@ export class ListReads {
     const { panel, log, what } = this.#options;
     const server = record.target.name;
     const isRefused = isRefusal(cause);
-    if (isRefused || cause === 'not_found') this.#store(record, undefined);
+    if (isRefused || isUnknownPath(cause)) this.#store(record, undefined);
     const isFirst = isRefused && !this.#isRefusalLogged;
     this.#isRefusalLogged ||= isFirst;
     const next = isRefused

@@ -210,10 +210,9 @@ export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
 export function refusalError(refusal: HttpRefusal): PanelError {
   const { request, status, rate, location, apiKey } = refusal;
   const body = decodeErrorBody(refusal.text, refusal.contentType, apiKey);
-  const { form, detail, needsDaemon } = body;
+  const { form, detail } = body;
   const target = status < 400 && `redirect to ${redirectTarget(location)}`;
-  const advice = needsDaemon === true && 'the path needs the daemon, see the setting `daemon`';
-  const parts = [`${request} returned ${status}`, detail && `"${detail}"`, target, advice];
+  const parts = [`${request} returned ${status}`, detail && `"${detail}"`, target];
   const words = parts.filter(Boolean).join(': ');
   const problem: Problem = {
     cause: causeOf(refusal, body),

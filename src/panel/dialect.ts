@@ -25,8 +25,11 @@ export interface ListingQuery {
   readonly type?: ListingType;
 }
 
+/** What the paths of a server's endpoints contain. */
+export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon'>;
+
 /** What a call is about, as far as its endpoint needs it; without a query, the server list returns its smallest part. */
-export interface Requested extends Partial<Pick<ServerTarget, 'id' | 'daemon'>>, Partial<ListingQuery> {}
+export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
 
 /** The decoded responses of the endpoints. */
 export type Responses = {

@@ -204,7 +204,7 @@ export class Poller {
     };
     this.#inFlight = controller;
     this.#state = { ...this.#state, startedAt };
-    const answer = await panel.resources(target.id, ask, controller.signal).catch(problemOf);
+    const answer = await panel.resources(target, ask, controller.signal).catch(problemOf);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
     const now = clock.now();

@@ -257,12 +257,11 @@ export class Streamer implements SocketListener, FrameHandler {
     const isFirst =
       sampledAt === undefined && machine.epoch === 0 && 'failures' in machine && machine.failures === 0;
     const ask = {
-      daemon: target.daemon,
       deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
       isRetry: () => isTokenRetry(this.#machine),
       isRefresh,
     };
-    const token = toToken(await panel.credentials(target.id, ask, signal), {
+    const token = toToken(await panel.credentials(target, ask, signal), {
       isRefresh,
       now: clock.now(),
       random: random(),

@@ -48,6 +48,8 @@ function causeOf({ status, shape }: Refusal, endpoint: 'websocket' | 'resources'
   // Only the envelope contains the class of the error: without it, 401 may mean a permission.
   if (status === 401 && shape === 'message') return 'unauthorized';
   if (status === 403 && !isPage && endpoint === 'resources') return 'forbidden';
+  // The server is polled, so the panel has it.
+  if (status === 404 && !isPage && endpoint === 'websocket') return 'daemon_unknown';
   return (isPage ? PAGE_CAUSES[status] : undefined) ?? CREDENTIALS_CAUSES[status] ?? 'unexpected';
 }
 
@@ -170,6 +172,19 @@ const OTHERS: readonly {
 
 const hangMs = ({ kind }: RestFault) => (kind === 'hang' ? REQUEST_TIMEOUT_MS : 0);
 
+const NO_ROUTE = 'The route api/client/servers/1a7ce997/websocket could not be found.';
+
+const withoutDaemon: FaultRow = {
+  ...onCredentials(
+    'a path that lacks the daemon, as on Hydrodactyl',
+    { kind: 'refuse', status: 404, detail: NO_ROUTE },
+    SLOW_MS,
+  ),
+  during: POLLED,
+  cause: 'daemon_unknown',
+  log: /"cause":"daemon_unknown"/,
+};
+
 const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
   { ...onCredentials(what, fault, TOKENS_MS + hangMs(fault)), during: POLLED, log, cause },
   {
@@ -229,6 +244,7 @@ export const REST_ROWS: readonly FaultRow[] = [
   ...refusals.map(withoutToken),
   ...refusals.map(withoutResources),
   ...useless,
+  withoutDaemon,
   ...worded,
 ];
 

@@ -20,7 +20,9 @@ export function refusalCause({
   fromNode,
   detail = '',
   isApplicationKey,
+  needsDaemon,
 }: PanelRefusal): CauseCode {
+  if (needsDaemon === true) return 'daemon_unknown';
   if (fromNode !== undefined) return nodeCause(fromNode.status, status);
   const isListing = endpoint === 'listing';
   switch (status) {
