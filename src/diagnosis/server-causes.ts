@@ -39,7 +39,7 @@ export const SERVER_CAUSES = {
     daemon_unknown: [
       'daemon missing or wrong in the path',
       "The panel knows the server, but not at this path. On Hydrodactyl, the paths of a server's console, backups and schedules contain the name of its node's daemon.",
-      'On Hydrodactyl, set `daemon` to `wings` or `elytra`, or leave `limits_from_listing` on: the server list contains the daemon. On other panels, find out what rejects the path in front of the panel.',
+      'On Hydrodactyl, set `daemon` to `wings` or `elytra`. Alternatively, let the exporter read the server list, which contains the daemon (`limits_from_listing`). On other panels, find out what rejects the path in front of the panel.',
     ],
     unauthorized: ['access denied (401)', "The key's account lacks a permission on the server.", GRANT],
     forbidden: ['access denied (403)', "The key's account lacks a permission on the server.", GRANT],

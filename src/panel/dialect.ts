@@ -117,6 +117,16 @@ export interface ErrorBody {
   readonly detail?: string;
 }
 
+/** The response that came instead of a console socket. */
+export interface UpgradeRefusal {
+  readonly status: number;
+  /** The beginning of its body. */
+  readonly body?: string | undefined;
+  readonly contentType?: string | undefined;
+  /** Whether Cloudflare sent a challenge page. */
+  readonly isChallenge?: boolean | undefined;
+}
+
 /** A call that the panel refused, and what its response shows. */
 export interface PanelRefusal extends ErrorBody {
   readonly endpoint: ApiEndpoint;

@@ -192,7 +192,11 @@ export class FakeSocket {
     queueMicrotask(() => {
       if (this.ended !== undefined) return;
       if (refusal === undefined) listener.opened();
-      else listener.refused({ status: refusal, error: new Error(`Unexpected server response: ${refusal}`) });
+      else
+        listener.refused({
+          response: { status: refusal },
+          error: new Error(`Unexpected server response: ${refusal}`),
+        });
     });
   }
 

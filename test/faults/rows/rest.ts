@@ -33,7 +33,7 @@ const CREDENTIALS_CAUSES: Readonly<Record<number, CauseCode>> = {
 const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
   400: 'not_a_panel',
   401: 'login_page',
-  403: 'challenge_page',
+  403: 'access_rule',
   404: 'not_a_panel',
   409: 'not_a_panel',
   429: 'rate_limited',
@@ -123,7 +123,29 @@ const OTHERS: readonly {
     what: 'an HTML page instead of JSON',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
     log: /the body is a page, not JSON: \\"Panel/,
+    cause: 'bad_answer',
+  },
+  {
+    what: 'a login page instead of JSON',
+    fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title><form>' },
+    log: /the body is a page, not JSON: \\"Panel/,
     cause: 'login_page',
+  },
+  {
+    what: "a page of Cloudflare's, which can't reach the panel",
+    fault: { kind: 'refuse', status: 521, shape: 'html' },
+    log: /the server behind Cloudflare refuses connections/,
+    cause: 'cloudflare',
+  },
+  {
+    what: "Wings' response to a call without its token",
+    fault: {
+      kind: 'refuse',
+      status: 401,
+      body: '{"error":"The required authorization heads were not present in the request."}',
+    },
+    log: /required authorization heads/,
+    cause: 'url_of_node',
   },
   ...[403, 200].map((status) => ({
     what: `a bot check's JSON with ${status}`,
