@@ -246,9 +246,12 @@ export class ServerHistory {
     return seconds / SATURATED_WINDOW_SECONDS;
   }
 
-  /** The states of the last two hours, and the unwanted stops of the last hour, by their age. */
-  keep(now: number): { readonly strip?: KeptStrip; readonly unwantedStops?: readonly KeptStop[] } {
-    const stops = this.unwantedStops(now).map((stop) => keepStop(stop, now));
+  /** The states of the last two hours, and the unwanted stops of the last hour, by their age at this instant. */
+  keep(
+    now: number,
+    at: number,
+  ): { readonly strip?: KeptStrip; readonly unwantedStops?: readonly KeptStop[] } {
+    const stops = this.unwantedStops(now).map((stop) => keepStop(stop, at));
     const unwantedStops = stops.length === 0 ? undefined : stops;
     if (this.#stripStep === NO_STEP) return { unwantedStops };
     this.#countTo(now);
@@ -257,7 +260,7 @@ export class ServerHistory {
     const steps = packSteps(STRIP_POINTS, KEPT_RINGS, (ring, step) =>
       strip.read(this.#place, ring, end - STRIP_POINTS + 1 + step),
     );
-    return { unwantedStops, strip: { ago: Math.round(now - end * STRIP_STEP_MS), steps } };
+    return { unwantedStops, strip: { ago: Math.round(at - end * STRIP_STEP_MS), steps } };
   }
 
   /** Restores what was kept at an instant before this one; nothing is known of the time between. */

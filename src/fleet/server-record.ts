@@ -231,17 +231,14 @@ export class ServerRecord implements ServerReading {
     const id = target.uuid ?? target.id;
     // Without a sample, there is nothing new.
     if (this.#kept !== undefined) return { ...this.#kept.server, id };
-    const power = keepPower(this.#power, now);
-    const history = this.#history?.keep(now);
+    const seenAt = Math.round(clock.toUnixMs(now));
+    // Ages from a whole millisecond, so that instants are shown as before.
+    const at = seenAt - clock.toUnixMs(0);
+    const power = keepPower(this.#power, at);
+    const history = this.#history?.keep(now, at);
     if (power === undefined && history === undefined) return undefined;
-    return {
-      panel: target.panel,
-      id,
-      seenAt: Math.round(clock.toUnixMs(now)),
-      power,
-      uptime: this.#samples && keepUptime(this.#samples.newest, now),
-      ...history,
-    };
+    const uptime = this.#samples && keepUptime(this.#samples.newest, at);
+    return { panel: target.panel, id, seenAt, power, uptime, ...history };
   }
 
   /** Continues with what was kept before a restart of the exporter; for a server of which nothing is known yet. */

@@ -110,7 +110,8 @@ function widest(lengths: readonly number[], least: number, most: number): string
 }
 
 export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefined {
-  return attention && ATTENTION[attention].severity;
+  const severity = attention && ATTENTION[attention].severity;
+  return severity === 'fact' ? undefined : severity;
 }
 
 function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
@@ -136,7 +137,8 @@ function placeOf({ status: { panels }, hasNodes }: LiveFleet, server: Partial<Li
 }
 
 function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
-  const isDown = server.attention !== undefined && groupOf(server.attention) !== 'warning';
+  const group = server.attention && groupOf(server.attention);
+  const isDown = group === 'down' || group === 'no_data';
   return (
     <>
       <span class="badge" data-state={isDown ? 'down' : server.state}>

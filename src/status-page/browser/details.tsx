@@ -93,12 +93,12 @@ async function fetchHistory(key: string): Promise<HistoryView | undefined> {
 /** Newest first. */
 function changes(states: HistoryView['state_changes'], now: number): JSX.Element {
   if (states.length === 0) return <p class="sub">None yet.</p>;
-  const items = states.toReversed().map(({ timestamp_seconds: at, state, reason, exit_code }) => (
+  const items = states.toReversed().map(({ timestamp_seconds: at, state, reason, ...stop }) => (
     <li key={at}>
       <span class="badge" data-state={isCrash(reason) ? 'down' : state}>
         {stateTitle(state)}
       </span>
-      {reason !== undefined && <span class="why">{stopWords({ reason, exit_code })}</span>}
+      {reason !== undefined && <span class="why">{stopWords({ reason, ...stop })}</span>}
       {time(at, `${timeOfDay(at, now)} · ${ago(at, now)}`)}
     </li>
   ));

@@ -8,6 +8,7 @@ import {
   STOP_TITLES,
   stateTitle,
   stopWords,
+  unclearTitle,
 } from '../data/words.ts';
 
 /** The fleet as the stream describes it. */
@@ -53,7 +54,9 @@ export function keyOf({ panel, server_id: id }: LiveServer): string {
 
 /** What servers are counted and selected by: a kind and a value, such as `state:running`. */
 export function traitsOf({ attention, state, condition, panel }: LiveServer): readonly string[] {
-  const problems = attention === undefined ? [] : ['any', attention, groupOf(attention)];
+  const isProblem = attention !== undefined && groupOf(attention) !== 'unclear';
+  const problems =
+    attention === undefined ? [] : [attention, groupOf(attention), ...(isProblem ? ['any'] : [])];
   const of = new Set(problems.map((word) => `attention:${word}`));
   return [`state:${state}`, `condition:${condition}`, `panel:${panel}`, ...of];
 }
@@ -68,6 +71,15 @@ export function labelWords({ labels }: LiveServer): string {
 /** Whether the server has a problem, even one that isn't counted because there is data. */
 export function hasProblem({ complaint }: LiveServer): boolean {
   return complaint !== undefined && complaint.severity !== 'fact';
+}
+
+/** The document's title: how many servers run, and before it how many have problems. */
+export function titleOf({ servers, counts }: LiveFleet): string {
+  const problems = counts.get('attention:any');
+  const unclear = counts.get('attention:unclear');
+  const others = unclear === undefined ? '' : `, ${unclear} ${unclearTitle(unclear)}`;
+  const title = `${counts.get('state:running') ?? 0}/${servers.length} running${others} · Game servers`;
+  return problems === undefined ? title : `(${problems}) ${title}`;
 }
 
 /** The players of all servers, each once: those of a proxy are on other servers. Undefined if none are known. */
@@ -248,7 +260,7 @@ export function linesOf(
 ): readonly Line[] {
   const groups = new Map<string, [LiveServer, ...LiveServer[]]>();
   for (const server of servers) {
-    const key = hasProblem(server) ? causeKey(server) : keyOf(server);
+    const key = server.attention !== undefined || hasProblem(server) ? causeKey(server) : keyOf(server);
     const same = groups.get(key);
     if (same === undefined) groups.set(key, [server]);
     else same.push(server);

@@ -1,18 +1,26 @@
 import type { JSX } from 'preact';
 import { CONDITIONS } from '../../domain/reading.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
+import type { LiveServer } from '../data/live-update.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
-import { ATTENTION, ATTENTION_CODES, conditionTitle, stateTitle, things } from '../data/words.ts';
+import {
+  ATTENTION,
+  ATTENTION_CODES,
+  conditionTitle,
+  stateTitle,
+  things,
+  unclearTitle,
+} from '../data/words.ts';
 import { type Choice, hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
 import { bar, notice } from './parts.tsx';
 
-/** A trait of servers, its name, and what that ends with unless there is one server. */
-type Titled = readonly [trait: string, title: string, plural?: 's'];
+/** A trait of servers, its name, and its name unless there is one server, if that is another. */
+type Titled = readonly [trait: string, title: string, plural?: string];
 
 /** Buttons with counts of servers, each of which filters the table; 0 is shown only while the table is filtered by it. */
 function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose }: Choice): JSX.Element[] {
   const shown = titles.filter(([trait]) => counts.has(trait) || view.show === trait);
-  return shown.map(([trait, title, plural = '']) => (
+  return shown.map(([trait, title, plural = title]) => (
     <button
       key={trait}
       type="button"
@@ -22,7 +30,7 @@ function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose 
       onClick={() => choose({ show: view.show === trait ? '' : trait })}
     >
       <b>{(counts.get(trait) ?? 0).toLocaleString('en')}</b>
-      <span>{counts.get(trait) === 1 ? title : title + plural}</span>
+      <span>{counts.get(trait) === 1 ? title : plural}</span>
     </button>
   ));
 }
@@ -34,10 +42,12 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
     ['state:running', 'running'],
     ['attention:down', 'down'],
     ['attention:no_data', 'no data'],
-    ['attention:warning', 'warning', 's'],
+    ['attention:warning', 'warning', 'warnings'],
+    ['attention:unclear', unclearTitle(1), unclearTitle(undefined)],
   ];
   const playing = playersOf(servers);
-  const isWell = servers.length > 0 && status.complaints.length === 0 && !servers.some(hasProblem);
+  const isProblem = (server: LiveServer) => hasProblem(server) || server.attention !== undefined;
+  const isWell = servers.length > 0 && status.complaints.length === 0 && !servers.some(isProblem);
   return (
     <section class="summary" aria-label="Summary">
       <button
@@ -60,18 +70,14 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
   );
 }
 
-/** The document's title: how many servers run, and before it how many have problems. */
-export function titleOf({ servers, counts }: LiveFleet): string {
-  const problems = counts.get('attention:any');
-  const title = `${counts.get('state:running') ?? 0}/${servers.length} running · Game servers`;
-  return problems === undefined ? title : `(${problems}) ${title}`;
-}
-
 /** All counts of servers, in named groups, and everything about each panel. */
 export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
-  const reasons = ATTENTION_CODES.map((code) => [`attention:${code}`, ATTENTION[code].title] as const);
+  const reasons = ATTENTION_CODES.map((code): Titled => {
+    const { title } = ATTENTION[code];
+    return [`attention:${code}`, title, code === 'unclear' ? unclearTitle(undefined) : title];
+  });
   const groups: readonly (readonly [title: string, titles: readonly Titled[]])[] = [
-    ['Problems', [['attention:any', 'problem', 's'], ...reasons]],
+    ['Problems', [['attention:any', 'problem', 'problems'], ...reasons]],
     ['States', SERVER_STATES.map((state) => [`state:${state}`, stateTitle(state)])],
     ['Monitoring', CONDITIONS.map((word) => [`condition:${word}`, conditionTitle(word)])],
   ];
@@ -97,7 +103,7 @@ export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
               <h3>
                 Panel <bdi>{panel.name}</bdi>
               </h3>
-              {tiles([[`panel:${panel.name}`, 'server', 's']], fleet, choice)}
+              {tiles([[`panel:${panel.name}`, 'server', 'servers']], fleet, choice)}
             </div>
             {panel.complaints.map(notice)}
             {budget(panel)}

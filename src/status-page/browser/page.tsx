@@ -8,10 +8,11 @@ import {
   linesOf,
   order,
   readView,
+  titleOf,
   type View,
   writeView,
 } from './live-fleet.ts';
-import { details, notices, summary, titleOf } from './overview.tsx';
+import { details, notices, summary } from './overview.tsx';
 import { moveFocus, sortList, Table } from './table.tsx';
 
 /** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */

@@ -100,7 +100,8 @@ export function attentionOf(server: Snapshot): Attention | undefined {
     if (isNotAnswering(server)) return 'not_answering';
     if ((server.cpu_saturated_share ?? 0) > CPU_SATURATED_SHARE) return 'cpu_saturated';
   }
-  return diskShare(server) >= SATURATED_FROM ? 'disk_nearly_full' : undefined;
+  if (diskShare(server) >= SATURATED_FROM) return 'disk_nearly_full';
+  return isUnclear(server) ? 'unclear' : undefined;
 }
 
 function whyOff(server: Snapshot): Attention | undefined {
@@ -113,6 +114,11 @@ function whyOff(server: Snapshot): Attention | undefined {
   if (server.is_stop_awaited) return undefined;
   // After an unexplained stop, it is also unknown whether the server should run; the alert uses what was expected before.
   return expected === 1 || (expected === undefined && reason === 'unknown') ? 'off' : undefined;
+}
+
+/** Is it off, without anything that shows whether it should run? */
+function isUnclear({ state, expected_running: expected, is_stop_awaited: isAwaited }: Snapshot): boolean {
+  return isOff(state) && expected === undefined && !isAwaited;
 }
 
 /** Whether there was a sample before, or a problem prevents the first one. */
@@ -173,16 +179,24 @@ const WORDS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
     title: `disk ${Math.round(diskShare(server) * 100)} % full`,
     action: TROUBLES.disk_full.action,
   }),
+  unclear: () => ({
+    title: ATTENTION.unclear.title,
+    action:
+      'Start it if it should be running. To decide it for good, set `expect: running` or `expect: any`.',
+  }),
 };
 
 function offWords(server: Snapshot): TitleAndAction {
   const { expected_running: expected, last_stop: stop } = server;
   if (expected !== 1) {
     const action = 'Start it if it should be running, or set `expect: any` if it is allowed to be off.';
-    return { title: STOP_TITLES.unknown, action };
+    return { title: stop === undefined ? STOP_TITLES.unknown : stopWords(stop), action };
   }
   if (isDiskFull(server)) return TROUBLES.stopped_disk_full;
-  const why = stop === undefined ? 'The exporter did not see it stop' : sentence(STOP_TITLES[stop.reason]);
+  const isSeen = stop !== undefined;
+  const why = isSeen
+    ? sentence(stopWords({ ...stop, exit_code: undefined }))
+    : 'The exporter did not see it stop';
   const action = `${why}. Start it, or set \`expect: any\` if it is allowed to be off.`;
   return { title: TROUBLES.down.title, action };
 }

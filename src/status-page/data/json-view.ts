@@ -14,6 +14,7 @@ import { PANEL_GAUGES } from '../../metrics/self-families.ts';
 import { attentionOf, complaintOf, problemOf, remedyOf } from './complaint.ts';
 import { arrayText, inBlocks, sharedFieldsOf } from './live-update.ts';
 import type { BoardSource } from './panel-status.ts';
+import { ATTENTION_CODES } from './words.ts';
 
 /**
  * The JSON view in blocks of text. Names and units are those of the metrics, whose families the values are read from; unknown values
@@ -43,6 +44,10 @@ function summaryOf(servers: readonly Snapshot[]) {
     servers: servers.length,
     states: amounts(SERVER_STATES, states),
     conditions: amounts(CONDITIONS, conditions),
+    attention: amounts(
+      ATTENTION_CODES,
+      servers.flatMap((server) => attentionOf(server) ?? []),
+    ),
   };
 }
 

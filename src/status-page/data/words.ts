@@ -71,8 +71,11 @@ export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
   unknown: 'stopped, reason unknown',
 };
 
+type StopFacts = Pick<ShownStop, 'reason' | 'exit_code' | 'while_exporter_down'>;
+
 /** A stop in a few words: its reason and the exit code. */
-export function stopWords({ reason, exit_code: code }: Pick<ShownStop, 'reason' | 'exit_code'>): string {
+export function stopWords({ reason, exit_code: code, while_exporter_down: isUnseen }: StopFacts): string {
+  if (isUnseen === true && reason === 'unknown') return 'stopped while the exporter was down';
   return code === undefined ? STOP_TITLES[reason] : `${STOP_TITLES[reason]}, exit code ${code}`;
 }
 
@@ -86,6 +89,11 @@ export function things(amount: number | undefined, thing: string): string {
   return amount === 1 ? thing : `${thing}s`;
 }
 
+/** What is shown of servers that are off, and of which nothing shows whether anybody wants them to run. */
+export function unclearTitle(amount: number | undefined): string {
+  return `off, not known whether ${amount === 1 ? 'it' : 'they'} should run`;
+}
+
 /** The problems of servers that the page counts, most urgent first; it sorts by this order. */
 export const ATTENTION = {
   crashed: { title: 'crashed', severity: 'error' },
@@ -96,6 +104,7 @@ export const ATTENTION = {
   not_answering: TROUBLES.not_answering,
   cpu_saturated: TROUBLES.cpu_saturated,
   disk_nearly_full: TROUBLES.disk_full,
+  unclear: { title: unclearTitle(1), severity: 'fact' },
 } as const;
 
 export type Attention = keyof typeof ATTENTION;
@@ -103,7 +112,7 @@ export type Attention = keyof typeof ATTENTION;
 export const ATTENTION_CODES = Object.keys(ATTENTION) as readonly Attention[];
 
 /** The count at the top of the page that a problem belongs to: servers without data aren't known to be up or down. */
-export function groupOf(attention: Attention): 'down' | 'no_data' | 'warning' {
-  if (attention === 'no_data') return attention;
+export function groupOf(attention: Attention): 'down' | 'no_data' | 'warning' | 'unclear' {
+  if (attention === 'no_data' || attention === 'unclear') return attention;
   return ATTENTION[attention].severity === 'error' ? 'down' : 'warning';
 }

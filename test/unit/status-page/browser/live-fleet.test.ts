@@ -9,6 +9,7 @@ import {
   playersOf,
   readView,
   SORT_KEYS,
+  titleOf,
   type View,
   waysOf,
   writeView,
@@ -43,6 +44,21 @@ test('servers are counted once by each trait: panel, state, condition, and the p
     'attention:down': 1,
     'attention:no_data': 1,
   });
+});
+
+test('a server of which it is not known whether it should run is counted, but not as a problem', () => {
+  const unclear = streamingReading({
+    state: 'offline',
+    start_time_seconds: undefined,
+    expected_running: undefined,
+  });
+  const fleet = shownFleet([unclear, streamingReading()]);
+  expect(fleet.counts.get('attention:unclear')).toBe(1);
+  expect(fleet.counts.has('attention:any')).toBe(false);
+  expect(titleOf(fleet)).toBe('1/2 running, 1 off, not known whether it should run · Game servers');
+  expect(titleOf(shownFleet([unclear, unclear]))).toBe(
+    '0/2 running, 2 off, not known whether they should run · Game servers',
+  );
 });
 
 const NONE: View = { q: '', show: '', sort: '', open: '' };
@@ -235,6 +251,17 @@ describe('lines of the table', () => {
       );
     const readings = [...off('a', 'requested'), ...off('b', 'requested'), ...off('b', 'exited')];
     expect(shown(readings)).toEqual([2 * MANY, MANY]);
+  });
+
+  it('are one for servers of which it is not known whether they should run', () => {
+    const unclear = Array.from({ length: MANY }, (_, at) =>
+      named(`spare-${at}`, 0, {
+        state: 'offline',
+        start_time_seconds: undefined,
+        expected_running: undefined,
+      }),
+    );
+    expect(shown([...unclear, named('lobby', 1)])).toEqual([MANY, 'lobby']);
   });
 
   it('are not together if there are few, and never if nothing is wrong', () => {

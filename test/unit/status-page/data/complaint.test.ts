@@ -35,6 +35,7 @@ const LOST: ServerReadingChanges = { state: 'unknown', collection_up: 0 };
 const LONG_AGO = 900;
 const GAVE_UP = { automatic_restart_aborted: 1 };
 const MAY_BE_OFF = { expected_running: 0 };
+const UNKNOWN = { expected_running: undefined };
 const LOOP = { unwanted_stops: [stop('crashed'), stop('crashed'), stop('crashed')] };
 const SUSPENDED = { problem: { cause: 'suspended', detail: '' } } as const;
 const MUTE = {
@@ -44,7 +45,7 @@ const MUTE = {
 const CPU_FULL = { cpu_saturated_share: 1 };
 const DISK_FULL = { disk_usage_bytes: 1 };
 
-it('attention is ordered by urgency, and counts as down, as without data, or as a warning', () => {
+it('attention is ordered by urgency, and counts as down, as without data, as a warning, or as unclear', () => {
   expect(ATTENTION_CODES.map((code) => [code, groupOf(code)])).toEqual([
     ['crashed', 'down'],
     ['gave_up', 'down'],
@@ -54,6 +55,7 @@ it('attention is ordered by urgency, and counts as down, as without data, or as 
     ['not_answering', 'warning'],
     ['cpu_saturated', 'warning'],
     ['disk_nearly_full', 'warning'],
+    ['unclear', 'unclear'],
   ]);
 });
 
@@ -81,7 +83,11 @@ describe('attention for', () => {
     ],
     ['a requested stop of a server that is expected to run', off('requested'), 'off'],
     ['a requested stop', { ...off('requested'), ...MAY_BE_OFF }, undefined],
-    ['a server that was never seen running', { ...OFF, expected_running: undefined }, undefined],
+    ['a server that is off, and was never seen running', { ...OFF, ...UNKNOWN }, 'unclear'],
+    ['one whose stop has no reason yet', { ...OFF, ...UNKNOWN, is_stop_awaited: true }, undefined],
+    ['one whose disk is nearly full', { ...OFF, ...UNKNOWN, ...DISK_FULL }, 'disk_nearly_full'],
+    ['one that the panel holds', { ...OFF, ...UNKNOWN, ...SUSPENDED }, undefined],
+    ['a server without data that was never seen running', { ...LOST, ...UNKNOWN }, 'no_data'],
     [
       'an unexplained stop that leaves the expectation unknown',
       { ...off('unknown'), expected_running: undefined },
@@ -233,6 +239,26 @@ describe('the complaint about a server', () => {
       { ...off('unknown'), expected_running: undefined },
       'stopped, reason unknown',
       'Start it if it should be running, or set `expect: any` if it is allowed to be off.',
+    ],
+    [
+      {
+        ...OFF,
+        ...UNKNOWN,
+        last_stop: { ...stop('unknown'), while_exporter_down: true },
+        off_reason: 'unknown',
+      },
+      'stopped while the exporter was down',
+      'Start it if it should be running, or set `expect: any` if it is allowed to be off.',
+    ],
+    [
+      { ...OFF, last_stop: { ...stop('unknown'), while_exporter_down: true }, off_reason: 'unknown' },
+      'off, but expected to run',
+      'Stopped while the exporter was down. Start it, or set `expect: any` if it is allowed to be off.',
+    ],
+    [
+      { ...OFF, ...UNKNOWN },
+      'off, not known whether it should run',
+      'Start it if it should be running. To decide it for good, set `expect: running` or `expect: any`.',
     ],
     [LOST, 'no data', 'Check the server and its node in the panel.'],
     [CPU_FULL, 'CPU at its limit', 'Raise its CPU limit, or reduce its load.'],

@@ -13,7 +13,12 @@ import {
 } from '../../../support/readings.ts';
 
 interface View {
-  readonly summary: { readonly servers: number; readonly states: object; readonly conditions: object };
+  readonly summary: {
+    readonly servers: number;
+    readonly states: object;
+    readonly conditions: object;
+    readonly attention: object;
+  };
   readonly panels: readonly Record<string, unknown>[];
   readonly servers: readonly Record<string, unknown>[];
 }
@@ -104,6 +109,9 @@ describe('the JSON view', () => {
     expect(view([]).servers).toEqual([]);
     expect(summary.states).toMatchObject({ running: 1, unknown: 1, offline: 0 });
     expect(summary.conditions).toMatchObject({ streaming: 1, waiting: 1 });
+    const unclear = { state: 'offline', expected_running: undefined } as const;
+    const { attention } = view([streamingReading(), streamingReading(unclear)]).summary;
+    expect(attention).toMatchObject({ unclear: 1, crashed: 0 });
     expect(panels).toEqual([
       expect.objectContaining({
         panel: 'main',
