@@ -34,9 +34,11 @@ COPY LICENSE package.json config.example.yaml config.schema.json ./
 COPY docs docs
 COPY scripts/healthcheck.mjs ./
 COPY --from=build /build/dist dist
+# For --storage.path, with or without a volume. A new volume gets the mode, so that any user can write there.
+RUN mkdir --mode=1777 /var/lib/gameserver-exporter
 # Relative paths are resolved here: config.yaml, which `serve` and `check` read by default.
 WORKDIR /etc/gameserver-exporter
-# Numeric, so that Kubernetes can verify that it isn't root. Any other user works too, because nothing is written.
+# Numeric, so that Kubernetes can verify that it isn't root. Any other user works too.
 USER 65532:65532
 EXPOSE 10317
 # The program handles the signal even as process 1, and starts no child processes that it would have to reap.
@@ -46,4 +48,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
 # Prevents signals from opening the inspector, through which a local process could read the API key, even while Node.js
 # itself starts.
 ENTRYPOINT ["node", "--disable-sigusr1", "/opt/gameserver-exporter/dist/cli.js"]
-CMD ["serve"]
+CMD ["serve", "--storage.path=/var/lib/gameserver-exporter"]

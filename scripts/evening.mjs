@@ -47,7 +47,13 @@ async function startSite(port, servers, seed) {
   };
   site.start = () => {
     const flags = [`--web.listen-address=127.0.0.1:${port + 2}`, `--web.external-url=${site.url}`];
-    site.exporter = run(process.execPath, [CLI, 'serve', `--config=${site.file}`, ...flags]);
+    site.exporter = run(process.execPath, [
+      CLI,
+      'serve',
+      '--storage.path=',
+      `--config=${site.file}`,
+      ...flags,
+    ]);
   };
   site.start();
   return site;

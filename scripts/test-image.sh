@@ -118,7 +118,8 @@ import { readFileSync } from 'node:fs';
 const { config } = JSON.parse(readFileSync(process.argv[2], 'utf8')).Docker;
 same(config.User, '65532:65532');
 same(config.Entrypoint, ['node', '--disable-sigusr1', '/opt/gameserver-exporter/dist/cli.js']);
-same(config.Cmd, ['serve']);
+same(config.Cmd, ['serve', '--storage.path=/var/lib/gameserver-exporter']);
+same(config.Volumes, undefined);
 same(config.WorkingDir, '/etc/gameserver-exporter');
 same(Object.keys(config.ExposedPorts), ['10317/tcp']);
 same(config.StopSignal, 'SIGTERM');
@@ -209,10 +210,13 @@ check_demo() {
 
 check_serve() {
   say 'serve'
-  start node "$PROGRAM" serve --web.listen-address=127.0.0.1:0
+  [ "$(stat -c %a "$image/var/lib/gameserver-exporter")" = 1777 ] || fail 'not every user can write to /var/lib/gameserver-exporter'
+  start node "$PROGRAM" serve --web.listen-address=127.0.0.1:0 --storage.path=/var/lib/gameserver-exporter
   local url
   url=$(printed 'http://127.0.0.1:[0-9]+/metrics')
   get "${url%/metrics}/-/ready"
+  # The root is read-only, and no volume is mounted.
+  printed "state can't be kept in /var/lib/gameserver-exporter: the file system is read-only"
   run cat /proc/mounts | awk '$2 == "/" { split($4, options, ","); print "ok: / is mounted " options[1] }'
   stop INT
 }

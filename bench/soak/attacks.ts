@@ -146,9 +146,13 @@ interface Exporter {
 /** The program as users run it. */
 async function startExporter(folder: string): Promise<Exporter> {
   const files = ['--config', join(folder, 'config.yaml'), '--web.config.file', join(folder, 'web.yaml')];
-  const child = spawn(process.execPath, [CLI, 'serve', ...files, '--web.listen-address', '127.0.0.1:0'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [CLI, 'serve', '--storage.path=', ...files, '--web.listen-address', '127.0.0.1:0'],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   const ended = once(child, 'exit');
   process.once('exit', () => child.kill());
   process.once('SIGTERM', () => process.exit(1));

@@ -24,7 +24,14 @@ export async function timeToAnswer(program: 'exporter' | 'bare', launch: Launch)
   const configFile = join(launch.folder, 'config.yaml');
   await writeFile(configFile, launch.config);
   const port = await freePort();
-  const serve = ['serve', '--config', configFile, '--web.listen-address', `127.0.0.1:${port}`];
+  const serve = [
+    'serve',
+    '--storage.path=',
+    '--config',
+    configFile,
+    '--web.listen-address',
+    `127.0.0.1:${port}`,
+  ];
   const args = program === 'exporter' ? [CLI, ...serve, '--log.level', 'error'] : ['-e', BARE, `${port}`];
   const startedAt = performance.now();
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -41,7 +41,7 @@ export class ObservedProcess {
   /** The built exporter, as users run it. */
   static exporter(configFile: string, port: number): ObservedProcess {
     const listen = ['--web.listen-address', `127.0.0.1:${port}`];
-    return new ObservedProcess([CLI, 'serve', '--config', configFile, ...listen]);
+    return new ObservedProcess([CLI, 'serve', '--storage.path=', '--config', configFile, ...listen]);
   }
 
   /** A program of the benchmarks. */

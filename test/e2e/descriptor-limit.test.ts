@@ -34,6 +34,7 @@ async function serveWith(descriptors: number, yaml: string) {
     process.execPath,
     CLI,
     'serve',
+    '--storage.path=',
     '--config',
     file,
     '--web.listen-address',

@@ -46,6 +46,7 @@ async function serveInto({ file, stdout, stderr, format = 'json' }: Outputs) {
     ...PATIENT_STOP,
     CLI,
     'serve',
+    '--storage.path=',
     '--config',
     file,
     ...flags,

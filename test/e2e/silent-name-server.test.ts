@@ -84,6 +84,7 @@ async function serve(yaml: string) {
     ...acceleratedNode(SLOW),
     CLI,
     'serve',
+    '--storage.path=',
     '--config',
     await configFile(yaml),
     '--web.listen-address',

@@ -54,6 +54,7 @@ it.each([name])('%s', async () => {
     ...acceleratedNode(SPEED, Math.round(clock.toUnixMs(0))),
     CLI,
     'serve',
+    '--storage.path=',
     '--config',
     file,
     '--web.listen-address',

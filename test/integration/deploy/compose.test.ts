@@ -135,6 +135,14 @@ describe('the compose file', () => {
     }
   });
 
+  it('keeps the state of the exporter of a real panel in a volume', () => {
+    const flag = (service: string) =>
+      services.get(service)?.command?.find((argument) => argument.startsWith('--storage.path='));
+    const [volume] = services.get('exporter')?.volumes ?? [];
+    expect(flag('exporter')).toBe(`--storage.path=${volume?.split(':')[1]}`);
+    expect(flag('demo-exporter')).toBe('--storage.path=');
+  });
+
   it.each(['panel', 'demo'])(
     'with the profile %s, Prometheus reaches its targets and Alertmanager',
     (profile) => {

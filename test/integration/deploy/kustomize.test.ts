@@ -49,7 +49,11 @@ describe.skipIf(!canRender)('kubectl kustomize', () => {
     expect(readdirSync(repositoryPath(`${FOLDER}/overlays`)).toSorted()).toEqual(
       Object.keys(OVERLAYS).toSorted(),
     );
-    expect(readdirSync(repositoryPath(`${FOLDER}/components`))).toEqual(['alerts', 'kube-prometheus']);
+    expect(readdirSync(repositoryPath(`${FOLDER}/components`))).toEqual([
+      'alerts',
+      'kube-prometheus',
+      'state',
+    ]);
   });
 
   describe.each(Object.entries(OVERLAYS))('renders overlay %s', (overlay, { replicas, memory }) => {
@@ -79,6 +83,7 @@ describe.skipIf(!canRender)('kubectl kustomize', () => {
       expect(ofKind(manifests, 'StatefulSet')).toHaveProperty('spec.template.spec.volumes', [
         { name: 'config', configMap: { name: config?.metadata.name } },
         { name: 'secret', secret: { secretName: 'gameserver-exporter', defaultMode: 0o440 } },
+        { name: 'state', emptyDir: { sizeLimit: '64Mi' } },
       ]);
     });
 

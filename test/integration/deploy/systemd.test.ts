@@ -44,6 +44,11 @@ describe('the systemd unit', () => {
     expect(valuesOf('WantedBy')).toEqual(['multi-user.target']);
   });
 
+  it('keeps its state in a folder of its own', () => {
+    expect(valuesOf('StateDirectory')).toEqual(['gameserver-exporter']);
+    expect(valuesOf('ExecStart')[0]).toContain(' --storage.path /var/lib/gameserver-exporter ');
+  });
+
   it('passes the key as a credential, as the installation guide describes', () => {
     expect(valuesOf('LoadCredential')).toEqual(['panel-key:/etc/gameserver-exporter/panel-key']);
     const guide = readText('docs/install.md');

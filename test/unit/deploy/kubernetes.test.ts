@@ -38,7 +38,9 @@ const POD = 'spec.template.spec';
 const CONTAINER = `${POD}.containers[0]`;
 const containerSchema = z.object({
   args: z.array(z.string()),
-  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true) })),
+  volumeMounts: z.array(
+    z.object({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true).optional() }),
+  ),
 });
 const podSchema = z.object({ spec: z.object({ containers: z.tuple([containerSchema]) }) });
 const { template } = z.object({ spec: z.object({ template: podSchema }) }).parse(stateful).spec;
@@ -51,6 +53,18 @@ it.each([
   const shard = args.find((arg) => arg.startsWith('--shard='))?.split('=')[1] ?? '';
   const env = { POD_NAME: `gameserver-exporter-${index}`, TOTAL_SHARDS: total };
   expect(parseShard({ shard }, env)).toEqual({ index, total: Number(total) });
+});
+
+it('the pods write only to the volume for their state, which a component makes a claim for each shard', () => {
+  const writable = volumeMounts.filter(({ readOnly }) => readOnly === undefined);
+  expect(writable).toEqual([{ name: 'state', mountPath: '/var/lib/gameserver-exporter' }]);
+  expect(args).toContain(`--storage.path=${writable[0]?.mountPath}`);
+  const [patch] = readYaml(`${FOLDER}/components/state/stateful-set.yaml`);
+  expect(patch).toMatchObject({
+    kind: 'StatefulSet',
+    metadata: { name: 'gameserver-exporter' },
+    spec: { volumeClaimTemplates: [{ metadata: { name: 'state' } }] },
+  });
 });
 
 describe('the pods', () => {
