@@ -34,11 +34,14 @@ export class ClientConnections {
     if (this.#open.size > this.#limit) this.#makeRoom();
   }
 
-  /** Records a request on a connection. */
-  track(socket: Socket, response: ServerResponse): void {
+  /**
+   * Records a request on a connection. False if that is unknown, or the response to its previous request isn't complete: each request
+   * that waits would occupy memory, and no client sends one.
+   */
+  track(socket: Socket, response: ServerResponse): boolean {
     const name = nameOf(socket);
     const connection = this.#open.get(name);
-    if (connection === undefined) return;
+    if (connection === undefined || connection.response?.writableFinished === false) return false;
     // Removed first, so that it moves to the end.
     this.#open.delete(name);
     this.#open.set(name, connection);
@@ -49,6 +52,7 @@ export class ClientConnections {
       connection.response = undefined;
       if (connection.isEnding) socket.destroySoon();
     });
+    return true;
   }
 
   /** Closes idle connections now and the others after their response; returns a function that closes those immediately. */

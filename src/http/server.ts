@@ -145,10 +145,13 @@ export class HttpServer {
       const { socket } = request;
       if (!isAccepted(socket, settings.current.tls)) {
         logger.debug({ client: socket.remoteAddress }, 'client without an accepted certificate rejected');
-        socket.destroy();
+        cut(socket);
         return;
       }
-      this.#connections.track(socket, response);
+      if (!this.#connections.track(socket, response)) {
+        cut(socket);
+        return;
+      }
       // With two Host headers (RFC 9112, 3.2), a proxy may have used the one that Node drops.
       if ((request.headersDistinct['host']?.length ?? 0) > 1) {
         response.writeHead(400, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' });
@@ -185,6 +188,18 @@ export class HttpServer {
     this.#cancelCut();
     await this.#bcrypt.stop();
   }
+}
+
+/** How a parser of Node.js goes on after the headers of a request: with this, not at all, as after an upgrade. */
+const STOP_PARSING = 2;
+
+/**
+ * Disconnects a client, and parses nothing more of what it sent. Node.js would go on to create objects for each of the thousands of
+ * requests that were received at once, and has no public means to prevent that.
+ */
+function cut(socket: Socket & { readonly parser?: { onIncoming?: () => number } | null }): void {
+  socket.destroy();
+  if (socket.parser) socket.parser.onIncoming = () => STOP_PARSING;
 }
 
 /** Whether the settings accept the client's certificate, or that it has none. */

@@ -326,14 +326,16 @@ const losses: readonly FaultRow[] = [
   {
     name: "more than 20 texts within a minute that aren't JSON",
     arrange: ({ panel }) => {
+      panel.failSockets({ kind: 'hang-upgrade', server: TARGET });
       for (let sent = 0; sent < 21; sent += 1) panel.sockets({ kind: 'garbage', server: TARGET });
     },
-    during: STREAMING,
+    during: { panelUp: 1, blocked: 'no', streaming: 0 },
     cause: 'unreadable',
     isOfOpenSocket: true,
     log: /"cause":"unreadable"/,
     reconnects: 'closed',
-    recoveryMs: AT_ONCE_MS,
+    lift: ({ panel }) => panel.clearFaults(),
+    recoveryMs: CONNECT_TIMEOUT_MS + TOKENS_MS,
   },
   {
     name: 'a frame of over 1 MiB',
