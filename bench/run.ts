@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { apiEconomy } from './compressed/api-economy.ts';
 import { slowStart } from './compressed/slow-start.ts';
+import { connect } from './connect/benchmark.ts';
 import { consoleFlood } from './console-flood/benchmark.ts';
 import { fairness } from './fairness/benchmark.ts';
-import { growth } from './growth/benchmark.ts';
 import { ingest } from './ingest/benchmark.ts';
 import { query } from './query/benchmark.ts';
 import { type Benchmark, type BenchmarkOptions, formatResult } from './report/benchmark.ts';
@@ -18,6 +18,7 @@ import { visitors } from './visitors/benchmark.ts';
 const BENCHMARKS: readonly Benchmark[] = [
   ingest,
   consoleFlood,
+  connect,
   scrape,
   apiEconomy,
   slowStart,
@@ -27,7 +28,6 @@ const BENCHMARKS: readonly Benchmark[] = [
   query,
   visitors,
   storm,
-  growth,
 ];
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--renewals | --no-renewals] [--limit N|none] [--scenes NAME,…] [--baseline | --no-baseline] [--profiles FOLDER]
@@ -37,13 +37,13 @@ ${BENCHMARKS.map(({ name, title }) => `  ${name.padEnd(14)} ${title}`).join('\n'
   --servers         number of servers (default: 1,000 and, for some benchmarks, then 10,000)
   --seconds         duration of each run
   --runs            number of runs; medians are shown
-  --tls, --no-tls   ingest, storm: only with TLS, only without (default: both)
+  --tls, --no-tls   connect, ingest, storm: only with TLS, only without (default: both)
   --renewals, --no-renewals
                     ingest: only with renewals of tokens, only without (default: both)
   --limit           storm: the panel's rate limit in calls per minute, or none (default: none and 240)
   --scenes          storm: ${SCENES.map(({ name }) => name).join(', ')} (default: all)
   --no-baseline     storm: only the exporter, without the bare client
-  --profiles        ingest, storm: folder for CPU profiles of the exporter`;
+  --profiles        connect, ingest, storm: folder for CPU profiles`;
 
 const WRONG_USAGE = 2;
 
