@@ -17,6 +17,7 @@ import {
   type SocketPolicy,
   socketAddressProblem,
 } from '../names/name-lookups.ts';
+import { perSite } from '../names/per-site.ts';
 import { PanelApi } from '../panel/api.ts';
 import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
 import { Gateway } from '../panel/gateway.ts';
@@ -347,12 +348,13 @@ export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveN
       lookup: nodeLookup(resolve, limits),
     },
   };
+  const tunnel = perSite((url) => tunnelFor(url, panel.proxyUrl, proxyOptions));
   const options: SocketOptions = {
     codec,
     origin: panel.origin,
     userAgent: USER_AGENT,
     clock,
-    tunnelFor: (url) => tunnelFor(url, panel.proxyUrl, proxyOptions),
+    tunnelFor: tunnel,
     lookup: nodeLookup(guardedNames(policy, resolve), limits),
     tls: socketTls(panel.tls && nodeTls(panel.tls)),
     unfinished: new UnfinishedBytes(),
@@ -360,8 +362,8 @@ export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveN
   return {
     codec,
     openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
-    addressProblem: (url) => socketAddressProblem(url, policy),
-    isProxied: (url) => tunnelFor(url, panel.proxyUrl, proxyOptions) !== undefined,
+    addressProblem: perSite((url) => socketAddressProblem(url, policy)),
+    isProxied: (url) => tunnel(url) !== undefined,
   };
 }
 

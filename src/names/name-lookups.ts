@@ -1,6 +1,5 @@
 import dns, { type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { callbackify } from 'node:util';
 import PQueue from 'p-queue';
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
 import { isLocalHost, isMetadataAddress, unbracketed } from '../domain/addresses.ts';
@@ -54,24 +53,56 @@ export function systemNames(lookUp: LookUp = systemLookUp) {
   return { forPanel };
 }
 
+/**
+ * The addresses of a name are used again for this long, in milliseconds: after a fault, all servers of a node connect at once, and
+ * to look the name up takes longer than most of a connect.
+ */
+const KEPT_MS = 1_000;
+
 /** Resolves names for connections. The timeout must be shorter than theirs, so that the name is identified as the cause. */
 export function nodeLookup(
   resolve: ResolveName,
   { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },
 ): LookupFunction {
-  const find = callbackify((hostname: string) => {
+  /** Lookups under way, and those that found something, in the order of their beginnings. */
+  const lookups = new Map<string, { readonly addresses: Promise<Addresses>; keptUntil: number }>();
+  const dropOld = () => {
+    for (const [name, { keptUntil }] of lookups) {
+      if (keptUntil > clock.now()) return;
+      lookups.delete(name);
+    }
+  };
+  const begin = (hostname: string): Promise<Addresses> => {
+    dropOld();
     const words = `"${hostname}" was not resolved in time`;
     const late = () => Object.assign(new CodedError(OWN_CODES.lookupTimeout, words), { hostname });
     const { signal } = new AbortController();
-    return bounded({ clock, signal }, timeoutMs, late, (scope) => resolve(hostname, scope));
-  });
-  return (hostname, options, callback) =>
-    find(hostname, (error: Error | null, addresses) => {
-      const [first] = error === null ? addresses : [];
-      if (error !== null || first === undefined) callback(error, []);
+    const addresses = bounded({ clock, signal }, timeoutMs, late, (scope) => resolve(hostname, scope));
+    const lookup = { addresses, keptUntil: Number.POSITIVE_INFINITY };
+    lookups.set(hostname, lookup);
+    addresses.then(
+      () => (lookup.keptUntil = clock.now() + KEPT_MS),
+      () => lookups.delete(hostname),
+    );
+    return addresses;
+  };
+  const find = (hostname: string): Promise<Addresses> => {
+    const lookup = lookups.get(hostname);
+    return lookup !== undefined && lookup.keptUntil > clock.now() ? lookup.addresses : begin(hostname);
+  };
+  return (hostname, options, callback) => {
+    const found = (addresses: Addresses) => {
+      const [first] = addresses;
+      if (first === undefined) callback(null, []);
       else if (options.all === true) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
-    });
+    };
+    // What a callback throws is not a failed lookup.
+    find(hostname).then(
+      (addresses) => process.nextTick(found, addresses),
+      (error: Error) => process.nextTick(callback, error, []),
+    );
+  };
 }
 
 /** The addresses to which a panel may direct a socket. */

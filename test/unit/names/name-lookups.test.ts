@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
@@ -168,6 +168,34 @@ describe('a connection whose name is not resolved in time', () => {
     });
     await stage.end(['silent'], false);
     expect(stage.begun).toEqual(['silent']);
+    expect(stage.clock.pending).toBe(0);
+  });
+});
+
+describe('connections to a name', () => {
+  const connect = (lookup: LookupFunction) =>
+    new Promise<unknown>((resolve) => {
+      lookup('node.example.com', { all: true }, (error, addresses) => resolve(error?.message ?? addresses));
+    });
+
+  it('share a lookup and its addresses for a second, and never an error after its end', async () => {
+    const stage = new Stage();
+    const lookup = nodeLookup(stage.panel(), { clock: stage.clock, timeoutMs: 7_000 });
+    const failed = [connect(lookup), connect(lookup)];
+    await stage.end(['node.example.com'], false);
+    const error = 'getaddrinfo EAI_AGAIN node.example.com';
+    expect(await Promise.all(failed)).toEqual([error, error]);
+    const found = connect(lookup);
+    await stage.end(['node.example.com']);
+    expect(await found).toEqual(FOUND);
+    await stage.clock.advance(999);
+    expect(await connect(lookup)).toEqual(FOUND);
+    expect(stage.begun).toHaveLength(2);
+    await stage.clock.advance(1);
+    const later = connect(lookup);
+    await stage.end(['node.example.com']);
+    expect(await later).toEqual(FOUND);
+    expect(stage.begun).toHaveLength(3);
     expect(stage.clock.pending).toBe(0);
   });
 });
