@@ -134,8 +134,7 @@ export class SelfMetrics {
   /** All metrics in the text format. */
   async metrics(): Promise<string> {
     const panels = this.#options.fleet.panels();
-    const servers = () => this.#options.fleet.servers();
-    const view = { ...this.#options, fleet: { panels: () => panels, servers }, reload: this.#reload };
+    const view = { ...this.#options, reload: this.#reload };
     for (const { gauge, family } of this.#gauges) show(gauge, family, family.read(view));
     for (const { gauge, family } of this.#panelGauges) {
       const rows = panels.flatMap((panel) => {

@@ -34,7 +34,6 @@ export interface LastingRefusal {
 const UNREADABLE: ReadonlySet<CauseCode> = new Set([
   'suspended',
   'installing',
-  'install_failed',
   'transferring',
   'restoring',
   'maintenance',

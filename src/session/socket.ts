@@ -1,5 +1,5 @@
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
   type ConnectionOptions,
@@ -7,14 +7,16 @@ import {
   connect as connectTls,
   createSecureContext,
   type SecureContext,
+  type TLSSocket,
 } from 'node:tls';
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '../domain/time.ts';
-import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
+import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import { type PanelTls, type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from './frame-reader.ts';
 import type { RefusedUpgrade } from './streamer.ts';
+import { TlsSessions } from './tls-sessions.ts';
 import type { UnfinishedBytes } from './unfinished-bytes.ts';
 
 /** How long to wait for the response to a close frame before the connection is terminated. */
@@ -27,7 +29,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const NEWER_OPTIONS = { closeTimeout: CLOSE_TIMEOUT_MS, maxBufferedChunks: 1_024, maxFragments: 1_024 };
 
 /** How much of the response to a refused upgrade is read, and for how long, because it may never end. */
-const MAX_ANSWER_BYTES = 4_096;
+const MAX_ANSWER_BYTES = 512;
 const ANSWER_TIMEOUT_MS = 1_000;
 
 /** The error codes of ws for what the far end sent. */
@@ -40,6 +42,7 @@ const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 export type SocketTls = () => {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: boolean;
+  readonly sessions: TlsSessions;
 };
 
 /** How sockets of one panel are opened. */
@@ -93,7 +96,7 @@ export class ConsoleSocket {
   #opened = false;
   #detached = false;
   #error: (Error & { code?: string }) | undefined;
-  #response: UpgradeRefusal | undefined;
+  #answer: Pick<RefusedUpgrade, 'status' | 'body'> = {};
   /** Why the token can't be sent. */
   #unusable: string | undefined;
 
@@ -177,19 +180,14 @@ export class ConsoleSocket {
 
   /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */
   #readAnswer(response: IncomingMessage): void {
-    const { statusCode: status = 0, headers } = response;
-    const refusal = {
-      status,
-      contentType: headers['content-type'],
-      isChallenge: headers['cf-mitigated'] === 'challenge',
-    };
-    this.#response = refusal;
-    // Everything else shows what it is by its text.
-    if (status >= 300 && status < 400) return this.#ws.terminate();
+    const { statusCode: status = 0 } = response;
+    this.#answer = { status };
+    // Only a daemon that doesn't know the server is recognized by its message.
+    if (status !== 404) return this.#ws.terminate();
     let body = Buffer.alloc(0);
     response.on('data', (chunk: Buffer) => {
       body = Buffer.concat([body, chunk.subarray(0, MAX_ANSWER_BYTES - body.length)]);
-      this.#response = { ...refusal, body: body.toString() };
+      this.#answer = { status, body: body.toString() };
       if (body.length === MAX_ANSWER_BYTES) this.#ws.terminate();
     });
     const cancel = this.#clock.schedule(ANSWER_TIMEOUT_MS, () => this.#ws.terminate());
@@ -204,7 +202,7 @@ export class ConsoleSocket {
     this.#detach();
     if (!this.#opened) {
       const error = this.#error ?? new Error('the connection ended before the upgrade');
-      this.#listener.refused({ response: this.#response, error });
+      this.#listener.refused({ ...this.#answer, error });
       return;
     }
     const { code: sign = '', message = '' } = this.#error ?? {};
@@ -219,7 +217,8 @@ export class ConsoleSocket {
 
 function connect(url: string, options: SocketOptions, reader: FrameReader): WebSocket {
   const open = options.tunnelFor?.(url);
-  const closing = new AbortController();
+  const closing = open && new AbortController();
+  const { sessions, ...tls } = options.tls();
   const ws = new WebSocket(url, {
     origin: options.origin,
     headers: { 'User-Agent': options.userAgent },
@@ -230,15 +229,30 @@ function connect(url: string, options: SocketOptions, reader: FrameReader): WebS
     // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would cost more than everything
     // else.
     skipUTF8Validation: true,
-    ...options.tls(),
+    ...tls,
     createConnection:
-      open === undefined
-        ? (node: ClientRequestArgs) => reader.connect(node, url.startsWith('wss:'))
+      open === undefined || closing === undefined
+        ? (node: ClientRequestArgs) =>
+            connectDirectly(node, reader, url.startsWith('wss:') ? sessions : undefined)
         : connectionBy(open, closing.signal),
     lookup: options.lookup,
   });
-  if (open !== undefined) ws.once('close', () => closing.abort());
+  if (closing !== undefined) ws.once('close', () => closing.abort());
   return ws;
+}
+
+/** Without `sessions`, the connection isn't encrypted. */
+function connectDirectly(
+  node: ClientRequestArgs,
+  reader: FrameReader,
+  sessions: TlsSessions | undefined,
+): Socket {
+  if (sessions === undefined) return reader.connect(node, false);
+  const name = `${node.host}:${node.port}`;
+  const session = sessions.of(name);
+  const socket = reader.connect({ ...node, ...(session !== undefined && { session }) }, true);
+  sessions.watch(socket as TLSSocket, name);
+  return socket;
 }
 
 /** The form in which Node.js takes a connection that isn't open yet. */
@@ -255,10 +269,11 @@ function connectionBy(
 
 /** TLS for the sockets of one panel, which share one context: separate contexts would cost some 40 kB each. */
 export function socketTls({ insecureSkipVerify, ...material }: Omit<PanelTls, 'serverName'> = {}): SocketTls {
+  const sessions = new TlsSessions();
   let secureContext: SecureContext | undefined;
   return () => {
     secureContext ??= createSecureContext(material);
-    return { secureContext, rejectUnauthorized: insecureSkipVerify !== true };
+    return { secureContext, rejectUnauthorized: insecureSkipVerify !== true, sessions };
   };
 }
 

@@ -10,7 +10,6 @@ import type {
   Credentials,
   ListingPage,
   Resources,
-  ServerAddress,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
@@ -69,13 +68,13 @@ export class FakeGateway implements PanelGateway {
   readonly recoveries = new Listeners<[Recovery]>();
   readonly changes = new Listeners();
 
-  credentials({ id: server }: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
+  credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     this.calls.push(`credentials ${server}`);
     this.asks.push(ask);
     return this.answerCredentials(server, signal);
   }
 
-  resources({ id: server }: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
+  resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
     this.calls.push(`resources ${server}`);
     this.asks.push(ask);
     return this.answerResources(server, signal);
@@ -192,11 +191,7 @@ export class FakeSocket {
     queueMicrotask(() => {
       if (this.ended !== undefined) return;
       if (refusal === undefined) listener.opened();
-      else
-        listener.refused({
-          response: { status: refusal },
-          error: new Error(`Unexpected server response: ${refusal}`),
-        });
+      else listener.refused({ status: refusal, error: new Error(`Unexpected server response: ${refusal}`) });
     });
   }
 

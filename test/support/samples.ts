@@ -2,12 +2,7 @@ import { Sample } from '../../src/domain/server.ts';
 
 /** The values that a test gives a sample. */
 export type SampleValues = Readonly<
-  Partial<
-    Omit<
-      Sample,
-      'source' | 'receivedAt' | 'measuredFrom' | 'arrived' | 'copy' | 'clear' | 'hasNoUsage' | 'forgetUsage'
-    >
-  >
+  Partial<Omit<Sample, 'source' | 'receivedAt' | 'measuredFrom' | 'arrived' | 'copy' | 'clear'>>
 >;
 
 export function sampleOf(values: SampleValues): Sample {
