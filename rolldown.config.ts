@@ -44,7 +44,7 @@ export default defineConfig([
   },
   // The status page's script.
   {
-    input: { page: 'src/status-page/browser/page.tsx' },
+    input: { page: 'src/status-page/browser/main.ts' },
     platform: 'browser',
     tsconfig: 'src/status-page/browser/tsconfig.json',
     transform: { target: 'es2022' },

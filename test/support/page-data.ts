@@ -12,6 +12,9 @@ import { READ_AT } from './readings.ts';
 
 const END = '\n\n';
 
+/** The exporter's version in these tests. */
+export const VERSION = '1.2.3';
+
 /** Everything that the status page shows: the first event of its stream. */
 export async function pageData(url: string): Promise<string> {
   const { body } = await fetch(new URL('/api/v1/stream', url));
@@ -34,7 +37,7 @@ export async function pageFleet(url: string): Promise<LiveFleet> {
 export function pictureOf(servers: readonly ServerReading[], now = READ_AT, before?: Picture): Picture {
   const clock = new ManualClock(now);
   const fleet = { panels: () => [], servers: () => servers };
-  const walk = takePicture({ fleet, clock, version: '1.2.3', rateLimited: () => 0 }, before);
+  const walk = takePicture({ fleet, clock, version: VERSION, rateLimited: () => 0 }, before);
   for (;;) {
     const { done, value } = walk.next();
     if (done === true) return value;
@@ -43,7 +46,7 @@ export function pictureOf(servers: readonly ServerReading[], now = READ_AT, befo
 
 /** What a viewer with one picture, or none, is sent of the next. */
 export function updateOf(before: Picture | undefined, after: Picture): LiveUpdate {
-  return JSON.parse([...updateText('1.2.3', before, after)].join('')) as LiveUpdate;
+  return JSON.parse([...updateText(VERSION, before, after)].join('')) as LiveUpdate;
 }
 
 /** These servers as the page shows them. */

@@ -27,7 +27,7 @@ const LONGEST_RETRY_MS = 5_000;
 const SILENCE_MS = 15_000;
 
 /** The page: shows the stream's data, and reacts to the user. */
-class Page {
+export class Page {
   readonly #root = document.querySelector('#page') ?? document.body;
   #fleet: LiveFleet | undefined;
   #view: View = readView(location.search);
@@ -334,5 +334,3 @@ function useTheme(theme: Theme): void {
 function nextTheme(theme: Theme): Theme {
   return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
 }
-
-new Page().start();

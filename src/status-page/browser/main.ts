@@ -1,0 +1,4 @@
+// Starts the page in the browser's window.
+import { Page } from './page.tsx';
+
+new Page().start();
