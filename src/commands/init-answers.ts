@@ -29,6 +29,9 @@ interface Prompt {
   readonly problemOf: (answer: string) => string | undefined;
 }
 
+/** A value to choose, and the text that stands for it. */
+type Labeled = readonly [value: string, label: string];
+
 /** Asks a person; rejects with a CommandFailure if the person cancels. */
 export interface Asker {
   text(question: Prompt): Promise<string>;
@@ -36,6 +39,10 @@ export interface Asker {
   hidden(question: Prompt): Promise<string>;
   /** Anything but a yes means no. */
   confirms(question: string): Promise<boolean>;
+  /** One of several values, by their labels; the first is the default. */
+  select(question: string, options: readonly Labeled[]): Promise<string>;
+  /** Any of these values, by their labels. */
+  choose(question: string, options: readonly Labeled[]): Promise<readonly string[]>;
 }
 
 /** Sources of answers in addition to the flags. */
@@ -199,10 +206,15 @@ function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: A
   return { url: other, words: `The port speaks http${risk}.` };
 }
 
+/** Of a long list, as many options are shown at a time. */
+const SHOWN_OPTIONS = 12;
+
+const optionOf = ([value, label]: Labeled) => ({ value, label });
+
 /** Asks in the terminal, on standard error; the signal cancels a question. */
 export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
   // Loaded only if a question is asked.
-  const { confirm, password, text } = await import('@clack/prompts');
+  const { confirm, multiselect, password, select, text } = await import('@clack/prompts');
   // In a terminal that doesn't report its size, the library would write one character per line, or nothing.
   const { stderr } = process;
   if (!(stderr.columns > 0)) stderr.columns = 80;
@@ -227,5 +239,17 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
     hidden: async (question) => answered(await password({ ...asking(question), mask: '' })),
     confirms: async (question) =>
       answered(await confirm({ ...common, message: wrapped(question), initialValue: false })),
+    select: async (question, options) =>
+      answered(await select({ ...common, message: wrapped(question), options: options.map(optionOf) })),
+    choose: async (question, options) =>
+      answered(
+        await multiselect({
+          ...common,
+          message: wrapped(question),
+          options: options.map(optionOf),
+          required: false,
+          maxItems: SHOWN_OPTIONS,
+        }),
+      ),
   };
 }

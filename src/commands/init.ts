@@ -30,6 +30,7 @@ import {
   STOPPED,
   terminalAsker,
 } from './init-answers.ts';
+import { alwaysRunning, expectLines } from './init-expect.ts';
 import { existsWords, makePrivate, requireDirectories, writePrivately } from './init-files.ts';
 import { panelApi } from './panel-api.ts';
 
@@ -68,8 +69,8 @@ In a terminal, init asks for what is not set by a flag, and does not echo the
 key. It writes nothing unless the panel accepts the key. The configuration
 discovers every server that the key's account can access (discover: true), or
 all servers of the panel if the account is an administrator's who has none. In a
-terminal, init also asks whether to count players (query: auto). Only you can
-read the files.
+terminal, init also asks which servers should always run (expect), and whether to
+count players (query: auto). Only you can read the files.
 
 Examples:
   $ gameserver-exporter init
@@ -139,7 +140,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
     signal.throwIfAborted();
     const { problem } = seen;
     if (problem === undefined) {
-      const chosen = await chooseServers(panel, seen, asker, signal);
+      const chosen = await chooseServers(panel, seen, { asker, signal, note });
       const text = configText(flags, answers, targets, chosen.discover);
       signal.throwIfAborted();
       write(targets, { text, key: answers.key.reveal() }, replaces);
@@ -153,12 +154,14 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   }
 }
 
-/** The servers to discover: all of the panel for an administrator who has none, and their players, if the person wants them. */
+/**
+ * The settings of `discover`: all servers of the panel for an administrator who has none, those that should always run, and whether
+ * their players are counted, as the person wants.
+ */
 async function chooseServers(
   panel: PanelConfig,
   own: FirstLook,
-  asker: Asker | undefined,
-  signal: AbortSignal,
+  { asker, signal, note }: Pick<InitContext, 'asker' | 'signal' | 'note'>,
 ) {
   const discover: string[] = [];
   let seen = own;
@@ -171,10 +174,33 @@ async function chooseServers(
       seen = all;
     }
   }
+  const always = await chooseExpected(panel, seen, { asker, signal, note });
   const known = seen.servers.filter(({ egg = '' }) => typeOfEgg(egg) !== undefined).length;
   const question = `Count players? The games of ${known} of ${seen.servers.length} servers are queried every 30 seconds.`;
   if (known > 0 && (await asker?.confirms(question)) === true) discover.push('query: auto');
-  return { discover, seen };
+  return { discover: [...discover, ...expectLines(always)], seen };
+}
+
+/** The servers that should always run. */
+async function chooseExpected(
+  panel: PanelConfig,
+  { servers, limitPerMinute }: FirstLook,
+  { asker, signal, note }: Pick<InitContext, 'asker' | 'signal' | 'note'>,
+) {
+  const api = panelApi(panel, new SystemClock());
+  try {
+    return await alwaysRunning(servers, {
+      asker,
+      mostAsked: allowedOf(limitPerMinute),
+      isRunning: async ({ uuid }) => {
+        const { value } = await api.get('resources', { id: uuid }, signal);
+        return value.sample?.state === 'running';
+      },
+      note,
+    });
+  } finally {
+    await api.close();
+  }
 }
 
 /** The files to write. */
@@ -231,8 +257,16 @@ panels:
     url: ${scalar(url)}
     api_key_file: ${scalar(keyFile)}
 ${isClearText(url) ? '    allow_insecure: true\n' : ''}    # Discovers every server that the key's account can access. To choose: include, exclude, expect.
-    discover: ${discover.length === 0 ? 'true' : `{ ${discover.join(', ')} }`}
+    discover:${discoverText(discover)}
 `;
+}
+
+/** In one line, if each setting has one. */
+function discoverText(settings: readonly string[]): string {
+  if (settings.length === 0) return ' true';
+  const isNested = settings.some((line) => line.startsWith(' '));
+  if (isNested) return settings.map((line) => `\n      ${line}`).join('');
+  return ` { ${settings.join(', ')} }`;
 }
 
 function scalar(text: string): string {

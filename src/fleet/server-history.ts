@@ -273,7 +273,7 @@ export class ServerHistory {
     const shift = newest - STRIP_POINTS + 1;
     unpackSteps(strip.steps, STRIP_POINTS, KEPT_RINGS, (ring, step, value) => {
       const to = shift + step;
-      if (value > 0 && to > this.#stripStep - STRIP_POINTS)
+      if (to > this.#stripStep - STRIP_POINTS)
         this.#rings.strip.write(this.#place, ring, to, Math.min(value, STRIP_STEP_MS / SECOND_MS + 1));
     });
   }

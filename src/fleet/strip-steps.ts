@@ -31,7 +31,7 @@ export function packSteps(
   return Buffer.from(bytes).toString('base64');
 }
 
-/** Calls `write` with each value of such a text; a text that is too short ends early, and what is too long is ignored. */
+/** Calls `write` with each value above 0 in such a text; one that is too short ends early, and what is too long is ignored. */
 export function unpackSteps(
   text: string,
   steps: number,
@@ -39,17 +39,12 @@ export function unpackSteps(
   write: (ring: number, step: number, value: number) => void,
 ): void {
   let [at, latest] = [0, 0];
-  const add = (value: number) => {
-    const ring = rings[Math.floor(at / steps)];
-    if (ring !== undefined) write(ring, at % steps, value);
-    at += 1;
-  };
   for (const byte of Buffer.from(text, 'base64')) {
-    if (byte < REPEAT) {
-      latest = byte;
-      add(latest);
-    } else {
-      for (let times = byte - REPEAT; times >= 0; times -= 1) add(latest);
+    const end = at + (byte < REPEAT ? 1 : byte - REPEAT + 1);
+    if (byte < REPEAT) latest = byte;
+    for (at = latest === 0 ? end : at; at < end; at += 1) {
+      const ring = rings[Math.floor(at / steps)];
+      if (ring !== undefined) write(ring, at % steps, latest);
     }
   }
 }

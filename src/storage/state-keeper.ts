@@ -151,7 +151,8 @@ export class StateKeeper {
       const { size } = await stat(this.#file);
       read = size > MAX_BYTES ? { problem: 'damaged' } : readStateText(await readFile(this.#file, 'utf8'));
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') this.#warn(reasonOf(error), WRITABLE);
+      // If there is no folder either, that was reported.
+      if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error))) this.#warn(reasonOf(error), WRITABLE);
       return;
     }
     if ('problem' in read) {

@@ -10,8 +10,8 @@ const VERSION = 1;
 /** The most characters of a server's line. */
 export const MAX_LINE = 1_000;
 
-/** Servers per block of text: few enough that a block takes about a millisecond. */
-const BLOCK_SERVERS = 64;
+/** Servers per block of text: few enough that a block takes less than a millisecond. */
+const BLOCK_SERVERS = 16;
 
 /** The text of a state file in blocks, each a bounded piece of work. */
 export function* stateText(servers: Iterable<KeptServer>): Generator<string, void, void> {

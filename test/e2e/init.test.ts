@@ -221,6 +221,11 @@ const ESCAPE = '\u001b';
 /** A new line, or where the cursor is moved, as for each key that is typed. */
 const MOVED = new RegExp(String.raw`\r?\n|${ESCAPE}\[\d*[A-GJK]`);
 
+const ALWAYS = 'Which servers should always run?';
+/** Up from the first option is the last one: decide later. */
+const LAST = `${ESCAPE}[A\r`;
+const DOWN = `${ESCAPE}[B`;
+
 /** Runs `init` in its own terminal. */
 function inTerminal(args: string, columns = 80) {
   const command = `stty cols ${columns}; exec ${process.execPath} ${CLI} init ${args}`;
@@ -254,6 +259,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('URL of the panel', `${panel.url}\r`);
     await terminal.type('Client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
     await terminal.type('API key (ptlc_…, pacc_…, plcn_…)', `\u0015${panel.apiKey}\r`);
+    await terminal.type(ALWAYS, LAST);
     await terminal.type('Count players?', 'y');
     expect(await terminal.ended).toBe(0);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: { query: auto }\n');
@@ -265,6 +271,33 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     expect(await outcome(['check'])).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it.each([
+    [
+      'those that run now',
+      '\r',
+      undefined,
+      ['survival', 'creative', 'lobby', 'skyblock', 'hub', 'test', 'arena'],
+    ],
+    ['those that are chosen', `${DOWN}\r`, ` ${DOWN}${DOWN} \r`, ['survival', 'lobby']],
+  ])('writes which servers should always run: %s', async (_, answer, choice, expected) => {
+    const terminal = inTerminal(`--url ${panel.url} --key-file given`);
+    await terminal.type(ALWAYS, answer);
+    if (choice !== undefined) await terminal.type('Select with the space bar', choice);
+    await terminal.type('Count players?', 'y');
+    expect(await terminal.ended).toBe(0);
+    const ids = expected.map((name) => `              - "${panel.server(name).identifier}" # ${name}\n`);
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(
+      `    discover:
+      query: auto
+      expect:
+        # These should always run; any other from when it was seen running until somebody stops it.
+        - match:
+            id:
+${ids.join('')}`,
+    );
+    expect(await outcome(['check'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('asks again after a failed test, with the previous answers, until it succeeds', async () => {
     const terminal = inTerminal('');
     await terminal.type('URL of the panel', `${panel.url}/panel\r`);
@@ -272,6 +305,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('press Ctrl-C to cancel.', '');
     await terminal.type('empty for the previous URL', `${panel.url}\r`);
     await terminal.type('empty for the previous key', '\r');
+    await terminal.type(ALWAYS, LAST);
     await terminal.type('Count players?', '\r');
     expect(await terminal.ended).toBe(0);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain('discover: true\n');
@@ -287,6 +321,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('Client API key', 'ptlc_TopSecretKeyThatIsWrong\r');
     await terminal.type('press Ctrl-C to cancel.', '');
     await terminal.type('empty for the previous key', `${panel.apiKey}\r`);
+    await terminal.type(ALWAYS, LAST);
     await terminal.type('Count players?', '\r');
     expect(await terminal.ended).toBe(0);
     expect(terminal.output).not.toContain('empty for the previous URL');
@@ -301,6 +336,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await terminal.type('URL of the panel', `${panel.url}\r`);
     await terminal.type('Client API key', 'ptla_Secret\r');
     await terminal.type('not the admin area', `\u0015${panel.apiKey}\r`);
+    await terminal.type(ALWAYS, LAST);
     await terminal.type('Count players?', 'n');
     expect(await terminal.ended).toBe(0);
     const [before = '', commands = ''] = terminal.raw.split('Next:');
@@ -326,7 +362,10 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     await writeFile(join(folder, 'config.yaml'), 'mine');
     const terminal = inTerminal(`--url ${panel.url} --key-file given`);
     await terminal.type('config.yaml exists. Overwrite?', answer);
-    if (isOverwritten) await terminal.type('Count players?', 'n');
+    if (isOverwritten) {
+      await terminal.type(ALWAYS, LAST);
+      await terminal.type('Count players?', 'n');
+    }
     expect(await terminal.ended).toBe(code);
     expect((await readFile(join(folder, 'config.yaml'), 'utf8')) !== 'mine').toBe(isOverwritten);
     expect((await written()).includes('panel-key')).toBe(isOverwritten);

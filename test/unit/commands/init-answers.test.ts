@@ -44,6 +44,8 @@ function person(...answers: readonly (string | boolean)[]) {
       asked.push(question);
       return Promise.resolve(left.shift() === true);
     },
+    select: () => Promise.reject(new Error('nothing to select')),
+    choose: () => Promise.reject(new Error('nothing to choose')),
   };
   return { asker, asked, refused };
 }

@@ -1,0 +1,81 @@
+// Asks which servers should always run, and writes the answer as rules of the configuration.
+import { stringify } from 'yaml';
+import { printable } from '../domain/secrets.ts';
+import { counted } from '../domain/sentences.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+import type { Asker } from './init-answers.ts';
+
+type Server = Pick<ListedServer, 'identifier' | 'name' | 'uuid'>;
+
+/** How many servers can be chosen one by one. */
+const MOST_CHOSEN = 200;
+
+const ALWAYS = 'Which servers should always run?';
+
+interface ExpectSources<Listed extends Server> {
+  readonly asker: Asker | undefined;
+  /** How many servers can be asked for their state without exceeding the panel's rate limit. */
+  readonly mostAsked: number;
+  /** The state of a server; rejects if it can't be read. */
+  readonly isRunning: (server: Listed) => Promise<boolean>;
+  readonly note: (text: string) => void;
+}
+
+/** The servers that should always run, as the person says; none if nobody can be asked. */
+export async function alwaysRunning<Listed extends Server>(
+  servers: readonly Listed[],
+  { asker, mostAsked, isRunning, note }: ExpectSources<Listed>,
+): Promise<readonly Listed[]> {
+  if (asker === undefined || servers.length === 0) return [];
+  const answer = await asker.select(ALWAYS, [
+    ...(servers.length <= mostAsked ? [['now', 'all that run now'] as const] : []),
+    ...(servers.length <= MOST_CHOSEN ? [['choose', 'choose'] as const] : []),
+    ['later', 'decide later: each server, from when it was seen running until somebody stops it'] as const,
+  ]);
+  if (answer === 'choose') {
+    const chosen = await asker.choose(
+      `${ALWAYS} Select with the space bar, confirm with Enter.`,
+      servers.map(({ identifier, name }) => [identifier, printable(name)]),
+    );
+    return servers.filter(({ identifier }) => chosen.includes(identifier));
+  }
+  return answer === 'now' ? await running(servers, isRunning, note) : [];
+}
+
+/** Calls to the panel at the same time. */
+const PARALLEL = 8;
+
+async function running<Listed extends Server>(
+  servers: readonly Listed[],
+  isRunning: (server: Listed) => Promise<boolean>,
+  note: (text: string) => void,
+): Promise<readonly Listed[]> {
+  const found: Listed[] = [];
+  let failed = 0;
+  for (let from = 0; from < servers.length; from += PARALLEL) {
+    const some = servers.slice(from, from + PARALLEL);
+    const states = await Promise.all(some.map((server) => isRunning(server).catch(() => undefined)));
+    found.push(...some.filter((_, index) => states[index] === true));
+    failed += states.filter((state) => state === undefined).length;
+  }
+  const unknown = failed === 0 ? '' : `; the state of ${counted(failed, 'server')} could not be read`;
+  note(`${counted(found.length, 'server')} of ${servers.length} should always run${unknown}.\n`);
+  return found;
+}
+
+/** The rule for these servers, as lines of `discover`; by their ids, because others could get their names. */
+export function expectLines(servers: readonly Server[]): readonly string[] {
+  if (servers.length === 0) return [];
+  return [
+    'expect:',
+    '  # These should always run; any other from when it was seen running until somebody stops it.',
+    '  - match:',
+    '      id:',
+    ...servers.map(({ identifier, name }) => `        - ${quoted(identifier)} # ${printable(name)}`),
+  ];
+}
+
+/** In quotes, because an id may look like a number. */
+function quoted(text: string): string {
+  return stringify(text, { defaultStringType: 'QUOTE_DOUBLE' }).trim();
+}
