@@ -8,6 +8,7 @@ import { SystemClock } from '../../src/domain/time.ts';
 import { serverLog, sessionLog } from '../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { systemNames } from '../../src/names/name-lookups.ts';
+import { ConnectPacer } from '../../src/session/connect-pacer.ts';
 import {
   NOTHING_KNOWN,
   Session,
@@ -56,9 +57,14 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
     pollIntervalMs,
     stalenessMs,
   } = NOTHING_KNOWN;
+  const connects = new ConnectPacer({
+    now: () => performance.now(),
+    nextTurn: (run) => void setImmediate(run),
+    isRendering: () => false,
+  });
   const eventLog = serverLog(log, clock);
   const context: SessionContext = {
-    sockets: socketAccess(await panelConfig(caFile), clock, systemNames().forPanel()),
+    sockets: socketAccess(await panelConfig(caFile), clock, systemNames().forPanel(), connects.line()),
     clock,
     log: sessionLog(eventLog),
     random: () => RANDOM,

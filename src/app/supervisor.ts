@@ -9,6 +9,7 @@ import type { ServerIdentity } from '../fleet/listing.ts';
 import type { SharedSockets } from '../fleet/needs.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
+import { isScraped } from '../metrics/rendered-body.ts';
 import {
   guardedNames,
   type NameLookups,
@@ -25,6 +26,7 @@ import { RateLimit } from '../panel/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
+import { atOnce, ConnectPacer, type EventLoop, type InTurn } from '../session/connect-pacer.ts';
 import type { SocketAccess } from '../session/session.ts';
 import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
 import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
@@ -49,12 +51,24 @@ interface PanelShared {
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
+/** What else they share, which is made here. */
+interface PanelContext extends PanelShared, Pick<QueryAccess, 'isTaken'> {
+  readonly connects: ConnectPacer;
+}
+
 /** What a new configuration changed, in numbers. */
 export interface ConfigChanges {
   /** A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings. */
   readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
 }
+
+/** That of this process. */
+const EVENT_LOOP: EventLoop = {
+  now: () => performance.now(),
+  nextTurn: (run) => void setImmediate(run),
+  isRendering: isScraped,
+};
 
 /** What happens to one panel when the configuration changes. */
 interface PanelTransition {
@@ -66,7 +80,7 @@ interface PanelTransition {
 
 /** The panels: started and stopped together, read as a whole, and updated to a new configuration. */
 export class Supervisor implements FleetReading {
-  readonly #shared: PanelShared & Pick<QueryAccess, 'isTaken'>;
+  readonly #shared: PanelContext;
   /** By account: entries with the same address and key share one. */
   readonly #limits = new Map<string, RateLimit>();
   #panels: readonly RunningPanel[];
@@ -81,6 +95,7 @@ export class Supervisor implements FleetReading {
   constructor(config: Config, shared: PanelShared) {
     this.#shared = {
       ...shared,
+      connects: new ConnectPacer(EVENT_LOOP),
       isTaken: (server, port) => this.#panels.some((panel) => panel.isTaken(server, port)),
     };
     this.#panels = this.#panelsOf(config).map((panel) => this.#create(panel));
@@ -228,18 +243,21 @@ export class RunningPanel {
   readonly isTaken: QueryAccess['isTaken'];
   readonly #clock: Clock;
   readonly #resolve: ReturnType<NameLookups['forPanel']>;
+  readonly #inTurn: InTurn;
   readonly #api: PanelApi;
   #config: PanelConfig;
 
   /** @throws Error if the environment's proxy is invalid */
-  constructor(config: PanelConfig, limit: RateLimit, shared: PanelShared & Pick<QueryAccess, 'isTaken'>) {
-    const { clock, names, queryClient, isTaken } = shared;
+  constructor(config: PanelConfig, limit: RateLimit, shared: PanelContext) {
+    const { clock, names, connects, queryClient, isTaken } = shared;
     const telemetry = shared.telemetry(config.name);
     const resolve = names.forPanel();
+    const inTurn = connects.line();
     this.limit = limit;
     this.isTaken = latestPorts(config.name, () => this.fleet.discovery.listed);
     this.#clock = clock;
     this.#resolve = resolve;
+    this.#inTurn = inTurn;
     this.#config = config;
     const access = { ...apiAccess(config, clock, resolve), telemetry };
     const options = { ...access, apiKey: () => this.#config.apiKey.reveal(), log: shared.log, limit };
@@ -248,7 +266,7 @@ export class RunningPanel {
       ...shared,
       telemetry,
       gateway: new Gateway(options, this.#api),
-      sockets: socketAccess(config, clock, resolve),
+      sockets: socketAccess(config, clock, resolve, inTurn),
       openNodes: (key) =>
         new PanelApi({ ...access, ...apiAccess(this.#config, clock, resolve), apiKey: () => key.reveal() }),
       openQueries: () => {
@@ -272,7 +290,9 @@ export class RunningPanel {
     const connections = changed.has('calls')
       ? new Connections(apiAccess(next, this.#clock, this.#resolve))
       : undefined;
-    const sockets = changed.has('sockets') ? socketAccess(next, this.#clock, this.#resolve) : undefined;
+    const sockets = changed.has('sockets')
+      ? socketAccess(next, this.#clock, this.#resolve, this.#inTurn)
+      : undefined;
     return () => {
       this.#config = next;
       if (connections !== undefined) this.#api.use(connections);
@@ -332,7 +352,12 @@ export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName
 }
 
 /** How this panel's sockets are opened, from its configuration. */
-export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName): SocketAccess {
+export function socketAccess(
+  panel: PanelConfig,
+  clock: Clock,
+  resolve: ResolveName,
+  inTurn: InTurn = atOnce,
+): SocketAccess {
   const policy: SocketPolicy = {
     panelUrl: panel.url,
     allowInsecure: panel.allowInsecure,
@@ -361,6 +386,7 @@ export function socketAccess(panel: PanelConfig, clock: Clock, resolve: ResolveN
   };
   return {
     codec,
+    inTurn,
     openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
     addressProblem: perSite((url) => socketAddressProblem(url, policy)),
     isProxied: (url) => tunnel(url) !== undefined,

@@ -48,6 +48,10 @@ export class Slices {
     this.#now = now;
   }
 
+  get isScraped(): boolean {
+    return this.#scrapes > 0;
+  }
+
   begin(kind: WalkKind): Walk {
     const by = kind === 'scrape' ? 1 : 0;
     this.#scrapes += by;
@@ -66,12 +70,17 @@ export class Slices {
   }
 
   #mustRest(kind: WalkKind): boolean {
-    return kind === 'view' && this.#scrapes > 0;
+    return kind === 'view' && this.isScraped;
   }
 }
 
 /** There is one event loop, whatever is rendered. */
 const EVENT_LOOP = new Slices();
+
+/** Is a scrape being rendered? */
+export function isScraped(): boolean {
+  return EVENT_LOOP.isScraped;
+}
 
 /** Resolves when a response other than a scrape's may be made: after a rest if a scrape is being rendered. */
 export async function giveWay(): Promise<void> {

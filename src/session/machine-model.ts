@@ -82,6 +82,7 @@ interface Connecting extends WithToken {
 interface Handshake extends Connecting {
   /** The token is of an earlier socket. */
   readonly reused: boolean;
+  /** Infinite until the connect begins. */
   readonly dueAt: number;
 }
 
@@ -150,8 +151,8 @@ export type MachineEvent =
   | { readonly type: 'try'; readonly isFresh: boolean }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
-  /** `closed` is also a connect that failed, `tokenEnding` a `token expiring` or `token expired`. */
-  | { readonly type: 'opened' | 'authenticated' | 'stats' | 'tokenEnding'; readonly epoch: number }
+  /** `begins` is the connect itself, once its turn has come. `closed` is also a connect that failed, `tokenEnding` a `token expiring` or `token expired`. */
+  | { readonly type: 'begins' | 'opened' | 'authenticated' | 'stats' | 'tokenEnding'; readonly epoch: number }
   | { readonly type: 'closed'; readonly epoch: number; readonly failure: Failure }
   | {
       readonly type: 'jwtError';
@@ -184,7 +185,8 @@ export const SILENCE_MS = 15_000;
 /** What happens in this state if nothing else does; the last `stats` arrived at `heardAt`. Pure, as is all here. */
 export function timersOf(state: MachineState, heardAt: number): readonly Timer[] {
   const timers: Timer[] = [];
-  if ('dueAt' in state) timers.push({ type: 'due', at: state.dueAt });
+  if ('dueAt' in state && state.dueAt < Number.POSITIVE_INFINITY)
+    timers.push({ type: 'due', at: state.dueAt });
   if ('askedAt' in state) timers.push({ type: 'silence', at: Math.max(state.askedAt, heardAt) + SILENCE_MS });
   return timers;
 }

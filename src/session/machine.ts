@@ -105,6 +105,10 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     wake: (state, _, { now }) => ({ ...state, since: now, wokenAt: now }),
   },
   connecting: {
+    // The time in line isn't the node's.
+    begins: (state, _, { now, timeouts }) => {
+      return { ...state, connectsAt: now, dueAt: now + timeouts.connectTimeoutMs };
+    },
     opened: (state, _, { now, timeouts }) => {
       return { ...state, name: 'authenticating', dueAt: now + timeouts.authTimeoutMs };
     },
@@ -181,11 +185,10 @@ function connectAgain(state: AttemptState, token: Token | undefined, context: Ma
 function connect(
   state: AttemptState,
   { token, reused }: { readonly token: Token; readonly reused: boolean },
-  { now, timeouts }: MachineContext,
+  { now }: MachineContext,
 ): MachineState {
   const attempt = { ...attemptOf(state), epoch: state.epoch + 1 };
-  const dueAt = now + timeouts.connectTimeoutMs;
-  return { name: 'connecting', ...attempt, token, reused, connectsAt: now, dueAt };
+  return { name: 'connecting', ...attempt, token, reused, connectsAt: now, dueAt: Number.POSITIVE_INFINITY };
 }
 
 function fetchToken(from: AttemptState, { now }: MachineContext): MachineState {

@@ -6,6 +6,7 @@ import type { Cancel, Clock } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
 import type { DaemonWords, Resources, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+import type { InTurn } from './connect-pacer.ts';
 import type { SocketTimeouts } from './machine.ts';
 import { isResting, type MachineState, socketState } from './machine-model.ts';
 import {
@@ -34,6 +35,8 @@ export interface SessionSettings extends SocketTimeouts {
 export interface SocketAccess {
   /** The codec of the messages on its sockets. */
   readonly codec: SocketCodec;
+  /** Calls back when it is this panel's turn to open a socket. */
+  readonly inTurn: InTurn;
   readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
   /** Why the exporter may not connect to this address, which the panel gave; undefined if it may. */
   readonly addressProblem: (url: string) => Problem | undefined;

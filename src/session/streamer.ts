@@ -39,6 +39,8 @@ export class Streamer implements SocketListener, FrameHandler {
   #cancelTimer: Cancel | undefined;
   #socket: ConsoleSocket | undefined;
   #socketEpoch = 0;
+  /** Waits for its turn to connect. */
+  #leaveLine: Cancel | undefined;
   /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
   #lastStatsAt = 0;
   /** The machine waits for a sample. */
@@ -190,6 +192,8 @@ export class Streamer implements SocketListener, FrameHandler {
         void this.#openSocket(effect.epoch, effect.url);
         break;
       case 'closeSocket':
+        this.#leaveLine?.();
+        this.#leaveLine = undefined;
         this.#closing = Promise.all([this.#closing, this.#socket?.close()]).then(() => undefined);
         this.#socket = undefined;
         break;
@@ -276,6 +280,14 @@ export class Streamer implements SocketListener, FrameHandler {
   // A server never has two sockets: this waits for the old one to close, which takes at most a second.
   async #openSocket(epoch: number, url: string): Promise<void> {
     await this.#closing;
+    if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
+    this.#leaveLine = this.#context.sockets.inTurn(() => this.#connect(epoch, url));
+  }
+
+  #connect(epoch: number, url: string): void {
+    this.#leaveLine = undefined;
+    this.happened({ type: 'begins', epoch });
+    // The change may have shown that no socket is needed.
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
     // The settings may have changed since the token was fetched.
     const problem = this.#context.sockets.addressProblem(url);

@@ -15,6 +15,7 @@ import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
 import { Listeners } from '../../src/panel/rate-limit.ts';
 import type { PanelUse, Recovery, SocketTrial } from '../../src/panel/troubles.ts';
+import { atOnce } from '../../src/session/connect-pacer.ts';
 import type { SocketAccess } from '../../src/session/session.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
@@ -222,6 +223,7 @@ export class FakeSocket {
 export function socketsOpenedBy(open: (url: string, listener: SocketListener) => unknown): SocketAccess {
   return {
     codec: PTERODACTYL.socket,
+    inTurn: atOnce,
     // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
     openSocket: (url, listener) => open(url, listener) as ConsoleSocket,
     addressProblem: () => undefined,

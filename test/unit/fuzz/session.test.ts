@@ -11,6 +11,7 @@ import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import type { ClientMessage } from '../../../src/panel/dialect.ts';
 import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';
+import { atOnce } from '../../../src/session/connect-pacer.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';
 import { FakeGateway, RESOURCES, SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
@@ -127,6 +128,7 @@ class World {
             if (this.node.status === 0) throw new SyntaxError('the URL is invalid');
             return new NodeSocket(this, listener);
           }),
+          inTurn: atOnce,
           addressProblem: (url) =>
             url.startsWith('wss:') ? undefined : { cause: 'socket_address', detail: 'expected wss://' },
         },

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, test } from 'vitest';
 import {
   encodeChunks,
+  isScraped,
   type RenderedBody,
   SCRAPES,
   SharedBodies,
@@ -67,6 +68,17 @@ test('views rest while a scrape is rendered, and go on then', async () => {
   for (const { taken } of views) expect(taken).toBeLessThan(100);
   await Promise.all(ends);
   expect(views.map(({ taken }) => taken)).toEqual([500, 500]);
+});
+
+test('a scrape is seen while it is rendered, and no view is', async () => {
+  const seen: boolean[] = [];
+  const blocks = function* () {
+    seen.push(isScraped());
+    yield 'step';
+  };
+  for (const kind of ['scrape', 'view'] as const) await copiesOf(encodeChunks(blocks(), kind));
+  expect(seen).toEqual([true, false]);
+  expect(isScraped()).toBe(false);
 });
 
 test('a scrape that is abandoned holds up no view', async () => {

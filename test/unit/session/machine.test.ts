@@ -104,6 +104,7 @@ const EVENTS = {
   tokenFailed: { type: 'tokenFailed', failure: NO_TOKEN },
   'tokenFailed for good': { type: 'tokenFailed', failure: LASTING },
   'tokenFailed for the key': { type: 'tokenFailed', failure: KEY },
+  begins: { type: 'begins', epoch: 7 },
   opened: { type: 'opened', epoch: 7 },
   'closed 1006': closed(1006),
   'closed 4400': closed(4400),
@@ -184,6 +185,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   },
   connecting: {
     stop: STOP,
+    begins: 'connecting: ',
     opened: 'authenticating: authenticate living',
     ...CLOSES,
     due: 'backingOff: count connect_failed',

@@ -6,6 +6,7 @@ import { sessionLog } from '../../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
+import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
 import { Session } from '../../../src/session/session.ts';
 import { FakeGateway, FakeSocket, SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -24,6 +25,7 @@ let refusal: number | undefined;
 /** Why no socket may be opened at any address now. */
 let addressProblem: Problem | undefined;
 let hasRoom: boolean;
+let inTurn: InTurn;
 /** What the fleet has seen of the node and the panel. */
 let known: PanelSurroundings;
 let record: ServerRecord;
@@ -37,6 +39,7 @@ beforeEach(() => {
   refusal = undefined;
   addressProblem = undefined;
   hasRoom = true;
+  inTurn = atOnce;
   known = new PanelSurroundings({ clock, gateway: panel });
 });
 
@@ -67,6 +70,7 @@ async function start(
           sockets.push(socket);
           return socket;
         }),
+        inTurn: (begin) => inTurn(begin),
         addressProblem: () => addressProblem,
       },
     },
@@ -96,6 +100,55 @@ async function tryNode(isFresh = false): Promise<void> {
   look();
   await clock.advance(10);
 }
+
+describe('a connect that waits for its turn', () => {
+  let begins: (() => void)[];
+
+  beforeEach(() => {
+    begins = [];
+    inTurn = (begin) => {
+      begins.push(begin);
+      return () => void begins.splice(begins.indexOf(begin), 1);
+    };
+  });
+
+  it('never times out, and has the whole timeout once it begins', async () => {
+    await start();
+    await clock.advance(2 * SETTINGS.connectTimeoutMs);
+    expect(sockets).toHaveLength(0);
+    expect(session.machine).toMatchObject({ name: 'connecting', failures: 0 });
+    begins.pop()?.();
+    await clock.advance(0);
+    expect(sockets).toHaveLength(1);
+    expect(condition()).toBe('streaming');
+  });
+
+  it('fails as late after its beginning as if it had not waited', async () => {
+    await start();
+    await clock.advance(MINUTE / 2);
+    // Its node doesn't respond.
+    refusal = 0;
+    begins.pop()?.();
+    void sockets[0]?.close();
+    await clock.advance(SETTINGS.connectTimeoutMs - 1);
+    expect(session.machine.name).toBe('connecting');
+    await clock.advance(1);
+    expect(session.machine).toMatchObject({ name: 'backingOff', failures: 1 });
+  });
+
+  it('leaves the line when the server is no longer monitored, and enters it again', async () => {
+    await start();
+    expect(begins).toHaveLength(1);
+    look(false);
+    expect(begins).toHaveLength(0);
+    look();
+    await clock.advance(0);
+    expect(begins).toHaveLength(1);
+    begins.pop()?.();
+    await clock.advance(0);
+    expect(sockets).toHaveLength(1);
+  });
+});
 
 describe('a call', () => {
   it('for the first token goes before all that are due, and later ones have ten minutes', async () => {

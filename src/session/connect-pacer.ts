@@ -1,0 +1,109 @@
+// Paces the connects of all panels, so that a storm of them leaves time in each turn of the event loop for everything else.
+
+import type { Cancel } from '../domain/time.ts';
+
+/**
+ * How long connects begin in one turn of the event loop, in milliseconds. The rest of a handshake takes about as long again, in the
+ * turns in which the nodes respond.
+ */
+export const TURN_MS = 10;
+
+/** The event loop, as the pacer needs it. */
+export interface EventLoop {
+  /** Monotonic milliseconds, of the machine: what is measured is its work. */
+  now(): number;
+  /** Calls `run` once, in the next turn. */
+  nextTurn(run: () => void): void;
+  /** Is a scrape being rendered? Then it gets nearly all of the time. */
+  isRendering(): boolean;
+}
+
+/** Calls `begin` when its turn comes, unless it is canceled before. */
+export type InTurn = (begin: () => void) => Cancel;
+
+/** For a program with a single socket. */
+export const atOnce: InTurn = (begin) => {
+  begin();
+  return () => undefined;
+};
+
+/** The waiting connects of one panel, in their order. */
+class Line {
+  readonly #waiting = new Set<{ readonly begin: () => void }>();
+  /** One iterator for all that wait: another one would have to pass all entries that were removed. */
+  #next = this.#waiting.values();
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  add(begin: () => void): Cancel {
+    const waiter = { begin };
+    this.#waiting.add(waiter);
+    return () => void this.#waiting.delete(waiter);
+  }
+
+  /** Removes the first one; undefined if there is none. */
+  take(): (() => void) | undefined {
+    let { value: first } = this.#next.next();
+    if (first === undefined) {
+      this.#next = this.#waiting.values();
+      ({ value: first } = this.#next.next());
+    }
+    if (first === undefined) return undefined;
+    this.#waiting.delete(first);
+    return first.begin;
+  }
+}
+
+/** One for the whole process. Panels take turns, so that a storm of one delays another's connects by a turn at most. */
+export class ConnectPacer {
+  readonly #loop: EventLoop;
+  /** The lines in which somebody waits, the next one first. */
+  readonly #lines = new Set<Line>();
+  #isTurnDue = false;
+
+  constructor(loop: EventLoop) {
+    this.#loop = loop;
+  }
+
+  /** The line of another panel: its connects begin in the order in which they came. */
+  line(): InTurn {
+    const line = new Line();
+    return (begin) => {
+      const leave = line.add(begin);
+      this.#lines.add(line);
+      this.#awaitTurn();
+      return leave;
+    };
+  }
+
+  #awaitTurn(): void {
+    if (this.#isTurnDue || this.#lines.size === 0) return;
+    this.#isTurnDue = true;
+    this.#loop.nextTurn(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#isTurnDue = false;
+    const endsAt = this.#loop.now() + TURN_MS;
+    try {
+      // At least one, so that neither renders without end nor a slow machine keep all from connecting.
+      do this.#take()?.();
+      while (this.#lines.size > 0 && !this.#loop.isRendering() && this.#loop.now() < endsAt);
+    } finally {
+      this.#awaitTurn();
+    }
+  };
+
+  /** What begins next. */
+  #take(): (() => void) | undefined {
+    for (const line of this.#lines) {
+      this.#lines.delete(line);
+      const begin = line.take();
+      if (!line.isEmpty) this.#lines.add(line);
+      if (begin !== undefined) return begin;
+    }
+    return undefined;
+  }
+}
