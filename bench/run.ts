@@ -4,6 +4,7 @@ import { slowStart } from './compressed/slow-start.ts';
 import { connect } from './connect/benchmark.ts';
 import { consoleFlood } from './console-flood/benchmark.ts';
 import { fairness } from './fairness/benchmark.ts';
+import { growth } from './growth/benchmark.ts';
 import { ingest } from './ingest/benchmark.ts';
 import { query } from './query/benchmark.ts';
 import { type Benchmark, type BenchmarkOptions, formatResult } from './report/benchmark.ts';
@@ -28,6 +29,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   query,
   visitors,
   storm,
+  growth,
 ];
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--renewals | --no-renewals] [--limit N|none] [--scenes NAME,…] [--baseline | --no-baseline] [--profiles FOLDER]

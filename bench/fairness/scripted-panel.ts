@@ -442,9 +442,9 @@ class ScriptedSocket {
     if (effect === 'hang') return;
     const isRefused = effect === 'refused' || !['none', 'origin', 'mismatch'].includes(trouble);
     if (trouble === 'origin' || effect === 'origin')
-      this.#listener.refused({ status: 403, error: new Error('403') });
+      this.#listener.refused({ response: { status: 403 }, error: new Error('403') });
     else if (effect === 'missing')
-      this.#listener.refused({ status: 404, body: NO_SUCH_SERVER, error: new Error('404') });
+      this.#listener.refused({ response: { status: 404, body: NO_SUCH_SERVER }, error: new Error('404') });
     else if (effect === 'certificate') this.#refuse('SELF_SIGNED_CERT_IN_CHAIN');
     else if (isRefused) this.#refuse('ECONNREFUSED');
     else this.#listener.opened();

@@ -107,7 +107,7 @@ async function runConsole(server: string, flags: ConsoleFlags) {
       screen,
       clock,
       random: Math.random,
-      credentials: async (id, _ask, signal) => (await api.get('websocket', { id }, signal)).value,
+      api,
     },
   );
   const advice = `prefer your own, with --api-key-file or ${KEY_VARIABLE}`;

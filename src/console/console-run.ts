@@ -2,6 +2,7 @@ import type { Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
 import { type Clock, sleep, untilAborted } from '../domain/time.ts';
+import type { PanelApi } from '../panel/api.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type Surroundings,
 } from '../session/session.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
+import { credentialsFrom } from './credentials.ts';
 import { explainProblem, noteOf } from './messages.ts';
 import type { Screen } from './screen.ts';
 
@@ -28,7 +30,8 @@ export interface ConsolePlan {
 }
 
 /** The server whose console is shown, how to reach it, and where to show it. */
-export interface ConsoleOptions extends Pick<SessionContext['panel'], 'credentials'> {
+export interface ConsoleOptions {
+  readonly api: Pick<PanelApi, 'get'>;
   readonly sockets: SocketAccess;
   readonly target: ServerTarget;
   /** A description of where the API key came from. */
@@ -274,7 +277,7 @@ export class ConsoleRun {
   }
 
   #createSession(): Session {
-    const { target, credentials, sockets } = this.#options;
+    const { api, target, sockets } = this.#options;
     const { codec } = sockets;
     const ignore = () => undefined;
     const context: SessionContext = {
@@ -282,7 +285,7 @@ export class ConsoleRun {
       log: { conditionChanged: ignore, socketMoved: ignore },
       telemetry: {},
       panel: {
-        credentials,
+        credentials: credentialsFrom(api),
         resources: () => Promise.reject(new Error('expected no poll')),
         isCurrent: () => true,
         socketEnded: ignore,

@@ -52,10 +52,35 @@ export const NODE_CAUSES = {
       'The address leads to a proxy in front of the node, which redirects.',
       "Let the proxy in front of the node forward websockets. Alternatively, correct the node's FQDN and port in the panel.",
     ],
+    upgrade_headers: [
+      'websocket upgrade incomplete (400)',
+      "The daemon, or a proxy in front of it, got the request without the headers that ask for a websocket: the proxy doesn't pass them on.",
+      'Enable websockets in the proxy in front of the node. In nginx, these are `proxy_http_version 1.1`, `proxy_set_header Upgrade $http_upgrade` and `proxy_set_header Connection "upgrade"`. Without a proxy, check the node\'s FQDN and port in the panel.',
+    ],
     upgrade_refused: [
       'socket upgrade rejected',
       "A proxy in front of the node doesn't forward websockets, or something else responds at the node's address.",
       "Check the node's FQDN and port in the panel. Enable websockets in the proxy in front of the node.",
+    ],
+    node_access_rule: [
+      'rejected in front of the node (403)',
+      "A proxy or firewall in front of the node rejects the request with a response of its own. The daemon's own rejection, for which the cause is `origin`, has only the text Forbidden.",
+      "Check the log of the proxy or firewall in front of the node. Allow this machine's address, and the path `/api/servers/*/ws`.",
+    ],
+    node_challenge_page: [
+      'node blocked by a firewall or bot check',
+      'A firewall or bot check in front of the node, for example that of Cloudflare, demands a browser.',
+      "Exempt this machine's address, or the node's host, from the check. In Cloudflare, that is a rule that skips the challenge, or \"DNS only\" for the node's DNS record.",
+    ],
+    node_cloudflare: [
+      'node unreachable behind Cloudflare',
+      "Cloudflare, which is in front of the node, can't reach the node's daemon or gets no valid response from it. The detail says which.",
+      'Start the daemon, and open the node\'s port to Cloudflare in the firewall. Cloudflare forwards only some ports, such as 443 and 8443, and with https not 8080. Alternatively, set the node\'s DNS record to "DNS only".',
+    ],
+    node_https_needed: [
+      'node requires https',
+      "The panel gives a ws:// address, but the node's port uses TLS.",
+      'Set the node to use SSL in the panel (admin → nodes → the node → settings). If a proxy in front of the node has the certificate, also set "behind proxy".',
     ],
     upgrade_error: [
       'socket upgrade failed (5xx)',

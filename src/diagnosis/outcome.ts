@@ -41,6 +41,11 @@ const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
 /** Denials of a console that may concern the account. */
 const OF_ACCOUNT: ReadonlySet<CauseCode> = new Set(['no_console_permission', 'unauthorized']);
 
+/** The path is unknown to the panel, which may not have checked the key. */
+export function isUnknownPath(cause: CauseCode | undefined): boolean {
+  return cause === 'not_found' || cause === 'daemon_unknown';
+}
+
 /** The call wasn't made, or its response may precede the panel's check of the key. */
 const SILENT: ReadonlySet<CauseCode> = new Set([
   'rate_limited',
@@ -57,7 +62,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * |---|---|---|---|---|
  * | a success status with the right shape | works | works | works (`/resources`) | works (`/websocket`) |
  * | 403 or 409 about one server | works | works | | fails (`/websocket`, 403) |
- * | 404 about one server, once the panel has responded with success | | works | | |
+ * | 404 about one server or its path, once the panel has responded with success | | works | | |
  * | 404 of the server list, or before any success | fails | fails | | |
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
@@ -73,7 +78,7 @@ export function signsOf({ endpoint, cause, fromPanel, isProven }: CallEnd): Sign
   if (SILENT.has(cause)) return NOTHING;
   const { scope } = CAUSES[cause];
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
-  if (cause === 'not_found') return isOfServer && isProven ? { ...NOTHING, path: 'works' } : FAILS;
+  if (isUnknownPath(cause)) return isOfServer && isProven ? { ...NOTHING, path: 'works' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : undefined;
   // A panel may respond with 401 to an account that may not read backups or schedules, or because it doesn't accept the key.
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
@@ -104,6 +109,13 @@ export function signsOfSocket(cause: CauseCode | undefined): Signs {
 export function isBlockedAlone({ cause }: Problem): boolean {
   const { scope, lasting } = CAUSES[cause];
   return scope === 'server' && lasting && !OF_ACCOUNT.has(cause);
+}
+
+/**
+ * The problem of a server's console while another path of the server works: the panel knows the server, so a 404 is about the path.
+ */
+export function besideWorkingPath(problem: Problem | undefined): Problem | undefined {
+  return problem?.cause === 'not_found' ? { ...problem, cause: 'daemon_unknown' } : problem;
 }
 
 /** What may be to blame for a failed call: the panel, one of its paths, the account's right to consoles, or a node. */

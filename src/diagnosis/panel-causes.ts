@@ -78,13 +78,28 @@ export const PANEL_CAUSES = {
     ],
     login_page: [
       'login page in front of the panel',
-      'A login (single sign-on, basic auth) is in front of the panel, or `url` is the address of something else.',
+      'A login (single sign-on, basic auth) is in front of the panel, or `url` is the address of something else that has one.',
       'Exempt `/api/client` from the login. Alternatively, set `url` to an address of the panel without a login.',
     ],
     challenge_page: [
       'blocked by a firewall or bot check',
       'A firewall or bot check in front of the panel rejects requests by programs.',
       "Exempt this machine's address, or `/api/client/*`, from the check.",
+    ],
+    access_rule: [
+      'rejected by the web server (403)',
+      "The web server, or a firewall in front of it, rejects the request with a page of its own: because of an access rule for addresses, paths or programs, or because it doesn't pass requests on to the panel.",
+      "Check the web server's error log at this time. Allow this machine's address, and `/api/client/*`.",
+    ],
+    cloudflare: [
+      'panel unreachable behind Cloudflare',
+      "Cloudflare, which is in front of the panel, can't reach the panel's web server or gets no valid response from it. The detail says which.",
+      "Start the panel's web server, and open its port to Cloudflare. For a TLS handshake or certificate, check the web server's certificate and the SSL mode in Cloudflare. For a DNS record or tunnel, check those in Cloudflare.",
+    ],
+    url_of_node: [
+      "this is a node's daemon, not the panel",
+      "`url` is the address of a node's daemon (Wings).",
+      'Set `url` to the address at which you open the panel in a browser.',
     ],
     not_a_panel: [
       'not a panel',
@@ -108,8 +123,8 @@ export const PANEL_CAUSES = {
     ],
     bad_answer: [
       'invalid response from the panel',
-      "Something between this machine and the panel changes its responses, or the exporter doesn't know this kind of panel.",
-      'Request the URL in the details with curl, here and on another machine. Compare the responses.',
+      "The response isn't the panel's JSON: PHP prints messages in front of it, something between this machine and the panel changes it, `url` is the address of something else, or the exporter doesn't know this kind of panel.",
+      'If the text is a message of PHP, set `display_errors = Off` in php.ini. Otherwise, request the URL in the details with curl, here and on another machine, and compare the responses.',
     ],
     nothing_listed: [
       'no servers listed',
@@ -166,8 +181,8 @@ export const KEY_CAUSES = {
   ...causes('key', WRONG, {
     key_refused: [
       'API key rejected',
-      'The key is wrong or was deleted.',
-      'Create a client API key in the panel (account → API credentials). Put it into `api_key` or `api_key_file`.',
+      "The key is wrong or was deleted, or a web server or proxy in front of the panel removes the header `Authorization`, so that the panel gets no key. The panel's response is the same.",
+      "Create a client API key in the panel (account → API credentials). Put it into `api_key` or `api_key_file`. If the new key is rejected, too, and the panel shows that it was never used, the header is removed: with Apache, set `AllowOverride All` for the panel's folder `public`, or `CGIPassAuth On`.",
     ],
     key_address: [
       'API key not allowed from this address',

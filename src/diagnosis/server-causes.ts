@@ -15,7 +15,7 @@ export const SERVER_CAUSES = {
     installing: [
       'server installing',
       'The server is being installed, or its installation failed.',
-      `${WAIT} If the installation failed, reinstall the server in the panel.`,
+      `${WAIT} If it doesn't end, check the server's console in the panel, and reinstall the server.`,
     ],
     transferring: ['server being transferred', 'The server is being transferred to another node.', WAIT],
     restoring: ['backup being restored', 'A backup of the server is being restored.', WAIT],
@@ -26,10 +26,20 @@ export const SERVER_CAUSES = {
     ],
   }),
   ...causes('server', WRONG, {
+    install_failed: [
+      'installation failed',
+      "The server's installation failed, so the panel doesn't allow it to start.",
+      "Reinstall the server in the panel, and watch its console. If that fails as well, check the egg's installation script and the node's disk and network.",
+    ],
     not_found: [
       'server not found',
       "The id is wrong, the server was deleted, or the key's account has no access to it.",
       "Copy the id from the server's address in the panel. If the id is correct, add the key's account to the server as a subuser.",
+    ],
+    daemon_unknown: [
+      'daemon missing or wrong in the path',
+      "The panel knows the server, but not at this path. On Hydrodactyl, the paths of a server's console, backups and schedules contain the name of its node's daemon.",
+      'On Hydrodactyl, set `daemon` to `wings` or `elytra`. Alternatively, let the exporter read the server list, which contains the daemon (`limits_from_listing`). On other panels, find out what rejects the path in front of the panel.',
     ],
     unauthorized: ['access denied (401)', "The key's account lacks a permission on the server.", GRANT],
     forbidden: ['access denied (403)', "The key's account lacks a permission on the server.", GRANT],
@@ -50,6 +60,11 @@ export const SERVER_CAUSES = {
     ],
   }),
   ...causes('server', PASSING, {
+    reinstall_failed: [
+      'reinstallation failed',
+      'The last reinstallation of the server failed. The panel allows it to start, but its files may be incomplete.',
+      'Reinstall the server in the panel, and watch its console. Until a reinstallation succeeds, the panel reports the failure.',
+    ],
     console_limit: [
       'console token limit reached',
       'The panel issues at most five console tokens per server per minute, shared with everyone who has the console open.',

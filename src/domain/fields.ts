@@ -52,7 +52,7 @@ export const FIELDS = {
     help: 'Exit code that the node last reported when the server stopped by itself; absent until known.',
   },
   automatic_restart_aborted: {
-    help: 'Whether the node gave up restarting the server; 1 until the server starts again.',
+    help: 'Whether the node gave up restarting the server, or never restarts it (crash detection disabled); 1 until the server starts again.',
   },
   running_seconds_total: { help: 'Seconds for which the exporter saw the server running.' },
   observed_seconds_total: {

@@ -78,6 +78,8 @@ export interface ServerTarget {
   readonly query?: QuerySettings;
   /** Why it can't be monitored according to the server list. */
   readonly blocked?: BlockedReason;
+  /** Its last reinstallation failed according to the server list; it can run, but files may be missing. */
+  readonly isReinstallFailed?: true;
   /** Its players are on the servers behind it. */
   readonly isProxy?: true;
   /** The server list allows it no backups. */
@@ -114,6 +116,7 @@ export function fullIdOf({ id }: ServerIds): string | undefined {
 export const BLOCKED_REASONS = [
   'suspended',
   'installing',
+  'install_failed',
   'transferring',
   'restoring',
   'maintenance',
@@ -167,6 +170,8 @@ export class Sample {
   diskReadBytes = Number.NaN;
   diskWrittenBytes = Number.NaN;
   uptimeMs = Number.NaN;
+  /** The word on the wire for a state that isn't known. */
+  unknownState: string | undefined;
   /** Undefined until it arrives. */
   source: SampleSource | undefined;
   /** Monotonic milliseconds, as is the earliest instant at which the panel can have measured it. */
@@ -191,6 +196,7 @@ export class Sample {
     this.diskReadBytes = other.diskReadBytes;
     this.diskWrittenBytes = other.diskWrittenBytes;
     this.uptimeMs = other.uptimeMs;
+    this.unknownState = other.unknownState;
     this.source = other.source;
     this.receivedAt = other.receivedAt;
     this.measuredFrom = other.measuredFrom;
@@ -198,6 +204,27 @@ export class Sample {
 
   clear(): void {
     this.copy(EMPTY);
+  }
+
+  /**
+   * Is it of a server that is on, but about which the daemon has no statistics? It then sends 0 for everything but the disk (environment/docker/
+   * stats.go and server/resources.go of Wings).
+   */
+  get hasNoUsage(): boolean {
+    const isUp = this.state === 'running' || this.state === 'stopping';
+    return isUp && this.uptimeMs === 0 && this.memoryBytes === 0 && this.cpuCores === 0;
+  }
+
+  /** Forgets everything that a daemon without statistics reports as 0. */
+  forgetUsage(): void {
+    this.memoryBytes = Number.NaN;
+    this.memoryLimitBytes = Number.NaN;
+    this.cpuCores = Number.NaN;
+    this.networkReceiveBytes = Number.NaN;
+    this.networkTransmitBytes = Number.NaN;
+    this.diskReadBytes = Number.NaN;
+    this.diskWrittenBytes = Number.NaN;
+    this.uptimeMs = Number.NaN;
   }
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeptServer } from '../domain/kept.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
@@ -15,18 +14,17 @@ import {
   type SocketAccess,
   type Surroundings,
 } from '../session/session.ts';
+import { MemberIndex } from './member-index.ts';
+import { MemberWalks } from './member-walks.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';
-import { sessionLog } from './server-log.ts';
-import { ServerRecord, type Staleness } from './server-record.ts';
+import { sessionLog, unknownStateLog } from './server-log.ts';
+import { type RecordContext, ServerRecord, type Staleness } from './server-record.ts';
 
 /** One server of a fleet. */
 export interface Member {
   readonly record: ServerRecord;
   readonly session: Session;
 }
-
-/** Sessions that are notified between two turns of the event loop: less work than a scrape, which should get most of the time. */
-const SLICE = 32;
 
 /** How often the interval of polls follows what the rate carries. */
 const PACED_MS = 1_000;
@@ -45,6 +43,7 @@ export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | '
 export class Members {
   readonly #options: MembersOptions;
   readonly #surroundings: PanelSurroundings;
+  readonly #recordContext: RecordContext;
   /** What all sessions share; settings and access are replaced when they change. */
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
@@ -52,6 +51,9 @@ export class Members {
   records: readonly ServerRecord[] = [];
   /** Those whose sessions have begun and not ended. */
   readonly #begun = new Set<Member>();
+  /** The same, by what events are about. */
+  readonly #index = new MemberIndex();
+  readonly #walks: MemberWalks<Member>;
   /** Sessions whose sockets close. */
   readonly #closing = new Set<Promise<void>>();
   /** The servers for whose sockets there is room; undefined if there is for all. */
@@ -65,19 +67,33 @@ export class Members {
   constructor(settings: MembersSettings, options: MembersOptions) {
     const { gateway, serverLog } = options;
     this.#options = options;
+    this.#recordContext = { clock: options.clock, log: serverLog, unknownState: unknownStateLog(serverLog) };
     this.#configured = settings;
     this.#staleness = stalenessOf(settings);
     this.#surroundings = new PanelSurroundings(options);
     const surroundings = this.surroundings.bind(this);
-    this.#sessions = { ...options, panel: gateway, settings, log: sessionLog(serverLog), surroundings };
+    const shown = (record: SessionRecord) => this.#index.update(record);
+    this.#sessions = {
+      ...options,
+      panel: gateway,
+      settings,
+      log: sessionLog(serverLog),
+      surroundings,
+      shown,
+    };
+    this.#walks = new MemberWalks(options.clock, (member) => this.#show(member));
     gateway.blamed.add((subject) => {
       const node = nodeOf(subject);
-      this.changed((record) => node === undefined || record.node === node);
+      this.#walks.walk(node === undefined ? this.#begun : this.#index.onNode(node));
     });
-    gateway.socketTrials.add((server) => this.changed(({ target }) => target.id === server));
-    gateway.recoveries.add(({ cause }) =>
-      this.changed((record) => hasNoData(record) || record.status.problem?.cause === cause),
-    );
+    gateway.socketTrials.add((server) => {
+      const member = this.#index.withId(server);
+      if (member !== undefined) this.#show(member);
+    });
+    gateway.recoveries.add(({ cause }) => {
+      this.#showWithoutData();
+      this.#walks.walk(this.#index.withCause(cause));
+    });
   }
 
   /** What the session of this server sees. */
@@ -101,9 +117,9 @@ export class Members {
    * description changed. `prepare` is called before sessions of new servers begin and those of removed ones end.
    */
   observe(targets: readonly ServerTarget[], prepare: () => void): void {
-    const { clock, serverLog: log, kept } = this.#options;
+    const { clock, kept } = this.#options;
     const create = (target: ServerTarget) => {
-      const record = new ServerRecord(target, this.#staleness, { clock, log });
+      const record = new ServerRecord(target, this.#staleness, this.#recordContext);
       const before = kept?.(target);
       if (before !== undefined) record.restore(before, clock);
       return { record, session: new Session(this.#sessions, record) };
@@ -118,7 +134,8 @@ export class Members {
     if (!isRegrouped) return;
     const remaining = new Set(members);
     for (const member of this.#begun) if (!remaining.has(member)) this.#end(member);
-    void this.#show([...this.#begun]);
+    for (const { record } of this.#begun) this.#index.update(record);
+    this.changed();
     if (this.#hasBegun) this.#start(members.filter((member) => !this.#begun.has(member)));
   }
 
@@ -132,7 +149,7 @@ export class Members {
   /** The server list was read completely. */
   listed(): void {
     this.#surroundings.listedAt = this.#options.clock.now();
-    this.changed(hasNoData);
+    this.#showWithoutData();
   }
 
   /** Only so many sockets have room: those of the first servers of the list, so that the same ones keep theirs. */
@@ -141,9 +158,9 @@ export class Members {
     this.#withRoom = streamed.length > part ? new Set(streamed.slice(0, part)) : undefined;
   }
 
-  /** What these sessions see changed. */
-  changed(isConcerned: (record: ServerRecord) => boolean = () => true): void {
-    void this.#show([...this.#begun].filter(({ record }) => isConcerned(record)));
+  /** What all sessions see changed. */
+  changed(): void {
+    this.#walks.walk(this.#begun);
   }
 
   /**
@@ -162,6 +179,7 @@ export class Members {
   /** Resolves when all sockets are closed. */
   async stop(): Promise<void> {
     this.#hasBegun = false;
+    this.#walks.stop();
     for (const member of this.#begun) this.#end(member);
     await Promise.all(this.#closing);
   }
@@ -171,16 +189,11 @@ export class Members {
     const { clock, gateway } = this.#options;
     const now = clock.now();
     if (this.#paced !== undefined && now - this.#paced.at < PACED_MS) return this.#paced.intervals;
-    const count = (isMeant: (record: ServerRecord) => boolean) => this.records.filter(isMeant).length;
     const { stalenessMs, pollIntervalMs: configuredMs } = this.#configured;
     const pollIntervalMs = pollEveryMs(configuredMs, {
       perMinute: gateway.budget().limitPerMinute,
-      // Those that were never polled will be.
-      polled: count(
-        ({ status, target }) =>
-          status.condition === 'polling' || (target.mode === 'poll' && status.condition === 'waiting'),
-      ),
-      streaming: count(({ status }) => status.condition === 'streaming'),
+      polled: this.#index.polled,
+      streaming: this.#index.inCondition('streaming').size,
     });
     const intervals = { pollIntervalMs, stalenessMs };
     this.#paced = { at: now, intervals };
@@ -189,22 +202,28 @@ export class Members {
 
   /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */
   #start(members: readonly Member[]): void {
-    for (const member of members) this.#begun.add(member);
     const drawn = members.map((member) => ({ member, at: this.#options.random() }));
-    void this.#show(drawn.sort((one, other) => one.at - other.at).map(({ member }) => member));
+    const inOrder = drawn.sort((one, other) => one.at - other.at).map(({ member }) => member);
+    for (const member of inOrder) {
+      this.#begun.add(member);
+      this.#index.add(member);
+    }
+    this.#walks.walk(inOrder);
   }
 
-  /** Shows many sessions what is: ten thousand at a time would delay sockets and scrapes for 300 ms. */
-  async #show(members: readonly Member[]): Promise<void> {
-    for (const [index, member] of members.entries()) {
-      if (index > 0 && index % SLICE === 0) await nextTurn();
-      if (this.#begun.has(member)) member.session.sees(this.surroundings(member.record, true));
-    }
+  #show(member: Member): void {
+    if (this.#begun.has(member)) member.session.sees(this.surroundings(member.record, true));
+  }
+
+  /** Shows what is to the sessions of servers that are refused or can't be monitored. */
+  #showWithoutData(): void {
+    for (const condition of WITHOUT_DATA) this.#walks.walk(this.#index.inCondition(condition));
   }
 
   #end(member: Member): void {
     const { session, record } = member;
     this.#begun.delete(member);
+    this.#index.remove(member);
     session.sees(this.surroundings(record, false));
     const { closing } = session;
     this.#closing.add(closing);
@@ -212,9 +231,11 @@ export class Members {
   }
 }
 
-/** Is the server refused, or can't it be monitored? */
+/** The conditions of servers that are refused, or can't be monitored. */
+const WITHOUT_DATA = ['blocked', 'failing'] as const;
+
 function hasNoData({ status: { condition } }: ServerRecord): boolean {
-  return condition === 'blocked' || condition === 'failing';
+  return WITHOUT_DATA.some((one) => one === condition);
 }
 
 /** When samples by socket and by poll are stale. */

@@ -54,6 +54,8 @@ export class PanelFleet {
   readonly #needs: NeedsWatch;
   readonly #members: Members;
   #settings: FleetSettings;
+  /** What the servers need, and what that was counted from. */
+  #counted: { readonly basis: readonly unknown[]; readonly needs: Needs } | undefined;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
@@ -223,9 +225,23 @@ export class PanelFleet {
   };
 
   #needed(): Needs {
-    const servers = this.records.map(({ target }) => target);
-    const lists = LISTS.map((what) => this.#lists[what]?.wantedPerMinute(servers) ?? 0);
-    const listsPerMinute = lists.reduce((sum, perMinute) => sum + perMinute, this.discovery.callsPerMinute);
-    return needsOf(servers, this.#settings.pollIntervalMs, listsPerMinute);
+    const own = this.#ownNeeds();
+    return { ...own, requiredCallsPerMinute: own.requiredCallsPerMinute + this.discovery.callsPerMinute };
+  }
+
+  /** What the servers need beside the server list; counted only when they change, because each scrape and each change of the rate asks. */
+  #ownNeeds(): Needs {
+    const { records } = this;
+    const { pollIntervalMs } = this.#settings;
+    const lists = LISTS.map((what) => this.#lists[what]);
+    const basis = [records, pollIntervalMs, ...lists];
+    const counted = this.#counted;
+    if (counted !== undefined && basis.every((part, index) => part === counted.basis[index]))
+      return counted.needs;
+    const servers = records.map(({ target }) => target);
+    const listsPerMinute = lists.reduce((sum, list) => sum + (list?.wantedPerMinute(servers) ?? 0), 0);
+    const needs = needsOf(servers, pollIntervalMs, listsPerMinute);
+    this.#counted = { basis, needs };
+    return needs;
   }
 }

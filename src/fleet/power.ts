@@ -128,7 +128,8 @@ export function isExpectedAt({ isExpected, exitedAt }: Power, now: number): bool
 export function decisionDueAt({ pending: [first] }: Power): number | undefined {
   if (first === undefined) return undefined;
   const { at, words, wordsAt } = first;
-  const isExplained = words.includes('exit code') && words.includes('out of memory');
+  const isExplained =
+    (words.includes('exit code') && words.includes('out of memory')) || words.includes('restart disabled');
   return isExplained ? Math.max(at + LATE_STOPPING_MS, wordsAt + LAST_WORD_MS) : at + WORDS_MS;
 }
 
@@ -247,6 +248,9 @@ function afterWords(before: Power, words: DaemonWords, at: number): Power {
   const [stop, ...others] = power.pending;
   const isExplained = stop !== undefined && at - stop.at <= WORDS_MS;
   if (isExplained) power = { ...power, pending: [explained(stop, words, at), ...others] };
+  // Without crash detection, the daemon prints no exit code, but as with one that gives up, nothing restarts the server.
+  if (kind === 'restart disabled')
+    return { ...power, isRestartAborted: power.isRestartAborted || isExplained };
   if (kind !== 'restart aborted') return power;
   // Just after a stop that looked requested, it was the end of the daemon's own restart after a crash: nobody wanted it to stop.
   const last = power.lastStop;

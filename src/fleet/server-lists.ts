@@ -1,4 +1,6 @@
+import TinyQueue from 'tinyqueue';
 import { CAUSES } from '../diagnosis/causes.ts';
+import { isUnknownPath } from '../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import {
   type BackupsReading,
@@ -55,6 +57,16 @@ interface Reads {
   isFirst: boolean;
   /** Consecutive failed reads. */
   failures: number;
+  /** The server, and the list of servers that it was last in. */
+  listed: { readonly record: ServerRecord; readonly records: readonly ServerRecord[] } | undefined;
+}
+
+/** A read at the time at which it was due when it was queued; it may be due at another time by now. */
+interface DueRead {
+  readonly reads: Reads;
+  readonly dueAt: number;
+  /** Of reads that are due together, the first comes first. */
+  readonly order: number;
 }
 
 /**
@@ -67,6 +79,10 @@ export class ListReads {
   readonly #repeat: Repeat;
   readonly #list: ListOfServer;
   readonly #reads = new WeakMap<object, Reads>();
+  /** The servers for which the queue was made. */
+  #records: readonly ServerRecord[] = [];
+  #queue = queueOf([]);
+  #queued = 0;
   /** A server without the permission was logged: others have the same reason, and there may be thousands. */
   #isRefusalLogged = false;
 
@@ -98,26 +114,61 @@ export class ListReads {
     const reads = this.#readsOf(record);
     const now = this.#options.clock.now();
     if (reads.eventAt <= now) reads.eventAt = Math.max(now, reads.eventAt + EVENT_GAP_MS);
-    reads.dueAt = Math.min(reads.dueAt, reads.eventAt);
+    if (reads.eventAt < reads.dueAt) this.#isDue(reads, reads.eventAt);
     this.#repeat.hasten(reads.dueAt - now);
   }
 
   /** Reads the most overdue list; resolves with the time until the next one may be due. */
   async #readNext(signal: AbortSignal): Promise<number> {
-    const { clock, records } = this.#options;
-    const [first, ...others] = records().filter(({ target }) => this.isRead(target));
-    if (first === undefined) return LOOK_EVERY_MS;
-    const isSooner = (one: ServerRecord, other: ServerRecord) =>
-      this.#readsOf(one).dueAt < this.#readsOf(other).dueAt;
-    const next = others.reduce((soonest, record) => (isSooner(record, soonest) ? record : soonest), first);
-    const reads = this.#readsOf(next);
+    const { clock } = this.#options;
+    const next = this.#soonest();
+    if (next === undefined) return LOOK_EVERY_MS;
+    const { reads, record } = next;
     const waitMs = reads.dueAt - clock.now();
     if (waitMs > 0) return Math.min(waitMs, LOOK_EVERY_MS);
+    this.#queue.pop();
     reads.dueAt = Number.POSITIVE_INFINITY;
-    const nextMs = await this.#read(next, reads, signal);
+    const nextMs = await this.#read(record, reads, signal);
     // An event may have come meanwhile.
-    reads.dueAt = Math.min(reads.dueAt, clock.now() + nextMs);
+    this.#isDue(reads, Math.min(reads.dueAt, clock.now() + nextMs));
     return 0;
+  }
+
+  /** The read that is due first, which stays in the queue. */
+  #soonest(): { readonly reads: Reads; readonly record: ServerRecord } | undefined {
+    const records = this.#options.records();
+    if (records !== this.#records) this.#enqueueAll(records);
+    for (let first = this.#queue.peek(); first !== undefined; first = this.#queue.peek()) {
+      const { reads, dueAt } = first;
+      const { listed } = reads;
+      const isCurrent = listed?.records === records && reads.dueAt === dueAt;
+      if (isCurrent && this.isRead(listed.record.target)) return { reads, record: listed.record };
+      this.#queue.pop();
+    }
+    return undefined;
+  }
+
+  /** The servers changed, or what is known of them. */
+  #enqueueAll(records: readonly ServerRecord[]): void {
+    this.#records = records;
+    const due: DueRead[] = [];
+    for (const record of records) {
+      if (!this.isRead(record.target)) continue;
+      const reads = this.#readsOf(record);
+      reads.listed = { record, records };
+      due.push({ reads, dueAt: reads.dueAt, order: this.#nextOrder() });
+    }
+    this.#queue = queueOf(due);
+  }
+
+  #isDue(reads: Reads, dueAt: number): void {
+    reads.dueAt = dueAt;
+    this.#queue.push({ reads, dueAt, order: this.#nextOrder() });
+  }
+
+  #nextOrder(): number {
+    this.#queued += 1;
+    return this.#queued;
   }
 
   /** Resolves with the time until the next read. */
@@ -133,7 +184,7 @@ export class ListReads {
       cause = this.#failed(record, problemOf(error));
     }
     // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a moment only.
-    if (cause !== undefined && (CAUSES[cause].scope !== 'server' || cause === 'not_found')) {
+    if (cause !== undefined && (CAUSES[cause].scope !== 'server' || isUnknownPath(cause))) {
       reads.failures += 1;
       return retryGapMs(reads.failures);
     }
@@ -147,7 +198,7 @@ export class ListReads {
     const { panel, log, what } = this.#options;
     const server = record.target.name;
     const isRefused = isRefusal(cause);
-    if (isRefused || cause === 'not_found') this.#store(record, undefined);
+    if (isRefused || isUnknownPath(cause)) this.#store(record, undefined);
     const isFirst = isRefused && !this.#isRefusalLogged;
     this.#isRefusalLogged ||= isFirst;
     const next = isRefused
@@ -166,10 +217,14 @@ export class ListReads {
 
   #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
     const before = { dueAt: this.#options.clock.now(), eventAt: Number.NEGATIVE_INFINITY };
-    const reads = this.#reads.get(record) ?? { ...before, isFirst: true, failures: 0 };
+    const reads = this.#reads.get(record) ?? { ...before, isFirst: true, failures: 0, listed: undefined };
     this.#reads.set(record, reads);
     return reads;
   }
+}
+
+function queueOf(reads: DueRead[]): TinyQueue<DueRead> {
+  return new TinyQueue(reads, (one, other) => one.dueAt - other.dueAt || one.order - other.order);
 }
 
 function isRefusal(cause: CauseCode | undefined): boolean {

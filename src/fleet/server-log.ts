@@ -1,6 +1,7 @@
 import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerReading } from '../domain/reading.ts';
+import { printable } from '../domain/secrets.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import {
@@ -196,5 +197,22 @@ export function logStop(
   // An event of its own: otherwise, a summary would hide it among many crashes.
   else if (said.includes('restart aborted')) {
     warn('gave_up', `${isCrash ? 'crashed' : 'stopped by itself'}${why}; the node gave up restarting it`);
+  } else if (said.includes('restart disabled')) {
+    warn('gave_up', 'stopped by itself; crash detection is disabled, so the node does not restart it');
   } else if (isCrash) warn(reason, `crashed${why}; the node is restarting it`);
+}
+
+/** So many words for unknown states are logged for a panel: it may invent them. */
+const MAX_UNKNOWN_STATES = 10;
+
+/** Logs each state that the exporter doesn't know, once for a panel. */
+export function unknownStateLog(log: Logger) {
+  const seen = new Set<string>();
+  return ({ target, node }: Pick<ServerReading, 'target' | 'node'>, word: string): void => {
+    const state = printable(word);
+    if (seen.has(state) || seen.size >= MAX_UNKNOWN_STATES) return;
+    seen.add(state);
+    const shown = `unknown state "${state}", shown as unknown; its data is shown as usual`;
+    log.warn({ ...subjectOf(target, node), state }, `server ${target.name}: ${shown}`);
+  };
 }

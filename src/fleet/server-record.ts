@@ -1,4 +1,5 @@
 import type { KeptServer } from '../domain/kept.ts';
+import type { Problem } from '../domain/problems.ts';
 import {
   type BackupsReading,
   type CollectionStatus,
@@ -42,10 +43,12 @@ import { type NetworkCounter, ServerHistory } from './server-history.ts';
 import { logStop } from './server-log.ts';
 import { ServerSamples } from './server-samples.ts';
 
-/** With what records decide the reasons of stops on time, and log them; shared by all servers of a panel. */
-export interface StopContext {
+/** With what records decide the reasons of stops on time, and log what they see; shared by all servers of a panel. */
+export interface RecordContext {
   readonly clock: Pick<Clock, 'now' | 'schedule'>;
   readonly log: Logger;
+  /** A sample has a state that the exporter doesn't know. */
+  readonly unknownState?: (server: ServerRecord, word: string) => void;
 }
 
 /** The maximum age of a sample in milliseconds, by source. */
@@ -70,14 +73,14 @@ export class ServerRecord implements ServerReading {
   #power: Power = NOTHING_SEEN;
   /** Undefined before the first sample or stop. */
   #history: ServerHistory | undefined;
-  readonly #context: StopContext | undefined;
+  readonly #context: RecordContext | undefined;
   #cancelDecision: Cancel | undefined;
   /** What was kept before a restart of the exporter, until the first sample after it; its instants are relative to `at`. */
   #kept: { readonly server: KeptServer; readonly at: number } | undefined;
   /** No scrape has shown the server since then, so Prometheus still has the counters of before. */
   #isUnscraped = false;
 
-  constructor(target: ServerTarget, staleness: Staleness, context?: StopContext) {
+  constructor(target: ServerTarget, staleness: Staleness, context?: RecordContext) {
     this.target = target;
     this.staleness = staleness;
     this.#context = context;
@@ -158,7 +161,7 @@ export class ServerRecord implements ServerReading {
       state: isFresh ? state : 'unknown',
       condition: status.condition,
       blocked: isBlocked ? status.blocked : undefined,
-      problem: status.problem,
+      problem: status.problem ?? listedProblem(target),
       query_problem: query?.query_problem,
       source,
       sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),
@@ -337,9 +340,14 @@ export class ServerRecord implements ServerReading {
     const samples = (this.#samples ??= new ServerSamples());
     const order = samples.order(next, this.#power);
     if (order === 'older') return;
-    const { state, source, receivedAt: at, measuredFrom, uptimeMs } = next;
+    const { state, source, receivedAt: at, measuredFrom, uptimeMs, unknownState } = next;
     const restarted = order === 'restarted' || (this.#kept !== undefined && this.#isOtherRun(next));
     if (this.#kept !== undefined) this.#kept = undefined;
+    if (unknownState !== undefined) {
+      this.#context?.unknownState?.(this, unknownState);
+      // Not kept with the sample: a node may send long ones.
+      next.unknownState = undefined;
+    }
     if (state !== undefined && source !== undefined && isNews(this.#power, next, restarted)) {
       this.#see({ seen: 'state', at, state, source, uptimeMs, measuredFrom, restarted });
     }
@@ -376,9 +384,24 @@ export class ServerRecord implements ServerReading {
   }
 }
 
+/** What the server list shows to be wrong with a server that can be monitored. */
+function listedProblem({ isReinstallFailed }: ServerTarget): Problem | undefined {
+  return isReinstallFailed && REINSTALL_FAILED;
+}
+
+const REINSTALL_FAILED: Problem = {
+  cause: 'reinstall_failed',
+  detail: "reinstall_failed according to the panel's server list",
+};
+
 /** Is the server being installed or transferred, so that it can't run? */
 function isRebuilt(reason: BlockedReason | undefined): boolean {
-  return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
+  return (
+    reason === 'installing' ||
+    reason === 'install_failed' ||
+    reason === 'transferring' ||
+    reason === 'restoring'
+  );
 }
 
 /** Those of a server before its first; never changed. */

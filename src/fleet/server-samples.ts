@@ -132,6 +132,7 @@ export class ServerSamples {
   #show(next: Sample, mayReset: boolean): void {
     const { newest } = this;
     const { receivedAt } = next;
+    if (next.hasNoUsage) next.forgetUsage();
     // A resources response doesn't contain the limit, so the value from the socket is kept.
     if (Number.isNaN(next.memoryLimitBytes)) next.memoryLimitBytes = newest.memoryLimitBytes;
     // By name, because a loop would cost each sample a lookup for each counter.

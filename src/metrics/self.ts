@@ -134,7 +134,8 @@ export class SelfMetrics {
   /** All metrics in the text format. */
   async metrics(): Promise<string> {
     const panels = this.#options.fleet.panels();
-    const view = { ...this.#options, reload: this.#reload };
+    const servers = () => this.#options.fleet.servers();
+    const view = { ...this.#options, fleet: { panels: () => panels, servers }, reload: this.#reload };
     for (const { gauge, family } of this.#gauges) show(gauge, family, family.read(view));
     for (const { gauge, family } of this.#panelGauges) {
       const rows = panels.flatMap((panel) => {

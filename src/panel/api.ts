@@ -1,3 +1,4 @@
+import { cloudflareWords, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
@@ -151,9 +152,14 @@ function parseBody({ contentEncoding, text }: Reply): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new NotJsonError(/^\s*</.test(text) ? 'the body is a page, not JSON' : 'the body is not JSON');
+    throw new NotJsonError(isMarkup(text) ? 'the body is a page, not JSON' : 'the body is not JSON');
   }
 }
+
+const isMarkup = (text: string) => /^\s*</.test(text);
+
+/** What PHP prints in front of a response, without HTML: never a token. */
+const PHP_MESSAGE = /^\s*(?:PHP )?(?:Deprecated|Fatal error|Notice|Parse error|Strict Standards|Warning): /;
 
 /** Counts the characters with which each kind begins, those in texts too. */
 function hasTooManyParts(text: string): boolean {
@@ -210,10 +216,14 @@ export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
 export function refusalError(refusal: HttpRefusal): PanelError {
   const { request, status, rate, location, apiKey } = refusal;
   const body = decodeErrorBody(refusal.text, refusal.contentType, apiKey);
-  const { form, detail, needsDaemon } = body;
+  const { form, detail } = body;
   const target = status < 400 && `redirect to ${redirectTarget(location)}`;
-  const advice = needsDaemon === true && 'the path needs the daemon, see the setting `daemon`';
-  const parts = [`${request} returned ${status}`, detail && `"${detail}"`, target, advice];
+  const parts = [
+    `${request} returned ${status}`,
+    detail && `"${detail}"`,
+    target,
+    form === 'foreign' && cloudflareWords(status),
+  ];
   const words = parts.filter(Boolean).join(': ');
   const problem: Problem = {
     cause: causeOf(refusal, body),
@@ -230,35 +240,9 @@ function causeOf(refusal: HttpRefusal, body: ErrorBody): CauseCode {
   if (body.isUnsupported === true && isForeign && status !== 429) return 'unsupported_panel';
   if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';
   const cause = isForeign
-    ? foreignCause(status, body.detail)
+    ? foreignPanelCause({ status, words: body.detail, isChallenge: refusal.isChallenge })
     : refusalCause({ ...body, endpoint, status, isApplicationKey: hasPrefix(apiKey, 'application') });
   return timeoutCause(cause, endpoint);
-}
-
-/** Words that occur in the titles and messages of bot checks and firewalls. */
-const CHALLENGE =
-  /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall|cloudflare/i;
-
-/** What statuses of something in front of the panel mean. */
-const FOREIGN: Readonly<Partial<Record<number, CauseCode>>> = {
-  401: 'login_page',
-  403: 'challenge_page',
-  407: 'proxy',
-  429: 'rate_limited',
-  502: 'panel_down',
-  503: 'panel_down',
-  504: 'timeout',
-  524: 'timeout',
-};
-
-/** Why something in front of the panel refused a call; it shows nothing about a server. */
-function foreignCause(status: number, detail = ''): CauseCode {
-  // nginx; Go's net/http, as in Caddy and Traefik.
-  if (/HTTP request (?:was sent to HTTPS port|to an HTTPS server)/i.test(detail)) return 'https_needed';
-  if (/SSL certificate (?:was sent|error)/i.test(detail)) return 'tls_client_certificate';
-  if (CHALLENGE.test(detail)) return 'challenge_page';
-  const isOfProxy = status >= 520 && status <= 530;
-  return FOREIGN[status] ?? (status < 500 ? 'not_a_panel' : isOfProxy ? 'panel_down' : 'panel_error');
 }
 
 /** Does the redirect lead to the same host over TLS? */
@@ -277,20 +261,21 @@ function redirectTarget(location: string | undefined): string {
 /** The error for a response with a success status that can't be used. */
 function unreadableError(
   request: string,
-  { status, text, contentType }: Reply,
+  { status, text, contentType, isChallenge }: Reply,
   problem: ShapeError,
   apiKey: string,
 ): PanelError {
-  const isPage = /^\s*</.test(text);
+  const isPage = isMarkup(text) || PHP_MESSAGE.test(text);
   // The text of any other body isn't quoted: it may be a token.
   const isObject = text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(text);
   const isQuoted = isPage || (!(problem instanceof NotJsonError) && isObject);
   const body = isQuoted ? decodeErrorBody(text, contentType, apiKey) : undefined;
   const quoted = body?.detail === undefined ? '' : `: "${body.detail}"`;
   const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
-  let cause: CauseCode = isPage ? 'login_page' : 'bad_answer';
-  if (CHALLENGE.test(body?.detail ?? '')) cause = 'challenge_page';
-  if (body?.isUnsupported === true) cause = 'unsupported_panel';
+  const isUnsupported = body?.isUnsupported === true;
+  const cause = isUnsupported
+    ? 'unsupported_panel'
+    : pageCause(isPage ? text : '', { words: body?.detail, isChallenge });
   return new PanelError({ cause, detail }, { status, cause: problem });
 }
 

@@ -25,8 +25,11 @@ export interface ListingQuery {
   readonly type?: ListingType;
 }
 
+/** What the paths of a server's endpoints contain. */
+export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon'>;
+
 /** What a call is about, as far as its endpoint needs it; without a query, the server list returns its smallest part. */
-export interface Requested extends Partial<Pick<ServerTarget, 'id' | 'daemon'>>, Partial<ListingQuery> {}
+export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
 
 /** The decoded responses of the endpoints. */
 export type Responses = {
@@ -57,7 +60,10 @@ export interface Credentials {
 
 /** One server as the panel's server list describes it. */
 export interface ListedServer
-  extends Pick<ServerTarget, 'name' | 'node' | 'egg' | 'daemon' | 'blocked' | 'withoutBackups' | 'limits'>,
+  extends Pick<
+      ServerTarget,
+      'name' | 'node' | 'egg' | 'daemon' | 'blocked' | 'isReinstallFailed' | 'withoutBackups' | 'limits'
+    >,
     Pick<ServerTarget, 'address' | 'allocation' | 'namedPort' | 'otherPorts'> {
   /** The short id. */
   readonly identifier: string;
@@ -109,6 +115,16 @@ export interface ErrorBody {
   /** The response is one of a family of panels that isn't supported. */
   readonly isUnsupported?: boolean;
   readonly detail?: string;
+}
+
+/** The response that came instead of a console socket. */
+export interface UpgradeRefusal {
+  readonly status: number;
+  /** The beginning of its body. */
+  readonly body?: string | undefined;
+  readonly contentType?: string | undefined;
+  /** Whether Cloudflare sent a challenge page. */
+  readonly isChallenge?: boolean | undefined;
 }
 
 /** A call that the panel refused, and what its response shows. */

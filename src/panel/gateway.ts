@@ -1,7 +1,6 @@
 import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { bounded } from '../domain/time.ts';
 import { PanelApi, type PanelApiOptions, PanelError, problemOf, problemOfAddress } from './api.ts';
@@ -23,6 +22,7 @@ import type {
   Requested,
   Resources,
   Schedule,
+  ServerAddress,
 } from './dialect.ts';
 import { Lane } from './lane.ts';
 import { PanelLog } from './panel-log.ts';
@@ -43,9 +43,6 @@ export type PanelCalls = Pick<PanelApi, 'get' | 'close'>;
 
 /** One call for a server, as its session requests it. */
 export type Ask = Pick<Call, 'deadline' | 'isRetry' | 'isRefresh'>;
-
-/** A server whose backups or schedules are read. */
-type ListOwner = Pick<ServerTarget, 'id' | 'daemon'>;
 
 /** What fleets, sessions and commands use of a gateway. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
@@ -139,18 +136,14 @@ export class Gateway {
   }
 
   /** At most two a minute are made for each server. */
-  async credentials(
-    id: string,
-    { daemon, ...ask }: Ask & Pick<ListOwner, 'daemon'>,
-    signal: AbortSignal,
-  ): Promise<Credentials> {
-    const credentials = await this.#run('websocket', { id, daemon }, ask, signal);
-    this.#noteAddress(id, credentials.socketUrl);
+  async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
+    const credentials = await this.#run('websocket', server, ask, signal);
+    this.#noteAddress(server.id, credentials.socketUrl);
     return credentials;
   }
 
-  resources(id: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
-    return this.#run('resources', { id }, ask, signal);
+  resources(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
+    return this.#run('resources', server, ask, signal);
   }
 
   listing(query: ListingQuery, deadline: number, signal: AbortSignal): Promise<ListingPage> {
@@ -158,11 +151,11 @@ export class Gateway {
   }
 
   /** One page of a server's backups. */
-  backups(server: ListOwner, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
+  backups(server: ServerAddress, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
     return this.#run('backups', { ...server, page }, { deadline }, signal);
   }
 
-  schedules(server: ListOwner, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
+  schedules(server: ServerAddress, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
     return this.#run('schedules', server, { deadline }, signal);
   }
 

@@ -138,6 +138,8 @@ export interface Reply {
   readonly contentType: string;
   readonly contentEncoding: string;
   readonly location?: string;
+  /** Whether Cloudflare sent a challenge page. */
+  readonly isChallenge?: boolean;
   readonly rate: RateHeaders;
   readonly text: string;
 }
@@ -159,6 +161,7 @@ async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSign
     contentType: header('content-type') ?? '',
     contentEncoding: header('content-encoding') ?? '',
     location: header('location'),
+    isChallenge: header('cf-mitigated') === 'challenge',
     rate: {
       limit: header('x-ratelimit-limit'),
       remaining: header('x-ratelimit-remaining'),

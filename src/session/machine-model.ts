@@ -34,6 +34,7 @@ export interface LastingRefusal {
 const UNREADABLE: ReadonlySet<CauseCode> = new Set([
   'suspended',
   'installing',
+  'install_failed',
   'transferring',
   'restoring',
   'maintenance',

@@ -1,5 +1,5 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import { NO_DATA } from '../diagnosis/outcome.ts';
+import { besideWorkingPath, NO_DATA } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
 import { type CollectionStatus, type Condition, VALID_INTERVALS } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';
@@ -358,7 +358,8 @@ export function evidenceOf(
 ): Evidence {
   const { machine } = state;
   const problem = machine.name === 'idle' ? undefined : machine.problem;
-  const socketProblem = machine.name === 'idle' ? undefined : moreExact(problem, seen.sockets.heldBy);
+  const explained = polling && result.type === 'answered' ? besideWorkingPath(problem) : problem;
+  const socketProblem = machine.name === 'idle' ? undefined : moreExact(explained, seen.sockets.heldBy);
   const failedPoll = result.type === 'failed' ? result.problem : undefined;
   const pollProblem = polling ? moreExact(failedPoll, seen.polls.heldBy) : undefined;
   return { state, seen, polling, result, refused: lastingRefusal(problem), socketProblem, pollProblem };

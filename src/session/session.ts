@@ -96,6 +96,8 @@ export interface SessionContext {
   readonly settings: SessionSettings;
   /** The node reported that a backup of the server completed. */
   readonly backupCompleted?: (record: SessionRecord) => void;
+  /** The condition of this server is shown, and what is known of its node: both may have changed. */
+  readonly shown?: (record: SessionRecord) => void;
   /** What the session of this server sees now. */
   readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
 }
@@ -205,7 +207,7 @@ export class Poller {
     };
     this.#inFlight = controller;
     this.#state = { ...this.#state, startedAt };
-    const answer = await panel.resources(target.id, ask, controller.signal).catch(problemOf);
+    const answer = await panel.resources(target, ask, controller.signal).catch(problemOf);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
     const now = clock.now();
@@ -293,6 +295,7 @@ export class Session {
   /** Publishes the condition, and logs it if it changed. */
   #show(status: CollectionStatus): void {
     this.#record.setCollection(status, socketState(this.machine));
+    this.#context.shown?.(this.#record);
     const { condition, blocked, problem } = this.#status;
     const isChanged = status.condition !== condition || status.blocked !== blocked;
     // After a socket was closed, the cause that prevents reopening it is logged once no attempt is under way.

@@ -12,7 +12,7 @@ import {
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '../domain/time.ts';
-import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
+import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
 import { type PanelTls, type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from './frame-reader.ts';
 import type { RefusedUpgrade } from './streamer.ts';
@@ -29,7 +29,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const NEWER_OPTIONS = { closeTimeout: CLOSE_TIMEOUT_MS, maxBufferedChunks: 1_024, maxFragments: 1_024 };
 
 /** How much of the response to a refused upgrade is read, and for how long, because it may never end. */
-const MAX_ANSWER_BYTES = 512;
+const MAX_ANSWER_BYTES = 4_096;
 const ANSWER_TIMEOUT_MS = 1_000;
 
 /** The error codes of ws for what the far end sent. */
@@ -96,7 +96,7 @@ export class ConsoleSocket {
   #opened = false;
   #detached = false;
   #error: (Error & { code?: string }) | undefined;
-  #answer: Pick<RefusedUpgrade, 'status' | 'body'> = {};
+  #response: UpgradeRefusal | undefined;
   /** Why the token can't be sent. */
   #unusable: string | undefined;
 
@@ -180,14 +180,19 @@ export class ConsoleSocket {
 
   /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */
   #readAnswer(response: IncomingMessage): void {
-    const { statusCode: status = 0 } = response;
-    this.#answer = { status };
-    // Only a daemon that doesn't know the server is recognized by its message.
-    if (status !== 404) return this.#ws.terminate();
+    const { statusCode: status = 0, headers } = response;
+    const refusal = {
+      status,
+      contentType: headers['content-type'],
+      isChallenge: headers['cf-mitigated'] === 'challenge',
+    };
+    this.#response = refusal;
+    // Everything else shows what it is by its text.
+    if (status >= 300 && status < 400) return this.#ws.terminate();
     let body = Buffer.alloc(0);
     response.on('data', (chunk: Buffer) => {
       body = Buffer.concat([body, chunk.subarray(0, MAX_ANSWER_BYTES - body.length)]);
-      this.#answer = { status, body: body.toString() };
+      this.#response = { ...refusal, body: body.toString() };
       if (body.length === MAX_ANSWER_BYTES) this.#ws.terminate();
     });
     const cancel = this.#clock.schedule(ANSWER_TIMEOUT_MS, () => this.#ws.terminate());
@@ -202,7 +207,7 @@ export class ConsoleSocket {
     this.#detach();
     if (!this.#opened) {
       const error = this.#error ?? new Error('the connection ended before the upgrade');
-      this.#listener.refused({ ...this.#answer, error });
+      this.#listener.refused({ response: this.#response, error });
       return;
     }
     const { code: sign = '', message = '' } = this.#error ?? {};

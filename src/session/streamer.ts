@@ -1,3 +1,4 @@
+import { cloudflareWords } from '../diagnosis/foreign-responses.ts';
 import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
@@ -5,7 +6,7 @@ import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
-import type { Credentials, FrameHandler, JwtError, SocketCodec } from '../panel/dialect.ts';
+import type { Credentials, FrameHandler, JwtError, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
 import { type MachineContext, step } from './machine.ts';
 import {
   effectsOf,
@@ -100,7 +101,7 @@ export class Streamer implements SocketListener, FrameHandler {
   refused(refused: RefusedUpgrade): void {
     const { settings, sockets } = this.#context;
     const proxied = sockets.isProxied(tokenOf(this.#machine)?.socketUrl ?? '');
-    const way = { upgradeCause: sockets.codec.upgradeCause, origin: settings.origin, proxied };
+    const way = { readUpgradeRefusal: sockets.codec.readUpgradeRefusal, origin: settings.origin, proxied };
     this.happened({ type: 'closed', epoch: this.#socketEpoch, failure: upgradeFailure(refused, way) });
   }
 
@@ -261,12 +262,11 @@ export class Streamer implements SocketListener, FrameHandler {
     const isFirst =
       sampledAt === undefined && machine.epoch === 0 && 'failures' in machine && machine.failures === 0;
     const ask = {
-      daemon: target.daemon,
       deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
       isRetry: () => isTokenRetry(this.#machine),
       isRefresh,
     };
-    const token = toToken(await panel.credentials(target.id, ask, signal), {
+    const token = toToken(await panel.credentials(target, ask, signal), {
       isRefresh,
       now: clock.now(),
       random: random(),
@@ -352,25 +352,23 @@ export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD
   return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;
 }
 
-/** A socket that could not be opened: the status and body of the HTTP response that came instead, or the error. */
+/** A socket that could not be opened: the HTTP response that came instead, or the error. */
 export interface RefusedUpgrade {
-  readonly status?: number;
-  /** The beginning of the response's body. */
-  readonly body?: string;
+  readonly response?: UpgradeRefusal | undefined;
   readonly error: Error;
 }
 
 /** How a socket is reached, and how its node's refusals are read. */
-export interface UpgradeWay extends Pick<SocketCodec, 'upgradeCause'> {
+export interface UpgradeWay extends Pick<SocketCodec, 'readUpgradeRefusal'> {
   /** What was sent as `Origin`. */
   readonly origin: string;
   readonly proxied: boolean;
 }
 
 /** The failure of a socket that could not be opened. */
-export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way: UpgradeWay): Failure {
-  const { origin, proxied, upgradeCause } = way;
-  if (status === undefined) {
+export function upgradeFailure({ response, error }: RefusedUpgrade, way: UpgradeWay): Failure {
+  const { origin, proxied, readUpgradeRefusal } = way;
+  if (response === undefined) {
     const read = readTransportError(error);
     const cause = nodeTransportCause(read.kind, proxied);
     const { kind, code, message } = read;
@@ -383,9 +381,13 @@ export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way
     };
     return { reason: 'connect_failed', problem: { cause, detail: words() } };
   }
-  const cause = upgradeCause(status, body);
+  const { status } = response;
+  const { cause, words } = readUpgradeRefusal(response);
+  const said = words === undefined ? '' : `: "${words}"`;
+  const meaning = cloudflareWords(status);
   const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
-  const problem = { cause, detail: `the node rejected the socket upgrade (${status})${sent}` };
+  const why = meaning === undefined ? '' : `: ${meaning}`;
+  const problem = { cause, detail: `the node rejected the socket upgrade (${status})${said}${why}${sent}` };
   // A token is for one node, so an address that responds as something else may be outdated.
   const dropToken = status !== 400 && status !== 403 && status < 500;
   return { reason: 'upgrade_refused', problem, dropToken };

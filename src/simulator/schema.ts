@@ -184,6 +184,7 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
     status: z.int().min(300).max(599),
     location: z.string().optional(),
     body: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
   }),
   z.strictObject({ kind: z.literal('hang-upgrade'), ...socketScope }),
   z.strictObject({ kind: z.literal('drop-upgrade'), ...socketScope }),

@@ -53,7 +53,8 @@ export function handleUpgrade(
 function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
   const fault = host.faults.takeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
   if (fault?.kind === 'refuse-upgrade') {
-    refuse(socket, fault.status, fault.body ?? 'refused\n', fault.location);
+    const { status, body = 'refused\n', location, headers } = fault;
+    refuse(socket, status, body, { ...headers, ...(location !== undefined && { Location: location }) });
   } else if (fault?.kind === 'drop-upgrade') {
     socket.destroy();
   }
@@ -71,13 +72,23 @@ function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleCo
   if (fault?.kind === 'half-open-on-open') connection.freeze();
 }
 
-function refuse(socket: Duplex, status: number, body: string, location?: string): void {
+function refuse(
+  socket: Duplex,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Connection: close',
-    `Content-Type: ${body.startsWith('{') ? 'application/json' : 'text/plain'}; charset=utf-8`,
+    `Content-Type: ${contentTypeOf(body)}; charset=utf-8`,
     `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(location === undefined ? [] : [`Location: ${location}`]),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function contentTypeOf(body: string): string {
+  if (body.startsWith('<')) return 'text/html';
+  return body.startsWith('{') ? 'application/json' : 'text/plain';
 }

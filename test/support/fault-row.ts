@@ -4,7 +4,6 @@ import type { ReconnectReason } from '../../src/domain/telemetry.ts';
 import { SLOW_RETRY_MS } from '../../src/session/machine-model.ts';
 import { expectWithinBudget } from './call-budget.ts';
 import { eventually } from './eventually.ts';
-import type { ExporterUnderTest } from './exporter.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';
 import { type Scene, startScene } from './fault-scene.ts';
 import { ELSEWHERE, NEIGHBORS, type SceneOptions, type Setting, TARGET } from './fault-stage.ts';
@@ -127,7 +126,7 @@ export async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   await watch.until((scraped) => {
     expect(pictureOf(scraped)).toMatchObject(row.during);
     row.shows?.(scraped, scene);
-    if (row.cause !== undefined) expect(causesOf(row, exporter)).toContain(row.cause);
+    if (row.cause !== undefined) expect(causesOf(row, scene)).toContain(row.cause);
     if (row.reconnects !== undefined) {
       const labels = { panel: 'main', reason: row.reconnects };
       expect(scraped.value('gameserver_exporter_reconnects_total', labels)).toBeGreaterThanOrEqual(1);
@@ -145,11 +144,13 @@ export async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   }
 }
 
-function causesOf({ during }: FaultRow, { fleet }: ExporterUnderTest): readonly (CauseCode | undefined)[] {
+function causesOf({ during }: FaultRow, { exporter, clock }: Scene): readonly (CauseCode | undefined)[] {
+  const { fleet } = exporter;
   const [panel] = fleet.panels();
   const server = fleet.servers().find(({ target }) => target.name === TARGET);
   const ofPanel = panel?.problems ?? [];
-  const problems = during.panelUp === 0 ? ofPanel : [...ofPanel, server?.status.problem];
+  const problems =
+    during.panelUp === 0 ? ofPanel : [...ofPanel, server?.snapshot(clock.now(), clock).problem];
   return problems.map((problem) => problem?.cause);
 }
 

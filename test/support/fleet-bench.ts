@@ -10,6 +10,7 @@ import type {
   Credentials,
   ListingPage,
   Resources,
+  ServerAddress,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
@@ -69,13 +70,13 @@ export class FakeGateway implements PanelGateway {
   readonly recoveries = new Listeners<[Recovery]>();
   readonly changes = new Listeners();
 
-  credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
+  credentials({ id: server }: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     this.calls.push(`credentials ${server}`);
     this.asks.push(ask);
     return this.answerCredentials(server, signal);
   }
 
-  resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
+  resources({ id: server }: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
     this.calls.push(`resources ${server}`);
     this.asks.push(ask);
     return this.answerResources(server, signal);
@@ -192,7 +193,11 @@ export class FakeSocket {
     queueMicrotask(() => {
       if (this.ended !== undefined) return;
       if (refusal === undefined) listener.opened();
-      else listener.refused({ status: refusal, error: new Error(`Unexpected server response: ${refusal}`) });
+      else
+        listener.refused({
+          response: { status: refusal },
+          error: new Error(`Unexpected server response: ${refusal}`),
+        });
     });
   }
 

@@ -2,7 +2,12 @@ import { Sample } from '../../src/domain/server.ts';
 
 /** The values that a test gives a sample. */
 export type SampleValues = Readonly<
-  Partial<Omit<Sample, 'source' | 'receivedAt' | 'measuredFrom' | 'arrived' | 'copy' | 'clear'>>
+  Partial<
+    Omit<
+      Sample,
+      'source' | 'receivedAt' | 'measuredFrom' | 'arrived' | 'copy' | 'clear' | 'hasNoUsage' | 'forgetUsage'
+    >
+  >
 >;
 
 export function sampleOf(values: SampleValues): Sample {

@@ -142,7 +142,7 @@ function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
   return (
     <>
       <span class="badge" data-state={isDown ? 'down' : server.state}>
-        {stateTitle(server.state)}
+        {stateTitle(server.state, server.condition)}
       </span>
       <span class="sub">{monitoredWords(fleet, server)}</span>
     </>

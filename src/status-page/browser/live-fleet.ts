@@ -218,7 +218,14 @@ function matches(server: LiveServer, words: readonly string[]): boolean {
   const { state, condition, complaint, last_stop: stop, last_crash: crash } = server;
   const known = [
     [server.server, server.panel, server.server_id, server.uuid, server.node, server.egg, labelWords(server)],
-    [state, stateTitle(state), condition, conditionTitle(condition), server.blocked, server.source],
+    [
+      state,
+      stateTitle(state, condition),
+      condition,
+      conditionTitle(condition),
+      server.blocked,
+      server.source,
+    ],
     [server.attention, server.cause, complaint?.title, complaint?.action, complaint?.detail],
     [stop && stopWords(stop), crash && STOP_TITLES[crash.reason]],
   ];

@@ -203,6 +203,8 @@ function offWords(server: Snapshot): TitleAndAction {
 
 function gaveUpTitle({ last_stop: stop }: Snapshot): string {
   const { title } = TROUBLES.gave_up;
+  // A node without crash detection reports no exit code.
+  if (stop?.reason === 'unknown') return 'stopped by itself, not restarted';
   if (stop === undefined || !isCrash(stop.reason)) return title;
   if (stop.reason !== 'crashed') return `${title}, ${STOP_TITLES[stop.reason]}`;
   return stop.exit_code === undefined ? title : `${title}, exit ${stop.exit_code}`;

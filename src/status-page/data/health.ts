@@ -1,7 +1,7 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
 import { identityOf, isOff } from '../../domain/server.ts';
-import { stopWords } from './words.ts';
+import { stateTitle, stopWords } from './words.ts';
 
 /**
  * Whether players can expect the server to be up, for monitors that check one server. It is healthy while it is known to be running,
@@ -14,9 +14,11 @@ export function healthOf(server: Snapshot) {
   return { ...identity, healthy: false, state, reason: reasonOf(server) };
 }
 
-function reasonOf({ state, problem, blocked, off_reason: reason, last_stop: stop }: Snapshot): string {
+function reasonOf(server: Snapshot): string {
+  const { state, problem, blocked, off_reason: reason, last_stop: stop } = server;
   const title = problem && CAUSES[problem.cause].title;
-  if (state === 'unknown') return title ?? 'no data yet';
+  if (state === 'unknown')
+    return server.collection_up === 1 ? stateTitle(state, 'streaming') : (title ?? 'no data yet');
   if (!isOff(state)) return state;
   if (blocked !== undefined && title !== undefined) return title;
   return reason !== undefined && stop !== undefined ? stopWords(stop) : state;

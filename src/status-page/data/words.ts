@@ -50,9 +50,10 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** The display name of a state. */
-export function stateTitle(state: string): string {
-  return state === 'unknown' ? 'no data' : state;
+/** The display name of a state; without data, it is unknown, but a server with data may be in a state that the exporter doesn't know. */
+export function stateTitle(state: string, condition?: string): string {
+  if (state !== 'unknown') return state;
+  return condition === 'streaming' || condition === 'polling' ? 'unknown state' : 'no data';
 }
 
 /** The display name of a condition: how the server is being monitored, not what it does. */

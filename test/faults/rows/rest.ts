@@ -33,7 +33,7 @@ const CREDENTIALS_CAUSES: Readonly<Record<number, CauseCode>> = {
 const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
   400: 'not_a_panel',
   401: 'login_page',
-  403: 'challenge_page',
+  403: 'access_rule',
   404: 'not_a_panel',
   409: 'not_a_panel',
   429: 'rate_limited',
@@ -48,6 +48,8 @@ function causeOf({ status, shape }: Refusal, endpoint: 'websocket' | 'resources'
   // Only the envelope contains the class of the error: without it, 401 may mean a permission.
   if (status === 401 && shape === 'message') return 'unauthorized';
   if (status === 403 && !isPage && endpoint === 'resources') return 'forbidden';
+  // The server is polled, so the panel has it.
+  if (status === 404 && !isPage && endpoint === 'websocket') return 'daemon_unknown';
   return (isPage ? PAGE_CAUSES[status] : undefined) ?? CREDENTIALS_CAUSES[status] ?? 'unexpected';
 }
 
@@ -121,7 +123,29 @@ const OTHERS: readonly {
     what: 'an HTML page instead of JSON',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
     log: /the body is a page, not JSON: \\"Panel/,
+    cause: 'bad_answer',
+  },
+  {
+    what: 'a login page instead of JSON',
+    fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title><form>' },
+    log: /the body is a page, not JSON: \\"Panel/,
     cause: 'login_page',
+  },
+  {
+    what: "a page of Cloudflare's, which can't reach the panel",
+    fault: { kind: 'refuse', status: 521, shape: 'html' },
+    log: /the server behind Cloudflare refuses connections/,
+    cause: 'cloudflare',
+  },
+  {
+    what: "Wings' response to a call without its token",
+    fault: {
+      kind: 'refuse',
+      status: 401,
+      body: '{"error":"The required authorization heads were not present in the request."}',
+    },
+    log: /required authorization heads/,
+    cause: 'url_of_node',
   },
   ...[403, 200].map((status) => ({
     what: `a bot check's JSON with ${status}`,
@@ -169,6 +193,19 @@ const OTHERS: readonly {
 ];
 
 const hangMs = ({ kind }: RestFault) => (kind === 'hang' ? REQUEST_TIMEOUT_MS : 0);
+
+const NO_ROUTE = 'The route api/client/servers/1a7ce997/websocket could not be found.';
+
+const withoutDaemon: FaultRow = {
+  ...onCredentials(
+    'a path that lacks the daemon, as on Hydrodactyl',
+    { kind: 'refuse', status: 404, detail: NO_ROUTE },
+    SLOW_MS,
+  ),
+  during: POLLED,
+  cause: 'daemon_unknown',
+  log: /"cause":"daemon_unknown"/,
+};
 
 const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
   { ...onCredentials(what, fault, TOKENS_MS + hangMs(fault)), during: POLLED, log, cause },
@@ -229,6 +266,7 @@ export const REST_ROWS: readonly FaultRow[] = [
   ...refusals.map(withoutToken),
   ...refusals.map(withoutResources),
   ...useless,
+  withoutDaemon,
   ...worded,
 ];
 

@@ -29,25 +29,58 @@ function lastingFault(fault: SocketFault): Pick<FaultRow, 'arrange' | 'lift' | '
   };
 }
 
+const REFUSED_UPGRADES: readonly (readonly [
+  what: string,
+  fault: Pick<SocketFault & { readonly kind: 'refuse-upgrade' }, 'status' | 'body' | 'headers'>,
+  cause: CauseCode,
+])[] = [
+  [
+    'because the socket table is full',
+    { status: 400, body: '{"error":"Too many open websocket connections."}' },
+    'too_many_sockets',
+  ],
+  [
+    'because a proxy drops the headers of the upgrade',
+    { status: 400, body: 'Bad Request\n' },
+    'upgrade_headers',
+  ],
+  [
+    'because the port uses TLS',
+    { status: 400, body: 'Client sent an HTTP request to an HTTPS server.\n' },
+    'node_https_needed',
+  ],
+  ['by a web server', { status: 403, body: '<title>403 Forbidden</title>' }, 'node_access_rule'],
+  [
+    'by a bot check',
+    { status: 403, body: '<html>', headers: { 'cf-mitigated': 'challenge' } },
+    'node_challenge_page',
+  ],
+  ["by Cloudflare, which can't reach the node", { status: 522, body: 'error code: 522' }, 'node_cloudflare'],
+];
+
 const upgrades: readonly FaultRow[] = [
   {
     name: 'upgrades that are refused with 403 because of the Origin',
-    ...lastingFault({ kind: 'refuse-upgrade', status: 403 }),
+    ...lastingFault({ kind: 'refuse-upgrade', status: 403, body: 'Forbidden\n' }),
     reconnects: 'upgrade_refused',
     cause: 'origin',
     log: /"cause":"origin"/,
     recoveryMs: REFUSED_MS,
   },
-  {
-    name: 'upgrades that are refused with 400 because the socket table is full',
-    ...lastingFault({ kind: 'refuse-upgrade', status: 400 }),
-    reconnects: 'upgrade_refused',
-    cause: 'too_many_sockets',
-    log: /rejected the socket upgrade \(400\)/,
-    recoveryMs: TOKENS_MS,
-  },
+  ...REFUSED_UPGRADES.map(refusedUpgrade),
   ...[302, 401, 404, 500, 502, 503, 504].map(answeredUpgrade),
 ];
+
+function refusedUpgrade([what, fault, cause]: (typeof REFUSED_UPGRADES)[number]): FaultRow {
+  return {
+    name: `upgrades that are refused with ${fault.status} ${what}`,
+    ...lastingFault({ kind: 'refuse-upgrade', ...fault }),
+    reconnects: 'upgrade_refused',
+    cause,
+    log: new RegExp(`rejected the socket upgrade \\(${fault.status}\\)`),
+    recoveryMs: TOKENS_MS,
+  };
+}
 
 function answeredUpgrade(status: number): FaultRow {
   return {

@@ -95,7 +95,7 @@ async function openConsole(simulator: Simulator, time: TestTime, { readsInput, .
       }),
       clock,
       random: () => 0,
-      credentials: async (id, _ask, signal) => (await api.get('websocket', { id }, signal)).value,
+      api,
     },
   );
   const [lines, shownNotes] = [linesOf(stdout), linesOf(stderr)];

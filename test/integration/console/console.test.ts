@@ -23,6 +23,19 @@ const sockets = () => stage.panel.record.sockets(stage.panel.server('survival').
 const sends = (event: string, ...args: readonly string[]) =>
   stage.panel.sockets({ kind: 'send', event, args: [...args] });
 
+describe.each(['wings', 'elytra'] as const)('a console on Hydrodactyl, of a server on %s', (daemonType) => {
+  it('finds the path of the server, although the configuration names no daemon', async () => {
+    await start({
+      panel: 'hydrodactyl',
+      servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 0, daemonType }],
+    });
+    const opened = await stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 0 });
+  });
+});
+
 describe('a console', () => {
   it('shows recent lines, sends commands in order at a pace that nodes accept, and ends when the output is quiet', async () => {
     await start({ servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 3 }] });

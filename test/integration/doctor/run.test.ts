@@ -50,6 +50,25 @@ describe('servers that are not reached', () => {
   });
 });
 
+describe('a failed installation', () => {
+  it.each([
+    ['install_failed', 'blocked'],
+    ['reinstall_failed', 'streaming'],
+  ] as const)(
+    'that the panel lists as %s is a problem of the server, which is %s',
+    async (conflict, condition) => {
+      const panel = await generous({ servers: [{ name: 'one' }, { name: 'two' }] });
+      panel.setConflict('one', conflict);
+      const report = await examined({ yaml: configFor(panel) });
+      expect(isAllHealthy(report)).toBe(false);
+      expect(report.panels[0]?.servers).toMatchObject([
+        { name: 'one', result: 'failed', condition, problems: [{ cause: conflict }] },
+        { name: 'two', result: 'ok', problems: [] },
+      ]);
+    },
+  );
+});
+
 describe('a panel with discovery', () => {
   it('is limited to the selected servers and those in the configuration', async () => {
     const panel = await generous({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });

@@ -144,7 +144,7 @@ describe('an unsuccessful response', () => {
       response.write('not for you', () => response.destroy());
     });
     expect((await failureOf(apiOf(server.url).api.get('resources', { id: 'ab' }, never()))).problem).toEqual({
-      cause: 'challenge_page',
+      cause: 'access_rule',
       detail: 'GET /api/client/servers/ab/resources returned 403: "not for you"',
     });
   });
@@ -164,9 +164,73 @@ describe('an unsuccessful response', () => {
   });
 });
 
+const HTML = 'text/html; charset=UTF-8';
+const JSON_TYPE = 'application/json';
+const LISTING = '{"object":"list","data":[]}';
+const NOTICE =
+  '<br />\n<b>Deprecated</b>:  Function x() is deprecated in <b>/srv/panel/x.php</b> on line <b>3</b><br />';
+
+describe('the first bytes and the type of a successful response show what it is', () => {
+  it.each<[what: string, type: string, body: string, cause: string, words: string | RegExp]>([
+    ['a form', HTML, '<!DOCTYPE html><title>SSO</title><form action="/login">', 'login_page', '"SSO"'],
+    ['a form without a type', '', '<form action="/login">', 'login_page', /a page, not JSON$/],
+    ['a page without a form', HTML, '<html><body><h1>Our community</h1>', 'bad_answer', '"Our community"'],
+    [
+      "PHP's message as HTML",
+      HTML,
+      `${NOTICE}\n${LISTING}`,
+      'bad_answer',
+      /"Deprecated: {2}Function x\(\) is deprecated in \/srv\/panel\/x\.php on line 3"$/,
+    ],
+    ["PHP's message as JSON", JSON_TYPE, `${NOTICE}${LISTING}`, 'bad_answer', /"Deprecated: .* line 3"$/],
+    [
+      "PHP's message as text",
+      JSON_TYPE,
+      `\nWarning: file not found\n${LISTING}`,
+      'bad_answer',
+      '"Warning: file not found"',
+    ],
+    ['another service', HTML, '<title>Grafana</title>', 'not_a_panel', '"Grafana"'],
+    ['a bot check', HTML, '<title>Just a moment...</title>', 'challenge_page', '"Just a moment..."'],
+    ['text that may be a token', 'text/plain', 'eyJ-token', 'bad_answer', /is not JSON$/],
+  ])('%s', async (_what, type, body, cause, words) => {
+    const server = await serve((response) => {
+      if (type !== '') response.setHeader('content-type', type);
+      response.end(body);
+    });
+    const { problem } = await failureOf(
+      apiOf(server.url).api.get('listing', { page: 1, perPage: 1 }, never()),
+    );
+    expect(problem.cause).toBe(cause);
+    if (typeof words === 'string') expect(problem.detail).toContain(words);
+    else expect(problem.detail).toMatch(words);
+  });
+
+  it.each([200, 403, 503])(
+    "Cloudflare's mark shows a challenge with %i, whatever the page is",
+    async (status) => {
+      const server = await serve((response) => {
+        response.writeHead(status, { 'content-type': HTML, 'cf-mitigated': 'challenge' });
+        response.end('<html><form>');
+      });
+      const call = apiOf(server.url).api.get('listing', { page: 1, perPage: 1 }, never());
+      expect(await causeOf(call)).toBe('challenge_page');
+    },
+  );
+
+  it.each([
+    [401, 'The required authorization heads were not present in the request.'],
+    [403, 'You are not authorized to access this endpoint.'],
+  ])("Wings' %i shows that the address is a node's", async (status, error) => {
+    const server = await serve(json(status, { error, request_id: '1' }));
+    const call = apiOf(server.url).api.get('listing', { page: 1, perPage: 1 }, never());
+    expect(await causeOf(call)).toBe('url_of_node');
+  });
+});
+
 describe('an unusable successful response', () => {
   it.each([
-    ['a page', page(200), 'login_page', 'not_json'],
+    ['a page', page(200), 'bad_answer', 'not_json'],
     ['JSON cut short, which may contain a token', cutShort, 'bad_answer', 'not_json'],
     ['another shape', json(200, { object: 'stats' }), 'bad_answer', 'bad_shape'],
   ])('is rejected if it is %s', async (_name, answer, cause, counted) => {

@@ -74,9 +74,9 @@ const paths = () => panel.requests.map(({ url }) => url?.replace('/api/client/se
 const asked = (path: string) => paths().filter((one) => one === path).length;
 
 /** Asks for a server's credentials, by a deadline. */
-const connect = (server: string, deadline = clock.now(), signal = never()) =>
-  gateway.credentials(server, { deadline }, signal);
-const poll = (server: string, deadline = clock.now()) => gateway.resources(server, { deadline }, never());
+const connect = (id: string, deadline = clock.now(), signal = never()) =>
+  gateway.credentials({ id }, { deadline }, signal);
+const poll = (id: string, deadline = clock.now()) => gateway.resources({ id }, { deadline }, never());
 
 describe('the first call to a panel', () => {
   it('requests one entry of the server list, and other calls wait for its response', async () => {

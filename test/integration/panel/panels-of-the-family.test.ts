@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PanelError } from '../../../src/panel/api.ts';
-import { PanelApi } from '../../../src/panel/api.ts';
+import { PanelApi, type PanelError } from '../../../src/panel/api.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { apiOptions, collectingTelemetry } from './panel-api.ts';
@@ -38,11 +37,11 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     ),
   ];
 
-  it.each([undefined, 'wings'] as const)('refuses a path with the daemon %s with advice', async (daemon) => {
+  it.each([undefined, 'wings'] as const)('refuses a path with the daemon %s', async (daemon) => {
     const error = await api
       .get('websocket', { id: idOf('on-elytra'), daemon }, never())
       .catch((reason: unknown) => reason);
-    expect((error as PanelError).message).toMatch(/: the path needs the daemon, see the setting `daemon`$/);
+    expect(error).toMatchObject({ problem: { cause: 'daemon_unknown' } });
   });
 
   it.each([
@@ -56,6 +55,16 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
       await exporter.until('gameserver_backups', { server }, 1);
     }
     expect(exporter.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+
+  it('has servers that are polled, and a cause that names the setting, if nothing says what their daemon is', async () => {
+    const withoutDaemons = configured().map((line) => line.replace(/, daemon: \w+/, ''));
+    const exporter = await observed({
+      yaml: yamlOf(panel, ['limits_from_listing: false', ...withoutDaemons]),
+    });
+    await exporter.until('gameserver_collection_up', { server: 'on-elytra' }, 1);
+    const response = await fetch(`${exporter.url}/api/v1/servers`);
+    expect(await response.text()).toContain('set `daemon` to `wings` or `elytra`');
   });
 });
 

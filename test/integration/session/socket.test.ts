@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { guardedNames, nodeLookup, systemNames } from '../../../src/names/name-lookups.ts';
+import type { UpgradeRefusal } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
 import {
@@ -22,8 +23,7 @@ type Reported =
   | { readonly type: 'opened' }
   | {
       readonly type: 'refused';
-      readonly status?: number;
-      readonly body?: string;
+      readonly response?: UpgradeRefusal;
       readonly error: Error & { code?: string };
     }
   | { readonly type: 'message'; readonly text: string; readonly isBinary: boolean }
@@ -184,7 +184,18 @@ describe('the upgrade', () => {
   it.each([200, 400, 401, 403, 404, 409, 429, 500, 502])('that receives %i is refused', async (status) => {
     const port = await startNode(answerUpgrade(status));
     connect(`ws://127.0.0.1:${port}/ws`);
-    expect(await onlyReport()).toMatchObject({ type: 'refused', status });
+    expect(await onlyReport()).toMatchObject({ type: 'refused', response: { status } });
+  });
+
+  it('that Cloudflare challenges is refused with its mark, and the type and start of its body', async () => {
+    const mark = ['cf-mitigated: challenge', 'Content-Type: text/html', 'Content-Length: 6'];
+    const port = await startNode((_request, socket) =>
+      socket.end(`HTTP/1.1 403 Forbidden\r\n${mark.join('\r\n')}\r\n\r\n<html>`),
+    );
+    connect(`ws://127.0.0.1:${port}/ws`);
+    expect(await onlyReport()).toMatchObject({
+      response: { status: 403, isChallenge: true, contentType: 'text/html', body: '<html>' },
+    });
   });
 
   describe('that receives 404', () => {
@@ -202,7 +213,7 @@ describe('the upgrade', () => {
         next();
       });
       connect(`ws://127.0.0.1:${port}/ws`);
-      expect(await onlyReport()).toMatchObject({ status: 404, body: UNKNOWN });
+      expect(await onlyReport()).toMatchObject({ response: { status: 404, body: UNKNOWN } });
     });
 
     it('is cut off at once if its body is huge, and only the start is kept', async () => {
@@ -217,7 +228,10 @@ describe('the upgrade', () => {
         write();
       });
       connect(`ws://127.0.0.1:${port}/ws`);
-      expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404, body: 'x'.repeat(512) });
+      expect(await onlyReport()).toMatchObject({
+        type: 'refused',
+        response: { status: 404, body: 'x'.repeat(4_096) },
+      });
       expect(clock.pending).toBe(0);
       await eventually(() => expect([...connections].every(({ destroyed }) => destroyed)).toBe(true));
       expect(written).toBeLessThan(64 * 1_048_576);
@@ -234,7 +248,7 @@ describe('the upgrade', () => {
       await settled();
       expect(reported).toEqual([]);
       await clock.advance(1);
-      expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404 });
+      expect(await onlyReport()).toMatchObject({ type: 'refused', response: { status: 404 } });
       expect(clock.pending).toBe(0);
     });
 
@@ -254,7 +268,7 @@ describe('the upgrade', () => {
       answerUpgrade(301, [location])(request, socket, head);
     });
     connect(`ws://127.0.0.1:${port}/ws`);
-    expect(await onlyReport()).toMatchObject({ type: 'refused', status: 301 });
+    expect(await onlyReport()).toMatchObject({ type: 'refused', response: { status: 301 } });
     expect(upgrades).toHaveLength(1);
   });
 
@@ -267,7 +281,7 @@ describe('the upgrade', () => {
     connect(`ws://127.0.0.1:${port}/ws`);
     const refused = await onlyReport();
     expect(refused).toMatchObject({ type: 'refused', error: { code } });
-    expect(refused).not.toHaveProperty('status');
+    expect(refused).toHaveProperty('response', undefined);
   });
 
   it('that receives a wrong key is refused', async () => {

@@ -45,6 +45,12 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
     { ...NOTHING, path: 'works' },
   ],
   ['a server that is missing before any success', end('resources', 'not_found', { isProven: false }), FAILS],
+  ['a path that lacks the daemon', end('websocket', 'daemon_unknown'), { ...NOTHING, path: 'works' }],
+  [
+    'a path that lacks the daemon before any success',
+    end('websocket', 'daemon_unknown', { isProven: false }),
+    FAILS,
+  ],
   ['a panel without a server list (404)', end('listing', 'not_found'), FAILS],
   [
     'a console that is denied (401)',

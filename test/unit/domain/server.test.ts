@@ -8,6 +8,7 @@ import {
   memoryLimitOf,
   Sample,
   SERVER_STATES,
+  type ServerState,
 } from '../../../src/domain/server.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../support/samples.ts';
 
@@ -61,6 +62,7 @@ const samples: fc.Arbitrary<SampleValues> = fc.record(
     diskReadBytes: quantity,
     diskWrittenBytes: quantity,
     uptimeMs: quantity,
+    unknownState: fc.string(),
   } satisfies Record<keyof SampleValues, unknown>,
   { requiredKeys: [] },
 );
@@ -88,4 +90,38 @@ it('a cleared sample is like a new one', () => {
       expect(valuesOf(numbers)).toEqual({});
     }),
   );
+});
+
+describe('a sample of a daemon without statistics', () => {
+  const ZERO: SampleValues = {
+    memoryBytes: 0,
+    cpuCores: 0,
+    uptimeMs: 0,
+    networkReceiveBytes: 0,
+    diskBytes: 9,
+  };
+
+  it.each<[state: ServerState | undefined, values: SampleValues, hasNoUsage: boolean]>([
+    ['running', {}, true],
+    ['stopping', {}, true],
+    // Before there is a container, a server that starts really uses nothing.
+    ['starting', {}, false],
+    ['offline', {}, false],
+    ['unknown', {}, false],
+    [undefined, {}, false],
+    ['running', { uptimeMs: 1 }, false],
+    ['running', { memoryBytes: 1 }, false],
+    ['running', { cpuCores: 0.01 }, false],
+    // An old daemon sends no uptime.
+    ['running', { uptimeMs: Number.NaN }, false],
+    ['running', { memoryBytes: Number.NaN }, false],
+  ])('has no usage in state %s with %j: %s', (state, values, hasNoUsage) => {
+    expect(sampleOf({ ...ZERO, ...(state && { state }), ...values }).hasNoUsage).toBe(hasNoUsage);
+  });
+
+  it('keeps its state and its disk usage', () => {
+    const sample = sampleOf({ ...ZERO, state: 'running' });
+    sample.forgetUsage();
+    expect(valuesOf(sample)).toEqual({ state: 'running', diskBytes: 9 });
+  });
 });

@@ -257,3 +257,34 @@ it('lists of 1,000 servers that are read once an hour take 17 calls a minute', (
   const targets = Array.from({ length: 1_000 }, (_, index) => target({ id: `id-${index}` }));
   expect(Math.round(read().wantedPerMinute(targets))).toBe(17);
 });
+
+it('looks at no other server for a read', async () => {
+  let looks = 0;
+  class Counted extends ServerRecord {
+    override get target() {
+      looks += 1;
+      return super.target;
+    }
+    override set target(to) {
+      super.target = to;
+    }
+  }
+  records = Array.from({ length: 1_000 }, (_, index) => {
+    return new Counted(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });
+  });
+  const reads = 10;
+  answer = () => (asked.length > reads ? new Promise(() => undefined) : Promise.resolve(NONE));
+  read();
+  await clock.advance(0);
+  const before = looks;
+  await clock.advance(1);
+  expect(asked).toHaveLength(reads + 1);
+  expect((looks - before) / reads).toBeLessThan(10);
+});
+
+it('a read for an event is not followed by one for each event before it', async () => {
+  await start(1);
+  for (let event = 0; event < 1_000; event += 1) completed(0);
+  await clock.advance(HOUR / 2);
+  expect(asked.length).toBeLessThanOrEqual(2);
+});

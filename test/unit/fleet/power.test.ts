@@ -111,6 +111,21 @@ describe('the reason for a stop', () => {
     expect(after(crash)).toMatchObject({ isRestartAborted: true, lastExitCode: 1, lastStop });
     expect(after(`${crash}, 5000 starting`).isRestartAborted).toBe(false);
   });
+
+  it.each([
+    ['0 offline, 10 disabled', true, 2_000],
+    ['0 offline, 9999 disabled', true, 10_499],
+    ['0 offline, 10001 disabled', false, undefined],
+    ['0 disabled', false, undefined],
+    ['0 stopping, 1 offline, 10 disabled', false, undefined],
+    ['0 offline, 10 disabled, 5000 starting', false, undefined],
+  ])('includes that nothing restarts it, without crash detection: %s', (events, isAborted, due) => {
+    expect(after(events).isRestartAborted).toBe(isAborted);
+    if (due !== undefined) {
+      expect(decisionDueAt(after(events, 20))).toBe(AT + due);
+      expect(after(events).lastStop).toMatchObject({ reason: 'unknown', exitCode: undefined });
+    }
+  });
 });
 
 describe('two stops within moments', () => {

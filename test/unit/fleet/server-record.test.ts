@@ -514,6 +514,34 @@ describe('freshness and limits', () => {
     expect(shown()).toMatchObject({ memory_limit_bytes: 4_096, memory_usage_bytes: 7 });
   });
 
+  it.each(['socket', 'poll'] as const)(
+    'a running server without statistics by %s has a state and no usage, and neither a stop nor a start',
+    (source) => {
+      const sample = source === 'socket' ? frame : poll;
+      const nothing = { state: 'running', uptimeMs: 0, memoryBytes: 0, cpuCores: 0 } as const;
+      sample(running(100, 50, { memoryBytes: 7, cpuCores: 1, diskBytes: 4 }));
+      sample({ ...nothing, networkReceiveBytes: 0, networkTransmitBytes: 0, diskBytes: 5 }, 30 * SECOND);
+      expect(shown()).toMatchObject({
+        state: 'running',
+        collection_up: 1,
+        memory_usage_bytes: undefined,
+        cpu_usage_cores: undefined,
+        network_receive_bytes_total: undefined,
+        network_transmit_bytes_total: undefined,
+        uptime_milliseconds: undefined,
+        start_time_seconds: undefined,
+        disk_usage_bytes: 5,
+      });
+      sample(running(160, 60, { memoryBytes: 8, cpuCores: 1 }), 30 * SECOND);
+      expect(shown()).toMatchObject({
+        memory_usage_bytes: 8,
+        network_receive_bytes_total: 60,
+        starts_total: 0,
+        stops: NO_STOPS,
+      });
+    },
+  );
+
   it('a field that is no longer sent is absent', () => {
     frame(running(1, 1, { diskBytes: 9 }));
     frame(running(2, 1));
@@ -551,6 +579,7 @@ describe('the expectation', () => {
 
   it.each<[reason: BlockedReason, expected: number]>([
     ['installing', 0],
+    ['install_failed', 0],
     ['transferring', 0],
     ['restoring', 0],
     ['suspended', 1],

@@ -99,6 +99,20 @@ describe('a stop', () => {
     },
   );
 
+  it('on a node without crash detection is logged as one after which nothing restarts the server', async () => {
+    record.stateHint('offline', clock.now());
+    record.daemonWords({ kind: 'restart disabled' }, clock.now());
+    await clock.advance(2_000);
+    expect(messages()).toEqual([
+      'warn server creative stopped by itself; crash detection is disabled, so the node does not restart it',
+    ]);
+    const { stops, automatic_restart_aborted } = record.snapshot(clock.now(), clock);
+    expect({ stops, automatic_restart_aborted }).toEqual({
+      stops: { ...NO_STOPS, unknown: 1 },
+      automatic_restart_aborted: 1,
+    });
+  });
+
   it('because of a full disk is logged', () => {
     record.daemonWords({ kind: 'disk full' }, clock.now());
     record.stateHint('offline', clock.now());

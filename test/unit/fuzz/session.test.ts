@@ -324,7 +324,10 @@ class NodeSocket {
     this.#end();
     this.#world.live.delete(this);
     const body = 'The requested resource does not exist on this instance.';
-    this.#listener.refused({ status, body, error: new Error(`Unexpected server response: ${status}`) });
+    this.#listener.refused({
+      response: { status, body },
+      error: new Error(`Unexpected server response: ${status}`),
+    });
   }
 }
 

@@ -36,7 +36,7 @@ function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): 
 describe('refusalError', () => {
   it.each<[number, string, string]>([
     [403, 'Attention Required! | Cloudflare', 'challenge_page'],
-    [403, '403 Forbidden', 'challenge_page'],
+    [403, '403 Forbidden', 'access_rule'],
     [503, 'Just a moment...', 'challenge_page'],
     [404, '404 page not found', 'not_a_panel'],
     [401, '401 Authorization Required', 'login_page'],
@@ -45,11 +45,12 @@ describe('refusalError', () => {
     [500, 'Server Error', 'panel_error'],
     [502, '502 Bad Gateway', 'panel_down'],
     [504, '504 Gateway Time-out', 'timeout'],
-    [521, 'Web server is down', 'panel_down'],
+    [521, 'Web server is down', 'cloudflare'],
     [400, 'The plain HTTP request was sent to HTTPS port', 'https_needed'],
     [400, 'Client sent an HTTP request to an HTTPS server.', 'https_needed'],
     [400, '400 No required SSL certificate was sent', 'tls_client_certificate'],
     [418, "I'm a teapot", 'not_a_panel'],
+    [401, 'The required authorization heads were not present in the request.', 'url_of_node'],
     [403, 'Access denied by Imunify360 bot-protection.', 'challenge_page'],
     [406, 'Bots are not welcome', 'challenge_page'],
     [503, 'Sorry, you have been blocked', 'challenge_page'],
@@ -75,6 +76,14 @@ describe('refusalError', () => {
     expect(error.message).toContain(words);
     expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources returned \d{3}[^\n]*$/);
     expect(error.message).toBe(error.problem.detail);
+  });
+
+  it.each([
+    [521, 'the server behind Cloudflare refuses connections'],
+    [530, "the server behind Cloudflare can't be found: its DNS record or its tunnel is missing or down"],
+  ])("says what Cloudflare's %i means", (status, words) => {
+    const { message } = refuse(status, '<title>panel.example.com</title>');
+    expect(message).toMatch(new RegExp(`returned ${status}: "panel\\.example\\.com": ${words}$`));
   });
 
   it("doesn't repeat the key or the query string of a redirect", () => {

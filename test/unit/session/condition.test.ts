@@ -112,6 +112,11 @@ const EXAMPLES: Readonly<Record<RowName, readonly Example[]>> = {
       { condition: 'polling', problem: SOCKET },
     ],
     [
+      'although its console is not found: the panel knows the server, so the path is wrong',
+      { machine: machineState('blocked', { failures: 2, problem: NO_SERVER }), ...POLLED },
+      { condition: 'polling', problem: { ...NO_SERVER, cause: 'daemon_unknown' } },
+    ],
+    [
       'although its console is refused',
       { machine: FORBIDDEN, ...POLLED },
       { condition: 'polling', problem: NO_CONSOLE },

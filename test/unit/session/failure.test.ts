@@ -29,16 +29,12 @@ describe('upgradeFailure', () => {
   const ORIGIN = 'https://panel.example.com';
   const DIRECT = { ...NODE, origin: ORIGIN, proxied: false };
   const refused = (status: number, body?: string) =>
-    upgradeFailure(
-      { status, ...(body !== undefined && { body }), error: new Error('Unexpected server response') },
-      DIRECT,
-    );
+    upgradeFailure({ response: { status, body }, error: new Error('Unexpected server response') }, DIRECT);
 
   it.each<[status: number, cause: CauseCode, dropToken: boolean, refusal?: LastingRefusal]>([
     [301, 'upgrade_redirected', true],
     [308, 'upgrade_redirected', true],
-    // A full socket table.
-    [400, 'too_many_sockets', false],
+    [400, 'upgrade_headers', false],
     [401, 'upgrade_refused', true],
     [403, 'origin', false, { reason: undefined, pollable: true }],
     [404, 'upgrade_refused', true],
@@ -60,6 +56,14 @@ describe('upgradeFailure', () => {
     expect(refused(404, daemon).problem.cause).toBe('server_not_on_node');
     expect(refused(404, '<html><title>404 Not Found</title></html>').problem.cause).toBe('upgrade_refused');
     expect(refused(502, daemon).problem.cause).toBe('upgrade_error');
+  });
+
+  it.each([
+    ['what the response says', 400, 'Bad Request\n', '(400): "Bad Request"'],
+    ['a title', 403, '<title>403 Forbidden</title>', '(403): "403 Forbidden"'],
+    ['what the status means', 521, '', '(521): the server behind Cloudflare refuses connections'],
+  ])('quotes %s', (_what, status, body, detail) => {
+    expect(refused(status, body).problem.detail).toBe(`the node rejected the socket upgrade ${detail}`);
   });
 
   const failed = (code: string | undefined, message: string, proxied = false) =>

@@ -20,7 +20,9 @@ export function refusalCause({
   fromNode,
   detail = '',
   isApplicationKey,
+  needsDaemon,
 }: PanelRefusal): CauseCode {
+  if (needsDaemon === true) return 'daemon_unknown';
   if (fromNode !== undefined) return nodeCause(fromNode.status, status);
   const isListing = endpoint === 'listing';
   switch (status) {
@@ -79,7 +81,7 @@ function errorBody(text: string, contentType: string): ErrorBody {
   const body = asFields(parseJson(text));
   if (body !== undefined) return decodeJson(body);
   const isPage = /html/i.test(contentType) || /^\s*</.test(text);
-  return { form: 'foreign', detail: isPage ? pageTitle(text) : text };
+  return { form: 'foreign', detail: isPage ? pageWords(text) : firstLine(text) };
 }
 
 /**
@@ -137,7 +139,26 @@ function messageIn(fields: Fields = {}): string | undefined {
   return MESSAGE_FIELDS.map((key) => asText(fields[key])).find((words) => words !== undefined);
 }
 
-// Bounded repeats keep the cost of a hostile page proportional to its length. A title that is cut off may end within a secret.
-function pageTitle(page: string): string | undefined {
-  return /<title[^>]{0,100}>([^<]{0,400})</i.exec(page.slice(0, MAX_SCANNED))?.[1];
+/** The page's title, or its first line of text. */
+function pageWords(page: string): string | undefined {
+  const head = page.slice(0, MAX_SCANNED);
+  // Bounded repeats keep the cost of a hostile page proportional to its length. A text that is cut off may end within a secret.
+  const title = /<title[^>]{0,100}>([^<]{0,400})</i.exec(head)?.[1];
+  if (title !== undefined && title.trim() !== '') return title;
+  const whole = page.length > MAX_SCANNED ? head.slice(0, head.lastIndexOf('<')) : head;
+  const text = whole
+    .replaceAll(UNSEEN, '')
+    .replaceAll(LINE_END, '\n')
+    .replaceAll(/<[^<>]*(?:>|$)/g, '');
+  return firstLine(text);
+}
+
+/** What a browser doesn't show. */
+const UNSEEN = /<(script|style)\b[^]*?<\/\1>/gi;
+
+/** Tags at which a browser begins a new line. */
+const LINE_END = /<\/?(?:br|div|h\d|hr|li|p|pre|td|tr)\b[^<>]*>/gi;
+
+function firstLine(text: string): string | undefined {
+  return /^\s*(\S.*)/.exec(text)?.[1];
 }

@@ -160,6 +160,7 @@ function decodeServer(attributes: Fields): ListedServer | undefined {
     daemon: DAEMONS.find((name) => name === attributes['daemon_type']),
     egg: asText(valueIn(attributes, 'relationships', 'egg', 'attributes', 'name')),
     blocked: blockedBy(attributes),
+    isReinstallFailed: attributes['status'] === 'reinstall_failed' || undefined,
     withoutBackups: valueIn(attributes, 'feature_limits', 'backups') === 0 || undefined,
     ...decodePorts(attributes),
     limits: decodeLimits(asFields(attributes['limits'])),
@@ -171,9 +172,9 @@ function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   if (flags['is_suspended'] === true || status === 'suspended') return 'suspended';
   if (flags['is_transferring'] === true) return 'transferring';
   if (status === 'restoring_backup') return 'restoring';
-  // Panels treat a server whose installation failed like one that is being installed.
-  if (flags['is_installing'] === true || status === 'installing' || status === 'install_failed')
-    return 'installing';
+  // Panels still call such a server one that is being installed, and reject its calls with the same words.
+  if (status === 'install_failed') return 'install_failed';
+  if (flags['is_installing'] === true || status === 'installing') return 'installing';
   return flags['is_node_under_maintenance'] === true ? 'maintenance' : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { decodeJwt } from 'jose/jwt/decode';
+import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
 import type { CauseCode } from '../../../domain/problems.ts';
 import { parseServerState, Sample } from '../../../domain/server.ts';
 import {
@@ -9,8 +10,10 @@ import {
   type FrameHandler,
   type ServerMessage,
   ShapeError,
+  type UpgradeRefusal,
 } from '../../dialect.ts';
 import { readDaemonWords } from '../daemon-words.ts';
+import { decodeErrorBody } from './refusals.ts';
 import { asFields, asText, type Fields, parseJson, valueIn } from './responses.ts';
 import { decodeStats, STATS_READER } from './stats.ts';
 
@@ -249,14 +252,44 @@ function endsAlike(frame: Buffer, at: number): boolean {
   return frame[at] === FULL_STOP && frame[at - 1] === W;
 }
 
-/** Why a node, or a proxy in front of it, responded with this status instead of opening a socket. */
-function upgradeCause(status: number, body: string): CauseCode {
-  if (status === 407) return 'node_proxy';
-  if (status === 403) return 'origin';
-  if (status === 400) return 'too_many_sockets';
-  // The response of a daemon that doesn't know the server (wings, router/middleware).
-  if (status === 404 && /does not exist on this instance/i.test(body)) return 'server_not_on_node';
+/** What daemons respond instead of opening a socket. */
+const OWN_REFUSALS: readonly (readonly [status: number, words: RegExp, cause: CauseCode])[] = [
+  // Their library for sockets, if its check of the Origin fails (gorilla/websocket). Some proxies remove the text.
+  [403, /^(?:forbidden)?$/i, 'origin'],
+  // pelican/wings, router/router_server_ws.go.
+  [400, /too many open websocket/i, 'too_many_sockets'],
+  // A daemon that doesn't know the server (router/middleware).
+  [404, /does not exist on this instance/i, 'server_not_on_node'],
+];
+
+/**
+ * Why a node, or a proxy in front of it, responded instead of opening a socket, and what it said.
+ *
+ * | status | response | cause |
+ * |---|---|---|
+ * | 403 | the text `Forbidden`, or none | the Origin |
+ * | 400 | the daemon's message | too many sockets |
+ * | 404 | the daemon's message | the server is unknown |
+ * | 3xx | | redirected |
+ * | any | http to a TLS port, a challenge, Cloudflare's statuses, 407 | `foreign-responses.ts` |
+ * | 403 | any other | an access rule |
+ * | 400 | any other | headers of the upgrade are missing |
+ * | 5xx, 4xx | | the upgrade failed, or was rejected |
+ */
+function readUpgradeRefusal(refusal: UpgradeRefusal) {
+  const { status, body = '', contentType = '', isChallenge } = refusal;
+  const { detail: words } = decodeErrorBody(body, contentType);
+  const own = OWN_REFUSALS.find(([of, sign]) => of === status && sign.test(words ?? ''));
+  const cause = isChallenge === true ? undefined : own?.[2];
+  return { cause: cause ?? foreignUpgradeCause({ status, words, isChallenge }), words };
+}
+
+function foreignUpgradeCause(response: ForeignResponse): CauseCode {
+  const { status } = response;
   if (status >= 300 && status < 400) return 'upgrade_redirected';
+  const cause = foreignNodeCause(response);
+  if (cause !== undefined) return cause;
+  if (status === 400) return 'upgrade_headers';
   return status >= 500 ? 'upgrade_error' : 'upgrade_refused';
 }
 
@@ -319,7 +352,7 @@ export const PTERODACTYL_SOCKET = {
   decode: decodeFrame,
   handleFrame,
   daemonWords,
-  upgradeCause,
+  readUpgradeRefusal,
   closeCause,
   jwtErrorCause,
   permissionsOf,

@@ -1,4 +1,4 @@
-import { parseServerState, Sample, SERVER_STATES, type ServerState } from '../../../domain/server.ts';
+import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.ts';
 import { type Resources, ShapeError } from '../../dialect.ts';
 import { asFields, attributesOf, type Fields } from './responses.ts';
 
@@ -24,7 +24,7 @@ export function decodeStats(payload: unknown, sample: Sample): number {
   const count: BadFieldCount = { bad: 0 };
   const stats = asFields(payload);
   if (stats === undefined) return 1;
-  sample.state = stateOf(stats['state'], count);
+  readState(sample, stats['state'], count);
   sample.memoryBytes = quantity(stats['memory_bytes'], count);
   // A server that was never started reports 0: its limit is unknown.
   sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
@@ -54,7 +54,7 @@ export function decodeResources(body: unknown): Resources {
 
   const sample = new Sample();
   const count: BadFieldCount = { bad: badFlag };
-  sample.state = stateOf(state, count);
+  readState(sample, state, count);
   const wire = nested(resources, count);
   sample.memoryBytes = quantity(wire?.['memory_bytes'], count);
   sample.cpuCores = coresOf(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
@@ -70,10 +70,11 @@ function coresOf(percent: number): number {
   return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
 }
 
-function stateOf(word: unknown, count: BadFieldCount): ServerState | undefined {
-  if (typeof word === 'string') return parseServerState(word);
-  if (word !== undefined) count.bad += 1;
-  return undefined;
+function readState(sample: Sample, word: unknown, count: BadFieldCount): void {
+  if (typeof word === 'string') {
+    sample.state = parseServerState(word);
+    if (sample.state === 'unknown' && word !== sample.state) sample.unknownState = word;
+  } else if (word !== undefined) count.bad += 1;
 }
 
 /** A usable number; NaN if it wasn't sent or is unusable, which is counted. */

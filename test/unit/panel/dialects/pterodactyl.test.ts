@@ -29,6 +29,17 @@ describe('decodeErrorBody', () => {
       `<html>${' '.repeat(4_060)}<title>Authorization: Bearer ptlc_0123456789</title>`,
       { form: 'foreign' },
     ],
+    [
+      'a page with text',
+      '<html><style>p{}</style>\n<p>Try <b>later</b>.<p>Bye',
+      { form: 'foreign', detail: 'Try later.' },
+    ],
+    [
+      'a page whose text is cut off',
+      `<html>${'<br>'.repeat(1_015)}<p>Authorization: Bearer ptlc_0123456789</p>`,
+      { form: 'foreign' },
+    ],
+    ['several lines', '\nError: no\n  at x\n', { form: 'foreign', detail: 'Error: no' }],
     ['plain text', 'upstream timed out\n', { form: 'foreign', detail: 'upstream timed out' }],
     ['an empty body', '', { form: 'foreign' }],
     ['JSON of another type', '[1]', { form: 'foreign', detail: '[1]' }],

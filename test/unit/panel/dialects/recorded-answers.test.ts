@@ -80,7 +80,8 @@ function readFrame(frame: Buffer): readonly unknown[] {
 
 /** The cause of what ends or refuses the connection. */
 function causeOf({ frames, close, refused }: RecordedDialogue): string {
-  if (refused !== undefined) return socket.upgradeCause(refused.status, refused.body);
+  if (refused !== undefined)
+    return socket.readUpgradeRefusal({ ...refused, contentType: refused.type }).cause;
   if (close !== undefined) return socket.closeCause(close.code);
   const last = frames.at(-1);
   return socket.jwtErrorCause(last?.args?.[0] ?? '');

@@ -148,6 +148,7 @@ describe('attention for', () => {
       const lost = streamingSnapshot({ ...LOST, condition: 'blocked', blocked });
       expect(attentionOf(lost)).toBeUndefined();
       expect(attentionOf({ ...lost, blocked: 'forbidden' })).toBe('no_data');
+      expect(attentionOf({ ...lost, blocked: 'install_failed' })).toBe('no_data');
     },
   );
 });
@@ -174,6 +175,19 @@ const complaint = (changes: ServerReadingChanges): Complaint | undefined =>
 const ORIGIN = { problem: { cause: 'origin', detail: 'GET https://fra-1:8080 returned 403' } } as const;
 
 describe('the complaint about a server', () => {
+  it.each(['install_failed', 'reinstall_failed'] as const)('whose status is %s names that', (cause) => {
+    const problem = { cause, detail: '' };
+    const isBlocked = cause === 'install_failed';
+    const shown = complaint(
+      isBlocked ? { ...LOST, condition: 'blocked', blocked: cause, problem } : { problem },
+    );
+    expect(shown).toMatchObject({
+      severity: isBlocked ? 'error' : 'warning',
+      title: isBlocked ? 'installation failed' : 'reinstallation failed',
+      action: expect.stringContaining('Reinstall the server') as string,
+    });
+  });
+
   it('is absent if nothing is wrong', () => expect(complaint({})).toBeUndefined());
 
   it.each<[ServerReadingChanges, string, string]>([
@@ -197,6 +211,11 @@ describe('the complaint about a server', () => {
       { ...off('out_of_memory', 60, 137), ...GAVE_UP },
       'restart aborted, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
+    ],
+    [
+      { ...off('unknown'), ...GAVE_UP },
+      'stopped by itself, not restarted',
+      'Check its console for the cause. Then start it.',
     ],
     [{ ...OFF, ...GAVE_UP }, 'restart aborted', 'Check its console for the cause. Then start it.'],
     [

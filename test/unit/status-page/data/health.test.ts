@@ -23,6 +23,7 @@ describe('health of', () => {
       },
       'stopped on request',
     ],
+    ['a server in a state that the exporter does not know', { state: 'unknown' }, 'unknown state'],
     [
       'a crashed server',
       {

@@ -34,7 +34,7 @@ describe('decodeStats', () => {
       0,
     ],
     ['a limit of 0 from a server that was never started', { memory_limit_bytes: 0 }, {}, 0],
-    ['an unknown state', { state: 'hibernating' }, { state: 'unknown' }, 0],
+    ['an unknown state', { state: 'hibernating' }, { state: 'unknown', unknownState: 'hibernating' }, 0],
     ['a state that is not a string', { state: 1 }, {}, 1],
     ['null', { memory_bytes: null, network: null, state: null }, {}, 3],
     ['a negative number', { memory_bytes: -1, disk_bytes: 5 }, { diskBytes: 5 }, 1],
@@ -81,7 +81,7 @@ describe('decodeStats', () => {
       fc.property(payload, (input) => {
         const { sample, badFields } = decodeStats(input);
         expect(badFields).toBeGreaterThanOrEqual(0);
-        const { state: _, ...quantities } = sample;
+        const { state: _, unknownState: __, ...quantities } = sample;
         for (const quantity of Object.values(quantities)) {
           expect(quantity >= 0 && quantity <= Number.MAX_SAFE_INTEGER && !Object.is(quantity, -0)).toBe(true);
         }
@@ -261,9 +261,12 @@ describe('decodeListingPage', () => {
     [{ is_transferring: true }, { blocked: 'transferring' }],
     [{ status: 'installing' }, { blocked: 'installing' }],
     [{ is_installing: true, is_node_under_maintenance: true }, { blocked: 'installing' }],
-    [{ status: 'install_failed' }, { blocked: 'installing' }],
+    [{ status: 'install_failed' }, { blocked: 'install_failed' }],
+    [{ status: 'install_failed', is_installing: true }, { blocked: 'install_failed' }],
+    [{ status: 'install_failed', is_suspended: true }, { blocked: 'suspended' }],
     // Servers with this status remain usable.
-    [{ status: 'reinstall_failed' }, { blocked: undefined }],
+    [{ status: 'reinstall_failed' }, { blocked: undefined, isReinstallFailed: true }],
+    [{ status: 'installing' }, { isReinstallFailed: undefined }],
     [{ status: 'restoring_backup' }, { blocked: 'restoring' }],
     [{ is_node_under_maintenance: true }, { blocked: 'maintenance' }],
     [{ feature_limits: { backups: null } }, { withoutBackups: undefined }],

@@ -1,0 +1,28 @@
+/** Credentials of one server's console, whose path may contain a daemon that the configuration doesn't name. */
+import { DAEMONS, type ServerTarget } from '../domain/server.ts';
+import { type PanelApi, PanelError } from '../panel/api.ts';
+import type { Credentials, ServerAddress } from '../panel/dialect.ts';
+
+/** Requests a server's credentials; with another daemon in its path if the panel requires that. */
+export function credentialsFrom(api: Pick<PanelApi, 'get'>) {
+  let accepted: ServerTarget['daemon'];
+  const request = async (id: string, daemon: ServerTarget['daemon'], signal: AbortSignal) => {
+    const { value } = await api.get('websocket', { id, daemon }, signal);
+    accepted = daemon;
+    return value;
+  };
+  return async ({ id, daemon }: ServerAddress, _ask: unknown, signal: AbortSignal): Promise<Credentials> => {
+    const first = accepted ?? daemon;
+    const refusal = await request(id, first, signal).catch((error: unknown) => {
+      if (error instanceof PanelError && error.problem.cause === 'daemon_unknown') return error;
+      throw error;
+    });
+    if (!(refusal instanceof PanelError)) return refusal;
+    // A person's console doesn't read the server list, which has the daemon.
+    for (const other of DAEMONS.filter((one) => one !== first)) {
+      const credentials = await request(id, other, signal).catch(() => undefined);
+      if (credentials !== undefined) return credentials;
+    }
+    throw refusal;
+  };
+}

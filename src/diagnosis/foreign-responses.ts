@@ -1,0 +1,120 @@
+/** What HTTP responses mean that come from something in front of a panel or a node, or in its place. */
+import type { CauseCode } from '../domain/problems.ts';
+
+/** A response that isn't in the form of the panel's or the daemon's own. */
+export interface ForeignResponse {
+  readonly status: number;
+  /** The page's title, or the message. */
+  readonly words?: string | undefined;
+  /** The header `cf-mitigated: challenge`, which Cloudflare sends with every challenge page. */
+  readonly isChallenge?: boolean | undefined;
+}
+
+/** Which cause a response has for a panel, and for a node. */
+const CAUSES_OF = {
+  https_needed: ['https_needed', 'node_https_needed'],
+  client_certificate: ['tls_client_certificate', 'node_tls_client_certificate'],
+  cloudflare: ['cloudflare', 'node_cloudflare'],
+  challenge: ['challenge_page', 'node_challenge_page'],
+  proxy: ['proxy', 'node_proxy'],
+  access_rule: ['access_rule', 'node_access_rule'],
+} as const satisfies Readonly<Record<string, readonly [panel: CauseCode, node: CauseCode]>>;
+
+type ForeignKind = keyof typeof CAUSES_OF;
+
+/** nginx; Go's net/http, as in Wings, Caddy and Traefik; Apache. */
+const PLAIN_TO_TLS =
+  /HTTP request (?:was sent to HTTPS port|to an HTTPS server)|plain HTTP to an SSL-enabled server/i;
+
+const CLIENT_CERTIFICATE = /SSL certificate (?:was sent|error)/i;
+
+/** Words that occur in the titles and messages of bot checks and firewalls. */
+const CHALLENGE =
+  /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall/i;
+
+/** Is the response that of a bot check or firewall, whatever its status? */
+export function isChallenge({ words = '', isChallenge: isMarked = false }: Omit<ForeignResponse, 'status'>) {
+  return isMarked || CHALLENGE.test(words);
+}
+
+/** What the statuses that only Cloudflare sends show about the server behind it. */
+const CLOUDFLARE: Readonly<Partial<Record<number, string>>> = {
+  520: 'sent an empty or invalid response',
+  521: 'refuses connections',
+  522: 'accepts no connections in time',
+  523: "can't be reached: no route, or a wrong DNS record",
+  524: 'responds too late',
+  525: 'failed the TLS handshake',
+  526: 'has an invalid certificate',
+  527: 'is disconnected',
+  530: "can't be found: its DNS record or its tunnel is missing or down",
+};
+
+/** What the response shows about the server behind Cloudflare; undefined if it has none of Cloudflare's own statuses. */
+export function cloudflareWords(status: number): string | undefined {
+  const words = CLOUDFLARE[status];
+  return words && `the server behind Cloudflare ${words}`;
+}
+
+function kindOf(response: ForeignResponse): ForeignKind | undefined {
+  const { status, words = '' } = response;
+  if (PLAIN_TO_TLS.test(words)) return 'https_needed';
+  if (CLIENT_CERTIFICATE.test(words)) return 'client_certificate';
+  // Cloudflare's name is on its error pages, too.
+  if (CLOUDFLARE[status] !== undefined) return 'cloudflare';
+  if (isChallenge(response)) return 'challenge';
+  if (status === 407) return 'proxy';
+  return status === 403 ? 'access_rule' : undefined;
+}
+
+/** What Wings responds to calls without its own token (router/middleware of pterodactyl/wings and pelican/wings). */
+const OF_WINGS =
+  /required authorization head(?:er)?s were not present|not authorized to access this endpoint/i;
+
+/** Services that people run beside a panel, as their pages are titled. */
+const OTHER_SERVICE =
+  /\b(?:alertmanager|cpanel|grafana|home assistant|nginx proxy manager|phpmyadmin|plesk|portainer|prometheus|proxmox|pufferpanel|uptime kuma|webmin|whmcs|wordpress)\b|\bwelcome to nginx\b|\bapache2? .{0,40}default page\b/i;
+
+/** What the other statuses of something in front of the panel mean. */
+const OF_PANEL: Readonly<Partial<Record<number, CauseCode>>> = {
+  401: 'login_page',
+  429: 'rate_limited',
+  502: 'panel_down',
+  503: 'panel_down',
+  504: 'timeout',
+};
+
+/** Why something in front of the panel, or in its place, refused a call; it shows nothing about a server. */
+export function foreignPanelCause(response: ForeignResponse): CauseCode {
+  const { status, words = '' } = response;
+  if (status < 500 && OF_WINGS.test(words)) return 'url_of_node';
+  if (status < 500 && OTHER_SERVICE.test(words)) return 'not_a_panel';
+  const kind = kindOf(response);
+  if (kind !== undefined) return CAUSES_OF[kind][0];
+  return OF_PANEL[status] ?? (status < 500 ? 'not_a_panel' : 'panel_error');
+}
+
+/** Why something in front of the node refused an upgrade; undefined if the response shows no more than its status. */
+export function foreignNodeCause(response: ForeignResponse): CauseCode | undefined {
+  const kind = kindOf(response);
+  return kind && CAUSES_OF[kind][1];
+}
+
+/** Longer than the heads of pages; how much of a page is looked at. */
+const MAX_SCANNED = 65_536;
+
+/** Forms, fields for passwords, and what Pterodactyl's own page contains. */
+const LOGIN =
+  /<form\b|<input\b[^<>]{0,300}type\s*=\s*["']?password|\b(?:SiteConfiguration|PterodactylUser)\b/i;
+const LOGIN_TITLE = /\b(?:log|sign)[ -]?in\b|\blogin\b/i;
+
+/**
+ * Why a response with a success status has a page instead of JSON: a bot check, another service, a login, or anything else, such as
+ * PHP's messages in front of the JSON.
+ */
+export function pageCause(page: string, response: Omit<ForeignResponse, 'status'>): CauseCode {
+  const { words = '' } = response;
+  if (isChallenge(response)) return 'challenge_page';
+  if (OTHER_SERVICE.test(words)) return 'not_a_panel';
+  return LOGIN_TITLE.test(words) || LOGIN.test(page.slice(0, MAX_SCANNED)) ? 'login_page' : 'bad_answer';
+}

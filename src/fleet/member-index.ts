@@ -1,0 +1,118 @@
+// Finds the servers of a panel that an event concerns without looking at the others.
+import type { CauseCode } from '../domain/problems.ts';
+import type { Condition } from '../domain/reading.ts';
+import type { SessionRecord } from '../session/session.ts';
+import type { Member } from './members.ts';
+
+/** What an event may ask for. */
+interface Facts {
+  readonly id: string;
+  readonly node: string | undefined;
+  readonly condition: Condition;
+  readonly cause: CauseCode | undefined;
+  readonly isOnlyPolled: boolean;
+}
+
+/** Members by a fact; a group without members is absent. */
+class Groups<Fact> {
+  readonly #groups = new Map<Fact, Set<Member>>();
+
+  of(fact: Fact): ReadonlySet<Member> {
+    return this.#groups.get(fact) ?? NOBODY;
+  }
+
+  move(member: Member, from: Fact | undefined, to: Fact | undefined): void {
+    if (from === to) return;
+    if (from !== undefined) {
+      const left = this.#groups.get(from);
+      left?.delete(member);
+      if (left?.size === 0) this.#groups.delete(from);
+    }
+    if (to === undefined) return;
+    const joined = this.#groups.get(to);
+    if (joined === undefined) this.#groups.set(to, new Set([member]));
+    else joined.add(member);
+  }
+}
+
+const NOBODY: ReadonlySet<Member> = new Set();
+
+/** The members whose sessions have begun, by what events are about. */
+export class MemberIndex {
+  readonly #facts = new Map<SessionRecord, { readonly member: Member; readonly facts: Facts }>();
+  readonly #byId = new Map<string, Member>();
+  readonly #byNode = new Groups<string>();
+  readonly #byCause = new Groups<CauseCode>();
+  readonly #byCondition = new Groups<Condition>();
+  /** Servers that are only ever polled, and haven't been yet. */
+  readonly #unpolled = new Set<Member>();
+
+  add(member: Member): void {
+    this.#become(member, this.#facts.get(member.record)?.facts, factsOf(member));
+  }
+
+  remove(member: Member): void {
+    this.#become(member, this.#facts.get(member.record)?.facts, undefined);
+  }
+
+  /** A member's description, node or condition may have changed; others than members are ignored. */
+  update(record: SessionRecord): void {
+    const known = this.#facts.get(record);
+    if (known === undefined) return;
+    const { member, facts } = known;
+    const { target, node, status } = member.record;
+    const isSame =
+      facts.condition === status.condition &&
+      facts.cause === status.problem?.cause &&
+      facts.node === node &&
+      facts.id === target.id &&
+      facts.isOnlyPolled === (target.mode === 'poll');
+    if (!isSame) this.#become(member, facts, factsOf(member));
+  }
+
+  withId(id: string): Member | undefined {
+    return this.#byId.get(id);
+  }
+
+  onNode(node: string): ReadonlySet<Member> {
+    return this.#byNode.of(node);
+  }
+
+  /** Members whose problem this is. */
+  withCause(cause: CauseCode): ReadonlySet<Member> {
+    return this.#byCause.of(cause);
+  }
+
+  inCondition(condition: Condition): ReadonlySet<Member> {
+    return this.#byCondition.of(condition);
+  }
+
+  /** How many members are polled, or will be as soon as their first call starts. */
+  get polled(): number {
+    return this.inCondition('polling').size + this.#unpolled.size;
+  }
+
+  #become(member: Member, from: Facts | undefined, to: Facts | undefined): void {
+    if (to === undefined) this.#facts.delete(member.record);
+    else this.#facts.set(member.record, { member, facts: to });
+    if (from !== undefined && from.id !== to?.id && this.#byId.get(from.id) === member)
+      this.#byId.delete(from.id);
+    if (to !== undefined) this.#byId.set(to.id, member);
+    this.#byNode.move(member, from?.node, to?.node);
+    this.#byCause.move(member, from?.cause, to?.cause);
+    this.#byCondition.move(member, from?.condition, to?.condition);
+    if (to?.isOnlyPolled === true && to.condition === 'waiting') this.#unpolled.add(member);
+    else this.#unpolled.delete(member);
+  }
+}
+
+function factsOf({ record }: Member): Facts {
+  const { target, node, status } = record;
+  return {
+    id: target.id,
+    node,
+    condition: status.condition,
+    cause: status.problem?.cause,
+    isOnlyPolled: target.mode === 'poll',
+  };
+}

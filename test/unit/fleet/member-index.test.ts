@@ -1,0 +1,72 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { CauseCode } from '../../../src/domain/problems.ts';
+import { CONDITIONS, type Condition } from '../../../src/domain/reading.ts';
+import { MemberIndex } from '../../../src/fleet/member-index.ts';
+import type { Member } from '../../../src/fleet/members.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { Session, type SessionContext } from '../../../src/session/session.ts';
+import { target } from '../../support/targets.ts';
+
+/** The index uses nothing of a session. */
+const UNUSED = {};
+
+function memberOf(index: number): Member {
+  const record = new ServerRecord(target({ id: `id-${index}` }), { socket: 60_000, poll: 60_000 });
+  return { record, session: new Session(UNUSED as SessionContext, record) };
+}
+
+const SERVERS = 6;
+const NODES = ['ams-1', 'fra-1', undefined];
+const CAUSES: readonly (CauseCode | undefined)[] = ['node_unreachable', 'closed', undefined];
+
+const change = fc.record({
+  server: fc.nat(SERVERS - 1),
+  what: fc.constantFrom('add', 'remove', 'update'),
+  node: fc.constantFrom(...NODES),
+  condition: fc.constantFrom(...CONDITIONS),
+  cause: fc.constantFrom(...CAUSES),
+  mode: fc.constantFrom('auto', 'poll'),
+  id: fc.constantFrom('short', 'long'),
+});
+
+it('finds the same members as a look at all of them, whatever changes', () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+      const all = Array.from({ length: SERVERS }, (_, index) => memberOf(index));
+      const index = new MemberIndex();
+      const begun = new Set<Member>();
+      for (const { server, what, node, condition, cause, mode, id } of changes) {
+        const member = all[server];
+        if (member === undefined) throw new Error('expected a member');
+        const { record } = member;
+        record.target = target({ id: `${id}-${server}`, node, mode: mode === 'poll' ? 'poll' : 'auto' });
+        const problem = cause && { cause, detail: '' };
+        record.setCollection({ condition, problem }, 'none');
+        if (what === 'add') begun.add(member);
+        else if (what === 'remove') begun.delete(member);
+        if (what === 'add') index.add(member);
+        else if (what === 'remove') index.remove(member);
+        index.update(record);
+        expectSame(index, [...begun]);
+      }
+    }),
+  );
+});
+
+function expectSame(index: MemberIndex, begun: readonly Member[]): void {
+  const those = (isMeant: (record: ServerRecord) => boolean) =>
+    new Set(begun.filter(({ record }) => isMeant(record)));
+  for (const node of NODES)
+    if (node !== undefined) expect(index.onNode(node)).toEqual(those((record) => record.node === node));
+  for (const cause of CAUSES)
+    if (cause !== undefined)
+      expect(index.withCause(cause)).toEqual(those(({ status }) => status.problem?.cause === cause));
+  const inCondition = (condition: Condition) => those(({ status }) => status.condition === condition);
+  for (const condition of CONDITIONS) expect(index.inCondition(condition)).toEqual(inCondition(condition));
+  const isPolled = ({ status, target: { mode } }: ServerRecord) =>
+    status.condition === 'polling' || (mode === 'poll' && status.condition === 'waiting');
+  expect(index.polled).toBe(those(isPolled).size);
+  for (const member of begun) expect(index.withId(member.record.target.id)).toBe(member);
+  expect(index.withId('nobody')).toBeUndefined();
+}
