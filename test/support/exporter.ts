@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app/app.ts';
 import type { Shard } from '../../src/app/shard.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
+import type { Clock } from '../../src/domain/time.ts';
 import type { ReloadOutcome } from '../../src/http/routes.ts';
 import type { LookUp } from '../../src/names/name-lookups.ts';
 import type { QueryClient } from '../../src/query/thread.ts';
@@ -33,7 +34,7 @@ export function fastClock(speed = SPEED): TestClock {
 export interface ExporterOptions {
   /** The text of the configuration file. */
   readonly yaml: string;
-  readonly clock?: TestClock;
+  readonly clock?: Clock;
   /** The source of random numbers; 0 makes every back-off its shortest. */
   readonly random?: () => number;
   readonly shard?: Shard;

@@ -46,8 +46,11 @@ const STORAGE = '--storage.path';
 /** Runs the built program. */
 export function runProgram(args: readonly string[], options: RunOptions = {}): RunningProcess {
   if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run "npm run build" first');
-  const flags = args[0] === 'serve' && !args.some((arg) => arg.startsWith(STORAGE)) ? [`${STORAGE}=`] : [];
-  return launch(process.execPath, [...(options.nodeFlags ?? PATIENT_STOP), CLI, ...args, ...flags], options);
+  const [command = '', ...others] = args;
+  const keepsNothing = command === 'serve' && !args.some((arg) => arg.startsWith(STORAGE));
+  // Before the others, of which the last one may lack its value.
+  const flags = keepsNothing ? [command, `${STORAGE}=`, ...others] : args;
+  return launch(process.execPath, [...(options.nodeFlags ?? PATIENT_STOP), CLI, ...flags], options);
 }
 
 /** Runs the built program with a configuration, on a free port of the loopback interface. */

@@ -1,13 +1,16 @@
 import type { Cancel } from '../../src/domain/time.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 
-/** The maximum time step at moderate speeds: time beyond it is not counted, because the machine was busy. */
+/**
+ * Milliseconds of test time that a step takes at most at moderate speeds: sockets are served between two steps, so this is how far
+ * two parts of a test can be apart.
+ */
 const MAX_STEP_MS = 200;
 
 /** The shortest delay of Node's timers: at high speeds, a step is as long as this is there. */
 const SHORTEST_DELAY_MS = 1;
 
-/** Real milliseconds after which time advances at the latest while a timer is waiting; sooner if the step would be too long. */
+/** Real milliseconds between two steps at low speeds. */
 const STEP_EVERY_MS = 4;
 
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
@@ -19,14 +22,14 @@ interface Waiting {
 }
 
 /**
- * Accelerated time that advances in small steps, between which sockets are served. When the process is held up, it passes
- * more slowly, so that a busy machine makes a test slow rather than wrong: an age of two seconds is always the fault of the
- * program under test. All clocks of one test share it.
+ * Time that is counted in turns of the event loop: while a timer waits, each turn adds a step of at most the same length, however long it
+ * takes, and between two steps sockets are served. It never looks at the machine's clock, so a busy machine makes a test slow rather than
+ * wrong: an age of two seconds is always the fault of the program under test. All clocks of one test share it. Turns are at least a
+ * few milliseconds apart, so that threads and other programs that a test talks to keep up.
  */
 export class TestTime {
   #speed: number;
   #now = 0;
-  #steppedAt = performance.now();
   #nextAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<Waiting>();
@@ -36,7 +39,7 @@ export class TestTime {
     this.#speed = speed;
   }
 
-  /** The number of its seconds per real second, while nothing holds the process up. */
+  /** The number of its seconds per real second at most, while nothing holds the process up. */
   set speed(speed: number) {
     this.#speed = speed;
     this.#arm();
@@ -61,8 +64,9 @@ export class TestTime {
     return () => this.#waiting.delete(waiting);
   }
 
-  get #maxStepMs(): number {
-    return Math.max(MAX_STEP_MS, SHORTEST_DELAY_MS * this.#speed);
+  /** The length of a step. */
+  get #stepMs(): number {
+    return Math.max(Math.min(MAX_STEP_MS, STEP_EVERY_MS * this.#speed), SHORTEST_DELAY_MS * this.#speed);
   }
 
   #arm(): void {
@@ -71,16 +75,13 @@ export class TestTime {
       this.#nextAt = Number.POSITIVE_INFINITY;
       return;
     }
-    const longestMs = Math.min(STEP_EVERY_MS, this.#maxStepMs / this.#speed);
-    const waitMs = Math.min((this.#nextAt - this.#now) / this.#speed, longestMs);
-    this.#timer = setTimeout(() => this.#step(), waitMs).unref();
+    const untilNextMs = Math.max(0, this.#nextAt - this.#now) / this.#speed;
+    const delayMs = Math.max(SHORTEST_DELAY_MS, Math.ceil(Math.min(untilNextMs, this.#stepMs / this.#speed)));
+    this.#timer = setTimeout(() => this.#step(delayMs * this.#speed), delayMs).unref();
   }
 
-  #step(): void {
-    const real = performance.now();
-    const stepMs = Math.min((real - this.#steppedAt) * this.#speed, this.#maxStepMs);
+  #step(stepMs: number): void {
     this.#now += stepMs;
-    this.#steppedAt = real;
     try {
       for (let round = 0; round < MAX_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();
     } finally {

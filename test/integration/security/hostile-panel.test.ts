@@ -28,13 +28,8 @@ const NOT_UTF8 = Buffer.from('{"event":"status","args":["\u00ff"]}', 'latin1');
 /** Junk frames that one server sends at once. */
 const JUNK = 20_000;
 
-const junk = (index: number) =>
-  [
-    `{"event":"made up ${index}","args":["${index}"]}`,
-    '{"event":"stats","args":["{oops"]}',
-    'null',
-    '\u001b[2J',
-  ][index % 4] ?? '';
+/** Messages of an unknown event; a text that can't be read ends its socket. */
+const junk = (index: number) => `{"event":"made up ${index}","args":["${index}"]}`;
 
 const SERVERS: readonly HostileServer[] = [
   { name: 'good' },
@@ -217,7 +212,7 @@ describe('a hostile panel and its node', () => {
 
   it("can't invent a label value: unknown events and statuses share one", async () => {
     const other = () => exporter.value('gameserver_exporter_messages_total', { event: 'other' });
-    await eventually(async () => expect(await other()).toBeGreaterThanOrEqual(JUNK / 4));
+    await eventually(async () => expect(await other()).toBeGreaterThanOrEqual(JUNK));
     expect(await exporter.scrape()).not.toContain('made up');
   });
 
