@@ -69,7 +69,7 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
     log: sessionLog(eventLog),
     random: () => RANDOM,
     panel: {
-      credentials: (id) =>
+      credentials: ({ id }) =>
         Promise.resolve({ token: TOKEN, socketUrl: `${url}/${id}`, lifetimeMs: TOKEN_LIVES_MS }),
       resources: () => Promise.reject(new Error('expected no poll')),
       isCurrent: () => true,
