@@ -65,6 +65,16 @@ export const SERVER_CAUSES = {
       'The last reinstallation of the server failed. The panel allows it to start, but its files may be incomplete.',
       'Reinstall the server in the panel, and watch its console. Until a reinstallation succeeds, the panel reports the failure.',
     ],
+    still_starting: [
+      'starting for long',
+      "The server has been starting for 15 minutes or more. Players may be on it already: its egg doesn't recognize the line that means started. Until then, it isn't running: the availability counts only `running`, and no crash is detected.",
+      "Correct the egg's startup detection (`done`) in the panel's admin area. It has to match the line that the console shows once the game has started. If the game really doesn't start, its console shows why.",
+    ],
+    still_stopping: [
+      'stopping for long',
+      "The server has been stopping for five minutes or more: its game hangs, or it doesn't understand the egg's stop command.",
+      "Check its console, and kill it if it hangs. If that happens each time, correct the egg's stop command in the panel's admin area.",
+    ],
     console_limit: [
       'console token limit reached',
       'The panel issues at most five console tokens per server per minute, shared with everyone who has the console open.',

@@ -28,6 +28,10 @@ export const LOOP_SECONDS = 3_600;
 export const LOOP_CRASHES = 3;
 export const LOOP_STOPS = 5;
 
+/** A start or stop that takes longer probably won't end by itself. */
+export const STARTING_SECONDS = 900;
+export const STOPPING_SECONDS = 300;
+
 /** A game may take this long to load before it responds to queries. */
 export const LOADING_SECONDS = 600;
 
@@ -53,6 +57,12 @@ export const TROUBLES = {
   },
   crash_loop: { title: 'crash loop', action: 'Check its console for the cause.', severity: 'warning' },
   no_data: { title: 'no data', action: 'Check the server and its node in the panel.', severity: 'error' },
+  stuck: {
+    title: 'starting or stopping for long',
+    action:
+      "Players may be on it already. Check its console, and its egg's startup detection and stop command.",
+    severity: 'warning',
+  },
   not_answering: {
     title: 'running, but not responding',
     action: 'Try to join the game.',

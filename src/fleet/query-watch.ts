@@ -62,7 +62,7 @@ export interface QueryWatchOptions extends QueryAccess {
 }
 
 /** The part of a record that its server's queries use. */
-export type QueriedServer = Pick<ServerRecord, 'target' | 'node' | 'runAt' | 'query'>;
+export type QueriedServer = Pick<ServerRecord, 'target' | 'node' | 'state' | 'runAt' | 'query'>;
 
 /** The queries of a server, which continue while their settings, as one text, stay the same. */
 interface Queries {
@@ -74,7 +74,7 @@ interface Queries {
 }
 
 /**
- * Queries the servers of a panel that should be queried, while they are running, and stores the responses in their records: each
+ * Queries the servers of a panel that should be queried, while they are running or have been starting for long, and stores the responses in their records: each
  * once per interval, beginning at a random point within it, and those that don't respond less often.
  */
 export class QueryWatch {
@@ -192,6 +192,8 @@ export class QueryWatch {
       history.earliest = way;
       history.tookMs = clock.now() - startedAt;
     }
+    // Only a response tells something about a server that is still starting.
+    if (found !== undefined && server.state === 'starting') return 'failed';
     const problem = isGuess && !this.#answered.has(server) ? whileGuessed(found) : found;
     // A failure stays valid until the next query, and those come less and less often.
     const lifeMs = problem === undefined ? intervalMs * VALID_INTERVALS : Number.POSITIVE_INFINITY;

@@ -42,6 +42,7 @@ import { isOtherRun, keepPower, keepUptime, restorePower } from './restart.ts';
 import { type NetworkCounter, ServerHistory } from './server-history.ts';
 import { logStop } from './server-log.ts';
 import { ServerSamples } from './server-samples.ts';
+import { isStuck, stuckProblem } from './stuck.ts';
 
 /** With what records decide the reasons of stops on time, and log what they see; shared by all servers of a panel. */
 export interface RecordContext {
@@ -120,7 +121,17 @@ export class ServerRecord implements ServerReading {
 
   /** Identifies the current run of the server, as far as starts are seen; undefined unless it is known to be running. */
   runAt(now: number): number | undefined {
-    return this.state === 'running' && this.isFresh(now) ? this.starts : undefined;
+    // Players may be on a server that has been starting for long.
+    const isUp =
+      this.state === 'running' || (this.state === 'starting' && isStuck(this.state, this.#inStateMs(now)));
+    return isUp && this.isFresh(now) ? this.starts : undefined;
+  }
+
+  /** For how long it has been in its state, or has been starting since its run began. */
+  #inStateMs(now: number): number {
+    const startedAt = this.state === 'starting' ? (this.#samples?.startedAt ?? Number.NaN) : Number.NaN;
+    const { since } = this.#power;
+    return now - (startedAt < since ? startedAt : since);
   }
 
   isFresh(now: number): boolean {
@@ -153,6 +164,7 @@ export class ServerRecord implements ServerReading {
     const isHeld = target.blocked !== undefined || status.blocked !== undefined;
     const schedules = isHeld ? undefined : valid(this.schedules, now);
     const query = this.#shownQuery(now);
+    const isAnswering = query !== undefined && query.query_problem === undefined;
     const expected = this.#isExpected(now);
     return {
       timestamp_seconds: unixSeconds(now, origin),
@@ -161,7 +173,10 @@ export class ServerRecord implements ServerReading {
       state: isFresh ? state : 'unknown',
       condition: status.condition,
       blocked: isBlocked ? status.blocked : undefined,
-      problem: status.problem ?? listedProblem(target),
+      problem:
+        status.problem ??
+        listedProblem(target) ??
+        (isFresh ? stuckProblem(state, this.#inStateMs(now), isAnswering) : undefined),
       query_problem: query?.query_problem,
       source,
       sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),

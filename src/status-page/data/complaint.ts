@@ -51,7 +51,8 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
   const attention = attentionOf(server);
   const problem = problemOf(server);
   const since = sinceOf(server, attention);
-  if (attention !== undefined && (attention !== 'no_data' || problem === undefined)) {
+  const isOwn = attention === 'no_data' || attention === 'stuck';
+  if (attention !== undefined && !(isOwn && problem !== undefined)) {
     const { severity } = ATTENTION[attention];
     return { severity, ...WORDS[attention](server), detail: detailBeside(server, attention), since };
   }
@@ -81,6 +82,9 @@ function detailBeside(server: Snapshot, attention: Attention): string {
 
 function sinceOf(server: Snapshot, attention: Attention | undefined): number | undefined {
   if (attention === 'no_data') return server.last_sample_timestamp_seconds;
+  if (attention === 'stuck' && server.state === 'starting')
+    return server.start_time_seconds ?? server.state_changed_timestamp_seconds;
+  if (attention === 'stuck') return server.state_changed_timestamp_seconds;
   const isStop = attention === 'crash_loop' || (attention !== undefined && groupOf(attention) === 'down');
   return isStop ? server.last_stop?.timestamp_seconds : undefined;
 }
@@ -97,6 +101,7 @@ export function attentionOf(server: Snapshot): Attention | undefined {
     if (reason !== undefined) return reason;
   } else {
     if (isCrashLoop(server)) return 'crash_loop';
+    if (isStuck(server)) return 'stuck';
     if (isNotAnswering(server)) return 'not_answering';
     if ((server.cpu_saturated_share ?? 0) > CPU_SATURATED_SHARE) return 'cpu_saturated';
   }
@@ -135,6 +140,10 @@ function isCrashLoop({ unwanted_stops: stops }: Snapshot): boolean {
   return stops.length >= LOOP_STOPS || stops.filter(({ reason }) => isCrash(reason)).length >= LOOP_CRASHES;
 }
 
+function isStuck({ problem }: Snapshot): boolean {
+  return problem?.cause === 'still_starting' || problem?.cause === 'still_stopping';
+}
+
 function isNotAnswering({ query_problem, timestamp_seconds, start_time_seconds }: Snapshot): boolean {
   const runningFor = timestamp_seconds - (start_time_seconds ?? Number.NaN);
   return query_problem !== undefined && !isFact(query_problem.cause) && runningFor >= LOADING_SECONDS;
@@ -166,6 +175,7 @@ const WORDS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
   }),
   off: offWords,
   no_data: () => TROUBLES.no_data,
+  stuck: () => TROUBLES.stuck,
   // A problem with monitoring the server takes precedence over that of its query, and has another remedy.
   not_answering: ({ problem, query_problem: query }) => ({
     title: TROUBLES.not_answering.title,

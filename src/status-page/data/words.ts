@@ -101,6 +101,7 @@ export const ATTENTION = {
   off: TROUBLES.down,
   no_data: TROUBLES.no_data,
   crash_loop: TROUBLES.crash_loop,
+  stuck: TROUBLES.stuck,
   not_answering: TROUBLES.not_answering,
   cpu_saturated: TROUBLES.cpu_saturated,
   disk_nearly_full: TROUBLES.disk_full,

@@ -117,6 +117,44 @@ const lateStates: readonly FaultRow[] = [
   },
 ];
 
+/** Transitions that never end. */
+const stuck: readonly FaultRow[] = [
+  {
+    name: 'a start whose end the node never notices',
+    scene: { panel: { startMs: 24 * 60 * MINUTE_MS } },
+    arrange: async (scene) => {
+      scene.panel.power(TARGET, 'stop');
+      await untilState(scene, 'offline');
+      scene.panel.power(TARGET, 'start');
+      await untilState(scene, 'starting');
+      await waitFor(scene, 14 * MINUTE_MS);
+    },
+    during: { ...STREAMING, state: 'starting' },
+    cause: 'still_starting',
+    isOfOpenSocket: true,
+    page: /starting for \d+ min/,
+    lift: ({ panel }) => panel.power(TARGET, 'kill'),
+    after: { ...STREAMING, state: 'offline' },
+    recoveryMs: AT_ONCE_MS,
+  },
+  {
+    name: 'a server that does not stop',
+    scene: { panel: { stopMs: 24 * 60 * MINUTE_MS } },
+    arrange: async (scene) => {
+      scene.panel.power(TARGET, 'stop');
+      await untilState(scene, 'stopping');
+      await waitFor(scene, 4 * MINUTE_MS);
+    },
+    during: { ...STREAMING, state: 'stopping' },
+    cause: 'still_stopping',
+    isOfOpenSocket: true,
+    page: /stopping for \d+ min/,
+    lift: ({ panel }) => panel.power(TARGET, 'kill'),
+    after: { ...STREAMING, state: 'offline' },
+    recoveryMs: AT_ONCE_MS,
+  },
+];
+
 function frozenStatistics(): FaultRow {
   let startedAt: number | undefined;
   return {
@@ -321,6 +359,7 @@ const ids: readonly FaultRow[] = [
 export const DATA_ROWS: readonly FaultRow[] = [
   ...gaps,
   ...lateStates,
+  ...stuck,
   frozenStatistics(),
   ...tokens,
   ...listings,

@@ -27,6 +27,7 @@ class FakeServer implements QueriedServer {
   readonly #world: World;
   readonly target: ServerTarget;
   readonly node = undefined;
+  readonly state = 'running';
   query: QueriedServer['query'];
   /** How long a response takes; undefined while the server does not respond. */
   answersAfterMs: number | undefined;

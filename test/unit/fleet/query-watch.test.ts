@@ -157,13 +157,38 @@ describe('a running server', () => {
 });
 
 describe('nothing is queried or shown', () => {
-  it.each<ServerState>(['offline', 'starting', 'stopping', 'unknown'])(
-    'for a server that is %s',
-    async (state) => {
-      const record = observe({}, state);
-      await passTime(5 * MINUTE, record, state);
+  it.each<ServerState>(['offline', 'stopping', 'unknown'])('for a server that is %s', async (state) => {
+    const record = observe({}, state);
+    await passTime(5 * MINUTE, record, state);
+    expect(queried).toEqual([]);
+    expect(shown(record)).toBeUndefined();
+  });
+
+  it.each([
+    ['responds', TWELVE, 12],
+    ['does not respond', { query_problem: { cause: 'query_no_answer', detail: 'no response' } }, undefined],
+  ] as const)(
+    'for a server that is starting, for 15 minutes; after that, only a response counts: its game %s',
+    async (_, outcome, players) => {
+      answer = () => Promise.resolve(outcome);
+      const record = observe({}, 'starting');
+      const startedAt = clock.now();
+      const starting = async (ms: number) => {
+        for (let passed = 0; passed < ms; passed += SECOND) {
+          await clock.advance(SECOND);
+          record.socketSample(
+            sampleOf({ state: 'starting', uptimeMs: clock.now() - startedAt }),
+            clock.now(),
+          );
+        }
+      };
+      await starting(14 * MINUTE);
       expect(queried).toEqual([]);
-      expect(shown(record)).toBeUndefined();
+      await starting(3 * MINUTE);
+      expect(queried.length).toBeGreaterThan(0);
+      expect(shown(record)?.players).toBe(players);
+      expect(shown(record)?.problem).toBeUndefined();
+      expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
     },
   );
 

@@ -549,6 +549,52 @@ describe('freshness and limits', () => {
   });
 });
 
+describe('a server that stays in a transition', () => {
+  const MINUTE = 60 * SECOND;
+  const stay = (state: ServerState, uptimes: readonly number[]) => {
+    for (const uptimeMs of uptimes) frame({ state, uptimeMs: uptimeMs * MINUTE, memoryBytes: 1 }, MINUTE);
+  };
+
+  it.each<[title: string, state: ServerState, uptimes: readonly number[], detail: string | undefined]>([
+    ['a start that was seen', 'starting', Array.from({ length: 17 }, (_, n) => n), 'starting for 16 min'],
+    ['a start before the exporter', 'starting', [120, 121], 'starting for 2 h'],
+    ['a start that is young', 'starting', [3, 4], undefined],
+    [
+      'a start without an uptime',
+      'starting',
+      Array.from({ length: 17 }, () => Number.NaN),
+      'starting for 16 min',
+    ],
+    ['a stop', 'stopping', [120, 121, 122, 123, 124, 125], 'stopping for 5 min'],
+    ['a stop that is young, of a long run', 'stopping', [120, 121], undefined],
+    ['a long run', 'running', Array.from({ length: 20 }, (_, n) => 100 + n), undefined],
+  ])('%s: %s', (_title, state, uptimes, detail) => {
+    stay(state, uptimes);
+    expect(shown().problem?.detail).toBe(detail);
+    now += 10 * MINUTE;
+    expect(shown().problem).toBeUndefined();
+  });
+
+  it('is queried once it has been starting for long, and its players are shown', () => {
+    stay('starting', [1, 2]);
+    expect(record.runAt(now)).toBeUndefined();
+    stay('starting', [15]);
+    expect(record.runAt(now)).toBe(0);
+    record.query = { players: 3, staleAt: now + 10 * MINUTE, run: 0 };
+    expect(shown()).toMatchObject({ players: 3, query_up: 1 });
+    expect(shown().problem?.detail).toContain('players can join');
+    stay('running', [16]);
+    expect(shown()).toMatchObject({ players: 3, problem: undefined });
+  });
+
+  it('has the problem of its monitoring first', () => {
+    stay('starting', [120, 121]);
+    const problem = { cause: 'origin', detail: 'x' } as const;
+    record.setCollection({ condition: 'polling', problem }, 'none');
+    expect(shown().problem).toBe(problem);
+  });
+});
+
 describe('the expectation', () => {
   const create = (expect: Expect, blocked?: BlockedReason) =>
     new ServerRecord(target({ expect, ...(blocked && { blocked }) }), { socket: 60_000, poll: 60_000 });

@@ -31,6 +31,7 @@ const off = (reason: StopReason, secondsAgo?: number, exitCode?: number): Server
 });
 
 const OFF: ServerReadingChanges = { state: 'offline' };
+const STARTING = { cause: 'still_starting', detail: 'starting for 2 h' } as const;
 const LOST: ServerReadingChanges = { state: 'unknown', collection_up: 0 };
 const LONG_AGO = 900;
 const GAVE_UP = { automatic_restart_aborted: 1 };
@@ -52,6 +53,7 @@ it('attention is ordered by urgency, and counts as down, as without data, as a w
     ['off', 'down'],
     ['no_data', 'no_data'],
     ['crash_loop', 'warning'],
+    ['stuck', 'warning'],
     ['not_answering', 'warning'],
     ['cpu_saturated', 'warning'],
     ['disk_nearly_full', 'warning'],
@@ -126,6 +128,12 @@ describe('attention for', () => {
     ['a crash loop of a game that does not respond', { ...LOOP, ...MUTE }, 'crash_loop'],
     ['a CPU at its limit for more than half of ten minutes', { cpu_saturated_share: 0.51 }, 'cpu_saturated'],
     ['a CPU at its limit for half of ten minutes', { cpu_saturated_share: 0.5 }, undefined],
+    ['a start that does not end', { state: 'starting', problem: STARTING }, 'stuck'],
+    [
+      'a start that does not end, in a crash loop',
+      { state: 'starting', problem: STARTING, ...LOOP },
+      'crash_loop',
+    ],
     ['a peak of the CPU', { cpu_usage_cores: 1 }, undefined],
     ['a nearly full disk', { disk_usage_bytes: 0.951 }, 'disk_nearly_full'],
     ['a disk at 95 %', { disk_usage_bytes: 0.95 }, 'disk_nearly_full'],
@@ -175,6 +183,18 @@ const complaint = (changes: ServerReadingChanges): Complaint | undefined =>
 const ORIGIN = { problem: { cause: 'origin', detail: 'GET https://fra-1:8080 returned 403' } } as const;
 
 describe('the complaint about a server', () => {
+  it('that has been starting for long says since when, and that players may be on it', () => {
+    const shown = complaint({ state: 'starting', problem: STARTING, start_time_seconds: NOW - 7_200 });
+    expect(shown).toMatchObject({
+      severity: 'warning',
+      title: 'starting for long',
+      detail: 'starting for 2 h',
+      since: NOW - 7_200,
+      action: expect.stringContaining('startup detection') as string,
+    });
+    expect(CAUSES.still_starting.meaning).toContain('Players may be on it already');
+  });
+
   it.each(['install_failed', 'reinstall_failed'] as const)('whose status is %s names that', (cause) => {
     const problem = { cause, detail: '' };
     const isBlocked = cause === 'install_failed';

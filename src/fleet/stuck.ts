@@ -1,0 +1,29 @@
+// What is wrong with a server that stays in a transition between power states.
+import { type Problem, STARTING_SECONDS, STOPPING_SECONDS } from '../domain/problems.ts';
+import type { ServerState } from '../domain/server.ts';
+
+/** How long a transition usually takes at most, in milliseconds; undefined if the state is none. */
+function longestMs(state: ServerState): number | undefined {
+  if (state === 'starting') return STARTING_SECONDS * 1_000;
+  return state === 'stopping' ? STOPPING_SECONDS * 1_000 : undefined;
+}
+
+/** Has a server been in this transition for so long that it probably won't end? */
+export function isStuck(state: ServerState, forMs: number): boolean {
+  return forMs >= (longestMs(state) ?? Number.NaN);
+}
+
+/**
+ * The problem of a server that has been in a transition for so long that it probably won't end; undefined if it hasn't. `isAnswering`
+ * tells whether its game responds to queries, and so lets players join.
+ */
+export function stuckProblem(state: ServerState, forMs: number, isAnswering: boolean): Problem | undefined {
+  if (!isStuck(state, forMs)) return undefined;
+  const minutes = Math.floor(forMs / 60_000);
+  const time = minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+  const players = isAnswering ? '; its game responds to queries, so players can join' : '';
+  return {
+    cause: state === 'starting' ? 'still_starting' : 'still_stopping',
+    detail: `${state} for ${time}${players}`,
+  };
+}
