@@ -1,8 +1,9 @@
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/config.ts';
+import { SERVER_ID } from '../config/server-schema.ts';
 import { apiKeyIn, apiKeyProblem, printable, Secret } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
-import type { ServerTarget } from '../domain/server.ts';
+import { canonicalId, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
@@ -14,7 +15,7 @@ import { panelApi } from './panel-api.ts';
 /** The environment variable with the user's own key. */
 export const KEY_VARIABLE = 'GAMESERVER_CONSOLE_API_KEY';
 
-const SERVER_ID = /^[0-9a-f]{8}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/i;
+const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
 /** The flags that select the server and the API key. */
 export interface ServerFlags {
@@ -35,7 +36,7 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
     throw new CommandFailure(`no panel "${flags.panel}" in the configuration (panels: ${namesOf(all)})`);
   const configured = chooseServer(panels.flatMap(serversOf), wanted);
   // What is a name in the configuration may be the id of a server that another panel lists.
-  const isCertain = panels.length === 1 || own !== undefined || !SERVER_ID.test(wanted);
+  const isCertain = panels.length === 1 || own !== undefined || !ONLY_ID.test(wanted);
   const isFound = configured !== undefined && (isCertain || hasId(configured.target, wanted));
   const chosen = isFound ? configured : await findElsewhere(panels, wanted, own !== undefined, clock);
   return { ...chosen, ownKeySource: own?.source };
@@ -44,8 +45,8 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
 /** Finds a server that isn't in the configuration: a discovered one, or any server by its id if the panel is unambiguous. */
 async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isOwn: boolean, clock: Clock) {
   const [only] = panels;
-  if (only !== undefined && panels.length === 1 && SERVER_ID.test(wanted))
-    return { panel: only, target: target(only.name, wanted, wanted) };
+  if (only !== undefined && panels.length === 1 && ONLY_ID.test(wanted))
+    return { panel: only, target: target(only.name, canonicalId(wanted), wanted) };
   // A person's key is only sent to its own panel, which can't be derived from the key or the server.
   const mayList = !isOwn || panels.length === 1;
   const all = mayList ? await Promise.all(panels.map((panel) => withListed(panel, clock))) : panels;
@@ -127,7 +128,7 @@ function namesOf(all: readonly { readonly name: string }[]): string {
 
 /** Whether the text is the server's id; the short id is the beginning of the full one. */
 function hasId({ id, uuid = id }: ServerTarget, wanted: string): boolean {
-  const text = wanted.toLowerCase();
+  const text = canonicalId(wanted).toLowerCase();
   const ids = [id, uuid].map((one) => one.toLowerCase());
-  return SERVER_ID.test(wanted) && ids.some((one) => one.startsWith(text) || text.startsWith(one));
+  return ONLY_ID.test(wanted) && ids.some((one) => one.startsWith(text) || text.startsWith(one));
 }

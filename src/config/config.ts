@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { BUILT } from '../build-info.ts';
 import { Secret } from '../domain/secrets.ts';
-import { identityOf, isSameServer } from '../domain/server.ts';
+import { canonicalId, identityOf, isSameServer } from '../domain/server.ts';
 import {
   API_KEY_FILE,
   type Environment,
@@ -85,9 +85,10 @@ function configRules(tree: Tree): readonly SettingProblem[] {
     const isUnlisted = discover === 'false' && panel['limits_from_listing'] === 'false';
     const [ids, names] = [new Map<Tree, KeyPath>(), new Map<Tree, KeyPath>()];
     for (const [index, { id, name, query }] of mapsIn(panel, 'servers').entries()) {
-      const identity = typeof id === 'string' ? identityOf({ id }) : undefined;
+      const sameId = (other: Tree) => ({ id: canonicalId(String(other)) });
+      const identity = typeof id === 'string' ? identityOf(sameId(id)) : undefined;
       unique(ids, identity, at('servers', index, 'id'), (place, before) =>
-        isSameServer({ id: String(id) }, { id: String(before) })
+        isSameServer(sameId(id), sameId(before))
           ? `expected each server once (already listed at ${place})`
           : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`,
       );

@@ -3,6 +3,7 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/addresses.ts';
 import {
+  canonicalId,
   DAEMONS,
   DEFAULT_MAX_SERVERS,
   EXPECTS,
@@ -30,8 +31,8 @@ import {
   withExamples,
 } from '../yaml/settings.ts';
 
-/** A full UUID or the 8-character short identifier, which is the beginning of a UUID. */
-export const SERVER_ID = '[0-9a-fA-F]{8}(?:(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?';
+/** A full UUID, the 8-character short identifier, which is the beginning of a UUID, or the identifier that newer panels show. */
+export const SERVER_ID = '(?:[0-9a-fA-F]{8}(?:(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?|serv_[a-z2-7]{26})';
 
 /** Labels that the exporter sets itself, and those set by Prometheus and the shipped rules. */
 export const TAKEN_LABELS: readonly string[] = [
@@ -155,13 +156,16 @@ const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
 /** One entry of a panel's `servers`. */
 export const server = section('a server, such as `- id: 1a7ce997`', {
-  id: scalar("a server's id: its full UUID, or the 8-character short identifier (hexadecimal digits)", {
-    read: (text) => (ONLY_ID.test(text) ? text : undefined),
-    // A short identifier may be all digits, which YAML reads as a number.
-    json: { type: ['string', 'number'], pattern: ONLY_ID.source },
-  }).meta({
+  id: scalar(
+    "a server's id: its full UUID, the 8-character short identifier (hexadecimal digits), or serv_…",
+    {
+      read: (text) => (ONLY_ID.test(text) ? canonicalId(text) : undefined),
+      // A short identifier may be all digits, which YAML reads as a number.
+      json: { type: ['string', 'number'], pattern: ONLY_ID.source },
+    },
+  ).meta({
     description:
-      "The server's full UUID or 8-character short identifier: the last part of its address in the panel.",
+      "The server's full UUID, 8-character short identifier, or `serv_…` identifier: the last part of its address in the panel.",
     examples: ['1a7ce997-259b-452e-8b4e-cecc464142ca', 'd3aac109'],
   }),
   name: optional(name('server'), 'survival').describe(
@@ -208,7 +212,10 @@ const globs = (what: string, example: string) =>
 const match = () =>
   section(`a map with globs for ${MATCH_KEYS.join(', ')}`, {
     name: globs("the server's name", 'survival-*'),
-    id: globs("the server's UUID or short identifier", 'd3aac109'),
+    id: globs(
+      "the server's UUID, its 8-character short identifier, or its identifier in the panel",
+      'd3aac109',
+    ),
     node: globs("the name of the server's node", 'fra-*'),
     egg: globs("the name of the server's egg", 'Paper*'),
   });

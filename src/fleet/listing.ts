@@ -361,7 +361,7 @@ function testsOf(globs: ServerGlobs) {
   return MATCH_KEYS.flatMap((key) => {
     const fits = globs[key] && picomatch([...globs[key]], OPTIONS);
     const valuesOf = ({ uuid, identifier, ...server }: ListedServer) =>
-      key === 'id' ? [uuid, identifier] : [server[key] ?? []].flat();
+      key === 'id' ? [uuid, identifier, identityOf({ id: uuid })] : [server[key] ?? []].flat();
     return fits === undefined ? [] : [(server: ListedServer) => valuesOf(server).some((text) => fits(text))];
   });
 }

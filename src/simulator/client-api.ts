@@ -129,7 +129,7 @@ function refuseConflict({ conflict }: SimulatedServer): Promise<SimulatedAnswer>
 async function details(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { settings } = host;
   return json(200, {
-    ...serverDocument(settings.panel, entryOf(server), false),
+    ...serverDocument(settings.panel, entryOf(server, settings), false),
     meta: {
       ...(hasDaemonPaths(host) && { daemonType: server.daemonType }),
       is_server_owner: server.owned,
@@ -200,7 +200,7 @@ async function listing(host: ClientApiHost, context: ApiContext): Promise<Simula
     return type === 'admin' ? admin && !owned : owned;
   });
   const document = pageDocument(shown, place.page, place.perPage, (server) =>
-    serverDocument(panel, entryOf(server), includeEgg),
+    serverDocument(panel, entryOf(server, host.settings), includeEgg),
   );
   return json(200, document);
 }
@@ -219,8 +219,19 @@ async function backups(
   return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument, meta));
 }
 
-function entryOf(server: SimulatedServer): ListingEntry {
-  return { ...server, node: nodeName(server), allocations: allocationsOf(server) };
+function entryOf(server: SimulatedServer, { longIdentifiers }: SimulatorSettings): ListingEntry {
+  const identifier = longIdentifiers ? longIdentifier(server.uuid) : server.identifier;
+  return { ...server, identifier, node: nodeName(server), allocations: allocationsOf(server) };
+}
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** The UUID's bytes in base32 without padding, behind a prefix. */
+function longIdentifier(uuid: string): string {
+  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  const groups = bits.match(/.{1,5}/g) ?? [];
+  return `serv_${groups.map((group) => BASE32[Number.parseInt(group.padEnd(5, '0'), 2)]).join('')}`;
 }
 
 async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {

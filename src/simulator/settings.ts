@@ -41,6 +41,8 @@ export const settingsSchema = z.strictObject({
   unreachableDelayMs: z.number().min(0),
   /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with code 4409. */
   suspendedCredentials: z.enum(['refuse', 'issue']),
+  /** The server list shows `serv_…` identifiers, as Pterodactyl can since 1.12. */
+  longIdentifiers: z.boolean(),
   statsDiskIo: z.boolean(),
   /** The only `Origin` that may open a socket; empty means the panel's own base URL. */
   expectedOrigin: z.string(),
@@ -82,6 +84,7 @@ export const DEFAULT_SETTINGS: SimulatorSettings = {
   unreachable: '504',
   unreachableDelayMs: 0,
   suspendedCredentials: 'refuse',
+  longIdentifiers: false,
   statsDiskIo: true,
   expectedOrigin: '',
   maxSocketsPerServer: 30,

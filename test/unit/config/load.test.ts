@@ -229,13 +229,24 @@ panels:
   expect(panels[3]?.servers.map(({ daemon }) => daemon)).toEqual(['wings', 'elytra']);
 });
 
-test.each(['d3aac109', 'D3AAC109', 'd3aac109-259b-452e-8b4e-cecc464142ca'])(
-  'server %s without a name is named after its identifier',
-  async (id) => {
-    const { panels } = await loadValid(withKey('api_key: key', id));
-    expect(panels[0]?.servers[0]).toMatchObject({ id, name: 'd3aac109' });
-  },
-);
+const LONG_ID = 'd3aac109-259b-452e-8b4e-cecc464142ca';
+const SERV_ID = 'serv_2ovmccjftncs5c2oz3gemqkczi';
+
+test.each([
+  ['d3aac109', 'd3aac109'],
+  ['D3AAC109', 'D3AAC109'],
+  [LONG_ID, LONG_ID],
+  [SERV_ID, LONG_ID],
+])('server %s without a name is named after its identifier', async (written, id) => {
+  const { panels } = await loadValid(withKey('api_key: key', written));
+  const uuid = id.length > 8 ? id : undefined;
+  expect(panels[0]?.servers[0]).toMatchObject({ id, uuid, name: 'd3aac109' });
+});
+
+test.each(['d3aac109', LONG_ID, SERV_ID])('server %s is the one with a serv_ identifier', async (other) => {
+  const result = await load(`${withKey('api_key: key', SERV_ID)}      - id: ${other}\n        name: other\n`);
+  expect(issuesOf(result)).toContain('expected each server once');
+});
 
 test('the path of a key file is relative to the configuration, and its final newline is removed', async () => {
   await writeFile(join(directory, 'key'), 'TopSecret1\n');

@@ -28,6 +28,12 @@ describe('chooseServer', () => {
   it.each([
     ['by name', 'survival', ['main', UUID]],
     ['by the full id', UUID, ['main', UUID]],
+    ['by the identifier of newer panels', 'serv_dj6otfzftncs5c2oz3gemqkczi', ['main', UUID]],
+    [
+      'by the identifier of a server listed with a short id',
+      'serv_2ovmccjftncs5c2oz3gemqkczi',
+      ['main', 'd3aac109'],
+    ],
     ['by the full id in upper case', UUID.toUpperCase(), ['main', UUID]],
     ['by the short id of a server listed with a full id', '1a7ce997', ['main', UUID]],
     [

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  canonicalId,
   finiteLimit,
   identityOf,
   type Limit,
@@ -123,5 +124,28 @@ describe('a sample of a daemon without statistics', () => {
     const sample = sampleOf({ ...ZERO, state: 'running' });
     sample.forgetUsage();
     expect(valuesOf(sample)).toEqual({ state: 'running', diskBytes: 9 });
+  });
+});
+
+describe('a serv_… identifier', () => {
+  it.each([
+    ['serv_aaaaaaaaaaaaaaaaaaaaaaaaaa', '00000000-0000-0000-0000-000000000000'],
+    ['serv_77777777777777777777777774', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+    // Computed with `base32` of coreutils.
+    ['serv_DJ6OTFZFTNCS5C2OZ3GEMQKCZI', '1a7ce997-259b-452e-8b4e-cecc464142ca'],
+  ])('%s stands for the UUID %s', (identifier, uuid) => {
+    expect(canonicalId(identifier)).toBe(uuid);
+    expect(canonicalId(identifier.toLowerCase())).toBe(uuid);
+    expect(identityOf({ id: canonicalId(identifier) })).toBe(uuid.slice(0, 8));
+  });
+
+  it.each([
+    'd3aac109',
+    '1A7CE997-259b-452e-8b4e-cecc464142ca',
+    'serv_short',
+    'serv_0aaaaaaaaaaaaaaaaaaaaaaaaa',
+    '',
+  ])('is not %j, which stays as it is', (id) => {
+    expect(canonicalId(id)).toBe(id);
   });
 });

@@ -221,6 +221,16 @@ describe('include and exclude', () => {
     expect(compileRules('main', rules({ exclude })).judge(SERVER).included).toBe(included);
   });
 
+  const LONG = 'serv_dj6otfzftncs5c2oz3gemqkczi';
+
+  it.each(['1a7ce997', '1a7ce997-*', '1a7ce997-259b-452e-8b4e-cecc464142ca', LONG, 'serv_*'])(
+    'the id of a server of a panel with serv_ identifiers matches %s',
+    (glob) => {
+      const server = { ...SERVER, uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca', identifier: LONG };
+      expect(compileRules('main', rules({ exclude: { id: [glob] } })).judge(server).included).toBe(false);
+    },
+  );
+
   it('exclude takes precedence over include', () => {
     const both = rules({ include: { name: ['*'] }, exclude: { name: ['*survival*'] } });
     expect(compileRules('main', both).judge(SERVER).included).toBe(false);
