@@ -1,9 +1,10 @@
 import type { Config, PanelConfig } from '../config/config.ts';
 import { SERVER_ID } from '../config/server-schema.ts';
-import type { DoctorReport, FoundProblem } from '../doctor/report.ts';
+import type { DoctorReport, FoundProblem, PanelReport } from '../doctor/report.ts';
 import { listed } from '../domain/sentences.ts';
-import { isSameServer } from '../domain/server.ts';
-import type { ServerIdentity } from '../fleet/listing.ts';
+import { canonicalId, isSameServer } from '../domain/server.ts';
+import { isUnnamed, type ServerIdentity } from '../fleet/listing.ts';
+import { mostSimilar } from '../yaml/settings.ts';
 
 /** The panel and server to run; all if absent. */
 export interface DoctorSelection {
@@ -37,13 +38,20 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
     )})`;
   }
   if (server === undefined) return { config: { ...config, panels: named } };
-  const isMeant = (one: ServerIdentity) => isNamed(one, server);
-  const having = named.filter(({ servers }) => servers.some(isMeant));
-  if (having.length > 0) return { config: { ...config, panels: having.map(withoutDiscovery) }, isMeant };
+  const discovers = new Set(named.filter(({ listing }) => listing?.discover).map(({ name }) => name));
+  // The server list names those that the configuration doesn't, and decides then.
+  const isMeant = (one: ServerIdentity) =>
+    isNamed(one, server) || (discovers.has(one.panel) && isUnnamed(one));
+  const having = named.filter(({ servers }) => servers.some((one) => isNamed(one, server)));
+  if (having.length > 0)
+    return {
+      config: { ...config, panels: having.map(withoutDiscovery) },
+      isMeant: (one) => isNamed(one, server),
+    };
   const discovering = named.filter(({ listing }) => listing?.discover !== undefined);
   if (discovering.length > 0) return { config: { ...config, panels: discovering }, isMeant };
   const names = named.flatMap(({ servers }) => servers.map(({ name }) => name));
-  return `no server "${server}" in the configuration (servers: ${listed(names, LISTED)})`;
+  return `no server "${server}" in the configuration (${advice(server, names)}servers: ${listed(names, LISTED)})`;
 }
 
 /**
@@ -51,16 +59,32 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
  * be listed stay if none has it: the server may be theirs.
  */
 export function withServer(report: DoctorReport, server: string): DoctorReport | string {
-  const panels = report.panels.map((panel) => ({ ...panel, selection: undefined }));
+  const panels = report.panels.map((panel) => onlyNamed(panel, server));
   const having = panels.filter(({ servers }) => servers.length > 0);
   if (having.length > 0) return { ...report, panels: having };
   if (report.stopped) return report;
-  const unread = panels.filter(({ problems }) => problems.some(mayHideServers));
+  const unread = panels.filter(({ problems, isListRead }) => !isListRead || problems.some(mayHideServers));
   if (unread.length > 0) return { ...report, panels: unread };
-  return `no server "${server}" in the configuration, or in what the account may see (panels: ${listed(
+  const known = panels.flatMap(({ listedNames }) => listedNames);
+  return `no server "${server}" in the configuration, or in what the account may see (${advice(server, known)}panels: ${listed(
     panels.map(({ name }) => name),
     LISTED,
   )})`;
+}
+
+/** The panel with only this server: others may have run until the server list named them. */
+function onlyNamed(panel: PanelReport, server: string): PanelReport {
+  const servers = panel.servers.filter((one) => isNamed({ panel: panel.name, ...one }, server));
+  const isOfOthers = ({ servers: names }: FoundProblem) =>
+    names.length > 0 && !names.some((name) => servers.some((one) => one.name === name));
+  const problems = panel.problems.filter((problem) => !isOfOthers(problem));
+  return { ...panel, selection: undefined, servers, problems };
+}
+
+/** The name that was probably meant, before the list of names. */
+function advice(server: string, names: readonly string[]): string {
+  const meant = mostSimilar(server, names);
+  return meant === undefined ? '' : `did you mean "${meant}"? `;
 }
 
 /** Does the problem leave it open which servers the panel has? */
@@ -75,5 +99,5 @@ function withoutDiscovery(panel: PanelConfig): PanelConfig {
 }
 
 function isNamed(server: ServerIdentity, text: string): boolean {
-  return server.name === text || (ONLY_ID.test(text) && isSameServer(server, { id: text }));
+  return server.name === text || (ONLY_ID.test(text) && isSameServer(server, { id: canonicalId(text) }));
 }

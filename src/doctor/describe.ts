@@ -4,7 +4,8 @@ import type { BudgetReading, NodeReading, PanelReading, Snapshot } from '../doma
 import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
 
 /** What the exporter shows of a panel at one instant, and what the report contains as it is. */
-export interface TestedPanel extends Pick<PanelReport, 'name' | 'url' | 'selection' | 'calls'> {
+export interface TestedPanel
+  extends Pick<PanelReport, 'name' | 'url' | 'selection' | 'calls' | 'isListRead' | 'listedNames'> {
   readonly reading: PanelReading;
   readonly nodes: readonly NodeReading[];
   readonly servers: readonly Snapshot[];

@@ -240,6 +240,7 @@ function summary(report: DoctorReport, page: Printout): string {
   const untested = servers.filter(({ result }) => result === 'untested').length;
   const warnings = problems.filter(({ result }) => result === 'warning').length;
   const failures = problems.length - warnings;
+  const unlisted = panels.filter(({ isListRead }) => !isListRead).map(({ name }) => printable(name));
   if (isAllHealthy(report)) {
     const parts = [
       counted(panels.length, 'panel'),
@@ -252,6 +253,7 @@ function summary(report: DoctorReport, page: Printout): string {
     ...(failures === 0 ? [] : [counted(failures, 'problem')]),
     ...(failed === 0 ? [] : [`${failed} of ${counted(servers.length, 'server')} affected`]),
     ...(untested === 0 ? [] : [`${counted(untested, 'server')} not tested`]),
+    ...(unlisted.length === 0 ? [] : [`server list not read (panel ${listed(unlisted, NAMED)})`]),
     ...(stopped ? ['interrupted'] : []),
   ];
   const verdict = failures > 0 ? 'Problems found' : 'Incomplete';

@@ -43,6 +43,10 @@ export interface PanelReport {
   readonly selection: Selection | undefined;
   /** The number of API calls made. */
   readonly calls: number;
+  /** Whether the server list was read, if the panel's servers come from it. */
+  readonly isListRead: boolean;
+  /** The names of the servers in the list. */
+  readonly listedNames: readonly string[];
 }
 
 /** The complete result of a run. */
@@ -53,9 +57,10 @@ export interface DoctorReport {
   readonly durationMs: number;
 }
 
-/** Whether nothing of the panel failed, and all its servers were tested. */
-export function isHealthy({ problems, servers }: PanelReport): boolean {
+/** Whether nothing of the panel failed, and all its servers are known and were tested. */
+export function isHealthy({ problems, servers, isListRead }: PanelReport): boolean {
   return (
+    isListRead &&
     problems.every(({ result }) => result !== 'failed') &&
     servers.every(({ result }) => result !== 'untested')
   );

@@ -126,7 +126,7 @@ async function untilDescribable(
     const troubles = panels.flatMap(({ fleet }) => troublesOf(fleet, now)).join('\n');
     if (troubles !== before) [before, unchangedSince] = [troubles, now];
     const isSettled = troubles === '' || now - unchangedSince >= SETTLED_MS;
-    if (panels.every(({ fleet }) => isDown(fleet) || (isSettled && hasOutcome(fleet, clock)))) return seen;
+    if (panels.every((panel) => isDown(panel.fleet) || (isSettled && hasOutcome(panel, clock)))) return seen;
   }
   return seen;
 }
@@ -145,21 +145,32 @@ function troublesOf(fleet: PanelFleet, now: number): readonly string[] {
   ];
 }
 
-/** Is the panel as a whole known to be unusable? */
+/** Is the panel as a whole known to be unusable? A warning, such as a pause after a 429, ends by itself. */
 function isDown(fleet: PanelFleet): boolean {
   const { up, problems } = fleet.reading();
-  return !up && problems.length > 0;
+  return !up && problems.some(isError);
 }
 
-/** Does each server of the panel have data or a problem? */
-function hasOutcome(fleet: PanelFleet, clock: Clock): boolean {
-  const { up, isJudging, discovery } = fleet.reading();
+function isError({ cause }: Problem): boolean {
+  return CAUSES[cause].severity === 'error';
+}
+
+/** Does each server of the panel have data or a problem? Those to discover are known once the server list was read. */
+function hasOutcome({ config, fleet }: RunningPanel, clock: Clock): boolean {
+  const { up, isJudging, discovery, problems } = fleet.reading();
+  const isKnown = isListRead(config, fleet) || problems.some(isError);
   return (
     up &&
     isJudging !== true &&
+    isKnown &&
     discovery?.isPending !== true &&
     fleet.records.every((record) => isDecided(record, clock))
   );
+}
+
+/** Was the server list read, if the panel's servers come from it? */
+function isListRead({ listing }: Pick<PanelConfig, 'listing'>, fleet: PanelFleet): boolean {
+  return listing?.discover === undefined || fleet.discovery.reading?.succeededUnixMs !== undefined;
 }
 
 /** A server that is polled while its socket is tried again still has the problem of its socket. */
@@ -189,6 +200,8 @@ function viewOf(fleet: PanelFleet, given: PanelConfig | undefined, clock: Clock,
   const targets = records.map(({ target }) => target);
   return {
     reading,
+    isListRead: given === undefined || isListRead(given, fleet),
+    listedNames: fleet.discovery.listed.map(({ name }) => name),
     nodes: reading.nodes(now),
     servers: records.map((record) => {
       const snapshot = record.snapshot(now, clock);

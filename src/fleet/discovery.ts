@@ -93,6 +93,9 @@ export class Discovery {
   #isAdmins: boolean | undefined;
   #cancelPatience: Cancel = () => {};
   #isRunning = false;
+  /** When the last walk began, and when a server was last found to be deleted. */
+  #walkedAt = Number.NEGATIVE_INFINITY;
+  #deletedAt = Number.NEGATIVE_INFINITY;
   /** The last walk had a problem that was logged. */
   #isFailing = false;
 
@@ -170,6 +173,12 @@ export class Discovery {
     this.restart();
   }
 
+  /** A server's own calls show that it was deleted: the list is read at once, but not twice within a minute because of many of them. */
+  serverDeleted(): void {
+    this.#deletedAt = this.#options.clock.now();
+    this.#walks?.hasten(this.#walkedAt + REPEAT_MS - this.#deletedAt);
+  }
+
   /** Reads the server list at once while it is used, because it may have changed completely. */
   restart(): void {
     this.#cancelPatience();
@@ -186,12 +195,15 @@ export class Discovery {
   async #walk(settings: ListingSettings, signal: AbortSignal): Promise<number> {
     const { clock, gateway, notFound } = this.#options;
     const before = this.#state;
+    const startedAt = clock.now();
+    const isUrgent = this.#deletedAt > this.#walkedAt;
+    this.#walkedAt = startedAt;
     // The first pages show which servers there are, and on which nodes.
     const firstPages =
       settings.discover === undefined ? pagesOf(this.#configured.length) : Number.POSITIVE_INFINITY;
     const urgentPages = before.pages === 0 ? firstPages : 0;
     // All other pages are due together.
-    const dueAt = clock.now() + settings.intervalMs;
+    const dueAt = startedAt + (isUrgent ? REPEAT_MS : settings.intervalMs);
     const read = (type: ListingType | undefined) =>
       walkListing(
         (query) => gateway.listing({ ...query, type }, query.page <= urgentPages ? AT_ONCE : dueAt, signal),
@@ -214,7 +226,8 @@ export class Discovery {
     this.#logProblems(this.problems);
     const { intervalMs, repeatMs } = this.#pace(settings);
     const isSettled = walk.complete ? !hasDoubts(this.#state) : isRefused && gateway.health === 'up';
-    return isSettled ? intervalMs : repeatMs;
+    // The page that lists it may have been read before it was deleted.
+    return isSettled && this.#deletedAt < startedAt ? intervalMs : repeatMs;
   }
 
   /**
@@ -252,7 +265,9 @@ export class Discovery {
     const merged = mergeTargets(configured, this.listed, this.#rules);
     const known = new Set([...this.#configured, ...merged.targets].map(identityOf));
     const undecided = this.#undecided.filter((target) => !known.has(identityOf(target)));
-    const targets = [...merged.targets, ...undecided];
+    // The server list may have named a configured server.
+    const ours = merged.targets.filter((target) => this.#options.isOurs(target));
+    const targets = [...ours, ...undecided];
     // Without a current list, their own calls show whether they are blocked.
     const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
     this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };

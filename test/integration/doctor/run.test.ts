@@ -69,6 +69,28 @@ describe('a failed installation', () => {
   );
 });
 
+describe('a panel whose first response is a 429', () => {
+  const limited = async (seconds: number) => {
+    const panel = await generous({ servers: 3 });
+    const headers = { 'retry-after': String(seconds) };
+    panel.failRest({ kind: 'refuse', endpoint: 'listing', status: 429, shape: 'errors', headers, times: 1 });
+    return examined({ yaml: discovering(panel, 'discover: true') });
+  };
+
+  it('is tested once the pause is over', async () => {
+    const report = await limited(5);
+    expect(isAllHealthy(report)).toBe(true);
+    expect(report.panels[0]?.servers).toHaveLength(3);
+  });
+
+  it('is incomplete if the pause takes longer than doctor runs', async () => {
+    const report = await limited(300);
+    expect(isAllHealthy(report)).toBe(false);
+    expect(report.panels[0]?.servers).toEqual([]);
+    expect(shownOf(report)).toContain('Incomplete: server list not read (panel main)');
+  });
+});
+
 describe('a panel with discovery', () => {
   it('is limited to the selected servers and those in the configuration', async () => {
     const panel = await generous({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });

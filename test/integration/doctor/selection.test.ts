@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { select, withServer } from '../../../src/commands/doctor-selection.ts';
+import type { Config } from '../../../src/config/config.ts';
 import type { DoctorReport } from '../../../src/doctor/report.ts';
+import type { RunOptions } from '../../../src/doctor/run.ts';
 import type { Selection } from '../../../src/doctor/selection.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
@@ -113,4 +116,47 @@ describe('what the rules of discover select', () => {
     ]);
     expect(shownOf(report)).toContain('\n  discover.exclude: name *-tset matches none of them\n');
   });
+});
+
+describe('a server of the configuration that only the server list names', () => {
+  const nameless = () =>
+    `servers: [{ id: ${panel.server('lobby').identifier}, expect: running, query: { type: minecraft } }]`;
+  const yaml = () =>
+    `panels: [{ name: main, url: ${panel.url}, api_key: ${panel.apiKey}, discover: true, ${nameless()} }]`;
+  const queryClient = {
+    query: () =>
+      Promise.resolve({
+        query_problem: { cause: 'query_refused', detail: 'nothing listens there' },
+      } as const),
+  };
+
+  it('has the same result by its name as without it, with the settings of its entry', async () => {
+    const whole = await examined({ yaml: yaml(), queryClient });
+    const meant = await selectedBy('lobby');
+    const lobbyOf = (report: DoctorReport) =>
+      report.panels[0]?.servers.filter(({ name }) => name === 'lobby');
+    expect(lobbyOf(whole)).toMatchObject([{ result: 'failed', problems: [{ cause: 'query_refused' }] }]);
+    expect(meant.panels[0]?.servers).toEqual(lobbyOf(whole));
+    expect(problemsOf(meant)).toEqual(problemsOf(whole));
+  });
+
+  async function selectedBy(server: string): Promise<DoctorReport> {
+    const text = yaml();
+    let isMeant: RunOptions['isMeant'];
+    const change = (config: Config): Config => {
+      const selected = select(config, { server });
+      if (typeof selected === 'string') throw new Error(selected);
+      isMeant = selected.isMeant;
+      return selected.config;
+    };
+    const report = await examined({
+      yaml: text,
+      queryClient,
+      change,
+      isMeant: (one) => isMeant?.(one) ?? true,
+    });
+    const named = withServer(report, server);
+    if (typeof named === 'string') throw new Error(named);
+    return named;
+  }
 });

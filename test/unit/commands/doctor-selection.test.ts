@@ -51,6 +51,12 @@ describe('the selection of servers', () => {
     [{ server: '1a7ce997' }, [['main', [UUID]]]],
     [{ server: UUID.toUpperCase() }, [['main', [UUID]]]],
     [{ server: 'd3aac109-259b-452e-8b4e-cecc464142ca' }, [['main', ['d3aac109']]]],
+    [{ server: 'serv_dj6otfzftncs5c2oz3gemqkczi' }, [['main', [UUID]]]],
+    [{ server: 'serv_2ovmccjftncs5c2oz3gemqkczi' }, [['main', ['d3aac109']]]],
+    [
+      { server: 'survivel' },
+      'no server "survivel" in the configuration (did you mean "survival"? servers: survival, d3aac109, survival)',
+    ],
     [{ panel: 'none' }, 'no panel "none" in the configuration (panels: main, other)'],
     [{ server: 'none' }, 'no server "none" in the configuration (servers: survival, d3aac109, survival)'],
     [{ server: '1a7ce997-0000-0000-0000-000000000000' }, expect.stringMatching(/^no server/)],
@@ -69,6 +75,12 @@ describe('the selection of servers', () => {
     expect(selected).toMatchObject({ config: { panels: [{ listing: { intervalMs: 300_000 } }] } });
     expect(JSON.stringify(selected)).not.toContain('discover');
   });
+});
+
+it('servers without a name of a panel that discovers run until its list names them', () => {
+  const both = panelConfig('main', [target(), target({ id: 'd3aac109', name: 'd3aac109' })], true);
+  expect(chosen({ server: 'lobby' }, [both])).toEqual([['main', ['d3aac109']]]);
+  expect(chosen({ server: 'd3aac109' }, [both])).toEqual([['main', ['d3aac109']]]);
 });
 
 describe('a server that was looked up in server lists', () => {
@@ -92,9 +104,32 @@ describe('a server that was looked up in server lists', () => {
       doctorReport(without, { ...without, name: 'other' }),
       'no server "lobby" in the configuration, or in what the account may see (panels: without, other)',
     ],
+    [
+      'may be on a panel whose list was not read',
+      doctorReport(without, { ...without, name: 'paused', isListRead: false }),
+      ['paused'],
+    ],
+    [
+      'may be meant by a similar name',
+      doctorReport({ ...without, listedNames: ['arena', 'lobbi'] }),
+      'no server "lobby" in the configuration, or in what the account may see (did you mean "lobbi"? panels: without)',
+    ],
+    [
+      'is reported without servers that ran until the list named them',
+      doctorReport({
+        ...having,
+        servers: [serverReport('lobby'), serverReport('d3aac109', 'not_found')],
+        problems: [problem('not_found', { servers: ['d3aac109'] })],
+      }),
+      ['having'],
+    ],
     ['may not have been reached before the doctor was stopped', stopped, ['without']],
   ])('%s', (_title, report, shown) => {
     const found = withServer(report, 'lobby');
+    if (typeof found !== 'string')
+      expect(found.panels.flatMap(({ servers }) => servers.map(({ name }) => name))).toEqual(
+        shown[0] === 'having' ? ['lobby'] : [],
+      );
     expect(typeof found === 'string' ? found : found.panels.map(({ name }) => name)).toEqual(shown);
   });
 });

@@ -27,6 +27,8 @@ function described({ panel = {}, nodes = [], servers = [] }: View) {
     servers: servers.map((server) => serverSnapshot(server)),
     selection: undefined,
     calls: 0,
+    isListRead: true,
+    listedNames: [],
   });
 }
 

@@ -42,6 +42,8 @@ export function panelReport(changes: Partial<PanelReport> = {}): PanelReport {
     servers: [],
     selection: undefined,
     calls: 7,
+    isListRead: true,
+    listedNames: [],
     ...changes,
   };
 }

@@ -103,6 +103,37 @@ describe('the walks', () => {
     ]);
   });
 
+  it('come at once after a server was deleted, and at most once a minute however many are', async () => {
+    await start();
+    await clock.advance(2 * MINUTE);
+    expect(asked).toHaveLength(2);
+    for (let deleted = 0; deleted < 100; deleted += 1) discovery.serverDeleted();
+    await clock.advance(0);
+    expect(asked.slice(2).map(({ within }) => within)).toEqual([MINUTE, MINUTE]);
+    for (let deleted = 0; deleted < 100; deleted += 1) {
+      await clock.advance(500);
+      discovery.serverDeleted();
+    }
+    expect(asked).toHaveLength(4);
+    await clock.advance(10_000);
+    expect(asked).toHaveLength(6);
+    await clock.advance(5 * MINUTE);
+    expect(asked).toHaveLength(8);
+  });
+
+  it('come again soon if a server is deleted while they read the list', async () => {
+    const answerAtOnce = answer;
+    answer = async (query, signal) => {
+      await new Promise<void>((resolve) => clock.schedule(1_000, resolve));
+      return answerAtOnce(query, signal);
+    };
+    await start();
+    await clock.advance(1_500);
+    discovery.serverDeleted();
+    await clock.advance(2 * MINUTE);
+    expect(asked).toHaveLength(4);
+  });
+
   const failedPage = new PanelError(
     { cause: 'panel_error', detail: 'GET /api/client returned 500' },
     { status: 500 },
