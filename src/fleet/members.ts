@@ -35,6 +35,8 @@ export type MembersSettings = SessionSettings & PollIntervals;
 export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | 'settings' | 'surroundings'> {
   readonly gateway: PanelGateway;
   readonly serverLog: Logger;
+  /** A discovered server was deleted, as far as its own calls show. */
+  readonly deleted: () => void;
   /** What was kept of a server before a restart of the exporter, once; absent if nothing is kept. */
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
@@ -67,7 +69,12 @@ export class Members {
   constructor(settings: MembersSettings, options: MembersOptions) {
     const { gateway, serverLog } = options;
     this.#options = options;
-    this.#recordContext = { clock: options.clock, log: serverLog, unknownState: unknownStateLog(serverLog) };
+    this.#recordContext = {
+      clock: options.clock,
+      log: serverLog,
+      deleted: options.deleted,
+      unknownState: unknownStateLog(serverLog),
+    };
     this.#configured = settings;
     this.#staleness = stalenessOf(settings);
     this.#surroundings = new PanelSurroundings(options);

@@ -28,7 +28,7 @@ export interface FleetSettings extends MembersSettings {
 }
 
 /** What a panel's fleet depends on. */
-export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backupCompleted'> {
+export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backupCompleted' | 'deleted'> {
   readonly log: Logger;
   readonly socketLimit: SharedSockets;
   /** What queries of games need; if absent, no game is queried. */
@@ -69,6 +69,7 @@ export class PanelFleet {
     this.#members = new Members(settings, {
       ...shared,
       serverLog: this.#serverLog,
+      deleted: () => this.discovery.serverDeleted(),
       backupCompleted: (record) => this.#lists.backups?.changed(record),
     });
     this.discovery = new Discovery({

@@ -50,6 +50,8 @@ export interface RecordContext {
   readonly log: Logger;
   /** A sample has a state that the exporter doesn't know. */
   readonly unknownState?: (server: ServerRecord, word: string) => void;
+  /** A discovered server was deleted, as far as its own calls show. */
+  readonly deleted?: () => void;
 }
 
 /** The maximum age of a sample in milliseconds, by source. */
@@ -287,6 +289,7 @@ export class ServerRecord implements ServerReading {
   /** Is the server expected to be running? Undefined while unknown. */
   #isExpected(now: number): boolean | undefined {
     const { expect, blocked } = this.target;
+    if (this.#isDeleted) return false;
     if (expect !== 'auto') return expect === 'running';
     return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : isExpectedAt(this.#power, now);
   }
@@ -307,10 +310,17 @@ export class ServerRecord implements ServerReading {
   }
 
   setCollection(status: CollectionStatus, socket: SocketState): void {
+    const wasFound = this.status.blocked !== 'not_found';
     this.status = status;
     this.socketState = socket;
     // Without a session, nothing further explains a stop.
     if (status.condition === 'stopped') this.decideStop(Number.POSITIVE_INFINITY);
+    if (wasFound && this.#isDeleted) this.#context?.deleted?.();
+  }
+
+  /** Does the panel no longer have a server that only its list named? */
+  get #isDeleted(): boolean {
+    return this.target.isDiscovered === true && this.status.blocked === 'not_found';
   }
 
   interrupted(): void {

@@ -81,4 +81,35 @@ describe('discovery', () => {
     expect(await exporter.scrape()).not.toContain('server="lobby"');
     expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
   });
+
+  it('drops a deleted server at the next reading of the list, which comes at once', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const exporter = await observe(panel, ['discover: { interval: 1h, expect: [{ match: {} }] }']);
+    await untilNames(exporter, ['lobby', 'survival']);
+    await exporter.until('gameserver_collection_streaming', { server: 'lobby' }, 1);
+    panel.deleteServer('lobby');
+    await untilNames(exporter, ['survival']);
+  });
+
+  it.each([
+    ['shows serv_ identifiers', { longIdentifiers: true }],
+    ['becomes a Pelican', { panel: 'pelican' }],
+    ['shows serv_ identifiers as Pelican', { panel: 'pelican', longIdentifiers: true }],
+  ] as const)('keeps the series and exclusions of servers when a panel %s', async (_what, change) => {
+    const panel = await panelWith({ servers: SERVERS });
+    const rules = `discover: { interval: 1m, exclude: { id: [${LOBBY.slice(0, 8)}] } }`;
+    const exporter = await observe(panel, [rules]);
+    const survival = { server: 'survival', server_id: SURVIVAL.slice(0, 8) };
+    await exporter.until('gameserver_collection_streaming', survival, 1);
+    panel.set(change);
+    const read = 'gameserver_exporter_discovery_last_success_timestamp_seconds';
+    const before = (await exporter.value(read)) ?? 0;
+    const observed = 'gameserver_observed_seconds_total';
+    const seen = (await exporter.value(observed, survival)) ?? 0;
+    await eventually(async () => expect(await exporter.value(read)).toBeGreaterThan(before + 60));
+    expect(await namesOf(exporter)).toEqual(['survival']);
+    await exporter.until('gameserver_collection_streaming', survival, 1);
+    // A server that was dropped and added again would count from 0.
+    expect(await exporter.value(observed, survival)).toBeGreaterThan(seen);
+  });
 });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
 import type { BlockedReason, Expect, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { collectingLogger } from '../../support/logger.ts';
 import { type SampleValues, sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
@@ -639,6 +640,34 @@ describe('the expectation', () => {
       expect(shown(one).expected_running).toBe(expected);
       expect(shown(create('running', reason)).expected_running).toBe(1);
     }
+  });
+});
+
+describe('a server that its panel no longer has', () => {
+  it.each<[from: string, expect: Expect, isDiscovered: boolean, expected: number, deletions: number]>([
+    ['the server list', 'auto', true, 0, 1],
+    ['the server list', 'running', true, 0, 1],
+    ['the server list', 'any', true, 0, 1],
+    ['the configuration', 'running', false, 1, 0],
+    ['the configuration', 'auto', false, 1, 0],
+  ])('and that is from %s with expect: %s', (_from, expectation, isDiscovered, expected, deletions) => {
+    let deleted = 0;
+    const context = {
+      clock: { now: () => now, schedule: () => () => undefined },
+      log: collectingLogger(),
+      deleted: () => (deleted += 1),
+    };
+    const one = new ServerRecord(
+      target({ expect: expectation, ...(isDiscovered && { isDiscovered }) }),
+      { socket: 60_000, poll: 60_000 },
+      context,
+    );
+    one.interrupted();
+    one.socketSample(sampleOf(running(10, 0)), now);
+    for (let shows = 0; shows < 3; shows += 1)
+      one.setCollection({ condition: 'blocked', blocked: 'not_found' }, 'none');
+    expect(shown(one).expected_running).toBe(expected);
+    expect(deleted).toBe(deletions);
   });
 });
 
