@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/config.ts';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { INVISIBLE, KNOWN_SECRETS } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
 
 // Nothing should log these; if it happens by mistake, they are still redacted.
@@ -69,9 +69,11 @@ function errorText(err: unknown): string {
   return `err="${String(stack ?? message)}"`;
 }
 
-/** Removes every character that could end the line or control the terminal, whatever its origin. */
+const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+\\s*`, 'gv');
+
+/** Removes every character that could end the line or control the terminal, or isn't seen, whatever its origin. */
 function onOneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+\s*/gu, ' ');
+  return text.replaceAll(INVISIBLE_RUNS, ' ');
 }
 
 /** The maximum backlog for a slow reader or a full disk; anything beyond it is dropped. */

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
-import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
+import { INVISIBLE, KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import type { ServerMessage } from '../panel/dialect.ts';
 
 const NOTES = new Map<string, (said: string) => string>([
@@ -37,7 +37,7 @@ export const MAX_LENGTH = 16_384;
 // eslint-disable-next-line no-control-regex -- matches escape sequences
 const COLOR = /(\u001b\[[\d;:]*m)/;
 
-const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const UNPRINTABLE = new RegExp(String.raw`(?![\t\n])${INVISIBLE}`, 'gv');
 
 /**
  * A node's text as lines that can't control a terminal: printable characters and tabs, plus colors (SGR sequences) if `color` is

@@ -51,6 +51,9 @@ const METADATA = addresses(
 
 /** IPv6 addresses that embed an IPv4 address, in hexadecimal digits. */
 const EMBEDDINGS = [
+  /^0{24}(.{8})$/, // IPv4-compatible (RFC 4291, deprecated)
+  /^0{16}ffff0000(.{8})$/, // IPv4-translated (RFC 2765)
+  /^.{16}0[02]005efe(.{8})$/, // ISATAP (RFC 5214)
   /^2002(.{8})/, // 6to4
   /^0064ff9b0{16}(.{8})$/, // NAT64, the well-known prefix (RFC 6052)
   // NAT64 within a site (RFC 8215), for all possible prefix lengths; byte 8 is never part of the address (RFC 6052).

@@ -31,6 +31,7 @@ describe('cleanLines', () => {
     ['C1 CSI', '\u009b2Jx', ['x']],
     ['bidi overrides', 'user\u202egnp.exe\u202c\u2066x\u2069', ['usergnp.exex']],
     ['zero-width and tag characters', 'a\u200bb\ufeffc\u{e0041}d', ['abcd']],
+    ['fillers and blank characters', 'a\u3164b\u115fc\u034fd\u2800e', ['abcde']],
     ['a truncated sequence', `x${ESC}[31`, ['x']],
     ['an escape inside an escape', `${ESC}${ESC}[2Jx`, ['x']],
     ['an escape after a hidden character', `${ESC}\u200b[2Jx`, ['[2Jx']],

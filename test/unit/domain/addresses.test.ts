@@ -47,7 +47,9 @@ describe('local addresses', () => {
     ['192.168.1.1', false],
     ['::1', true],
     ['::', true],
-    ['::2', false],
+    ['::2', true],
+    ['::8.8.8.8', false],
+    ['::ffff:0:8.8.8.8', false],
     ['fe80::1', true],
     ['fe80::1%eth0', true],
     ['febf::1', true],
@@ -65,12 +67,21 @@ describe('local addresses', () => {
     expect(isLocalHost(address)).toBe(local);
   });
 
-  it.each(['64:ff9b::127.0.0.1', '64:ff9b:1:ffff:ff:ffff:7f00:1', '2002:7f00:1::1', '64:ff9b::10.0.0.1'])(
-    'include an IPv4 address embedded in IPv6: %s',
-    (address) => {
-      expect(isLocalHost(address)).toBe(!address.includes('10.0.0.1'));
-    },
-  );
+  it.each([
+    ['64:ff9b::127.0.0.1', true],
+    ['64:ff9b:1:ffff:ff:ffff:7f00:1', true],
+    ['2002:7f00:1::1', true],
+    ['::127.0.0.1', true],
+    ['::7f00:1', true],
+    ['::ffff:0:127.0.0.1', true],
+    ['2001:db8::5efe:127.0.0.1', true],
+    ['2001:db8::200:5efe:169.254.1.1', true],
+    ['64:ff9b::10.0.0.1', false],
+    ['::10.0.0.1', false],
+    ['2001:db8::5efe:10.0.0.1', false],
+  ])('include an IPv4 address embedded in IPv6: %s (%s)', (address, local) => {
+    expect(isLocalHost(address)).toBe(local);
+  });
 });
 
 describe("the addresses of clouds' metadata services", () => {

@@ -222,6 +222,22 @@ describe('a secret of the configuration in a text that is too long to be shown',
   });
 });
 
+describe('a character that is not seen', () => {
+  // Fillers of Hangul, joiners, selectors of Mongolian and others, vowels of Khmer, tags, and the empty Braille pattern.
+  const unseen = [0x3164, 0x115f, 0x1160, 0xffa0, 0x034f, 0x180b, 0x17b4, 0xe0100, 0xe0041, 0x2800, 0x00ad];
+
+  it.each(unseen.map((code) => `U+${code.toString(16)}`))('is not part of a printable text: %s', (name) => {
+    const character = String.fromCodePoint(Number.parseInt(name.slice(2), 16));
+    expect(printable(`${character}admin${character}${character}istrator${character}`)).toBe('admin istrator');
+    expect(printable(character)).toBe('');
+  });
+
+  it('stays if it makes the character before it an emoji', () => {
+    expect(printable('❤\ufe0f 1\ufe0f\u20e3')).toBe('❤\ufe0f 1\ufe0f\u20e3');
+    expect(printable('a\ufe0fb❤\ufe0f\ufe0f')).toBe('a b❤\ufe0f');
+  });
+});
+
 it.each([
   ['key\n', 'key'],
   ['key\r\n', 'key'],

@@ -111,6 +111,8 @@ describe('a rejected address', () => {
     '0.0.0.0',
     '[::1]',
     '[::ffff:127.0.0.1]',
+    '[::127.0.0.1]',
+    '[::ffff:0:127.0.0.1]',
   ])('a local host written as %s', (host) => {
     expect(socketAddressProblem(`wss://${host}:8080/ws`, PUBLIC)).toMatchObject(LOCAL_ADDRESS);
   });
