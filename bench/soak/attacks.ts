@@ -18,6 +18,7 @@ import { markdownTable } from '../report/table.ts';
 import type { VisitorProgram } from '../visitors/visitor.ts';
 import type { HostilePanelProgram } from './hostile-panel.ts';
 import { PasswordFlood } from './password-flood.ts';
+import { PipelineFlood } from './pipeline-flood.ts';
 import { slope } from './slope.ts';
 
 const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
@@ -28,6 +29,7 @@ const LOOPS = 5;
 const CREDENTIALS = { user: 'alice', password: 'a password for visitors' };
 const GUESSERS = 40;
 const GUESSES_PER_SECOND = 100;
+const PIPELINES_PER_SECOND = 8;
 
 /** The minutes after which memory must be flat. */
 const WARM_UP_MINUTES = 5;
@@ -57,6 +59,8 @@ interface Look {
   /** For how long it has run since the start. */
   readonly ranMsSoFar: number;
   readonly rssMb: number;
+  /** The heap in use, with what hasn't been collected. */
+  readonly heapMb: number;
   /** The ages of the good servers' samples at the time of the request, in seconds; infinite for those without one. */
   readonly ages: readonly number[];
   /** The good servers whose last query was answered. */
@@ -96,11 +100,14 @@ export async function attack(minutes: number): Promise<boolean> {
   }).start();
   let looks: readonly Look[] = [];
   try {
-    const flood = new PasswordFlood(Number(new URL(exporter.url).port), GUESSERS, GUESSES_PER_SECOND);
+    const port = Number(new URL(exporter.url).port);
+    const flood = new PasswordFlood(port, GUESSERS, GUESSES_PER_SECOND);
+    const pipelines = new PipelineFlood(port, PIPELINES_PER_SECOND);
     await visitor.ask('view', undefined);
     const loops = visitor.ask('loop', await visitedPaths(exporter));
     looks = await watch(exporter, minutes);
     flood.end();
+    pipelines.end();
     await visitor.ask('end', undefined);
     const attacks = {
       ...(await hostile.ask('counts', undefined)),
@@ -108,6 +115,7 @@ export async function attack(minutes: number): Promise<boolean> {
       ...Object.fromEntries(
         [...flood.statuses].map(([status, count]) => [`wrong passwords with ${status}`, count]),
       ),
+      'connections with 2,000 requests at once that were closed': pipelines.closed,
       'lines of the log': exporter.lines(),
     };
     return report(looks, attacks, minutes);
@@ -229,6 +237,7 @@ async function watch(exporter: Exporter, minutes: number): Promise<readonly Look
       waitedMs: after.waitedMs - before.waitedMs,
       ranMsSoFar: after.ranMs,
       rssMb: rssMb(exporter),
+      heapMb: Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1] ?? NaN) / 1e6,
       ages: [...ages, ...Array.from({ length: GOOD_SERVERS - ages.length }, () => Infinity)],
       queried: [...text.matchAll(/^gameserver_query_up\{panel="bench".* 1$/gm)].length,
     });
@@ -252,6 +261,9 @@ const cpuPercent = (looks: readonly Look[]) => {
   if (first === undefined || last === undefined) return NaN;
   return (100 * (last.ranMsSoFar - first.ranMsSoFar)) / (last.endedAtMs - first.endedAtMs);
 };
+/** About the heap after a collection; looks without a response don't count. */
+const smallestHeap = (looks: readonly Look[]) =>
+  Math.min(...looks.map(({ heapMb }) => (Number.isNaN(heapMb) ? Infinity : heapMb)));
 const percent = (share: number) => `${(share * 100).toFixed(2)} %`;
 
 /** Prints the figures; returns whether all are within their bounds. */
@@ -261,6 +273,12 @@ function report(all: readonly Look[], attacks: Readonly<Record<string, number>>,
   const warm = all.filter(({ minute }) => minute > WARM_UP_MINUTES);
   const perMinute = slope(warm.map(({ minute, rssMb }) => [minute, rssMb]));
   const growth = (perMinute * (minutes - WARM_UP_MINUTES)) / (warm[0]?.rssMb ?? NaN);
+  const minutesOf = [...new Set(warm.map(({ minute }) => minute))];
+  const heaps = minutesOf.map(
+    (minute) => [minute, smallestHeap(warm.filter((look) => look.minute === minute))] as const,
+  );
+  const heapPerMinute = slope(heaps);
+  const heapGrowth = (heapPerMinute * (minutes - WARM_UP_MINUTES)) / (heaps[0]?.[1] ?? NaN);
   const slowest = slowestOf(looks);
   const ages = looks.flatMap((look) => look.ages);
   console.log(
@@ -275,6 +293,7 @@ function report(all: readonly Look[], attacks: Readonly<Record<string, number>>,
     'waiting for one',
     'main thread, % of a core',
     'RSS MB',
+    'smallest heap MB',
   ];
   const rows = [...new Set(all.map(({ minute }) => minute))].map((minute) => {
     const own = all.filter((look) => look.minute === minute);
@@ -288,6 +307,7 @@ function report(all: readonly Look[], attacks: Readonly<Record<string, number>>,
       (worst?.waitedMs ?? NaN).toFixed(0),
       cpuPercent(own).toFixed(0),
       Math.max(...own.map(({ rssMb }) => rssMb)).toFixed(0),
+      smallestHeap(own).toFixed(1),
     ];
   });
   console.log(markdownTable({ header, rows }));
@@ -310,6 +330,10 @@ function report(all: readonly Look[], attacks: Readonly<Record<string, number>>,
     [
       `RSS after minute ${WARM_UP_MINUTES}: ${perMinute.toFixed(2)} MB per minute, ${percent(growth)} until the end; at most ${percent(MAX_GROWTH)} required`,
       growth <= MAX_GROWTH,
+    ],
+    [
+      `smallest heap of each minute after minute ${WARM_UP_MINUTES}: ${heapPerMinute.toFixed(2)} MB per minute, ${percent(heapGrowth)} until the end; at most ${percent(MAX_GROWTH)} required`,
+      heapGrowth <= MAX_GROWTH,
     ],
   ];
   console.log('');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Answerer, bedrockPong, MANY_FIELDS } from '../../test/support/game-answers.ts';
 import { EXPENSIVE_OBJECT, EXPENSIVE_PAGES, LISTINGS, listingPage, PAGES } from './hostile-lists.ts';
@@ -20,7 +21,7 @@ const MAX_UNREAD_BYTES = 4_000_000;
 type Act =
   | { readonly of: 'call'; readonly answer: (response: ServerResponse) => void }
   | { readonly of: 'credentials'; readonly socket: string }
-  | { readonly of: 'node'; readonly flood: (socket: WebSocket, turn: number) => void };
+  | { readonly of: 'node'; readonly flood: (socket: WebSocket, turn: number, below: Duplex) => void };
 
 const frame = (event: string, ...args: readonly string[]) => JSON.stringify({ event, args });
 const stats = (uptime: number) =>
@@ -28,9 +29,18 @@ const stats = (uptime: number) =>
     'stats',
     `{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},"uptime":${uptime},"state":"running","disk_bytes":1}`,
   );
-const burst = (socket: WebSocket, text: (index: number) => string) => {
-  for (let index = 0; index < BURST; index += 1) socket.send(text(index));
+const burst = (socket: WebSocket, text: (index: number) => string, count = BURST) => {
+  for (let index = 0; index < count; index += 1) socket.send(text(index));
 };
+
+/** The header of a text of 128 KiB, and most of it. */
+const UNFINISHED = Buffer.concat([
+  Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 2, 0, 0]),
+  Buffer.alloc(120_000, 'x'),
+]);
+
+/** A ping whose length is in two bytes, and a message after it. */
+const LONG_PING = Buffer.from([0x89, 126, 0, 1, 112, 0x81, 2, 123, 125]);
 
 const EVIL = '\u001b[31m\u001b]0;title\u0007\r\nforged="line"\u202e<script>alert(1)</script>eyJ\u200b';
 const LONG_TEXT = EVIL.repeat(1_000);
@@ -76,6 +86,29 @@ const ACTS: Readonly<Record<string, Act>> = {
     flood: (socket, turn) => {
       if (turn % 10 === 0) socket.send('['.repeat(1_048_000));
     },
+  },
+  'states that alternate': {
+    of: 'node',
+    flood: (socket) =>
+      burst(socket, (index) => frame('status', index % 2 === 0 ? 'running' : 'offline'), 500),
+  },
+  "texts that aren't JSON": {
+    of: 'node',
+    flood: (socket) => burst(socket, (index) => (index % 2 === 0 ? '' : frame('stats', '{oops'))),
+  },
+  'unfinished messages of up to 1 MiB, byte by byte': {
+    of: 'node',
+    flood: (_, turn, below) => void below.write(turn === 1 ? UNFINISHED : 'x'),
+  },
+  'fragments that never end': {
+    of: 'node',
+    flood: (socket) => {
+      for (let index = 0; index < BURST; index += 1) socket.send('x'.repeat(100), { fin: false });
+    },
+  },
+  'pings with a longer form of their length': {
+    of: 'node',
+    flood: (_, _turn, below) => void below.write(LONG_PING),
   },
   pings: {
     of: 'node',
@@ -176,7 +209,7 @@ const serverIn = (path: string) =>
 function acceptSockets(http: ReturnType<typeof createServer>, count: (what: string) => void): void {
   const acceptor = new WebSocketServer({ noServer: true });
   http.on('connection', (connection: Socket) => connection.on('error', () => undefined));
-  http.on('upgrade', (request: IncomingMessage, connection: Socket, head: Buffer) => {
+  http.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
     acceptor.handleUpgrade(request, connection, head, (socket) => {
       const name = nameOf(serverIn(request.url ?? ''));
       const act = ACTS[name];
@@ -187,7 +220,7 @@ function acceptSockets(http: ReturnType<typeof createServer>, count: (what: stri
         // The exporter reads more slowly than this panel writes.
         if (socket.bufferedAmount > MAX_UNREAD_BYTES) return;
         socket.send(stats(turn * 1_000));
-        act.flood(socket, turn);
+        act.flood(socket, turn, connection);
         count(name);
       }, FLOOD_EVERY_MS);
       socket.on('error', () => undefined);
