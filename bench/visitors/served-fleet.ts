@@ -58,7 +58,6 @@ export async function start({ servers, isSampled }: FleetOptions) {
       ready: () => true,
       fleet,
       clock,
-      logger: SILENT,
       version: '0.0.0',
       board: new StatusBoard({ fleet, clock, version: '0.0.0', rateLimited: () => 0 }),
     }),

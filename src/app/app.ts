@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { REVISION, VERSION } from '../build-info.ts';
 import type { Config, LoadResult } from '../config/config.ts';
+import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { FleetReading } from '../domain/reading.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import type { Logger } from '../domain/telemetry.ts';
@@ -17,6 +18,7 @@ import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import type { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/settings.ts';
+import { InternalErrorLog } from './internal-error-log.ts';
 import { isInShard, type Shard, WHOLE } from './shard.ts';
 import { SocketLimit } from './socket-limit.ts';
 import { type ConfigChanges, Supervisor } from './supervisor.ts';
@@ -81,6 +83,8 @@ export function createApp(options: AppOptions): App {
     descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
+  const internalErrors = new InternalErrorLog(log, () => self.internalError());
+  let forgetErrors: () => void = () => undefined;
   const { queryClient, state } = options;
   const names = systemNames(options.lookUp);
   const supervisor = new Supervisor(config, {
@@ -127,7 +131,6 @@ export function createApp(options: AppOptions): App {
     ready: () => loaded,
     fleet: supervisor,
     clock,
-    logger: log,
     version: VERSION,
     board: status,
     reload: options.enableLifecycle === true ? () => reloader.reload() : undefined,
@@ -144,6 +147,7 @@ export function createApp(options: AppOptions): App {
   return {
     fleet: supervisor,
     start: async () => {
+      forgetErrors = INTERNAL_ERRORS.listen(internalErrors.receive);
       self.configLoaded(true, clock.toUnixMs(clock.now()));
       const { url, urls } = await server.start();
       supervisor.start();
@@ -157,6 +161,7 @@ export function createApp(options: AppOptions): App {
       status.stop();
       await Promise.all([server.stop(), supervisor.stop()]);
       await state?.stop();
+      forgetErrors();
     },
   };
 }

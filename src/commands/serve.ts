@@ -5,6 +5,7 @@ import type { Shard } from '../app/shard.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig, loadInThread } from '../config/config.ts';
+import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import { SystemClock } from '../domain/time.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { StateKeeper } from '../storage/state-keeper.ts';
@@ -122,6 +123,8 @@ async function runExporter(
     enableLifecycle: flags['web.enableLifecycle'] === true,
     externalUrl: flags['web.externalUrl'],
   });
+  // Whatever was awaited has ended, and nothing else depends on it.
+  process.on('unhandledRejection', (error) => INTERNAL_ERRORS.report(error));
   await runUntilSignal({
     start: async () => {
       const { urls } = await app.start();

@@ -1,3 +1,5 @@
+import { INTERNAL_ERRORS } from './internal-errors.ts';
+
 /** Cancels a scheduled call; a second call does nothing. */
 export type Cancel = () => void;
 
@@ -47,7 +49,7 @@ export class SystemClock implements Clock {
   schedule(delayMs: number, run: () => void): Cancel {
     const step = Math.ceil((this.now() + delayMs) / SHARED_STEP_MS);
     if (delayMs >= SHARED_FROM_MS) return (this.#shared.get(step) ?? this.#share(step))(run);
-    const timer = setTimeout(run, Math.max(0, delayMs));
+    const timer = setTimeout(contained, Math.max(0, delayMs), run);
     return () => clearTimeout(timer);
   }
 
@@ -55,7 +57,7 @@ export class SystemClock implements Clock {
     const calls = new Set<{ readonly run: () => void }>();
     const end = () => {
       this.#shared.delete(step);
-      for (const { run } of calls) run();
+      for (const { run } of calls) contained(run);
     };
     // A millisecond later, because timers of Node may fire up to one early.
     const delayMs = Math.ceil(step * SHARED_STEP_MS - this.now()) + 1;
@@ -72,6 +74,11 @@ export class SystemClock implements Clock {
     this.#shared.set(step, add);
     return add;
   }
+}
+
+/** An exception in one call must not end the process, or keep others from being made. */
+function contained(run: () => void): void {
+  INTERNAL_ERRORS.contain(run);
 }
 
 /** Calls this once when the signal aborts, at once if it has; the result ends that. */
@@ -135,14 +142,25 @@ export interface Repeat {
   stop(): void;
 }
 
-/** Runs something now and again after each number of milliseconds with which a run resolves, until that is stopped. */
+/** After an exception in a run, the next one begins this much later, in milliseconds. */
+const AFTER_ERROR_MS = 10_000;
+
+/**
+ * Runs something now and again after each number of milliseconds with which a run resolves, until that is stopped. A run that rejects
+ * is reported as an internal error, and begins again.
+ */
 export function repeat(clock: Clock, run: (signal: AbortSignal) => Promise<number>): Repeat {
   const scope = new AbortController();
   /** Undefined during a run. */
   let next: { readonly at: number; readonly cancel: Cancel } | undefined;
   const runOnce = async () => {
     next = undefined;
-    const delayMs = await run(scope.signal);
+    let delayMs = AFTER_ERROR_MS;
+    try {
+      delayMs = await run(scope.signal);
+    } catch (error) {
+      if (!scope.signal.aborted) INTERNAL_ERRORS.report(error);
+    }
     if (!scope.signal.aborted) schedule(delayMs);
   };
   const schedule = (delayMs: number) => {

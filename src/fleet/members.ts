@@ -1,3 +1,4 @@
+import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
@@ -219,7 +220,8 @@ export class Members {
   }
 
   #show(member: Member): void {
-    if (this.#begun.has(member)) member.session.sees(this.surroundings(member.record, true));
+    if (!this.#begun.has(member)) return;
+    INTERNAL_ERRORS.contain(() => member.session.sees(this.surroundings(member.record, true)));
   }
 
   /** Shows what is to the sessions of servers that are refused or can't be monitored. */

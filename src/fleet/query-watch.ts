@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { withRemedy } from '../diagnosis/causes.ts';
+import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { QuerySettings } from '../domain/server.ts';
@@ -112,7 +113,9 @@ export class QueryWatch {
       const queries = { server, settings, policy, terms, scope: new AbortController() };
       this.#watched.set(server, queries);
       // Ends when the server is no longer queried.
-      void this.#repeat(queries).catch(() => undefined);
+      void this.#repeat(queries).catch((error: unknown) => {
+        if (!queries.scope.signal.aborted) INTERNAL_ERRORS.report(error);
+      });
     }
     for (const server of left) this.#leave(server);
   }

@@ -5,9 +5,9 @@ import { accepts } from 'hono/accepts';
 import { etag } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { secureHeaders } from 'hono/secure-headers';
+import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import { CHART_SERIES, type ChartSeries, type FleetReading } from '../domain/reading.ts';
 import { MIB } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
 import { CONTENT_TYPE } from '../metrics/exposition.ts';
 import { giveWay, type Render, type RenderedBody } from '../metrics/rendered-body.ts';
@@ -33,7 +33,6 @@ export interface RouteDependencies {
   readonly ready: () => boolean;
   readonly fleet: FleetReading;
   readonly clock: Clock;
-  readonly logger: Logger;
   readonly version: string;
   /** Reloads the configuration; absent if that isn't enabled over HTTP. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
@@ -47,7 +46,7 @@ export interface RouteDependencies {
 
 /** All routes served over HTTP; none of them changes a server. */
 export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
-  const { scrape, ready, fleet, clock, logger, version, board, reload } = dependencies;
+  const { scrape, ready, fleet, clock, version, board, reload } = dependencies;
   const app = new Hono<RouteEnv>();
   const onMethodNotAllowed = (c: Context, methods: readonly string[]) =>
     c.text(`Method not allowed: use ${methods.join(' or ')}.\n`, 405, { Allow: methods.join(', ') });
@@ -111,7 +110,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   const paths = [...new Set(app.routes.map(({ path }) => path))].filter((path) => !path.includes('*'));
   app.notFound((c) => c.text(`Not found. Available paths: ${paths.join(' ')}\n`, 404));
   app.onError((error, c) => {
-    logger.error({ err: error, cause: 'unexpected', path: c.req.path }, 'request failed');
+    INTERNAL_ERRORS.report(error);
     return c.text('Internal error: see the log.\n', 500);
   });
   return app;

@@ -102,6 +102,10 @@ export class SelfMetrics {
     'log_lines_dropped_total',
     'Log lines dropped because they could not be written: the disk is full, or nothing reads the log.',
   );
+  readonly #internalErrors = this.#counter(
+    'internal_errors_total',
+    "Exceptions of the exporter's own code, each of which ended the work of one server, panel or viewer.",
+  );
   #reload: Reload | undefined;
 
   constructor(options: SelfMetricsOptions) {
@@ -119,6 +123,11 @@ export class SelfMetrics {
   /** The number of this panel's API calls that were rejected with 429 since the start. */
   rateLimited(panel: string): number {
     return this.#panels.get(panel)?.rateLimited ?? 0;
+  }
+
+  /** Counts an exception of the exporter's own code. */
+  internalError(): void {
+    this.#internalErrors.inc();
   }
 
   /** Records that the configuration was loaded, or failed to load, at this Unix time in milliseconds. */

@@ -11,6 +11,7 @@ import {
 } from 'node:tls';
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
+import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
 import { type PanelTls, type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
@@ -163,7 +164,7 @@ export class ConsoleSocket {
     ws.on('open', () => {
       this.#opened = true;
       this.#reader.opened();
-      if (!this.#detached) this.#listener.opened();
+      if (!this.#detached) INTERNAL_ERRORS.contain(() => this.#listener.opened());
     });
     ws.on('message', (data, isBinary) => {
       if (!this.#detached) this.#listener.message(data as Buffer, isBinary);
@@ -175,7 +176,7 @@ export class ConsoleSocket {
       // Otherwise a node that broke the protocol could delay its close indefinitely.
       if (this.#opened) ws.terminate();
     });
-    ws.on('close', (code, reason) => this.#onClose(code, reason));
+    ws.on('close', (code, reason) => INTERNAL_ERRORS.contain(() => this.#onClose(code, reason)));
   }
 
   /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */

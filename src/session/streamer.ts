@@ -1,5 +1,6 @@
 import { cloudflareWords } from '../diagnosis/foreign-responses.ts';
 import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
@@ -107,7 +108,13 @@ export class Streamer implements SocketListener, FrameHandler {
 
   // A socket that was given up is detached, and reports no more frames.
   message(bytes: Buffer, isBinary: boolean, from = 0, to = bytes.length): boolean {
-    return this.#context.sockets.codec.handleFrame(bytes, isBinary, this, from, to);
+    try {
+      return this.#context.sockets.codec.handleFrame(bytes, isBinary, this, from, to);
+    } catch (error) {
+      this.happened({ type: 'closed', epoch: this.#socketEpoch, failure: FAILED });
+      INTERNAL_ERRORS.report(error);
+      return false;
+    }
   }
 
   oversize(): void {
@@ -310,6 +317,12 @@ export class Streamer implements SocketListener, FrameHandler {
     }
   }
 }
+
+/** Why a socket ends after an exception of the exporter's own code. */
+const FAILED: Failure = {
+  reason: 'closed',
+  problem: { cause: 'unexpected', detail: 'the exporter failed to handle a message' },
+};
 
 /** A socket ends with the next text that isn't JSON after this many within a minute: each costs as much as 20 readable ones. */
 const MAX_UNREADABLE = 20;

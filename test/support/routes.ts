@@ -1,5 +1,4 @@
 import type { FleetReading } from '../../src/domain/reading.ts';
-import type { Logger } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { createRoutes, type RouteDependencies } from '../../src/http/routes.ts';
 import { Scraper } from '../../src/metrics/exposition.ts';
@@ -9,7 +8,6 @@ import { StatusBoard } from '../../src/status-page/data/board.ts';
 interface RouteOptions extends Partial<RouteDependencies> {
   readonly fleet: FleetReading;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** All routes of the exporter, for this fleet; the board doesn't watch the fleet until it is started. */

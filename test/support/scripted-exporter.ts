@@ -23,7 +23,7 @@ export async function scriptedExporter(
   const clock = new ManualClock(READ_AT);
   const logger = collectingLogger();
   const fleet: FleetReading = { panels: () => panels, servers: () => servers };
-  const { routes, board } = exporterRoutes({ fleet, clock, logger });
+  const { routes, board } = exporterRoutes({ fleet, clock });
   const http = new HttpServer({
     listen: { host: '127.0.0.1', port: 0 },
     routes,

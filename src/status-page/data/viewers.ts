@@ -1,3 +1,4 @@
+import { INTERNAL_ERRORS } from '../../domain/internal-errors.ts';
 import type { RenderedBody } from '../../metrics/rendered-body.ts';
 
 /** The default maximum of concurrent viewers; above it, a new viewer replaces an existing one. */
@@ -69,7 +70,7 @@ export class Viewers {
   /** Sends an update to all viewers that have the state before it. */
   update(event: RenderedBody): void {
     for (const viewer of this.#viewers) {
-      if (viewer.isWaiting) this.#give(viewer, event);
+      if (viewer.isWaiting) this.#serve(viewer, () => this.#give(viewer, event));
       else viewer.isBehind = true;
     }
   }
@@ -84,7 +85,26 @@ export class Viewers {
 
   async #catchUp(viewer: Viewer): Promise<void> {
     viewer.isBehind = false;
-    this.#give(viewer, await this.#full());
+    try {
+      this.#give(viewer, await this.#full());
+    } catch (error) {
+      this.#fail(viewer, error);
+    }
+  }
+
+  /** An exception ends only this viewer's stream. */
+  #serve(viewer: Viewer, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(viewer, error);
+    }
+  }
+
+  #fail(viewer: Viewer, error: unknown): void {
+    this.#viewers.delete(viewer);
+    viewer.cut();
+    INTERNAL_ERRORS.report(error);
   }
 
   #give(viewer: Viewer, event: RenderedBody): void {

@@ -62,7 +62,6 @@ async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SI
   const { routes } = exporterRoutes({
     fleet,
     clock,
-    logger,
     heldBytes,
     ...(body !== undefined && { scrape }),
   });

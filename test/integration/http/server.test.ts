@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
 import { type Clock, SystemClock } from '../../../src/domain/time.ts';
 import { type ListenAddress } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
@@ -31,7 +32,7 @@ const systemClock = new SystemClock();
 async function serve(changes: Partial<RouteDependencies> = {}, fleet = fleetReading([streamingReading()])) {
   const clock = changes.clock ?? systemClock;
   const logger = collectingLogger();
-  const { routes } = exporterRoutes({ fleet, clock, logger, ...changes });
+  const { routes } = exporterRoutes({ fleet, clock, ...changes });
   const fetched = vi.fn<(typeof routes)['fetch']>((...request) => routes.fetch(...request));
   const server = serverOf({ fetch: fetched }, clock, logger);
   return { server, logger, fetched, ...(await server.start()) };
@@ -102,13 +103,16 @@ describe('/metrics', () => {
     expect(scrape).not.toHaveBeenCalled();
   });
 
-  test('responds with 500 and no details if rendering fails, and logs the error', async () => {
-    const scrape = () => Promise.reject(new Error('inner detail'));
+  test('responds with 500 and no details if rendering fails, and reports the error', async () => {
+    const error = new Error('inner detail');
+    const scrape = () => Promise.reject(error);
+    const reported: unknown[] = [];
+    onTestFinished(INTERNAL_ERRORS.listen((one) => reported.push(one)));
     const at = await serve({ scrape });
     const { status, headers, body } = await ask(at, '/metrics');
     expect([status, body]).toEqual([500, 'Internal error: see the log.\n']);
     expect(headers['content-type']).not.toContain('0.0.4');
-    expect(at.logger.lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
+    expect(reported).toEqual([error]);
   });
 });
 

@@ -3,7 +3,6 @@ import { SystemClock } from '../../../src/domain/time.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { uuidOf } from '../../support/listed.ts';
-import { collectingLogger } from '../../support/logger.ts';
 import { fleetReading, serverReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
@@ -70,7 +69,7 @@ describe('the response', () => {
       serverReading({ target: { id: uuidOf(n), address: `192.0.2.1:${n}` } }),
     );
     const fleet = fleetReading(servers);
-    const { routes } = exporterRoutes({ fleet, clock: new SystemClock(), logger: collectingLogger() });
+    const { routes } = exporterRoutes({ fleet, clock: new SystemClock() });
     let turns = 0;
     let isAnswered = false;
     const count = (): void => {

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
 import {
   bounded,
   formatDuration,
@@ -94,6 +95,26 @@ describe('SystemClock', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it.each([
+    ['a timer of its own', 5],
+    ['a shared one', 15_000],
+  ])('makes each call although another throws, which is reported: %s', (_what, delayMs) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const reported: unknown[] = [];
+    onTestFinished(INTERNAL_ERRORS.listen((error) => reported.push(error)));
+    const clock = new SystemClock();
+    const calls: number[] = [];
+    for (let call = 0; call < 4; call += 1) {
+      clock.schedule(delayMs, () => {
+        calls.push(call);
+        if (call % 2 === 0) throw new Error(`call ${call}`);
+      });
+    }
+    vi.advanceTimersByTime(20_000);
+    expect(calls).toEqual([0, 1, 2, 3]);
+    expect(reported).toEqual([new Error('call 0'), new Error('call 2')]);
   });
 
   it('leaves no timer behind when all that shared it are cancelled', () => {
@@ -253,6 +274,26 @@ describe('what is repeated', () => {
     end.resolve(500);
     await clock.advance(500);
     expect(runs).toEqual([0, 10_500]);
+  });
+
+  it('begins again ten seconds after a run that rejects, which is reported', async () => {
+    const reported: unknown[] = [];
+    onTestFinished(INTERNAL_ERRORS.listen((error) => reported.push(error)));
+    const repeated = repeat(clock, () => {
+      begun();
+      return runs.length < 3 ? Promise.reject(new Error(`run ${runs.length}`)) : Promise.resolve(1_000);
+    });
+    await clock.advance(21_000);
+    expect(runs).toEqual([0, 10_000, 20_000, 21_000]);
+    expect(reported).toEqual([new Error('run 1'), new Error('run 2')]);
+    repeated.stop();
+  });
+
+  it('reports nothing when a run rejects because it is stopped', async () => {
+    const repeated = repeat(clock, (signal) => sleep(clock, 1_000, signal).then(() => 0));
+    repeated.stop();
+    await clock.advance(20_000);
+    expect(clock.pending).toBe(0);
   });
 
   it('is aborted when it is stopped, and does not run again', async () => {

@@ -4,7 +4,6 @@ import { SystemClock } from '../../../src/domain/time.ts';
 import { HeldBodies, isFromAnotherSite, type RouteEnv } from '../../../src/http/routes.ts';
 import { renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
-import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
@@ -40,7 +39,6 @@ describe('while a scrape is rendered', () => {
       const { routes, board } = exporterRoutes({
         fleet: fleetReading([streamingReading()]),
         clock: new ManualClock(),
-        logger: collectingLogger(),
         scrape: (encoding) => renderBody([text.promise], encoding, 'scrape'),
       });
       const scrape = routes.request('/metrics', {}, {});

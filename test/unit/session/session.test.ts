@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
 import type { Problem } from '../../../src/domain/problems.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { PanelSurroundings } from '../../../src/fleet/members.ts';
@@ -177,6 +178,23 @@ describe('a call', () => {
     const startedAt = clock.now() - MINUTE - 10;
     expect(second?.deadline).toBe(startedAt + 37_500 + 30_000);
   });
+});
+
+it('that fails to handle a message reports it, and begins again with another socket', async () => {
+  const reported: unknown[] = [];
+  onTestFinished(INTERNAL_ERRORS.listen((error) => reported.push(error)));
+  await start();
+  const error = new Error('a bug');
+  const failing = vi.spyOn(record, 'stateHint').mockImplementation(() => {
+    throw error;
+  });
+  for (let sent = 0; sent < 5; sent += 1) sockets.at(-1)?.receive('{"event":"status","args":["offline"]}');
+  expect(reported).toEqual([error]);
+  expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
+  expect(session.machine).toMatchObject({ name: 'backingOff', problem: { cause: 'unexpected' } });
+  failing.mockRestore();
+  await clock.advance(10_000);
+  expect(condition()).toBe('streaming');
 });
 
 describe("texts that aren't JSON", () => {

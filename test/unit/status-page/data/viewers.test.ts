@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { INTERNAL_ERRORS } from '../../../../src/domain/internal-errors.ts';
 import type { RenderedBody } from '../../../../src/metrics/rendered-body.ts';
 import { Viewers } from '../../../../src/status-page/data/viewers.ts';
 import { type Deferred, deferred } from '../../../support/deferred.ts';
@@ -36,6 +37,32 @@ function setUp(max?: number) {
 }
 
 describe('viewers', () => {
+  it('lose only their own stream when it fails, which is reported', async () => {
+    const reported: unknown[] = [];
+    onTestFinished(INTERNAL_ERRORS.listen((one) => reported.push(one)));
+    const error = new Error('a bug');
+    const { viewers, send } = setUp();
+    let isFailing = false;
+    const cut = vi.fn<() => void>();
+    const failing = viewers.open({
+      client: 'somebody',
+      cut,
+      hold: () => {
+        if (isFailing) throw error;
+        return () => {};
+      },
+    });
+    const reader = failing.getReader();
+    const other = watch(viewers);
+    await Promise.all([reader.read(), other.next()]);
+    isFailing = true;
+    void reader.read();
+    const next = other.next();
+    send('change');
+    expect(await next).toBe('change');
+    expect([cut.mock.calls.length, viewers.count, reported]).toEqual([1, 1, [error]]);
+  });
+
   it('get the complete state, and then the changes', async () => {
     const { viewers, send } = setUp();
     const one = watch(viewers);

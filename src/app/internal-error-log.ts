@@ -1,0 +1,36 @@
+// Counts exceptions of the exporter's own code, and logs each once.
+import type { Logger } from '../domain/telemetry.ts';
+
+/** How many places are remembered; exceptions at more of them are only counted. */
+const MAX_PLACES = 100;
+
+/** Receives exceptions of the exporter's own code. */
+export class InternalErrorLog {
+  readonly #log: Logger;
+  readonly #count: () => void;
+  /** Where those that were logged were thrown. */
+  readonly #places = new Set<string>();
+
+  constructor(log: Logger, count: () => void) {
+    this.#log = log;
+    this.#count = count;
+  }
+
+  /** Never throws. */
+  readonly receive = (error: unknown): void => {
+    this.#count();
+    const place = placeOf(error);
+    if (this.#places.has(place) || this.#places.size >= MAX_PLACES) return;
+    this.#places.add(place);
+    this.#log.error(
+      { err: error, cause: 'unexpected' },
+      'internal error, which is logged once and counted in gameserver_exporter_internal_errors_total: please report it',
+    );
+  };
+}
+
+/** The calls that led to an exception; its message may contain anything. */
+function placeOf(error: unknown): string {
+  const { message = '', stack = '' } = error instanceof Error ? error : {};
+  return stack === '' ? typeof error : stack.replace(message, '');
+}
