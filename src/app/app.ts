@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { REVISION, VERSION } from '../build-info.ts';
-import type { Config, LoadResult } from '../config/config.ts';
+import { type Config, type LoadResult, secretsIn } from '../config/config.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { FleetReading } from '../domain/reading.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
@@ -99,13 +99,14 @@ export function createApp(options: AppOptions): App {
     names,
     kept: state && ((target) => state.take(target)),
   });
-  let { compatibility } = config;
+  let current = config;
   const reloader = new Reloader({
     log,
     load: options.load,
     apply: async (next) => {
       const changes = await supervisor.apply(next);
-      ({ compatibility } = next);
+      KNOWN_SECRETS.replace(secretsIn(current), secretsIn(next));
+      current = next;
       options.reloaded?.(next);
       return changes;
     },
@@ -115,7 +116,7 @@ export function createApp(options: AppOptions): App {
     fleet: supervisor,
     self,
     clock,
-    compatibility: () => compatibility && COMPATIBILITY_PREFIXES[compatibility],
+    compatibility: () => current.compatibility && COMPATIBILITY_PREFIXES[current.compatibility],
   });
   const rateLimited = (panel: string) => self.rateLimited(panel);
   const status = new StatusBoard({

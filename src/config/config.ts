@@ -168,6 +168,17 @@ export function disclose(data: unknown): string {
   );
 }
 
+/** The texts of all secrets in plain data. */
+export function secretsIn(data: unknown): readonly string[] {
+  const found: string[] = [];
+  JSON.stringify(data, (_, value: unknown) => {
+    if (!(value instanceof Secret)) return value;
+    found.push(value.reveal());
+    return undefined;
+  });
+  return found;
+}
+
 function secretIn(value: unknown): Secret | undefined {
   const isSecret = typeof value === 'object' && value !== null && SECRET in value;
   return isSecret ? new Secret(String(value[SECRET])) : undefined;

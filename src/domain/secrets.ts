@@ -1,3 +1,5 @@
+import { SystemClock } from './time.ts';
+
 /**
  * How the API keys of panels begin (app/Models/ApiKey.php of each; shared/src/models/user_api_key.rs of Calagopus). A client key has the
  * rights of one account; an application key administers the panel, and the client API rejects it.
@@ -107,26 +109,50 @@ const JWT_FORM = String.raw`eyJ(?:(?!eyJ)[\w-])+\.eyJ[\w-]+\.[\w-]*`;
 
 /** The secrets that the program holds, and the redaction of everything that it shows. */
 export class KnownSecrets {
-  /** The secrets of the configuration, each as it is written in a text, in a URL and in JSON. */
-  readonly #written = new Set<string>();
+  readonly #now: () => number;
+  /** Each secret as it is written in a text, in a URL and in JSON. */
+  readonly #written = new Map<string, readonly string[]>();
+  /** Those that were replaced, and when they were last used. */
+  readonly #replaced = new Map<string, number>();
   /** Undefined if it has to be compiled again. */
   #pattern: RegExp | undefined;
 
-  /** Adds a secret permanently; ignores one that is too short. */
+  /** `now` returns monotonic milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Adds a secret until it is replaced; ignores one that is too short. */
   add(secret: string): void {
+    this.#replaced.delete(secret);
     if (secret.length < SHORTEST_SECRET || this.#written.has(secret)) return;
     // A URL can't contain half of a character.
     const encodable = secret.replaceAll(/\p{Cs}/gu, '\ufffd');
     const json = JSON.stringify(secret).slice(1, -1);
-    for (const written of [secret, encodeURI(encodable), encodeURIComponent(encodable), json])
-      this.#written.add(written);
+    this.#written.set(secret, [secret, encodeURI(encodable), encodeURIComponent(encodable), json]);
     this.#pattern = undefined;
+  }
+
+  /** Some secrets were replaced by others: those that are no longer among them are forgotten an hour after their last use. */
+  replace(before: Iterable<string>, after: Iterable<string>): void {
+    const current = new Set(after);
+    for (const secret of before) if (!current.has(secret)) this.#replaced.set(secret, this.#now());
+  }
+
+  /** A call with a replaced secret may have been sent before, and its response may repeat it. */
+  used(secret: string): void {
+    if (this.#replaced.has(secret)) this.#replaced.set(secret, this.#now());
   }
 
   /** The text without secrets of the configuration, JSON Web Tokens and API keys, in upper or lower case. */
   redact(text: string): string {
+    this.#forgetReplaced();
     // Of two secrets that begin alike, the longer one first.
-    const literals = () => [...this.#written].toSorted((a, b) => b.length - a.length).map(escaped);
+    const literals = () =>
+      [...this.#written.values()]
+        .flat()
+        .toSorted((a, b) => b.length - a.length)
+        .map(escaped);
     this.#pattern ??= new RegExp([...literals(), JWT_FORM, API_KEY_FORM].join('|'), 'gi');
     return text.replaceAll(this.#pattern, REDACTED);
   }
@@ -135,7 +161,8 @@ export class KnownSecrets {
   shown(text: string, read: number, length: number, clean: (text: string) => string): string {
     const isWhole = text.length <= read;
     // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.
-    const unshown = isWhole ? 0 : Math.max(0, ...Array.from(this.#written, (secret) => secret.length));
+    const lengths = () => [...this.#written.values()].flat().map((written) => written.length);
+    const unshown = isWhole ? 0 : Math.max(0, ...lengths());
     const redacted = this.redact(clean(text.slice(0, read + unshown)));
     if (isWhole && redacted.length <= length) return redacted;
     const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).slice(0, length - 1);
@@ -143,14 +170,28 @@ export class KnownSecrets {
     return structuredClone(`${cut.replace(/[\ud800-\udbff]$/, '')}…`);
   }
 
+  #forgetReplaced(): void {
+    for (const [secret, usedAt] of this.#replaced) {
+      if (this.#now() - usedAt < REPLACED_MS) continue;
+      this.#replaced.delete(secret);
+      this.#written.delete(secret);
+      this.#pattern = undefined;
+    }
+  }
+
   /** Forgets everything, for tests that share a process. */
   clear(): void {
+    this.#replaced.clear();
     this.#written.clear();
     this.#pattern = undefined;
   }
 }
 
-export const KNOWN_SECRETS = new KnownSecrets();
+/** A replaced secret may be repeated by whoever got it for so long, in milliseconds; then it takes no more time of each line. */
+const REPLACED_MS = 60 * 60_000;
+
+const CLOCK = new SystemClock();
+export const KNOWN_SECRETS = new KnownSecrets(() => CLOCK.now());
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
@@ -169,6 +210,7 @@ export class Secret {
   }
 
   reveal(): string {
+    KNOWN_SECRETS.used(this.#value);
     return this.#value;
   }
 

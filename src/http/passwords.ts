@@ -55,15 +55,19 @@ export class Passwords {
     const known = users.get(username);
     const hash = known ?? this.#hashOfNobody(username, [...users.values()]);
     const key = this.#digest([username, hash, password]).toString('base64');
-    if (this.#right.get(username) === key) return 'right';
+    if (this.#right.get(username) === key) {
+      KNOWN_SECRETS.used(password);
+      return 'right';
+    }
     const cached = this.#cached.get(key);
     if (cached === undefined && !this.#takeCheck(client)) return 'limited';
     const isSame = await (cached ?? this.#checkInTurn(key, { password, hash }));
     if (!isSame || known === undefined) return 'wrong';
     if (cached === undefined) this.#wrong.set(client, Math.max(0, (this.#wrong.get(client) ?? 0) - 1));
     this.#right.set(username, key);
-    // Only now is it known to be a secret; before, it could be anything that a client sent.
+    // Only now is it known to be a secret; before, it could be anything that a client sent. Nothing tells when it is changed.
     KNOWN_SECRETS.add(password);
+    KNOWN_SECRETS.replace([password], []);
     return 'right';
   }
 

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { KNOWN_SECRETS } from '../../domain/secrets.ts';
 import type { Logger } from '../../domain/telemetry.ts';
 import { type Clock, type Repeat, repeat } from '../../domain/time.ts';
 import type { Environment } from '../../yaml/document.ts';
@@ -63,6 +64,7 @@ export class WatchedWebConfig implements WebSettingsSource {
       log.error({ file }, `web configuration reload failed, keeping the previous one: ${this.#problem}`);
     }
     if (!loaded.ok || this.#problem !== undefined || isSame(loaded.settings, this.current)) return;
+    KNOWN_SECRETS.replace(this.current.users.values(), loaded.settings.users.values());
     this.current = loaded.settings;
     log.info({ file }, 'web configuration reloaded');
     for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));

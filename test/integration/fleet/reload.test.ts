@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { KNOWN_SECRETS } from '../../../src/domain/secrets.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ExporterUnderTest } from '../../support/exporter.ts';
@@ -154,6 +155,7 @@ describe('a reload', () => {
     expect(await exporter.reload(yaml)).toMatchObject({ ok: true });
     await streaming('lobby');
     const next = 'ptlc_another0key0that0the0panel0takes0from0now0on';
+    const replace = vi.spyOn(KNOWN_SECRETS, 'replace');
     panel.acceptKey(next);
     panel.revokeKey(panel.apiKey);
     await writeFile(join(exporter.folder, 'key'), next);
@@ -165,6 +167,7 @@ describe('a reload', () => {
     expect(opened('survival')).toBe(1);
     expect(opened('lobby')).toBe(1);
     expect(JSON.stringify(exporter.lines)).not.toContain(next);
+    expect(replace).toHaveBeenCalledExactlyOnceWith([panel.apiKey], [next]);
   });
 
   it('adds and removes panels and their own metrics', async () => {

@@ -18,10 +18,42 @@ const KEY = 'q7Rk2mXw9Tz4/c8Vb1Np6Hs3"d5Fg0Ya%eUo&iWrTyKxMn2ä=';
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl';
 
 function knowing(...secrets: readonly string[]): KnownSecrets {
-  const known = new KnownSecrets();
+  const known = new KnownSecrets(() => 0);
   for (const secret of secrets) known.add(secret);
   return known;
 }
+
+describe('a secret that was replaced', () => {
+  const [OLD, NEW] = ['the key of yesterday', 'the key of today'];
+
+  it('is forgotten an hour after its last use, and the others are not', () => {
+    let now = 0;
+    const known = new KnownSecrets(() => now);
+    const redacted = () => known.redact(`${OLD}, ${NEW}`);
+    for (const secret of [OLD, NEW]) known.add(secret);
+    known.replace([OLD, NEW], [NEW]);
+    now = 30 * 60_000;
+    expect(redacted()).toBe('<secret>, <secret>');
+    for (const secret of [OLD, NEW]) known.used(secret);
+    now = 89 * 60_000;
+    expect(redacted()).toBe('<secret>, <secret>');
+    now = 90 * 60_000;
+    expect(redacted()).toBe(`${OLD}, <secret>`);
+    known.used(OLD);
+    now = 1_000 * 60_000;
+    expect(redacted()).toBe(`${OLD}, <secret>`);
+  });
+
+  it('is known as before if it is used again', () => {
+    let now = 0;
+    const known = new KnownSecrets(() => now);
+    known.add(OLD);
+    known.replace([OLD], []);
+    known.add(OLD);
+    now = 1_000 * 60_000;
+    expect(known.redact(OLD)).toBe('<secret>');
+  });
+});
 
 describe('a known secret', () => {
   it.each(Object.entries(ECHOES))('is redacted %s', (_, echoed) => {
@@ -84,7 +116,7 @@ describe('a secret that is recognized by its form', () => {
     'can be the key of any panel, such as %s…',
     (prefix) => {
       const key = `${prefix}0123456789abcdefghijklmnopqrstuvwxyz`;
-      expect(new KnownSecrets().redact(`key "${key}" rejected`)).toBe('key "<secret>" rejected');
+      expect(knowing().redact(`key "${key}" rejected`)).toBe('key "<secret>" rejected');
     },
   );
 
@@ -94,13 +126,13 @@ describe('a secret that is recognized by its form', () => {
     [`{"token":"${JWT}"}`, '{"token":"<secret>"}'],
     [`wss://${JWT.toLowerCase()}.example.com/`, 'wss://<secret>.example.com/'],
   ])('can be a JSON Web Token: %s', (text, shown) => {
-    expect(new KnownSecrets().redact(text)).toBe(shown);
+    expect(knowing().redact(text)).toBe(shown);
   });
 
   it.each(['hydro_dam pyro_1', 'MonkeyJungle', 'moneyjar.example.com', JWT.split('.', 2).join('.')])(
     'is not confused with %s',
     (text) => {
-      expect(new KnownSecrets().redact(text)).toBe(text);
+      expect(knowing().redact(text)).toBe(text);
     },
   );
 });
