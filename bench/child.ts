@@ -13,6 +13,7 @@ const PROGRAMS: Readonly<
   'connecting-ws': () => import('./connect/bare.ts'),
   'frame-costs': () => import('./console-flood/frame-costs.ts'),
   'exposition-render': () => import('./scrape/exposition-render.ts'),
+  stranger: () => import('./strangers/node.ts'),
   'storm-panel': () => import('./storm/panel.ts'),
   'storm-client': () => import('./storm/client.ts'),
   'game-answerers': () => import('./query/answerers.ts'),

@@ -14,6 +14,7 @@ import { startup } from './startup/benchmark.ts';
 import { stateChange } from './state-change/benchmark.ts';
 import { storm } from './storm/benchmark.ts';
 import { SCENES } from './storm/scenes.ts';
+import { strangers } from './strangers/benchmark.ts';
 import { visitors } from './visitors/benchmark.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
@@ -28,6 +29,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   startup,
   query,
   visitors,
+  strangers,
   storm,
   growth,
 ];
