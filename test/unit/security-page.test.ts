@@ -1,20 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-const PAGE = readFileSync('SECURITY.md', 'utf8');
+const PAGE = readFileSync('docs/threat-model.md', 'utf8');
 
 /** The tests that the page refers to: a file, then the names of the suites and of the test. */
 const named = [...PAGE.matchAll(/`(test\/[^`]+)`/g)].map(([, reference = '']) => reference);
 
-it('SECURITY.md refers to a test for every claim', () => {
+it('the threat model refers to a test for every claim', () => {
   const rows = PAGE.split('\n').filter((line) => /^\| (?!It can't|They can't|---)/.test(line));
   expect(rows).not.toEqual([]);
   expect(rows.filter((row) => !/`test\/[^`]+ › [^`]+` \|$/.test(row))).toEqual([]);
 });
 
 // The linter rejects tests that are skipped or empty, and with `CI=true` one that skips itself is a failure.
-it.each([...new Set(named)])('the test that SECURITY.md refers to exists: %s', (reference) => {
+it.each([...new Set(named)])('the test that the threat model refers to exists: %s', (reference) => {
   const [file = '', ...names] = reference.split(' › ');
   const source = readFileSync(file, 'utf8');
   expect(names.filter((name) => !source.includes(name))).toEqual([]);
+});
+
+it('SECURITY.md has at most 1,000 words', () => {
+  expect(readFileSync('SECURITY.md', 'utf8').split(/\s+/).length).toBeLessThanOrEqual(1_000);
 });
