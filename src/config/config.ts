@@ -14,6 +14,7 @@ import {
   type Tree,
   valueAt,
 } from '../yaml/document.ts';
+import type { ReadFile } from '../yaml/named-files.ts';
 import { type ConfigIssue, checkSettings, type SecretFile, secretFiles } from '../yaml/settings.ts';
 import { configSchema, isClearText } from './schema.ts';
 import { readAddress } from './server-schema.ts';
@@ -29,9 +30,9 @@ export type LoadResult =
   | { readonly ok: true; readonly config: Config; readonly secretFiles: readonly SecretFile[] }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
 
-/** Reads a configuration's text, without the files that it refers to; `file` is its name in the issues. */
-export async function parseConfig(text: string, file: string, env: Environment) {
-  const parsed = await checkSettings(text, env, { file, schema: configSchema, rules: configRules });
+/** Reads a configuration's text; `file` is its name in the issues, and `read` reads the files that it refers to, if any. */
+export async function parseConfig(text: string, file: string, env: Environment, read?: ReadFile) {
+  const parsed = await checkSettings(text, env, { file, schema: configSchema, read, rules: configRules });
   const { document, settings: config, issues } = parsed;
   for (const [index, panel] of config?.panels.entries() ?? []) {
     const written = (key: string) => valueAt(document.tree, ['panels', index, key]);
@@ -115,7 +116,7 @@ function mapsIn(map: Tree, key: string): readonly Readonly<Record<string, Tree>>
  * files with API keys, for a user who has a separate key and may not read them: those keys are then empty.
  */
 export async function loadConfig(file: string, env: Environment, skipKeyFiles = false): Promise<LoadResult> {
-  const { parsed, issues } = await loadSettings(file, (text) => parseConfig(text, file, env), {
+  const { parsed, issues } = await loadSettings(file, (text, read) => parseConfig(text, file, env, read), {
     advice: 'create it with init, copy config.example.yaml there, or name another file with --config',
     skipped: skipKeyFiles ? API_KEY_FILE : undefined,
   });

@@ -42,9 +42,6 @@ export type FileResult =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads a file that a setting names; undefined if it isn't to be read. */
-export type ReadFile = (name: string, kind: FileKind) => Promise<FileResult | undefined>;
-
 /**
  * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but waited for at most 5 s;
  * an endless device is read up to the limit.
@@ -123,19 +120,13 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'not UTF-8 text; save it as UTF-8',
 };
 
-/**
- * How files that settings name are read while a schema is applied; they aren't read outside. An AsyncLocalStorage would make every
- * later callback and promise of Node 20 slower, those of each frame too.
- */
-let readNamed: ReadFile | undefined;
-
-/** Reads a file that a setting names. */
-export const readNamedFile: ReadFile = async (name, kind) => readNamed?.(name, kind);
-
-/** Reads and parses a configuration file, and returns the files that it refers to as well. While it is parsed, those can be read. */
+/** Reads and parses a configuration file, and returns the files that it refers to as well, which `parse` reads. */
 export async function loadSettings<Parsed>(
   file: string,
-  parse: (text: string) => Promise<Parsed>,
+  parse: (
+    text: string,
+    read: (name: string, kind: FileKind) => Promise<FileResult | undefined>,
+  ) => Promise<Parsed>,
   /** What to do if the file doesn't exist, which ends the message, and which files that it refers to aren't read. */
   { advice, skipped }: { readonly advice: string; readonly skipped?: FileKind | undefined },
 ) {
@@ -145,15 +136,12 @@ export async function loadSettings<Parsed>(
     return { issues: [{ file: KNOWN_SECRETS.redact(file), path: '', message }], files: [file] };
   }
   const files = new Set([file]);
-  readNamed = async (name, kind) => {
+  const parsed = await parse(text.content, async (name, kind) => {
     const path = pathFrom(file, name);
     files.add(path);
     return kind === skipped ? undefined : readTextFile(path, kind);
-  };
-  // A schema begins to read all files at once, so no other load comes between.
-  const parsing = parse(text.content);
-  readNamed = undefined;
-  return { parsed: await parsing, files: [...files] };
+  });
+  return { parsed, files: [...files] };
 }
 
 /** A file's path as written in a configuration, which is relative to the configuration's directory. */

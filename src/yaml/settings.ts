@@ -10,12 +10,12 @@ import {
   isTreeMap,
   type KeyPath,
   pathFrom,
-  readNamedFile,
   type SettingProblem,
   type Tree,
   valueAt,
   YamlDocument,
 } from './document.ts';
+import { NamedFile, namesFile, type ReadFile, withNamedFiles } from './named-files.ts';
 
 /** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {
@@ -54,13 +54,15 @@ interface Expected<Settings> {
   readonly schema: z.ZodType<Settings>;
   /** What the document's tree stands for, if not itself. */
   readonly treeOf?: (tree: Tree) => Tree;
+  /** Reads the files that settings name; by default, none is read, and their contents are empty. */
+  readonly read?: ReadFile | undefined;
   /** Problems between settings, of which some may be wrong themselves: what is said of those doesn't count. */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
 }
 
 /** The settings, or everything that is wrong with them, and a function that gives other problems their place in the file. */
 export async function checkSettings<T>(text: string, env: Environment, expected: Expected<T>) {
-  const { file, schema, rules, treeOf = (whole) => whole } = expected;
+  const { file, schema, rules, read = NOT_READ, treeOf = (whole) => whole } = expected;
   const document = new YamlDocument(text, env);
   const tree = document.tree === undefined ? undefined : treeOf(document.tree);
   // Only for files with problems, because it takes time.
@@ -83,7 +85,9 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
       message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
     };
   };
-  const parsed = tree === undefined ? undefined : await schema.safeParseAsync(tree);
+  // The names first, and then the settings with what was read: no setting waits for a file.
+  const complete = tree === undefined ? undefined : await withNamedFiles(schema, tree, read);
+  const parsed = tree === undefined ? undefined : schema.safeParse(complete);
   // Misspelled keys are corrected by this, so that nothing that follows from them is reported.
   const unknown = unknownKeys(parsed?.error, tree, keysAt);
   const others: SettingProblem[] = [];
@@ -231,6 +235,8 @@ export function scalar<T = string>(expected: string, options: ScalarOptions<T> =
     .meta({ type: 'string', ...json, ...(example !== undefined && { examples: [example] }) });
 }
 
+const NOT_READ: ReadFile = () => Promise.resolve(undefined);
+
 interface FileOptions {
   readonly kind: FileKind;
   /** What the file should contain, as the end of "expected …". */
@@ -243,12 +249,13 @@ interface FileOptions {
 
 /** A setting that names a file, and is its content: empty if the file isn't read. */
 export function namedFile({ kind, expected = 'a file path', nameProblem, problem }: FileOptions) {
-  return z
+  const type = z
     .unknown()
-    .transform(async (value, context) => {
-      const name = typeof value === 'string' ? value : '';
+    .transform((value, context) => {
+      // Otherwise, a key would be empty without an error.
+      if (typeof value === 'string' && value !== '') throw new Error('a named file was not read');
+      const { name, file } = value instanceof NamedFile ? value : new NamedFile('', undefined);
       if (name === '') context.addIssue(problemOf(`expected ${expected}`));
-      const file = name === '' ? undefined : await readNamedFile(name, kind);
       const unusable = file && (file.ok ? problem(file.content) : file.problem);
       const wrong =
         (file?.ok ? undefined : nameProblem?.(name)) ?? (unusable && `the file ${quote(name)} ${unusable}`);
@@ -256,6 +263,7 @@ export function namedFile({ kind, expected = 'a file path', nameProblem, problem
       return file?.ok ? file.content : '';
     })
     .meta({ type: 'string' });
+  return namesFile(type, kind);
 }
 
 /** A setting with examples of what the file may contain. */

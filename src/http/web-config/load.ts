@@ -2,6 +2,7 @@ import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/secrets.ts';
 import { type Environment, loadSettings } from '../../yaml/document.ts';
+import type { ReadFile } from '../../yaml/named-files.ts';
 import { type ConfigIssue, checkSettings, type SecretFile, secretFiles } from '../../yaml/settings.ts';
 import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
@@ -25,7 +26,7 @@ export type WebConfigResult = { readonly files: readonly string[] } & (
  */
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
   const advice = 'correct --web.config.file';
-  const loaded = await loadSettings(file, (text) => parseWebConfig(text, file, env), { advice });
+  const loaded = await loadSettings(file, (text, read) => parseWebConfig(text, file, env, read), { advice });
   const { parsed, files } = loaded;
   if (parsed?.settings === undefined)
     return { ok: false, files, issues: parsed?.issues ?? loaded.issues ?? [] };
@@ -44,11 +45,12 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
   return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, document, [path]) };
 }
 
-/** Parses the text of a web configuration, without the files that it refers to; `file` is its name in the issues. */
-export async function parseWebConfig(text: string, file: string, env: Environment) {
+/** Parses the text of a web configuration; `file` is its name in the issues, and `read` reads the files that it refers to, if any. */
+export async function parseWebConfig(text: string, file: string, env: Environment, read?: ReadFile) {
   const { document, settings, issues, toIssue } = await checkSettings(text, env, {
     file,
     schema: webConfigSchema,
+    read,
     treeOf: (tree) => withoutBlanks(tree ?? {}),
     rules: checkWebRules,
   });
