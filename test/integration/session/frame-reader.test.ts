@@ -246,6 +246,20 @@ describe('behind a message after which all may wait', () => {
   });
 });
 
+it.each([
+  ['in two bytes', [0x89, 126, 0, 1, 112]],
+  ['in eight bytes', [0x8a, 127, 0, 0, 0, 0, 0, 0, 0, 1, 112]],
+])(
+  'a ping or pong with its length %s ends the socket, and the text after it is not delivered',
+  async (_what, bytes) => {
+    const node = await connected(false, new SystemClock());
+    await node.write(Buffer.concat([Buffer.from(bytes), frame(TEXT, Buffer.from('after it'))]));
+    await eventually(() => expect(node.isClosed()).toBe(true));
+    expect(node.received).toEqual([]);
+    node.end();
+  },
+);
+
 describe('an unfinished message', () => {
   const header = (bytes: number) => frame(TEXT, Buffer.alloc(bytes)).subarray(0, bytes > 65_535 ? 10 : 4);
 
@@ -337,6 +351,7 @@ async function connected(mayWait: boolean, clock: Clock, isSecure = false, budge
     reader.opened();
     connection?.on('data', () => (piecesForWs += 1));
   });
+  ws.on('error', () => ws.terminate());
   // Those that arrive in pieces.
   ws.on('message', (data) => received.push((data as Buffer).toString('utf8')));
   const [[, socket]] = await Promise.all([accepted, once(ws, 'open')]);
