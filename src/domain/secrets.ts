@@ -224,7 +224,7 @@ export class Secret {
  * ends, halves of characters, those that Unicode lets programs ignore, and the empty Braille pattern. The variation selector that
  * makes a character an emoji stays behind one.
  */
-export const INVISIBLE = String.raw`(?:(?<!\p{Emoji})\ufe0f|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--\ufe0f])`;
+export const INVISIBLE = String.raw`(?:(?<!\p{Extended_Pictographic}|[#*\d](?=\ufe0f\u20e3))\ufe0f|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--\ufe0f])`;
 const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+`, 'gv');
 
 /** The maximum length of external text that is shown, and of what may be, so that the work doesn't depend on the text's length. */

@@ -267,6 +267,7 @@ describe('a character that is not seen', () => {
   it('stays if it makes the character before it an emoji', () => {
     expect(printable('❤\ufe0f 1\ufe0f\u20e3')).toBe('❤\ufe0f 1\ufe0f\u20e3');
     expect(printable('a\ufe0fb❤\ufe0f\ufe0f')).toBe('a b❤\ufe0f');
+    expect(printable('server1\ufe0f2\ufe0f')).toBe('server1 2');
   });
 });
 
