@@ -201,7 +201,8 @@ export class FrameReader {
     if (size <= this.#unfinished.length) return true;
     const room = Math.min(this.#length, Math.max(size, 2 * this.#unfinished.length));
     const used = room > OWN_BYTES ? room : 0;
-    if (!this.#budget.take(used - this.#usedByFrame)) return false;
+    // After a stop, nobody would give it back.
+    if (this.#receiver === undefined || !this.#budget.take(used - this.#usedByFrame)) return false;
     this.#usedByFrame = used;
     const larger = Buffer.allocUnsafe(room);
     this.#unfinished.copy(larger, 0, 0, this.#size);

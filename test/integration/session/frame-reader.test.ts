@@ -282,6 +282,16 @@ describe('an unfinished message', () => {
     for (const one of all) one.end();
   });
 
+  it('of a socket that is being closed occupies nothing', async () => {
+    const budget = new UnfinishedBytes();
+    const node = await connected(false, new SystemClock(), false, budget);
+    node.stop();
+    await node.write(Buffer.concat([header(MAX_MESSAGE_BYTES), Buffer.alloc(100_000)]));
+    node.end();
+    await eventually(() => expect(node.isClosed()).toBe(true));
+    expect([budget.taken, node.received]).toEqual([0, []]);
+  });
+
   it('in fragments counts, too, until it ends or its socket is closed', async () => {
     const budget = new UnfinishedBytes(64 * 1024);
     const clock = new SystemClock();
