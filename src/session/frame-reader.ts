@@ -104,9 +104,11 @@ export class FrameReader {
     return this.#socket;
   }
 
-  /** The handshake is over; if frames came with its end, ws keeps the connection. */
+  /** The handshake is over; frames that came with its end are read now. */
   opened(): void {
-    if (this.#socket?.readableLength === 0) this.#isForWs = false;
+    this.#isForWs = false;
+    const early = this.#socket === undefined ? EMPTY : takeBuffered(this.#socket);
+    this.#read(early, early.length);
   }
 
   /** The receiver gets no further frame, and nothing more of a long one is kept. */
@@ -270,6 +272,17 @@ export class FrameReader {
     this.#socket?.push(Buffer.from(bytes.subarray(at, end)));
     return end;
   }
+}
+
+/** Takes what ws has put back into the socket, before it gets that itself. */
+function takeBuffered(socket: Socket): Buffer {
+  const listeners = socket.listeners('data') as ((bytes: Buffer) => void)[];
+  socket.removeAllListeners('data');
+  const taken: Buffer[] = [];
+  for (let bytes = socket.read() as Buffer | null; bytes !== null; bytes = socket.read() as Buffer | null)
+    taken.push(bytes);
+  for (const listener of listeners) socket.on('data', listener);
+  return Buffer.concat(taken);
 }
 
 /** Does a frame with this first byte continue a message? */

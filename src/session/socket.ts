@@ -163,8 +163,8 @@ export class ConsoleSocket {
     const ws = this.#ws;
     ws.on('open', () => {
       this.#opened = true;
-      this.#reader.opened();
       if (!this.#detached) INTERNAL_ERRORS.contain(() => this.#listener.opened());
+      this.#reader.opened();
     });
     ws.on('message', (data, isBinary) => {
       if (!this.#detached) this.#listener.message(data as Buffer, isBinary);
