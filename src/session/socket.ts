@@ -108,7 +108,9 @@ export class ConsoleSocket {
     this.#codec = options.codec;
     this.#reader = new FrameReader(listener, options.clock, options.unfinished);
     this.#ws = connect(url, options, this.#reader);
-    this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
+    // A buffer is written together with its header, a text in two parts.
+    const write = (frame: string) => this.#ws.send(Buffer.from(frame), { binary: false });
+    this.#outbox = new Outbox(options.clock, write);
     this.#listen();
   }
 
@@ -254,10 +256,8 @@ function connectDirectly(
   sessions: TlsSessions | undefined,
 ): Socket {
   if (sessions === undefined) return reader.connect(node, false);
-  const name = `${node.host}:${node.port}`;
-  const session = sessions.of(name);
-  const socket = reader.connect({ ...node, ...(session !== undefined && { session }) }, true);
-  sessions.watch(socket as TLSSocket, name);
+  const socket = reader.connect(node, true);
+  sessions.use(socket as TLSSocket, `${node.host}:${node.port}`);
   return socket;
 }
 

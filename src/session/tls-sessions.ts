@@ -5,25 +5,29 @@ import type { TLSSocket } from 'node:tls';
 /** More than any panel has. */
 const MAX_NODES = 1_000;
 
+/**
+ * What `tls.connect` does with its option `session`, and the types of Node.js lack. The option would have it decoded twice, which
+ * takes longer than anything else that resuming does (bench/connect).
+ */
+interface Resuming {
+  setSession?(session: Buffer): void;
+}
+
 /** A session of each node of one panel, for as long as its settings for TLS are the same. */
 export class TlsSessions {
   readonly #sessions = new Map<string, Buffer>();
 
-  /** The session to resume, as the option of `tls.connect`; undefined if the node hasn't granted one. */
-  of(node: string): Buffer | undefined {
-    return this.#sessions.get(node);
-  }
-
-  /** Takes note of how the node treats the session on this socket, which was opened with the result of `of`. */
-  watch(socket: TLSSocket, node: string): void {
-    const session = this.of(node);
+  /** Resumes the node's session on this socket, whose handshake hasn't begun, or keeps the one that it will grant. */
+  use(socket: TLSSocket & Resuming, node: string): void {
+    const session = this.#sessions.get(node);
     if (session === undefined) {
       socket.on('session', (granted) => this.#keep(node, granted));
       return;
     }
+    socket.setSession?.(session);
     socket.once('secureConnect', () => {
       // It has expired, or the node lost its key: the next connection keeps another one.
-      if (!socket.isSessionReused() && this.of(node) === session) this.#sessions.delete(node);
+      if (!socket.isSessionReused() && this.#sessions.get(node) === session) this.#sessions.delete(node);
     });
   }
 
