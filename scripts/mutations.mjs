@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
 
-const BLAME = ['src/panel/blame.ts', 'panel/blame'];
+const BLAME = ['src/panel/subjects.ts', 'panel/blame'];
 const SIGNS = ['src/diagnosis/outcome.ts', 'diagnosis/outcome'];
-const START = ['src/panel/start-at.ts', 'panel/start-at'];
-const LIMIT = ['src/panel/rate-limit.ts', 'panel/rate-limit'];
+const START = ['src/panel/scheduler/rules.ts', 'panel/start-at'];
+const LIMIT = ['src/panel/scheduler/rate-limit.ts', 'panel/rate-limit'];
 const RETRY = ['src/session/machine-model.ts', 'session/due'];
 const NEEDS = ['src/fleet/needs.ts', 'fleet/needs'];
 const PLAN = ['src/session/plan.ts', 'session/plan'];

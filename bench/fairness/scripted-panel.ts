@@ -15,7 +15,7 @@ import type {
   Responses,
 } from '../../src/panel/dialect.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
-import type { RateFacts } from '../../src/panel/rate-limit.ts';
+import type { RateFacts } from '../../src/panel/scheduler/rate-limit.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { listed } from '../../test/support/listed.ts';
 import { sampleOf } from '../../test/support/samples.ts';

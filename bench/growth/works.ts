@@ -93,7 +93,12 @@ const EVENTS: readonly Work[] = [
     what: 'a server tries its node’s sockets',
     measure: (servers) =>
       ofStreaming(servers, ({ bench }) =>
-        medianCost(costPerRun(() => bench.gateway.socketTrials.notify(uuidOf(servers - 1)), 20)),
+        medianCost(
+          costPerRun(
+            () => bench.gateway.events.emit('changed', { of: 'trial', server: uuidOf(servers - 1) }),
+            20,
+          ),
+        ),
       ),
   },
   {
@@ -101,13 +106,17 @@ const EVENTS: readonly Work[] = [
     measure: (servers) =>
       ofStreaming(servers, ({ bench }) => {
         const recovery = { cause: 'node_unreachable', node: 'node-1' } as const;
-        return medianCost(costPerRun(() => bench.gateway.recoveries.notify(recovery), 20));
+        return medianCost(
+          costPerRun(() => bench.gateway.events.emit('changed', { of: 'recovery', ...recovery }), 20),
+        );
       }),
   },
   {
     what: 'the rate changes',
     measure: (servers) =>
-      ofStreaming(servers, ({ bench }) => medianCost(costPerRun(() => bench.gateway.changes.notify(), 20))),
+      ofStreaming(servers, ({ bench }) =>
+        medianCost(costPerRun(() => bench.gateway.events.emit('changed', { of: 'rate' }), 20)),
+      ),
   },
   {
     what: 'a node is blamed, and no longer',

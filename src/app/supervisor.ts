@@ -22,7 +22,7 @@ import { perSite } from '../names/per-site.ts';
 import { PanelApi } from '../panel/api.ts';
 import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
 import { Gateway } from '../panel/gateway.ts';
-import { RateLimit } from '../panel/rate-limit.ts';
+import { RateLimit } from '../panel/scheduler/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';

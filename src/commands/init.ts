@@ -15,7 +15,7 @@ import type { ListingType } from '../domain/server.ts';
 import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing.ts';
 import { problemOf } from '../panel/api.ts';
-import { allowedOf } from '../panel/rate-limit.ts';
+import { allowedOf } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { CommandFailure, invocation, shellWord } from './command-line.ts';

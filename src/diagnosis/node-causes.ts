@@ -47,6 +47,11 @@ export const NODE_CAUSES = {
     ],
   }),
   ...causes('node', DOWN, {
+    node_lost_servers: [
+      'servers unknown to their node',
+      "The node's daemon responds, but doesn't know its servers: it has lost the list that it gets from the panel.",
+      "Restart the node's daemon, so that it reloads its servers. If that doesn't help, check that the daemon can reach the panel.",
+    ],
     upgrade_redirected: [
       'socket upgrade redirected',
       'The address leads to a proxy in front of the node, which redirects.',

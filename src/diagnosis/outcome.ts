@@ -67,7 +67,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
  * | the key is refused (address, second factor, application key) | fails | fails | | |
- * | the node's response, or its absence, in the panel's own form; 200 without data | works | works | fails | |
+ * | the node's response, or its absence, in the panel's own form; 200 without data; a server that the node doesn't know | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | may fail | |
  * | no response to `/resources` in time | fails | fails | may fail | |
  * | no connection, no response, a response of something else | fails | fails | | |
@@ -86,7 +86,7 @@ export function signsOf({ endpoint, cause, fromPanel, isProven }: CallEnd): Sign
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
   if (scope === 'key' || (scope === 'node' && !isOfServer)) return FAILS;
   if (cause === 'node_silent') return { ...FAILS, node: 'may fail' };
-  if (scope === 'node') return { ...WORKS, node: 'fails' };
+  if (scope === 'node' || (isOfServer && cause === 'server_not_on_node')) return { ...WORKS, node: 'fails' };
   if (scope === 'server') return isOfServer ? { ...WORKS, console: consoleSign } : FAILS;
   return fromPanel && isOfServer ? { ...FAILS, node: 'may fail' } : FAILS;
 }
@@ -99,10 +99,13 @@ function success(endpoint: ApiEndpoint): Signs {
   };
 }
 
-/** A socket that opened and sends stats needs no problem; what only its own server can cause shows nothing about the node. */
+/** Failures of one server's socket that only its node can cause, if several servers have them: one that lost its list knows none. */
+const OF_NODE: ReadonlySet<CauseCode> = new Set(['no_stats', 'server_not_on_node']);
+
+/** A socket that opened and sends stats needs no problem; what only its own server can cause proves nothing about the node. */
 export function signsOfSocket(cause: CauseCode | undefined): Signs {
   if (cause === undefined) return { ...NOTHING, node: 'works' };
-  return CAUSES[cause].scope === 'node' || cause === 'no_stats' ? { ...NOTHING, node: 'fails' } : NOTHING;
+  return CAUSES[cause].scope === 'node' || OF_NODE.has(cause) ? { ...NOTHING, node: 'fails' } : NOTHING;
 }
 
 /** Is the server refused for a reason of its own, which only a person or a job of the panel can end? */
@@ -127,6 +130,7 @@ export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
  * | to blame | a call's problem | its problem |
  * |---|---|---|
  * | the consoles | any | the account lacks the permission |
+ * | a node | its servers are unknown to it | it has lost them |
  * | a node | the panel's own error | the node's error |
  * | the panel, or a path | 404 | there is no panel at this address |
  * | the panel, or a path | no response, possibly because of the node | no response |
@@ -136,6 +140,7 @@ export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
 export function problemOfBlamed(blamed: Blamed, problem: Problem): Problem {
   const { cause, detail } = problem;
   if (blamed === 'consoles') return { cause: 'key_console_permission', detail };
+  if (blamed === 'node' && cause === 'server_not_on_node') return { cause: 'node_lost_servers', detail };
   if (blamed === 'node') {
     const isOfNode = CAUSES[cause].scope === 'node';
     return isOfNode ? problem : { cause: 'node_error', detail: `for servers of this node only: ${detail}` };

@@ -163,6 +163,11 @@ export const PANEL_CAUSES = {
       "The panel's rate limit, or `requests_per_minute`, allows fewer calls than the servers need.",
       "Raise the panel's rate limit, or `requests_per_minute` if it is lower. Alternatively, move some servers to a second entry of `panels` with another account's key, or run shards with their own keys (`key_per_shard`).",
     ],
+    calls_backlog: [
+      'API calls wait',
+      'More calls wait than the rate limit carries within a minute, for example after an outage: servers get their data one after the other.',
+      "Wait until all are made; the exporter gives half of the calls to console sockets meanwhile. If it keeps happening, raise the panel's rate limit, or `requests_per_minute` if it is lower.",
+    ],
     listing_too_long: [
       'server list too long',
       'The panel lists more servers than `discover.max_servers` allows, or more per page than requested.',

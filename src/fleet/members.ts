@@ -4,8 +4,8 @@ import type { CauseCode } from '../domain/problems.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
-import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/blame.ts';
-import type { PanelGateway } from '../panel/gateway.ts';
+import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
+import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/subjects.ts';
 import { NEVER, type PollIntervals, polledStalenessMs } from '../session/plan.ts';
 import {
   Session,
@@ -90,18 +90,7 @@ export class Members {
       shown,
     };
     this.#walks = new MemberWalks(options.clock, (member) => this.#show(member));
-    gateway.blamed.add((subject) => {
-      const node = nodeOf(subject);
-      this.#walks.walk(node === undefined ? this.#begun : this.#index.onNode(node));
-    });
-    gateway.socketTrials.add((server) => {
-      const member = this.#index.withId(server);
-      if (member !== undefined) this.#show(member);
-    });
-    gateway.recoveries.add(({ cause }) => {
-      this.#showWithoutData();
-      this.#walks.walk(this.#index.withCause(cause));
-    });
+    gateway.events.on('changed', (change) => this.#panelChanged(change));
   }
 
   /** What the session of this server sees. */
@@ -190,6 +179,20 @@ export class Members {
     this.#walks.stop();
     for (const member of this.#begun) this.#end(member);
     await Promise.all(this.#closing);
+  }
+
+  /** What happened to the panel concerns these sessions. */
+  #panelChanged(change: PanelChange): void {
+    if (change.of === 'subject') {
+      const node = nodeOf(change.subject);
+      this.#walks.walk(node === undefined ? this.#begun : this.#index.onNode(node));
+    } else if (change.of === 'trial') {
+      const member = this.#index.withId(change.server);
+      if (member !== undefined) this.#show(member);
+    } else if (change.of === 'recovery') {
+      this.#showWithoutData();
+      this.#walks.walk(this.#index.withCause(change.cause));
+    }
   }
 
   /** The intervals as configured, or as many polls as the rate carries now. */
@@ -308,8 +311,10 @@ export class PanelSurroundings {
   constructor({ clock, gateway }: Pick<MembersOptions, 'clock' | 'gateway'>) {
     this.#clock = clock;
     this.#gateway = gateway;
-    gateway.blamed.add((subject) => this.#judged.set(subject, clock.now()));
-    gateway.recoveries.add(({ cause, node = '' }) => {
+    gateway.events.on('changed', (change) => {
+      if (change.of === 'subject') this.#judged.set(change.subject, clock.now());
+      if (change.of !== 'recovery') return;
+      const { cause, node = '' } = change;
       const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
       this.#recoveredOnNode.set(node, ofNode.set(cause, clock.now()));
       this.#recovered.set(cause, clock.now());

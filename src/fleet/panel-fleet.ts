@@ -92,7 +92,9 @@ export class PanelFleet {
     if (this.#isRunning || this.#isStopped) return;
     this.#isRunning = true;
     this.#followServers();
-    this.#context.gateway.changes.add(() => this.#isRunning && this.#needs.follow());
+    this.#context.gateway.events.on('changed', (change) => {
+      if (this.#isRunning && change.of === 'rate') this.#followNeeds();
+    });
     this.discovery.start();
     // The server list shows which servers share a node, so that they don't all have to fail first.
     if (this.#settings.listing === undefined) this.#members.begin();
@@ -209,7 +211,12 @@ export class PanelFleet {
     this.#queries?.follow(this.records, queryHosts);
     socketLimit.require(this.#needs.reading.requiredSockets, this.#partChanged);
     this.#members.divide(socketLimit.part);
+    this.#followNeeds();
+  }
+
+  #followNeeds(): void {
     this.#needs.follow();
+    this.#context.gateway.needs(this.#needs.reading.requiredCallsPerMinute);
   }
 
   #openQueries(): QueryWatch | undefined {
@@ -222,7 +229,7 @@ export class PanelFleet {
   readonly #partChanged = () => {
     this.#members.divide(this.#context.socketLimit.part);
     this.#members.changed();
-    this.#needs.follow();
+    this.#followNeeds();
   };
 
   #needed(): Needs {

@@ -8,7 +8,8 @@ import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import { type ErrorBody, type PanelRequest, type Requested, type Responses, ShapeError } from './dialect.ts';
 import { decodeErrorBody, refusalCause } from './dialects/pterodactyl/refusals.ts';
 import { PTERODACTYL } from './dialects/pterodactyl.ts';
-import { type RateFacts, rateFacts, retryAfterMs } from './rate-limit.ts';
+import { rateFacts, retryAfterMs } from './rate-headers.ts';
+import type { RateFacts } from './scheduler/rate-limit.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
 
 /** A decoded response, and what its headers show about the rate limit. */

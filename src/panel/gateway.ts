@@ -1,19 +1,11 @@
+/** One panel as sessions use it: calls that wait until nothing holds them, and what their outcomes prove. */
+import { EventEmitter } from 'node:events';
 import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { bounded } from '../domain/time.ts';
 import { PanelApi, type PanelApiOptions, PanelError, problemOf, problemOfAddress } from './api.ts';
-import {
-  type Channel,
-  NO_SERVER,
-  PATHS,
-  type Path,
-  pathOf,
-  pollsOf,
-  type Subject,
-  socketsOf,
-} from './blame.ts';
 import type {
   BackupsPage,
   Credentials,
@@ -24,11 +16,31 @@ import type {
   Schedule,
   ServerAddress,
 } from './dialect.ts';
-import { Lane } from './lane.ts';
+import {
+  type Enqueue,
+  Health,
+  type HealthChange,
+  mayConnect,
+  type PanelUse,
+  type SocketTrial,
+} from './health/health.ts';
+import { holdOf } from './health/holds.ts';
 import { PanelLog } from './panel-log.ts';
-import { isOfConsole, Listeners, type PinnedRate, type RateFacts, RateLimit } from './rate-limit.ts';
-import type { Call } from './start-at.ts';
-import { type PanelUse, type Recovery, type SocketTrial, Troubles } from './troubles.ts';
+import { pauseProblem } from './pause-problem.ts';
+import type { Call } from './scheduler/call.ts';
+import { isOfConsole, type PinnedRate, type RateFacts, RateLimit } from './scheduler/rate-limit.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import {
+  type Channel,
+  NO_SERVER,
+  nodeOf,
+  PATHS,
+  type Path,
+  pathOf,
+  pollsOf,
+  type Subject,
+  socketsOf,
+} from './subjects.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly log: Logger;
@@ -47,6 +59,12 @@ export type Ask = Pick<Call, 'deadline' | 'isRetry' | 'isRefresh'>;
 /** What fleets, sessions and commands use of a gateway. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
 
+/** What changed for those who use a panel. */
+export type PanelChange =
+  | HealthChange
+  /** More or fewer calls may be made, or a first call has proved that the panel works. */
+  | { readonly of: 'rate' };
+
 /** An attempt to stream a server, as it ended. */
 export interface SocketAttempt {
   readonly startedAt: number;
@@ -59,29 +77,22 @@ export interface SocketAttempt {
 /** A canary of a panel that hangs ends after this long. */
 const CANARY_MS = 10_000;
 
-/**
- * One panel as sessions use it: a call waits until nothing holds it, and its outcome shows who is in trouble. Calls reject with a
- * `PanelError`, or at once with the signal's reason when that aborts.
- */
+/** More calls wait than the rate carries, for at least this long, before that is a problem: a cold start isn't one. */
+const BACKLOG_MS = 90_000;
+
+/** Calls reject with a `PanelError`, or at once with the signal's reason when that aborts. */
 export class Gateway {
-  /** Something is blamed, or no longer, or for another problem. */
-  readonly blamed = new Listeners<[Subject]>();
-  /** A server is to try its node's sockets. */
-  readonly socketTrials = new Listeners<[server: string]>();
-  /** A server that failed works. */
-  readonly recoveries = new Listeners<[Recovery]>();
-  /** The health, the problems or the rate may have changed. */
-  readonly changes = new Listeners();
+  /** Emits each change, after it has happened. */
+  readonly events = new EventEmitter<{ changed: [PanelChange] }>();
   readonly #options: PanelGatewayOptions;
   readonly #api: PanelCalls;
-  readonly #limit: RateLimit;
-  readonly #lane: Lane;
-  readonly #troubles: Troubles;
+  readonly #scheduler: Scheduler;
+  readonly #health: Health;
   readonly #log: PanelLog;
-  readonly #unsubscribe: () => void;
+  #limit: RateLimit;
   /** Where the panel says that a node's sockets are. */
   readonly #addresses = new Map<string, string>();
-  /** Counts the beginnings: the outcome of a call with an earlier key, or on an earlier way, shows nothing about the current one. */
+  /** Incremented when the key or the connection changes: results of older calls are ignored. */
   #beginnings = 0;
 
   /** Calls go over HTTP unless `api` is given. */
@@ -90,38 +101,38 @@ export class Gateway {
     this.#options = options;
     this.#api = api;
     this.#limit = limit;
-    this.#unsubscribe = limit.onChange(() => this.changes.notify());
+    limit.events.on('changed', this.#rateChanged);
     this.#log = new PanelLog(options);
-    this.#lane = new Lane({
+    this.#scheduler = new Scheduler({
       clock,
       panel,
       limit,
-      troubles: () => this.#troubles,
+      holds: (call) => holdOf(call, this.#health),
+      isBlamed: (subject) => this.#health.isBlamed(subject),
+      isRejected: (error) => error instanceof PanelError && error.status === 401,
     });
-    this.#troubles = new Troubles({
+    this.#health = new Health({
       clock,
       random,
-      lane: this.#lane,
-      call: (path, id, tries, signal) => this.#try(path, id, tries, signal),
-      onSocketTrial: (server) => this.socketTrials.notify(server),
-      onChange: (subject) => this.#troubleChanged(subject),
+      enqueue: this.#enqueue,
+      changed: (change) => this.#healthChanged(change),
     });
   }
 
   /** Does the panel's API respond and accept the API key? */
   get health(): 'unknown' | 'up' | 'down' {
     if (this.problem !== undefined) return 'down';
-    return this.#troubles.isKnown ? 'up' : 'unknown';
+    return this.#health.isKnown ? 'up' : 'unknown';
   }
 
   /** Is something suspected, and neither blamed nor cleared yet? */
   get isJudging(): boolean {
-    return [...this.#troubles.state.troubles.values()].some(({ blamedAt }) => blamedAt === undefined);
+    return this.#health.isJudging;
   }
 
   /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
   get problem(): Problem | undefined {
-    return this.#troubles.problemOf('panel');
+    return this.#health.problemOf('panel');
   }
 
   /** The panel's problem; while it works, those of its consoles, paths and rate limit. */
@@ -131,8 +142,10 @@ export class Gateway {
       const problem = this.#problemOf(pathOf(path));
       return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
     });
-    const ofRate = this.#log.pauseProblem(this.#limit.allowance);
-    return [this.#problemOf('consoles'), ...ofPaths, ofRate].filter((problem) => problem !== undefined);
+    const ofRate = pauseProblem(this.#limit, this.#options.clock);
+    return [this.#problemOf('consoles'), ...ofPaths, ofRate, this.#backlogProblem].filter(
+      (problem) => problem !== undefined,
+    );
   }
 
   /** At most two a minute are made for each server. */
@@ -161,13 +174,20 @@ export class Gateway {
 
   /** May the server's socket be opened: do its node's sockets work as far as is known, or does this server try them? */
   mayConnect(server: string, node: string | undefined): boolean {
-    const trouble = node === undefined ? undefined : this.#troubles.state.troubles.get(socketsOf(node));
-    return trouble?.blamedAt === undefined || trouble.trial?.server === server;
+    return mayConnect(this.#health, server, node);
   }
 
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */
   socketTrial(server: string): SocketTrial | undefined {
-    return this.#troubles.attempts.get(server);
+    const trial = this.#health.socketTrial(server);
+    // A call for a token must not delay the trials of other nodes, of which most take none.
+    return trial?.isFresh === true && !this.#scheduler.hasTrialRoom ? { ...trial, isFresh: false } : trial;
+  }
+
+  /** Whether the server's waiting calls are retries has changed, or its node may have. */
+  reclassify(server: string): void {
+    this.#health.nodeMayHaveChanged(server);
+    this.#scheduler.moved(server);
   }
 
   /** Does the panel still give this address for the node's sockets, as far as is known? */
@@ -178,56 +198,66 @@ export class Gateway {
 
   /** An attempt to stream the server ended, or its socket, which streamed. */
   socketEnded(server: string, { startedAt, url, end }: SocketAttempt): void {
-    const cell = this.#troubles.cells.sockets.get(server);
-    const isOutdated = url !== undefined && !this.isCurrent(cell?.asked.node, url);
+    const node = this.#health.asked('sockets', server)?.node;
+    const isOutdated = url !== undefined && !this.isCurrent(node, url);
     const problem = typeof end === 'object' && !isOutdated ? end : undefined;
     const signs = end === undefined || problem !== undefined ? signsOfSocket(problem?.cause) : NOTHING;
-    const isShown = signs.node !== undefined || cell?.last?.streams === true;
+    const isProof = signs.node !== undefined || this.#health.last('sockets', server)?.streams === true;
     const outcome = { startedAt, problem, signs, streams: end === undefined };
-    this.#troubles.socketEnded(server, isShown ? outcome : undefined);
+    this.#scheduler.connectEnded(server, end === undefined ? node : undefined);
+    this.#health.socketEnded(server, isProof ? outcome : undefined);
   }
 
   /** Why no socket of this node is opened for now: a problem of the panel, the path, the account or the node. */
   socketHold(node: string | undefined): Problem | undefined {
     const ofNode = node === undefined ? [] : [socketsOf(node)];
     return (
-      this.#troubles.problemOf('panel', pathOf('websocket'), 'consoles', ...ofNode) ??
-      this.#log.pauseProblem(this.#limit.allowance, 'websocket')
+      this.#health.problemOf('panel', pathOf('websocket'), 'consoles', ...ofNode) ??
+      pauseProblem(this.#limit, this.#options.clock, 'websocket')
     );
   }
 
   /** Why servers of this node aren't polled for now. */
   pollHold(node: string | undefined): Problem | undefined {
     const ofNode = node === undefined ? [] : [pollsOf(node)];
-    return this.#troubles.problemOf('panel', pathOf('resources'), ...ofNode);
+    return this.#health.problemOf('panel', pathOf('resources'), ...ofNode);
   }
 
   /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
   nodeProblem(node: string): Problem | undefined {
-    return this.#troubles.problemOf(socketsOf(node), pollsOf(node));
+    return this.#health.problemOf(socketsOf(node), pollsOf(node));
   }
 
   budget(): BudgetReading {
-    const { limitPerMinute, knownLimitPerMinute, isPinned, allowance } = this.#limit;
-    const usedLastMinute = allowance.starts.length;
-    const paused = this.#log.pauseProblem(allowance) !== undefined;
-    const queueLength = this.#lane.waiting;
+    const { limitPerMinute, knownLimitPerMinute, isPinned, usedLastMinute } = this.#limit;
+    const paused = pauseProblem(this.#limit, this.#options.clock) !== undefined;
+    const queueLength = this.#scheduler.waiting;
     return { limitPerMinute, knownLimitPerMinute, usedLastMinute, queueLength, paused, isPinned };
+  }
+
+  /** The servers need so many calls a minute: deadlines alone are fair if that is more than is allowed. */
+  needs(callsPerMinute: number): void {
+    this.#scheduler.isOverbooked = callsPerMinute > this.#limit.limitPerMinute;
   }
 
   /** Whatever is known of servers and nodes that are no longer asked is forgotten. */
   setUse(use: PanelUse): void {
-    this.#troubles.setUse(use);
-    const servers = [...use.asked.websocket.values(), ...use.asked.resources.values()];
-    const nodes = new Set(servers.map(({ node }) => node));
-    for (const known of [this.#troubles.respondedAt, this.#addresses])
-      for (const node of known.keys()) if (!nodes.has(node)) known.delete(node);
+    this.#health.setUse(use);
+    const nodes = new Set<string | undefined>();
+    for (const servers of [use.asked.websocket, use.asked.resources])
+      for (const { node } of servers.values()) nodes.add(node);
+    this.#scheduler.keepNodes(nodes);
+    for (const node of this.#addresses.keys()) if (!nodes.has(node)) this.#addresses.delete(node);
   }
 
-  /** The API key changed: what the panel refused with the old one is forgotten. */
-  keyChanged(): void {
-    this.#lane.forgetRejected();
+  /** The API key changed: what the panel refused with the old one is forgotten, and the limit is that of the key's account. */
+  keyChanged(limit: RateLimit = this.#limit): void {
+    this.#limit.events.off('changed', this.#rateChanged);
+    this.#limit = limit;
+    limit.events.on('changed', this.#rateChanged);
+    this.#scheduler.keyChanged(limit);
     this.#beginAgain(PATHS);
+    this.#rateChanged();
   }
 
   /** The panel and its nodes are reached in another way: everything held against them is forgotten. */
@@ -238,57 +268,67 @@ export class Gateway {
   /** Rejects every call, whether waiting or running, and closes the connections. */
   async close(): Promise<void> {
     this.#beginnings += 1;
-    this.#unsubscribe();
-    this.#troubles.stop();
-    this.#lane.stop();
+    this.#limit.events.off('changed', this.#rateChanged);
+    this.#health.stop();
+    this.#scheduler.stop();
     this.#log.stop();
     await this.#api.close();
   }
 
   /** Servers can be monitored without an optional server list, and discovery reports that it failed. */
   #problemOf(subject: Subject): Problem | undefined {
-    const isSilent = subject === pathOf('listing') && this.#troubles.listing !== 'required';
-    return isSilent ? undefined : this.#troubles.problemOf(subject);
+    const isSilent = subject === pathOf('listing') && this.#health.listing !== 'required';
+    return isSilent ? undefined : this.#health.problemOf(subject);
   }
 
   /** Makes the call when it may, and again after each pause that the panel demands. */
   async #run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
-    const { attempts, state } = this.#troubles;
     // The first call is a canary: it checks address and key, and teaches the limit.
-    if (!this.#troubles.isKnown && !state.troubles.has('panel')) this.#troubles.check();
-    // A session that was chosen to connect tries its node with its own call, which goes before all deadlines.
-    const tries = () => (path === 'websocket' ? attempts.get(what.id ?? '')?.subject : undefined);
+    if (!this.#health.isKnown && this.#health.trouble('panel') === undefined) this.#health.check();
+    // A session that was chosen to connect tries its node with its own call.
+    const tries = () => (path === 'websocket' ? this.#health.socketTrial(what.id ?? '')?.subject : undefined);
     for (;;) {
-      const deadline = tries() === undefined ? ask.deadline : Number.NEGATIVE_INFINITY;
       try {
-        return await this.#start(path, what, { ...ask, deadline, tries }, signal);
+        return await this.#start(path, what, { ...ask, tries }, signal);
       } catch (error) {
         const isPaused =
           error instanceof PanelError && error.status === 429 && !isOfConsole(path, error.limitPerMinute);
         // By now, other calls may have shown that the address is right.
-        if (!isPaused) throw this.#troubles.isKnown ? error : problemOfAddress(error);
+        if (!isPaused) throw this.#health.isKnown ? error : problemOfAddress(error);
       }
     }
   }
 
-  /** A call that no session asked for, to try something; resolves with its error. */
-  #try(path: Path, id: string, tries: Subject, signal: AbortSignal): Promise<unknown> {
-    const cell = () => this.#troubles.cells[path].get(id);
-    const isRetry = () => cell()?.last?.problem !== undefined;
+  /** Makes a call that no session asked for. */
+  readonly #enqueue: Enqueue = ({ path, servers, tries, needsRoom }, signal) => {
+    const server = this.#chosen(path, servers, needsRoom);
+    if (server === undefined) return undefined;
+    const isRetry = () => this.#health.last(path, server)?.problem !== undefined;
     const ask = { deadline: Number.NEGATIVE_INFINITY, tries: () => tries, isRetry };
-    const what = { id, daemon: cell()?.asked.target?.daemon };
-    return this.#start(path, what, ask, signal).then(
+    const what = { id: server, daemon: this.#health.asked(path, server)?.target?.daemon };
+    const end = this.#start(path, what, ask, signal).then(
       () => undefined,
       (error: unknown) => error,
     );
+    return { server, end };
+  };
+
+  /** The first of the servers that may be asked now, as far as its own limit is concerned. */
+  #chosen(path: Path, servers: Iterable<string>, needsRoom: boolean): string | undefined {
+    let first: string | undefined;
+    for (const server of servers) {
+      if (path !== 'websocket' || this.#scheduler.hasTokenRoom(server)) return server;
+      first ??= server;
+    }
+    return needsRoom ? undefined : first;
   }
 
   /** Makes one call as soon as nothing holds it. */
   #start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
     const { id: server = NO_SERVER } = what;
-    const node = () => this.#troubles.cells[path].get(server)?.asked.node;
+    const node = () => this.#health.asked(path, server)?.node;
     const call = { path, server, node, ...ask };
-    return this.#lane.run(call, signal, (scope) => this.#make(call, what, scope));
+    return this.#scheduler.run(call, signal, (scope) => this.#make(call, what, scope));
   }
 
   async #make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
@@ -298,11 +338,7 @@ export class Gateway {
     const startedAt = clock.now();
     const beginning = this.#beginnings;
     const ended = (problem: Problem | undefined, fromPanel: boolean) => {
-      if (beginning !== this.#beginnings) return;
-      const { isKnown } = this.#troubles;
-      const recovery = this.#troubles.callEnded(call, startedAt, problem, fromPanel);
-      if (recovery !== undefined) this.recoveries.notify(recovery);
-      if (!isKnown && this.#troubles.isKnown) this.changes.notify();
+      if (beginning === this.#beginnings) this.#callEnded(call, startedAt, problem, fromPanel);
     };
     const words = `no response to a ${call.path} call within ${CANARY_MS / 1_000} s`;
     const late = () => new PanelError({ cause: 'timeout', detail: words });
@@ -323,7 +359,23 @@ export class Gateway {
     }
   }
 
-  /** Learns from a response, of which one with 429 demands a pause, and others show that it is over. */
+  #callEnded(
+    { path, server, node }: Call,
+    startedAt: number,
+    problem: Problem | undefined,
+    fromPanel: boolean,
+  ): void {
+    const { isKnown } = this.#health;
+    const nodeName = node();
+    if (path === 'resources' && nodeName !== undefined)
+      this.#scheduler.polled(nodeName, startedAt, fromPanel);
+    this.#health.callEnded({ path, server, startedAt, problem, fromPanel });
+    if (isKnown || !this.#health.isKnown) return;
+    this.#scheduler.panelKnown();
+    this.#rateChanged();
+  }
+
+  /** Learns from a response, of which one with 429 demands a pause, and others prove that it is over. */
   #noteRate({ path, server }: Call, facts: RateFacts, failure?: PanelError): void {
     const limit = this.#limit;
     const throttled = failure?.status === 429 ? failure : undefined;
@@ -332,34 +384,54 @@ export class Gateway {
     const pause = throttled && limit.throttled(path, server, throttled, throttled.problem.retryAfterMs);
     if (pause !== undefined) this.#log.paused(pause);
     const isOver = throttled === undefined && limit.answered(path, server).includes(path);
-    if (isOver || pause?.scope === path) this.blamed.notify(pathOf(path));
+    if (isOver || pause?.scope === path) this.#emit({ of: 'subject', subject: pathOf(path) });
   }
 
-  #troubleChanged(subject: Subject): void {
-    this.blamed.notify(subject);
-    if (this.health !== 'unknown') this.#log.follow((topic) => this.#problemOf(topic));
-    this.changes.notify();
+  #healthChanged(change: HealthChange): void {
+    if (change.of === 'subject') {
+      const { subject } = change;
+      const node = nodeOf(subject);
+      if (node !== undefined && subject === socketsOf(node) && this.#health.isBlamed(subject))
+        this.#scheduler.doubt(node);
+      this.#scheduler.holdChanged(subject, node);
+      if (node === undefined && this.health !== 'unknown')
+        this.#log.follow((topic) => this.#problemOf(topic));
+    } else if (change.of === 'trial') this.#scheduler.moved(change.server);
+    this.#emit(change);
+  }
+
+  readonly #rateChanged = (): void => this.#emit({ of: 'rate' });
+
+  #emit(change: PanelChange): void {
+    this.events.emit('changed', change);
+  }
+
+  /** Undefined unless more calls have waited for a while than the rate carries. */
+  get #backlogProblem(): Problem | undefined {
+    const backlog = this.#scheduler.backlog;
+    const { clock } = this.#options;
+    if (backlog === undefined || clock.now() - backlog.since < BACKLOG_MS) return undefined;
+    const { limitPerMinute } = this.#limit;
+    const minutes = Math.ceil(backlog.calls / limitPerMinute);
+    const detail = `${backlog.calls} calls wait, and ${Number(limitPerMinute.toFixed(1))} a minute are allowed: all are made in about ${minutes} min`;
+    return { cause: 'calls_backlog', detail };
   }
 
   #beginAgain(channels: readonly Channel[]): void {
     this.#beginnings += 1;
-    const hasBegun = this.health !== 'unknown' || this.#troubles.state.troubles.has('panel');
-    this.#troubles.forget((channel) => channels.includes(channel));
-    if (hasBegun) this.#troubles.check();
+    const hasBegun = this.health !== 'unknown' || this.#health.trouble('panel') !== undefined;
+    this.#health.forget((channel) => channels.includes(channel));
+    if (hasBegun) this.#health.check();
   }
 
   /** Other addresses of the node are outdated, and show nothing about it. */
   #noteAddress(server: string, socketUrl: string): void {
-    const { node } = this.#troubles.cells.websocket.get(server)?.asked ?? {};
+    const node = this.#health.asked('websocket', server)?.node;
     if (node === undefined || !URL.canParse(socketUrl)) return;
     const address = addressOf(socketUrl);
     const before = this.#addresses.get(node);
     this.#addresses.set(node, address);
-    if (before === undefined || before === address) return;
-    this.#troubles.forgetOutcomes(
-      'sockets',
-      ({ asked, last }) => asked.node === node && last?.problem !== undefined,
-    );
+    if (before !== undefined && before !== address) this.#health.forgetSockets(node);
   }
 }
 

@@ -1,10 +1,11 @@
+/** The log lines about a panel: when a problem of its own, of its consoles or of a path begins and ends, and its rate limit. */
 import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { PanelApiOptions } from './api.ts';
-import { PATHS, type Path, pathOf, type Subject } from './blame.ts';
-import type { Allowance, Pause, PauseScope, RateLimit } from './rate-limit.ts';
+import type { Pause, RateLimit } from './scheduler/rate-limit.ts';
+import { PATHS, pathOf, type Subject } from './subjects.ts';
 
 export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel' | 'baseUrl'> {
   readonly log: Logger;
@@ -16,7 +17,6 @@ const TOPICS: readonly Subject[] = ['panel', 'consoles', ...PATHS.map(pathOf)];
 /** A problem that comes and goes is logged this often. */
 const REPEATED_EVERY_MS = 60_000;
 
-/** The log lines about a panel: when a problem of its own, of its consoles or of a path begins and ends, and its rate limit. */
 export class PanelLog {
   readonly #options: PanelLogOptions;
   readonly #url: string;
@@ -76,17 +76,6 @@ export class PanelLog {
       { panel, cause: 'rate_limited', seconds },
       `panel ${panel}: rate limit exceeded (429): ${words}`,
     );
-  }
-
-  /** The pause of all calls or of one path, as a problem of a panel that works. */
-  pauseProblem({ pauses }: Allowance, path?: Path): Problem | undefined {
-    const scopes: readonly PauseScope[] = path === undefined ? ['account', ...PATHS] : [path];
-    const pause = scopes.map((scope) => pauses.get(scope)).find((one) => one !== undefined);
-    if (pause === undefined) return undefined;
-    const { scope, until } = pause;
-    const time = new Date(this.#options.clock.toUnixMs(until)).toISOString().slice(11, 19);
-    const calls = scope === 'account' ? 'calls' : `calls for ${scope}`;
-    return { cause: 'rate_limited', detail: `rate limit exceeded (429): no ${calls} until ${time} UTC` };
   }
 
   stop(): void {

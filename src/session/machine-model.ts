@@ -3,8 +3,8 @@ import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { SocketState } from '../domain/reading.ts';
 import type { BlockedReason, ServerTarget } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import { TRIAL_GAPS_MS } from '../panel/blame.ts';
 import type { ClientMessage } from '../panel/dialect.ts';
+import { TRIAL_GAPS_MS } from '../panel/health/trouble.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
 export interface Token {
@@ -103,6 +103,8 @@ export interface Live extends Accepted {
   readonly dueAt: number;
   /** Consecutive failed refreshes, and when the last one failed; absent if none failed. */
   readonly failedRefreshes?: { readonly count: number; readonly at: number };
+  /** The node rejects the current token, and withholds events until it accepts another. */
+  readonly isWithheld?: true;
   /** The node rejected a renewed token once; another is fetched shortly. */
   readonly renewalRejected?: true;
 }

@@ -282,14 +282,15 @@ function onJwtError(
   if (!event.fixable) return fail(state, undefined, event.failure(), context);
   if (state.name === 'refreshing') {
     // While a token is under way, each event that the daemon withholds produces another error.
-    if (state.next === undefined || event.answersToken !== true) return state;
+    if (state.next === undefined || event.answersToken !== true)
+      return state.isWithheld === true ? state : { ...state, isWithheld: true };
     return rejectRenewal(state, event.failure(), context);
   }
   if (context.target.blocked !== undefined) return stop(state);
   if (state.renewalRejected === true) return state;
   if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS)
     return fail(state, undefined, event.failure(), context);
-  return refresh(state, context);
+  return refresh({ ...state, isWithheld: true }, context);
 }
 
 function rejectRenewal(state: RefreshingState, failure: Failure, context: MachineContext): MachineState {
@@ -297,8 +298,10 @@ function rejectRenewal(state: RefreshingState, failure: Failure, context: Machin
   return { ...streamingWith(state, failure, context.now + RENEW_AGAIN_MS), renewalRejected: true };
 }
 
-/** A failed refresh doesn't affect the socket while its token is valid. */
+/** A failed refresh doesn't affect the socket while its token is valid; if the node rejects that, a refusal by the panel is final. */
 function keepStreaming(state: RefreshingState, failure: Failure, context: MachineContext): MachineState {
+  if (state.isWithheld === true && lastingRefusal(failure.problem) !== undefined)
+    return fail(state, undefined, failure, context);
   const count = (state.failedRefreshes?.count ?? 0) + 1;
   const retryAt = context.now + retryDelay(count, failure, context);
   return { ...streamingWith(state, failure, retryAt), failedRefreshes: { count, at: context.now } };

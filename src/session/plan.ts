@@ -1,6 +1,6 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { besideWorkingPath, NO_DATA } from '../diagnosis/outcome.ts';
-import type { Problem } from '../domain/problems.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import { type CollectionStatus, type Condition, VALID_INTERVALS } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import { POLL_CACHE_MS, type Resources } from '../panel/dialect.ts';
@@ -369,13 +369,13 @@ function listedAs(reason: BlockedReason): string {
   return `${reason} according to the panel's server list`;
 }
 
-/**
- * The more specific problem: of two with the same scope the first, and one of a server or node before one of the panel. A
- * closed socket is less specific than anything that keeps it from being opened again.
- */
+/** A closed socket, and a node that doesn't know the server, are less specific than what keeps the socket from being opened again. */
+const UNSPECIFIC: ReadonlySet<CauseCode> = new Set(['closed', 'server_not_on_node']);
+
+/** The more specific problem: of two with the same scope the first, and one of a server or node before one of the panel. */
 function moreExact(one: Problem | undefined, other: Problem | undefined): Problem | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return one.cause === 'closed' || (isOfPanel(one) && !isOfPanel(other)) ? other : one;
+  return UNSPECIFIC.has(one.cause) || (isOfPanel(one) && !isOfPanel(other)) ? other : one;
 }
 
 function isOfPanel(problem: Problem | undefined): boolean {

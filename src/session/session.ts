@@ -91,7 +91,10 @@ export interface SessionContext {
   readonly clock: Clock;
   readonly log: SessionLog;
   readonly random: () => number;
-  readonly panel: Pick<PanelGateway, 'credentials' | 'resources' | 'isCurrent' | 'socketEnded'>;
+  readonly panel: Pick<
+    PanelGateway,
+    'credentials' | 'resources' | 'isCurrent' | 'socketEnded' | 'reclassify'
+  >;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
   /** The node reported that a backup of the server completed. */
@@ -180,6 +183,7 @@ export class Poller {
 
   /** Undefined if no request is needed. */
   follow(plan: PollPlan | undefined): void {
+    const wasRetry = isPollRetry(this.#stateNow);
     this.#plan = plan;
     this.#cancel?.();
     this.#cancel = undefined;
@@ -190,7 +194,8 @@ export class Poller {
     } else if (this.#inFlight === undefined) {
       const { clock } = this.#context;
       this.#cancel = clock.schedule(plan.at - clock.now(), () => void this.#poll(plan));
-    }
+    } else if (wasRetry !== isPollRetry(this.#stateNow))
+      this.#context.panel.reclassify(this.#record.target.id);
   }
 
   async #poll(plan: PollPlan): Promise<void> {

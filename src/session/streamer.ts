@@ -84,6 +84,8 @@ export class Streamer implements SocketListener, FrameHandler {
     if (isAttempt(state) && !isAttempt(before)) this.#attemptedAt = this.#context.clock.now();
     for (const effect of effectsOf(before, state)) this.#run(effect);
     this.#awaitsStats = unansweredIn(state) > 0;
+    if (this.#fetch !== undefined && isTokenRetry(before) !== isTokenRetry(state))
+      this.#context.panel.reclassify(this.#record.target.id);
     this.#setTimer();
     // Last, because a report may begin another attempt.
     this.#reportChange(before, state);
@@ -306,7 +308,11 @@ export class Streamer implements SocketListener, FrameHandler {
     const host = printable(new URL(url).host);
     if (hostBefore !== undefined && hostBefore !== host)
       this.#context.log.socketMoved(this.#record, hostBefore, host);
-    this.#record.socketHost = host;
+    if (hostBefore !== host) {
+      this.#record.socketHost = host;
+      // A server that isn't in the list has the node of its socket.
+      this.#context.panel.reclassify(this.#record.target.id);
+    }
     this.#socketEpoch = epoch;
     this.#unreadable = 0;
     try {

@@ -4,7 +4,7 @@ import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
-import { BUDGET_ROW } from './rows/budget.ts';
+import { BACKLOG_ROW, BUDGET_ROW } from './rows/budget.ts';
 
 let panel: Simulator | undefined;
 let exporter: ExporterUnderTest | undefined;
@@ -48,4 +48,30 @@ it.each([name])('%s', async () => {
     ),
   );
   expect(await problems()).toEqual([]);
+});
+
+it.each([BACKLOG_ROW])('$name', async ({ cause: backlog }) => {
+  const clock = fastClock();
+  const simulated = await startSimulator({ servers: 40, clock, rateLimitPerMinute: 1_000_000 });
+  panel = simulated;
+  const started = await startExporter({ yaml: configFor(simulated, ['requests_per_minute: 8']), clock });
+  exporter = started;
+  const problems = async () => {
+    const answer = await fetch(`${started.url}/api/v1/servers`);
+    const { panels } = (await answer.json()) as {
+      panels: { problems: { cause: string; detail: string }[] }[];
+    };
+    return panels[0]?.problems;
+  };
+  await eventually(async () =>
+    expect(await problems()).toEqual([
+      expect.objectContaining({
+        cause: backlog,
+        detail: expect.stringMatching(
+          /^\d+ calls wait, and 8 a minute are allowed: all are made in about \d+ min$/,
+        ) as string,
+      }),
+    ]),
+  );
+  await eventually(async () => expect(await problems()).toEqual([]));
 });

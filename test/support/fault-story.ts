@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Effect, Fault, ServerGroup } from '../../bench/fairness/scripted-panel.ts';
 import { startWorld, type World } from '../../bench/fairness/simulation.ts';
-import { PATHS, type Path } from '../../src/panel/blame.ts';
+import { PATHS, type Path } from '../../src/panel/subjects.ts';
 import { type Look, type Seen, watchWorld } from './world-watch.ts';
 
 /** A healthy server's newest sample is never older, if the calls fit. */

@@ -1,9 +1,9 @@
+import { EventEmitter } from 'node:events';
 import { SocketLimit } from '../../src/app/socket-limit.ts';
 import type { Problem } from '../../src/domain/problems.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
-import type { Subject } from '../../src/panel/blame.ts';
 import type {
   BackupsPage,
   ClientMessage,
@@ -13,9 +13,9 @@ import type {
   ServerAddress,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type { Ask, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
-import { Listeners } from '../../src/panel/rate-limit.ts';
-import type { PanelUse, Recovery, SocketTrial } from '../../src/panel/troubles.ts';
+import type { Ask, PanelChange, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
+import type { PanelUse, SocketTrial } from '../../src/panel/health/health.ts';
+import type { Subject } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';
 import type { SocketAccess } from '../../src/session/session.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
@@ -58,17 +58,16 @@ export class FakeGateway implements PanelGateway {
   readonly attempts: string[] = [];
   /** Problems of nodes' sockets, and the servers that may try the sockets of theirs. */
   readonly socketHolds = new Map<string, Problem>();
-  readonly trying = new Map<string, SocketTrial>();
+  readonly trying = new Map<string, Pick<SocketTrial, 'isFresh'>>();
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
   answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
     Promise.resolve(RESOURCES);
   /** Addresses that the panel no longer gives. */
   readonly outdated = new Set<string>();
-  readonly blamed = new Listeners<[Subject]>();
-  readonly socketTrials = new Listeners<[string]>();
-  readonly recoveries = new Listeners<[Recovery]>();
-  readonly changes = new Listeners();
+  readonly events = new EventEmitter<{ changed: [PanelChange] }>();
+  neededPerMinute = 0;
+  readonly reclassified: string[] = [];
 
   credentials({ id: server }: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     this.calls.push(`credentials ${server}`);
@@ -101,7 +100,16 @@ export class FakeGateway implements PanelGateway {
   }
 
   socketTrial(server: string): SocketTrial | undefined {
-    return this.trying.get(server);
+    const trial = this.trying.get(server);
+    return trial && { subject: 'sockets n', ...trial };
+  }
+
+  reclassify(server: string): void {
+    this.reclassified.push(server);
+  }
+
+  needs(callsPerMinute: number): void {
+    this.neededPerMinute = callsPerMinute;
   }
 
   isCurrent(_node: string | undefined, url: string): boolean {
@@ -136,7 +144,7 @@ export class FakeGateway implements PanelGateway {
   }
 
   keyChanged(): void {
-    this.changes.notify();
+    this.#rateChanged();
   }
 
   accessChanged(): void {
@@ -165,7 +173,7 @@ export class FakeGateway implements PanelGateway {
 
   allows(perMinute: number): void {
     this.limitPerMinute = perMinute;
-    this.changes.notify();
+    this.#rateChanged();
   }
 
   asked(what: string): string[] {
@@ -173,8 +181,12 @@ export class FakeGateway implements PanelGateway {
   }
 
   #judged(subject: Subject): void {
-    this.blamed.notify(subject);
-    this.changes.notify();
+    this.events.emit('changed', { of: 'subject', subject });
+    if (subject === 'panel') this.#rateChanged();
+  }
+
+  #rateChanged(): void {
+    this.events.emit('changed', { of: 'rate' });
   }
 }
 

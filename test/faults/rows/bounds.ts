@@ -1,4 +1,4 @@
-import { TRIAL_GAPS_MS } from '../../../src/panel/blame.ts';
+import { TRIAL_GAPS_MS } from '../../../src/panel/health/trouble.ts';
 import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/machine-model.ts';
 
 /**

@@ -5,3 +5,9 @@ export const BUDGET_ROW: { readonly name: string; readonly cause: CauseCode } = 
   name: 'logs and shows that the budget is too small for the fleet, and logs that it is large enough again',
   cause: 'budget_too_small',
 };
+
+/** Sockets that wait for their tokens for minutes, although the budget carries the fleet. */
+export const BACKLOG_ROW: typeof BUDGET_ROW = {
+  name: 'shows that more calls wait than a minute carries, until all are made',
+  cause: 'calls_backlog',
+};

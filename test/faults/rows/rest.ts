@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { BlockedReason } from '../../../src/domain/server.ts';
-import { DEFAULT_WAIT_MS } from '../../../src/panel/rate-limit.ts';
+import { DEFAULT_WAIT_MS } from '../../../src/panel/scheduler/rate-limit.ts';
 import { lastingRefusal } from '../../../src/session/machine-model.ts';
 import type { RestFault } from '../../../src/simulator/schema.ts';
 import { blocked, DARK, type Picture, POLLED } from '../../support/fault-picture.ts';

@@ -3,7 +3,7 @@ import type { CauseCode } from '../../../src/domain/problems.ts';
 import { SILENCE_MS } from '../../../src/session/machine-model.ts';
 import type { SocketFault } from '../../../src/simulator/schema.ts';
 import { blocked, POLLED, STREAMING } from '../../support/fault-picture.ts';
-import { type FaultRow } from '../../support/fault-row.ts';
+import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { loseToken, type Scene } from '../../support/fault-scene.ts';
 import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
@@ -146,6 +146,23 @@ const unknownServer: FaultRow = {
   reconnects: 'upgrade_refused',
   recoveryMs: TOKENS_MS,
 };
+
+const forgottenServers: FaultRow = ofPanel({
+  name: 'upgrades that are refused with 404 for every server of the node, because the daemon lost its servers',
+  arrange: ({ panel }) => {
+    panel.failSockets({
+      kind: 'refuse-upgrade',
+      status: 404,
+      body: '{"error":"The requested resource does not exist on this instance."}',
+    });
+    panel.sockets({ kind: 'drop' });
+  },
+  during: POLLED,
+  cause: 'node_lost_servers',
+  reconnects: 'upgrade_refused',
+  lift: ({ panel }) => panel.clearFaults(),
+  recoveryMs: TOKENS_MS,
+});
 
 /** Addresses that the panel may name for the target server's socket; PORT stands for one without TLS. */
 const ADDRESSES: readonly (readonly [address: string, cause: CauseCode])[] = [
@@ -374,6 +391,7 @@ export const SOCKET_ROWS: readonly FaultRow[] = [
   ...handshakes,
   verification,
   unknownServer,
+  forgottenServers,
   ...addresses,
   silenceShown,
   ...JWT_ERRORS.map(refusedToken),

@@ -78,6 +78,11 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
   ['a proxy’s 502', end('resources', 'panel_down', FOREIGN), FAILS],
   ['a redirect', end('backups', 'redirect', FOREIGN), FAILS],
   ['a response of another shape', end('resources', 'bad_answer', FOREIGN), FAILS],
+  [
+    'a server that its node doesn’t know',
+    end('resources', 'server_not_on_node'),
+    { ...WORKS, node: 'fails' },
+  ],
   ['a 429', end('resources', 'rate_limited'), NOTHING],
   ['a 429 of one console', end('websocket', 'console_limit'), NOTHING],
   ['a 400', end('websocket', 'bad_request'), NOTHING],
@@ -114,6 +119,7 @@ describe('the problem of what is to blame', () => {
   const BLAMED: readonly (readonly [Blamed, CauseCode, CauseCode])[] = [
     ['panel', 'unauthorized', 'key_refused'],
     ['panel', 'not_found', 'not_a_panel'],
+    ['node', 'server_not_on_node', 'node_lost_servers'],
     ['panel', 'node_silent', 'timeout'],
     ['panel', 'key_refused', 'key_refused'],
     ['panel', 'connection', 'connection'],

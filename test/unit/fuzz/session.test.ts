@@ -10,7 +10,7 @@ import { sessionLog } from '../../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import type { ClientMessage } from '../../../src/panel/dialect.ts';
-import { TOKEN_CALLS } from '../../../src/panel/start-at.ts';
+import { TOKEN_CALLS } from '../../../src/panel/scheduler/rules.ts';
 import { atOnce } from '../../../src/session/connect-pacer.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';
@@ -191,9 +191,10 @@ class World {
 
   #see(news: (typeof NEWS)[number]): void {
     if (news === 'listed') this.#known.listedAt = this.clock.now();
-    else if (news !== 'recovered') this.gateway.blamed.notify(news);
+    else if (news !== 'recovered') this.gateway.events.emit('changed', { of: 'subject', subject: news });
     else {
-      for (const cause of ALL_CAUSES) this.gateway.recoveries.notify({ cause, node: 'n1' });
+      for (const cause of ALL_CAUSES)
+        this.gateway.events.emit('changed', { of: 'recovery', cause, node: 'n1' });
     }
     this.#look();
   }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rateFacts, retryAfterMs } from '../../../src/panel/rate-limit.ts';
+import { rateFacts, retryAfterMs } from '../../../src/panel/rate-headers.ts';
 
 const NOW = Date.UTC(2026, 10, 5, 12, 0, 0);
 const DATE = 'Thu, 05 Nov 2026 12:00:00 GMT';

@@ -177,3 +177,50 @@ describe('a socket on which no stats arrive', () => {
     expect(machine.due('silence')).toBe(dueAt);
   });
 });
+
+describe('a console permission that is taken away', () => {
+  const refused = (cause: 'no_console_permission' | 'timeout'): MachineEvent => ({
+    type: 'tokenFailed',
+    failure: { reason: 'no_token', problem: { cause, detail: '' } },
+  });
+
+  it('ends the socket with the panel’s refusal as soon as that comes, because the node withholds events', () => {
+    const machine = streaming();
+    machine.jwtError(WITHHELD);
+    machine.dispatch(refused('no_console_permission'), 50);
+    expect(machine.state).toMatchObject({ name: 'blocked', problem: { cause: 'no_console_permission' } });
+    expect(machine.done).toContain('closeSocket');
+  });
+
+  it('ends it as well if the token was being renewed when the node rejected it', () => {
+    const machine = streaming();
+    machine.fire('due');
+    machine.jwtError(WITHHELD, 20);
+    machine.dispatch(refused('no_console_permission'), 50);
+    expect(machine.state).toMatchObject({ name: 'blocked' });
+  });
+
+  it('keeps the socket while the node still accepts its token', () => {
+    const machine = streaming();
+    machine.fire('due');
+    machine.dispatch(refused('no_console_permission'), 50);
+    expect(machine.state).toMatchObject({ name: 'streaming', problem: { cause: 'no_console_permission' } });
+  });
+
+  it('keeps the socket if the panel doesn’t respond: the permission may still be there', () => {
+    const machine = streaming();
+    machine.jwtError(WITHHELD);
+    machine.dispatch(refused('timeout'), 50);
+    expect(machine.state).toMatchObject({ name: 'streaming' });
+  });
+
+  it('is forgotten once another token is accepted', () => {
+    const machine = streaming();
+    machine.jwtError(WITHHELD);
+    machine.fetched('new');
+    machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
+    machine.fire('due');
+    machine.dispatch(refused('no_console_permission'), 50);
+    expect(machine.state).toMatchObject({ name: 'streaming' });
+  });
+});

@@ -1,52 +1,21 @@
-import { CAUSES } from '../diagnosis/causes.ts';
-import { isBlockedAlone, problemOfBlamed, type Signs } from '../diagnosis/outcome.ts';
-import type { Problem } from '../domain/problems.ts';
-import type { ServerTarget } from '../domain/server.ts';
-
-/** The paths of the API by which servers are monitored. */
-export const PATHS = ['listing', 'websocket', 'resources', 'backups', 'schedules'] as const;
-export type Path = (typeof PATHS)[number];
-
-/** Where servers are asked: a path of the API, or their console sockets. */
-export const CHANNELS = [...PATHS, 'sockets'] as const;
-export type Channel = (typeof CHANNELS)[number];
-
-/** What can be in trouble besides a single server; `consoles` is whether the account is granted any. */
-export type Subject = 'panel' | `path ${Path}` | 'consoles' | `sockets ${string}` | `polls ${string}`;
-
-export const pathOf = (path: Path): Subject => `path ${path}`;
-/** A node's sockets, and its polls as the panel makes them. */
-export const socketsOf = (node: string): Subject => `sockets ${node}`;
-export const pollsOf = (node: string): Subject => `polls ${node}`;
-
-/** The node of a subject; undefined if it isn't a node's. */
-export function nodeOf(subject: Subject): string | undefined {
-  return /^(?:sockets|polls) (.*)$/s.exec(subject)?.[1];
-}
-
-/** Where the subject fails; the panel is asked on several. */
-export function channelOf(subject: Subject): Channel {
-  if (subject === 'consoles') return 'websocket';
-  if (subject.startsWith('sockets ')) return 'sockets';
-  return PATHS.find((path) => subject === pathOf(path)) ?? 'resources';
-}
-
-/** How the last call or socket of one server ended on one channel; instants are monotonic milliseconds. */
-export interface Outcome {
-  readonly startedAt: number;
-  readonly at: number;
-  /** Undefined on success. */
-  readonly problem: Problem | undefined;
-  readonly signs: Signs;
-  /** A socket that streams works for as long as it does. */
-  readonly streams?: boolean;
-}
-
-/** A server that is asked; its node may become known later. Both are absent for the server list. */
-export interface AskedServer {
-  readonly node?: string | undefined;
-  readonly target?: Pick<ServerTarget, 'daemon'>;
-}
+/**
+ * Who is in trouble, decided over all cells each time: slow and short. The ledger has to decide the same, whatever happened before.
+ */
+import { isBlockedAlone, type Signs } from '../../src/diagnosis/outcome.ts';
+import type { Problem } from '../../src/domain/problems.ts';
+import type { AskedServer, Outcome } from '../../src/panel/health/outcome.ts';
+import * as trouble from '../../src/panel/health/trouble.ts';
+import { suspected, type Trouble, trialGapMs } from '../../src/panel/health/trouble.ts';
+import {
+  type Channel,
+  channelOf,
+  nodeOf,
+  PATHS,
+  pathOf,
+  pollsOf,
+  type Subject,
+  socketsOf,
+} from '../../src/panel/subjects.ts';
 
 /** A server on one channel. */
 export interface Cell {
@@ -56,31 +25,6 @@ export interface Cell {
 
 /** The servers that are asked on each channel, by id. */
 export type Cells = Readonly<Record<Channel, ReadonlyMap<string, Cell>>>;
-
-/** The server of calls that are about none. */
-export const NO_SERVER = '';
-
-/** Something in trouble: first suspected, and blamed once its trials have failed as well. */
-export interface Trouble {
-  /** Undefined until something has failed. */
-  readonly problem: Problem | undefined;
-  readonly suspectedAt: number;
-  /** Undefined while it is only suspected: nothing is held or shown before. */
-  readonly blamedAt: number | undefined;
-  /** The next trial may start at this instant. */
-  readonly trialAt: number;
-  /** Trials that failed. */
-  readonly trials: number;
-  readonly trial: Trial | undefined;
-}
-
-/** The trial under way. */
-export interface Trial {
-  readonly server: string;
-  readonly since: number;
-  /** A socket is tried with new credentials: the panel may give another address for the node. */
-  readonly isFresh: boolean;
-}
 
 export interface BlameState {
   readonly troubles: ReadonlyMap<Subject, Trouble>;
@@ -105,19 +49,6 @@ const SERVERS_NEEDED = 3;
 
 /** How long a server's last success speaks for its node and its path. */
 const SUCCESS_LASTS_MS = 120_000;
-
-/** Milliseconds between the starts of trials, after so many that failed; the last gap repeats. */
-export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
-/** A connect takes nothing from the rate unless it needs another token, and a node is to be noticed within 30 s of its return. */
-const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
-/** Only a person grants permissions, and each trial takes from people's own limit. */
-const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
-
-function trialGapMs(subject: Subject, failed: number): number {
-  const ofOthers = channelOf(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
-  const gaps = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
-  return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
-}
 
 /**
  * Who is in trouble, from the last outcomes and from what has begun; pure.
@@ -152,8 +83,26 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   return { ...state, troubles, ended };
 }
 
-function suspected(problem: Problem | undefined, now: number, trialAt: number): Trouble {
-  return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
+/** The steps of a trouble, on a whole state. */
+export const withCheck = (state: BlameState, now: number): BlameState =>
+  replaced(state, 'panel', trouble.withCheck(state.troubles.get('panel'), now));
+export const withTrial = (state: BlameState, subject: Subject, server: string, now: number): BlameState => {
+  const before = state.troubles.get(subject);
+  return before === undefined ? state : replaced(state, subject, trouble.withTrial(before, server, now));
+};
+export const afterTrial = (
+  state: BlameState,
+  subject: Subject,
+  problem: Problem | undefined,
+  now: number,
+): BlameState => {
+  const before = state.troubles.get(subject);
+  return before === undefined
+    ? state
+    : replaced(state, subject, trouble.afterTrial(before, subject, problem, now));
+};
+function replaced(state: BlameState, subject: Subject, one: Trouble): BlameState {
+  return { ...state, troubles: new Map(state.troubles).set(subject, one) };
 }
 
 function endOf(subject: Subject, trouble: Trouble, ended: BlameState['ended'], now: number): Ended {
@@ -164,50 +113,6 @@ function endOf(subject: Subject, trouble: Trouble, ended: BlameState['ended'], n
   // The first check isn't because of a suspicion.
   const triedAt = problem === undefined ? undefined : trial?.since;
   return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
-}
-
-/** The panel is to be tried at once, whatever is known; one that is down stays so until then. */
-export function withCheck(state: BlameState, now: number): BlameState {
-  const { problem, ...before } = state.troubles.get('panel') ?? suspected(undefined, now, now);
-  return replaced(state, 'panel', { ...before, problem, trialAt: now, trial: undefined });
-}
-
-/** A server's trial of the subject begins. */
-export function withTrial(state: BlameState, subject: Subject, server: string, now: number): BlameState {
-  const trouble = state.troubles.get(subject);
-  if (trouble === undefined) return state;
-  return replaced(state, subject, {
-    ...trouble,
-    trial: { server, since: now, isFresh: trouble.trials % 2 === 1 },
-  });
-}
-
-/** The trial ended without a success: it failed with this problem, or showed nothing. The next comes a gap after its start. */
-export function afterTrial(
-  state: BlameState,
-  subject: Subject,
-  problem: Problem | undefined,
-  now: number,
-): BlameState {
-  const trouble = state.troubles.get(subject);
-  if (trouble?.trial === undefined) return state;
-  const trials = trouble.trials + (problem === undefined ? 0 : 1);
-  // Only the panel itself refuses a key.
-  const isRound = subject === 'panel' && problem !== undefined && CAUSES[problem.cause].scope !== 'key';
-  const needed = isRound ? 2 : 1;
-  const isBlamed = problem !== undefined && trials >= needed;
-  return replaced(state, subject, {
-    ...trouble,
-    problem: problem ?? trouble.problem,
-    blamedAt: trouble.blamedAt ?? (isBlamed ? now : undefined),
-    trialAt: trouble.trial.since + trialGapMs(subject, trials - needed + 1),
-    trials,
-    trial: undefined,
-  });
-}
-
-function replaced(state: BlameState, subject: Subject, trouble: Trouble): BlameState {
-  return { ...state, troubles: new Map(state.troubles).set(subject, trouble) };
 }
 
 /**
@@ -245,14 +150,6 @@ export function trialServer(
     chosenAt = failedAt;
   }
   return chosen;
-}
-
-/** The problem of a subject that is blamed, as it is shown: that of the subject rather than of the call that failed. */
-export function problemOfSubject(subject: Subject, { troubles }: BlameState): Problem | undefined {
-  const { problem, blamedAt } = troubles.get(subject) ?? {};
-  if (problem === undefined || blamedAt === undefined) return undefined;
-  if (subject === 'consoles' || subject === 'panel') return problemOfBlamed(subject, problem);
-  return problemOfBlamed(PATHS.find((one) => subject === pathOf(one)) ?? 'node', problem);
 }
 
 /** A failure, and whose it is. */
@@ -309,13 +206,6 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
   return tallies;
 }
 
-/** The problem of a subject that a server tried, if that is what failed. */
-export function problemShown(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
-  const ofOthers = nodeOf(subject) === undefined ? signs.path : signs.node;
-  const sign = subject === 'consoles' ? signs.console : ofOthers;
-  return sign === 'fails' || sign === 'may fail' ? problem : undefined;
-}
-
 /** The last outcome; the panel's own error for a node, instead of a token, is one of its sockets, too. */
 export function lastOf(channel: Channel, server: string, cells: Cells): Outcome | undefined {
   const own = cells[channel].get(server)?.last;
@@ -369,9 +259,13 @@ function ofPath(path: Channel, tally: Tally, cells: Cells, troubles: Troubled): 
 
 function ofConsoles({ asked, failed }: Tally, cells: Cells): Problem | undefined {
   const needed = Math.max(2, Math.min(SERVERS_NEEDED, asked));
-  const alike = failed
-    .map(({ problem }) => failed.filter((other) => other.problem.cause === problem.cause))
-    .find(({ length }) => length >= needed);
+  // Of several causes that are frequent enough, the one that began first.
+  const since = (group: readonly Failed[]) => Math.min(...group.map(({ startedAt }) => startedAt));
+  const [alike] = [...new Set(failed.map(({ problem }) => problem.cause))]
+    .toSorted()
+    .map((cause) => failed.filter(({ problem }) => problem.cause === cause))
+    .filter(({ length }) => length >= needed)
+    .toSorted((one, other) => since(one) - since(other));
   // A panel that refuses the key denies consoles, too.
   const works = alike !== undefined && PATHS.some((path) => worksSince(cells[path].values(), alike));
   return works ? newest(alike) : undefined;

@@ -1,20 +1,26 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { NO_SERVER, type Path } from '../../../src/panel/blame.ts';
-import { type PinnedRate, pausedUntil, RateLimit, WINDOW_MS } from '../../../src/panel/rate-limit.ts';
-import { anyStartAt } from '../../../src/panel/start-at.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { type PinnedRate, RateLimit } from '../../../../src/panel/scheduler/rate-limit.ts';
+import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
+import { NO_SERVER, PATHS, type Path } from '../../../../src/panel/subjects.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function limitOf(rate: PinnedRate = {}) {
   const clock = new ManualClock();
   return { clock, limit: new RateLimit(clock, rate) };
 }
 
-const waitMs = ({ clock, limit }: ReturnType<typeof limitOf>) =>
-  Math.max(0, anyStartAt({ allowance: limit.allowance }) - clock.now());
+const waitMs = ({ clock, limit }: ReturnType<typeof limitOf>) => Math.max(0, limit.opensAt - clock.now());
 
 function take(limit: RateLimit, times: number): void {
   for (let call = 0; call < times; call += 1) limit.take('resources', 'a');
+}
+
+/** What is paused, of the account, each path, and the tokens of server `a`. */
+function pausedScopes(limit: RateLimit): readonly string[] {
+  const scopes = (['account', ...PATHS] as const).filter((scope) => limit.pauseOf(scope) !== undefined);
+  const isPausedFor = (server: string) => limit.isPaused('websocket', server);
+  return isPausedFor('a') && !isPausedFor('another') ? [...scopes, 'tokens of a'] : scopes;
 }
 
 describe('the allowed rate', () => {
@@ -42,7 +48,7 @@ describe('the allowed rate', () => {
   it('can be pinned later, and then the calls of the last minute still count', async () => {
     const world = limitOf();
     const told = vi.fn<() => void>();
-    world.limit.onChange(told);
+    world.limit.events.on('changed', told);
     take(world.limit, 40);
     world.limit.pin({ pinnedPerMinute: 30 });
     expect(told).toHaveBeenCalledTimes(1);
@@ -54,7 +60,7 @@ describe('the allowed rate', () => {
   it('is the lowest of those that the panel reports within a minute', async () => {
     const { clock, limit } = limitOf();
     const told = vi.fn<() => void>();
-    limit.onChange(told);
+    limit.events.on('changed', told);
     for (let second = 0; second < 60; second += 1) {
       limit.learn('listing', { limitPerMinute: second % 2 === 0 ? 60 : 240 });
       await clock.advance(1_000);
@@ -79,7 +85,7 @@ describe('the window', () => {
     const world = limitOf();
     world.limit.take('resources', 'a');
     world.limit.learn('listing', { limitPerMinute: 240, remaining: 100 });
-    expect(world.limit.allowance.starts.length).toBe(140);
+    expect(world.limit.usedLastMinute).toBe(140);
     take(world.limit, 52);
     expect(waitMs(world)).toBe(WINDOW_MS);
   });
@@ -94,7 +100,7 @@ describe('the window', () => {
           const starts: number[] = [];
           for (const gap of gaps) {
             await clock.advance(gap);
-            if (anyStartAt({ allowance: limit.allowance }) > clock.now()) continue;
+            if (limit.opensAt > clock.now()) continue;
             limit.take('resources', 'a');
             starts.push(clock.now());
           }
@@ -110,7 +116,7 @@ describe('the window', () => {
 
 describe('a 429', () => {
   const until = ({ clock, limit }: ReturnType<typeof limitOf>, path: Path, server = 'a') =>
-    Math.max(0, pausedUntil(limit.allowance, path, server) - clock.now());
+    Math.max(0, limit.pausedUntil(path, server) - clock.now());
 
   it('pauses what it is about for as long as it requires', () => {
     const world = limitOf();
@@ -128,7 +134,7 @@ describe('a 429', () => {
   ])('is about %s', (_what, path, limit, scope) => {
     const world = limitOf();
     expect(world.limit.throttled(path, 'a', { limitPerMinute: limit }, 7_000)).toMatchObject({ scope });
-    expect([...world.limit.allowance.pauses.keys()]).toEqual([scope]);
+    expect(pausedScopes(world.limit)).toEqual([scope]);
   });
 
   it('is about the account if a second path reports none either', () => {
@@ -165,6 +171,52 @@ describe('a 429', () => {
     const world = limitOf();
     expect(world.limit.throttled('backups', 'a', {}, 30_000)).toBeDefined();
     expect(world.limit.throttled('backups', 'b', {}, 30_000)).toBeUndefined();
+  });
+});
+
+describe('a pause', () => {
+  it('is shown until it is over, and counts until a call has proved that it is', async () => {
+    const { clock, limit } = limitOf();
+    limit.throttled('backups', 'a', {}, 7_000);
+    await clock.advance(6_999);
+    expect(limit.pauseOf('backups')).toMatchObject({ until: clock.now() + 1, lengthMs: 7_000 });
+    await clock.advance(1);
+    expect([limit.pauseOf('backups'), limit.isPaused('backups', 'a')]).toEqual([undefined, true]);
+    limit.answered('backups', 'a');
+    expect(limit.isPaused('backups', 'a')).toBe(false);
+  });
+
+  it('tells of its beginning and of its end, once each', () => {
+    const { limit } = limitOf();
+    const told = vi.fn<() => void>();
+    limit.events.on('changed', told);
+    limit.throttled('backups', 'a', {}, 7_000);
+    limit.answered('resources', 'a');
+    expect(told).toHaveBeenCalledTimes(1);
+    limit.answered('backups', 'a');
+    limit.answered('backups', 'a');
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+
+  it('of the account closes the window, one of a path doesn’t', () => {
+    const { clock, limit } = limitOf();
+    limit.throttled('backups', 'a', {}, 7_000);
+    expect(limit.opensAt).toBe(Number.NEGATIVE_INFINITY);
+    limit.throttled('resources', 'a', { limitPerMinute: 60 }, 9_000);
+    expect([limit.opensAt, limit.windowAt, limit.spareAt]).toEqual([
+      clock.now() + 9_000,
+      Number.NEGATIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+    ]);
+  });
+
+  it('of one server’s tokens is forgotten ten minutes after its end: servers may have ever new ids', async () => {
+    const { clock, limit } = limitOf();
+    limit.throttled('websocket', 'a', { limitPerMinute: 5 }, 7_000);
+    await clock.advance(608_000);
+    expect(limit.isPaused('websocket', 'a')).toBe(true);
+    limit.throttled('websocket', 'b', { limitPerMinute: 5 }, 7_000);
+    expect(limit.isPaused('websocket', 'a')).toBe(false);
   });
 });
 

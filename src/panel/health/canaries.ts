@@ -1,0 +1,71 @@
+/** One round of canaries: calls of each kind in use, which prove together whether the panel works. */
+import { CAUSES } from '../../diagnosis/causes.ts';
+import { signsOf } from '../../diagnosis/outcome.ts';
+import type { Problem } from '../../domain/problems.ts';
+import { type Clock, sleep } from '../../domain/time.ts';
+import { PanelError, problemOf } from '../api.ts';
+import { NO_SERVER, type Path } from '../subjects.ts';
+import type { Enqueue } from './health.ts';
+
+/** The kinds of calls that prove whether the panel works. */
+const CANARIES = ['listing', 'websocket', 'resources'] as const;
+
+/** If a canary takes longer, the next kind is tried as well. */
+const NEXT_CANARY_MS = 2_000;
+
+export interface RoundOptions {
+  readonly clock: Clock;
+  readonly enqueue: Enqueue;
+  /** Is the call made at all? */
+  readonly isUsed: (path: Path) => boolean;
+  /** The servers that may be asked, the best first. */
+  readonly candidates: (path: Path) => Iterable<string>;
+  /** Rounds that failed before this one: each begins with another kind. */
+  readonly failedRounds: number;
+  readonly isBlamed: boolean;
+  /** Without a server list, a 404 after a success is about the server. */
+  readonly isListMissing: boolean;
+  readonly isKnown: boolean;
+}
+
+/** Resolves with the panel's problem if every kind of call failed. */
+export async function round(options: RoundOptions, signal: AbortSignal): Promise<Problem | undefined> {
+  const { clock, isUsed, failedRounds, isBlamed } = options;
+  const used = CANARIES.filter(isUsed);
+  const canaries: Promise<Problem | 'unused' | undefined>[] = [];
+  for (const offset of used.keys()) {
+    const canary = ask(used[(failedRounds + offset) % used.length] ?? 'listing', options, signal);
+    canaries.push(canary);
+    const result = await Promise.race([canary, sleep(clock, NEXT_CANARY_MS, signal)]);
+    // A key that each kind was refused is still refused if one is.
+    if (isBlamed && typeof result === 'object' && CAUSES[result.cause].scope === 'key') return result;
+  }
+  const results = (await Promise.all(canaries)).filter((result) => result !== 'unused');
+  const problems = results.filter((result) => result !== undefined);
+  // A call that proved nothing, such as one that was answered with 429, may have been one that works.
+  if (problems.length < results.length) return undefined;
+  return problems.find(mayBeOfKey) ?? problems[0];
+}
+
+/** Resolves with the problem if that may be the panel's. */
+async function ask(
+  path: Path,
+  { enqueue, candidates, isListMissing, isKnown }: RoundOptions,
+  signal: AbortSignal,
+): Promise<Problem | 'unused' | undefined> {
+  const servers = path === 'listing' ? [NO_SERVER] : candidates(path);
+  const call = enqueue({ path, servers, tries: 'panel', needsRoom: true }, signal);
+  if (call === undefined) return 'unused';
+  const error = await call.end;
+  if (path === 'listing' && isListMissing) return 'unused';
+  if (error === undefined) return undefined;
+  const problem = problemOf(error);
+  const fromPanel = error instanceof PanelError && error.fromPanel;
+  const end = { endpoint: path, cause: problem.cause, fromPanel, isProven: isKnown && isListMissing };
+  return signsOf(end).panel === 'fails' ? problem : undefined;
+}
+
+/** A refused key proves that it is a panel, whatever else it responds. */
+function mayBeOfKey({ cause }: Problem): boolean {
+  return CAUSES[cause].scope === 'key' || cause === 'unauthorized';
+}

@@ -1,0 +1,128 @@
+/** Which server tries a path or a node next: kept in order as outcomes arrive, so that choosing one looks at few. */
+import { isBlockedAlone } from '../../diagnosis/outcome.ts';
+import { Ranking } from '../ranking.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Ranks of servers that haven't failed; others rank by when they did, least recently first. */
+const STREAMS = -2;
+const NEVER_FAILED = -1;
+
+/** A server that may be chosen; equals are in random order. */
+interface Candidate {
+  readonly server: string;
+  pool: Pool;
+  isBlocked: boolean;
+  hasProblem: boolean;
+  rank: number;
+  lot: number;
+}
+
+/** The candidates of one node, or of servers without a known node. */
+class Pool {
+  readonly open = new Ranking<Candidate>();
+  /** Refused for a reason of their own: tried only while it isn't known whether the panel works. */
+  readonly blocked = new Ranking<Candidate>();
+  readonly lot: number;
+  problems = 0;
+
+  constructor(lot: number) {
+    this.lot = lot;
+  }
+
+  get isWell(): boolean {
+    return this.problems === 0 && this.open.first?.rank === STREAMS;
+  }
+
+  get isEmpty(): boolean {
+    return this.open.size + this.blocked.size === 0;
+  }
+}
+
+/** The servers of one channel, in the order in which they are to try it. */
+export class Candidates {
+  readonly #random: () => number;
+  readonly #servers = new Map<string, Candidate>();
+  readonly #pools = new Map<string | undefined, Pool>();
+  /** Pools none of whose servers failed and one of which streams. */
+  readonly #well = new Ranking<Pool>();
+  readonly #all = new Ranking<Pool>();
+
+  /** `random` is uniform in [0, 1). */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** The server's node, its last outcome on the channel, and whether its socket streams. */
+  set(server: string, node: string | undefined, last: Outcome | undefined, streams: boolean): void {
+    const problem = last?.problem;
+    const isBlocked = problem !== undefined && isBlockedAlone(problem);
+    const working = streams ? STREAMS : NEVER_FAILED;
+    const rank = problem === undefined || last === undefined ? working : last.at;
+    this.delete(server);
+    const pool = this.#pool(node);
+    const candidate = {
+      server,
+      pool,
+      isBlocked,
+      hasProblem: problem !== undefined,
+      rank,
+      lot: this.#random(),
+    };
+    this.#servers.set(server, candidate);
+    (isBlocked ? pool.blocked : pool.open).put(candidate, rank, candidate.lot);
+    if (candidate.hasProblem) pool.problems += 1;
+    this.#poolChanged(pool);
+  }
+
+  delete(server: string): void {
+    const candidate = this.#servers.get(server);
+    if (candidate === undefined) return;
+    const { pool, isBlocked, hasProblem } = candidate;
+    this.#servers.delete(server);
+    (isBlocked ? pool.blocked : pool.open).delete(candidate);
+    if (hasProblem) pool.problems -= 1;
+    this.#poolChanged(pool);
+  }
+
+  get size(): number {
+    return this.#servers.size;
+  }
+
+  /** Of this node: one that streams, otherwise one that never failed, otherwise whoever failed least recently. */
+  *ofNode(node: string): Generator<string, void, undefined> {
+    for (const { server } of this.#pools.get(node)?.open.inOrder() ?? []) yield server;
+  }
+
+  /**
+   * Of all nodes: first servers that stream, of nodes none of whose servers failed. `evenBlocked` adds servers that are refused for
+   * a reason of their own, because without a proof that the panel works, that may be the panel's.
+   */
+  *ofAll(evenBlocked = false): Generator<string, void, undefined> {
+    for (const { open } of this.#well.inOrder())
+      for (const { server, rank } of open.inOrder()) {
+        if (rank !== STREAMS) break;
+        yield server;
+      }
+    for (const { open } of this.#all.inOrder()) for (const { server } of open.inOrder()) yield server;
+    if (evenBlocked)
+      for (const { blocked } of this.#all.inOrder()) for (const { server } of blocked.inOrder()) yield server;
+  }
+
+  #pool(node: string | undefined): Pool {
+    let pool = this.#pools.get(node);
+    if (pool === undefined) this.#pools.set(node, (pool = new Pool(this.#random())));
+    return pool;
+  }
+
+  #poolChanged(pool: Pool): void {
+    if (pool.isWell) this.#well.put(pool, pool.lot);
+    else this.#well.delete(pool);
+    if (!pool.isEmpty) this.#all.put(pool, rankOf(pool), pool.lot);
+    else this.#all.delete(pool);
+  }
+}
+
+/** Servers that stream are no better than others here: their node has failures. */
+function rankOf({ open }: Pool): number {
+  return open.first === undefined ? Number.POSITIVE_INFINITY : Math.max(open.first.rank, NEVER_FAILED);
+}

@@ -1,0 +1,418 @@
+/** One panel's health: takes how calls and sockets ended, decides who is in trouble, and lets servers try what is. */
+import { signsOf } from '../../diagnosis/outcome.ts';
+import type { CauseCode, Problem } from '../../domain/problems.ts';
+import type { Cancel, Clock } from '../../domain/time.ts';
+import { untilAborted } from '../../domain/time.ts';
+import { Ranking } from '../ranking.ts';
+import {
+  CHANNELS,
+  type Channel,
+  channelOf,
+  NO_SERVER,
+  nodeOf,
+  type Path,
+  pathOf,
+  type Subject,
+  socketsOf,
+} from '../subjects.ts';
+import { round } from './canaries.ts';
+import { Ledger } from './ledger.ts';
+import type { AskedServer, Outcome } from './outcome.ts';
+import { RefusalWatch } from './refusals.ts';
+import {
+  afterTrial,
+  problemOfSubject,
+  problemOfTrial,
+  type Trial,
+  type Trouble,
+  withCheck,
+  withTrial,
+} from './trouble.ts';
+
+/** How a panel is used. */
+export interface PanelUse {
+  /** Whether the server list is not read, only describes configured servers, or is the only source of servers. */
+  readonly listing: 'none' | 'optional' | 'required';
+  /** The servers whose calls each path makes, and which may stream if that is the path to their credentials, by id. */
+  readonly asked: Readonly<Record<Exclude<Path, 'listing'>, ReadonlyMap<string, AskedServer>>>;
+}
+
+/** What changed in a panel's health. */
+export type HealthChange =
+  /** The subject is blamed, or no longer, or for another problem. */
+  | { readonly of: 'subject'; readonly subject: Subject }
+  /** This server is to try its node's sockets, or no longer. */
+  | { readonly of: 'trial'; readonly server: string }
+  /** A server works that failed for this cause: others may, too. */
+  | { readonly of: 'recovery'; readonly cause: CauseCode; readonly node: string | undefined };
+
+/** A call that no session asked for. */
+export interface TrialCall {
+  readonly path: Path;
+  /** The servers that may be asked, the best first. */
+  readonly servers: Iterable<string>;
+  readonly tries: Subject;
+  /** Without a server whose call may start now, as far as its own limit is concerned, there is no call. */
+  readonly needsRoom: boolean;
+}
+
+/** Makes the call for the first of the servers that may be asked now; undefined if there is none. `end` resolves with its error. */
+export type Enqueue = (
+  call: TrialCall,
+  signal: AbortSignal,
+) => { readonly server: string; readonly end: Promise<unknown> } | undefined;
+
+/** A server that was chosen to try its node's sockets, until it has. */
+export interface SocketTrial {
+  readonly subject: Subject;
+  /** With new credentials, because the panel may give another address. */
+  readonly isFresh: boolean;
+}
+
+/** A call as it ended. */
+export interface CallEnded {
+  readonly path: Path;
+  readonly server: string;
+  readonly startedAt: number;
+  /** Undefined on success. */
+  readonly problem: Problem | undefined;
+  /** The panel itself responded, in one of its own forms. */
+  readonly fromPanel: boolean;
+}
+
+export interface HealthOptions {
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly enqueue: Enqueue;
+  readonly changed: (change: HealthChange) => void;
+}
+
+export class Health {
+  listing: PanelUse['listing'] = 'required';
+  readonly #options: HealthOptions;
+  readonly #ledger: Ledger;
+  readonly #refusals = new RefusalWatch();
+  /** Subjects in trouble without a trial under way, by when the next is due. */
+  readonly #due = new Ranking<Subject>();
+  /** Trials under way. */
+  readonly #scopes = new Map<Subject, AbortController>();
+  readonly #attempts = new Map<string, SocketTrial & { readonly ended: () => void }>();
+  /** What happened while something that happened before is being dealt with: one at a time, in order. */
+  readonly #events: (() => void)[] = [];
+  #isBusy = false;
+  /** Subjects that are suspected, and neither blamed nor cleared. */
+  readonly #suspects = new Set<Subject>();
+  #cancelTimer: Cancel = () => undefined;
+  #isStopped = false;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#ledger = new Ledger(options.random);
+  }
+
+  /** A call has proved that the panel works. */
+  get isKnown(): boolean {
+    return Number.isFinite(this.#ledger.provenAt);
+  }
+
+  get isJudging(): boolean {
+    return this.#suspects.size > 0;
+  }
+
+  trouble(subject: Subject): Trouble | undefined {
+    return this.#ledger.troubles.get(subject);
+  }
+
+  isBlamed(subject: Subject): boolean {
+    return this.#ledger.isBlamed(subject);
+  }
+
+  /** The problem of the first of these subjects that is blamed. */
+  problemOf(...subjects: readonly Subject[]): Problem | undefined {
+    for (const subject of subjects) {
+      const problem = problemOfSubject(subject, this.trouble(subject));
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  asked(channel: Channel, server: string): AskedServer | undefined {
+    return this.#ledger.asked(channel, server);
+  }
+
+  last(channel: Channel, server: string): Outcome | undefined {
+    return this.#ledger.last(channel, server);
+  }
+
+  /** The trial of its node's sockets for which the server was chosen, until it has ended. */
+  socketTrial(server: string): SocketTrial | undefined {
+    return this.#attempts.get(server);
+  }
+
+  /** A call ended. */
+  callEnded({ path, server, startedAt, problem, fromPanel }: CallEnded): void {
+    // If the panel has no server list, its failure proves nothing; a success always does.
+    if (path === 'listing' && this.#isListMissing && problem !== undefined) return;
+    const signs = signsOf({ endpoint: path, cause: problem?.cause, fromPanel, isProven: this.isKnown });
+    // A 429 proves nothing.
+    if (Object.values(signs).every((sign) => sign === undefined)) return;
+    const before = this.last(path, server)?.problem?.cause;
+    this.#happens(() => {
+      this.#record(path, server, { startedAt, problem, signs });
+      const node = this.asked(path, server)?.node;
+      if (before !== undefined && problem === undefined)
+        this.#options.changed({ of: 'recovery', cause: before, node });
+      const facts = { now: this.#now, asked: this.#ledger.countAsked(path) };
+      if (path !== 'listing' && this.#refusals.ended(server, before, problem?.cause, facts))
+        this.#lookAtList();
+    });
+  }
+
+  /** The server's attempt to stream ended, or its socket; the outcome is undefined if it proves nothing. */
+  socketEnded(server: string, outcome: Omit<Outcome, 'at'> | undefined): void {
+    // The failure that raises a suspicion is no trial of it.
+    const attempt = this.#attempts.get(server);
+    this.#attempts.delete(server);
+    this.#happens(() => {
+      if (outcome !== undefined) this.#record('sockets', server, outcome);
+      attempt?.ended();
+    });
+  }
+
+  /** The server's node may have become known, or have changed. */
+  nodeMayHaveChanged(server: string): void {
+    this.#happens(() => this.#ledger.nodeMayHaveChanged(server));
+  }
+
+  /** Servers that are no longer asked are forgotten. */
+  setUse({ listing, asked: onPaths }: PanelUse): void {
+    this.#happens(() => {
+      this.listing = listing;
+      const none = new Map([[NO_SERVER, {}]]);
+      this.#ledger.setAsked({ ...onPaths, listing: none, sockets: onPaths.websocket });
+      for (const subject of this.#scopes.keys()) {
+        const server = this.trouble(subject)?.trial?.server;
+        const isGone = server !== undefined && this.asked(channelOf(subject), server) === undefined;
+        if (subject !== 'panel' && isGone) this.#trialEnded(subject, undefined);
+      }
+    });
+  }
+
+  /** The panel is to be tried at once. */
+  check(): void {
+    this.#happens(() => this.#set('panel', withCheck(this.trouble('panel'), this.#now)));
+  }
+
+  /** These channels are reached in another way: their outcomes are forgotten, except for sockets that still stream. */
+  forget(isMeant: (channel: Channel) => boolean): void {
+    this.#happens(() => {
+      for (const channel of CHANNELS.filter(isMeant))
+        this.#ledger.forgetOutcomes(channel, (_, { streams }) => streams !== true);
+      for (const subject of this.#ledger.troubles.keys())
+        if (subject !== 'panel' && isMeant(channelOf(subject))) this.#set(subject, undefined);
+    });
+  }
+
+  /** Failures of this node's sockets prove nothing any more. */
+  forgetSockets(node: string): void {
+    this.#happens(() =>
+      this.#ledger.forgetOutcomes(
+        'sockets',
+        (asked, { problem }) => asked.node === node && problem !== undefined,
+      ),
+    );
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    for (const scope of this.#scopes.values()) scope.abort(new Error('stopped'));
+  }
+
+  get #now(): number {
+    return this.#options.clock.now();
+  }
+
+  /** The panel isn't known to have a server list, and the configuration doesn't use one. */
+  get #isListMissing(): boolean {
+    return this.listing === 'none' && this.last('listing', NO_SERVER) === undefined;
+  }
+
+  /** Deals with an event after those before it, and then decides. */
+  #happens(event: () => void): void {
+    this.#events.push(event);
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+        next();
+        this.#decide();
+      }
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  /** A call or a socket of a server ended, or began to stream. */
+  #record(channel: Channel, server: string, outcome: Omit<Outcome, 'at'>): void {
+    const now = this.#now;
+    const isDown = this.isBlamed('panel');
+    if (outcome.signs.panel === 'works') this.#ledger.panelWorks(now);
+    // The panel's problem explains which calls fail meanwhile.
+    const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
+    if (!isExplained) this.#ledger.record(channel, server, { ...outcome, at: now });
+  }
+
+  #decide(): void {
+    for (const { subject, before } of this.#ledger.judge(this.#now)) this.#follow(subject, before);
+    this.#tryWhatIsDue();
+  }
+
+  #set(subject: Subject, trouble: Trouble | undefined): void {
+    const before = this.trouble(subject);
+    this.#ledger.setTrouble(subject, trouble);
+    this.#follow(subject, before);
+  }
+
+  /** The subject's trouble changed from this one. */
+  #follow(subject: Subject, before: Trouble | undefined): void {
+    const trouble = this.trouble(subject);
+    if (trouble?.trial === undefined) {
+      this.#scopes.get(subject)?.abort(new Error('the trial is over'));
+      this.#scopes.delete(subject);
+    }
+    if (trouble !== undefined && trouble.trial === undefined) this.#due.put(subject, trouble.trialAt);
+    else this.#due.delete(subject);
+    if (trouble !== undefined && trouble.blamedAt === undefined) this.#suspects.add(subject);
+    else this.#suspects.delete(subject);
+    if (blamedFor(before) !== blamedFor(trouble)) this.#options.changed({ of: 'subject', subject });
+  }
+
+  #tryWhatIsDue(): void {
+    this.#cancelTimer();
+    if (this.#isStopped) return;
+    const now = this.#now;
+    for (let subject = this.#due.first; subject !== undefined; subject = this.#due.first) {
+      const at = this.#due.firstRank?.[0] ?? now;
+      if (at > now) {
+        this.#cancelTimer = this.#options.clock.schedule(at - now, () => this.#happens(() => undefined));
+        return;
+      }
+      void this.#try(subject);
+    }
+  }
+
+  /** Begins a trial; whoever reported the failure finishes with it first. */
+  async #try(subject: Subject): Promise<void> {
+    const trouble = this.trouble(subject);
+    if (trouble === undefined) return;
+    const scope = new AbortController();
+    this.#scopes.set(subject, scope);
+    this.#set(subject, withTrial(trouble, NO_SERVER, this.#now));
+    await Promise.resolve();
+    if (scope.signal.aborted) return;
+    const problem = await this.#problemOfTrial(subject, scope.signal).catch(() => undefined);
+    // A trial that is over was decided by something else.
+    if (!scope.signal.aborted)
+      this.#happens(() => !scope.signal.aborted && this.#trialEnded(subject, problem));
+  }
+
+  #trialEnded(subject: Subject, problem: Problem | undefined): void {
+    const trouble = this.trouble(subject);
+    if (trouble !== undefined) this.#set(subject, afterTrial(trouble, subject, problem, this.#now));
+  }
+
+  /** Resolves with the problem if the trial failed, with undefined if it proved nothing or its success is recorded. */
+  async #problemOfTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
+    if (subject === 'panel') return this.#round(signal);
+    const channel = channelOf(subject);
+    const servers = this.#ledger.candidates(channel, nodeOf(subject));
+    const trial =
+      channel === 'sockets'
+        ? this.#trySocket(subject, servers, signal)
+        : this.#options.enqueue(
+            {
+              path: channel,
+              servers: channel === 'listing' ? [NO_SERVER] : servers,
+              tries: subject,
+              needsRoom: false,
+            },
+            signal,
+          );
+    if (trial === undefined) return undefined;
+    const { server, end } = trial;
+    const before = this.#ledger.lastSeen(channel, server);
+    this.#chose(subject, server);
+    await end;
+    const last = this.#ledger.lastSeen(channel, server);
+    return last === undefined || last === before ? undefined : problemOfTrial(subject, last);
+  }
+
+  /** The server's session tries to connect; `end` resolves once it has. */
+  #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal) {
+    const [server] = servers;
+    if (server === undefined) return undefined;
+    let ended: () => void = () => undefined;
+    const tried = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const attempt = { subject, isFresh: this.trouble(subject)?.trial?.isFresh === true, ended };
+    this.#attempts.set(server, attempt);
+    const end = untilAborted(tried, signal).finally(() => {
+      if (this.#attempts.get(server) !== attempt) return;
+      this.#attempts.delete(server);
+      this.#options.changed({ of: 'trial', server });
+    });
+    return { server, end };
+  }
+
+  /** The trial is this server's. */
+  #chose(subject: Subject, server: string): void {
+    this.#happens(() => {
+      const trouble = this.trouble(subject);
+      if (trouble?.trial === undefined) return;
+      const trial: Trial = { ...trouble.trial, server };
+      this.#ledger.setTrouble(subject, { ...trouble, trial });
+      if (this.#attempts.has(server)) this.#options.changed({ of: 'trial', server });
+    });
+  }
+
+  #round(signal: AbortSignal): Promise<Problem | undefined> {
+    const { clock, enqueue } = this.#options;
+    const { trials = 0, blamedAt } = this.trouble('panel') ?? {};
+    const isListingUsed = !this.#isListMissing || trials === 0;
+    return round(
+      {
+        clock,
+        enqueue,
+        isUsed: (path) => (path === 'listing' ? isListingUsed : this.#ledger.countAsked(path) > 0),
+        candidates: (path) => this.#ledger.candidates(path, undefined),
+        failedRounds: trials,
+        isBlamed: blamedAt !== undefined,
+        isListMissing: this.#isListMissing,
+        isKnown: this.isKnown,
+      },
+      signal,
+    );
+  }
+
+  /** One page of the server list proves whether the panel still has the servers that it refuses. */
+  #lookAtList(): void {
+    const scope = new AbortController();
+    this.#options.enqueue(
+      { path: 'listing', servers: [NO_SERVER], tries: pathOf('listing'), needsRoom: false },
+      scope.signal,
+    );
+  }
+}
+
+function blamedFor(trouble: Trouble | undefined): Problem | undefined {
+  return trouble?.blamedAt === undefined ? undefined : trouble.problem;
+}
+
+/** May the server's socket be opened: do its node's sockets work as far as is known, or does this server try them? */
+export function mayConnect(health: Health, server: string, node: string | undefined): boolean {
+  if (node === undefined || !health.isBlamed(socketsOf(node))) return true;
+  return health.trouble(socketsOf(node))?.trial?.server === server;
+}

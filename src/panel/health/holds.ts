@@ -1,0 +1,34 @@
+/** Which calls must not start now, because what they need is in trouble. */
+import type { Call } from '../scheduler/call.ts';
+import { pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
+import type { Health } from './health.ts';
+
+/** Other calls wait this long for the first canary. */
+const FIRST_CALL_MS = 3_000;
+
+/** The subject that holds the call, and until when; undefined if nothing does. */
+export function holdOf(
+  call: Call,
+  health: Pick<Health, 'isKnown' | 'isBlamed' | 'trouble'>,
+): { readonly subject: Subject; readonly until: number } | undefined {
+  const subjects = neededBy(call);
+  const blamed = subjects.find((subject) => health.isBlamed(subject));
+  if (blamed !== undefined) return { subject: blamed, until: Number.POSITIVE_INFINITY };
+  if (health.isKnown || subjects.length === 0) return undefined;
+  // Before the panel is known, only canaries start.
+  const first = health.trouble('panel')?.trial;
+  return first && { subject: 'panel', until: first.since + FIRST_CALL_MS };
+}
+
+/** What must not be in trouble for the call to start, the larger first; a trial is held only by what is larger than its subject. */
+function neededBy(call: Call): readonly Subject[] {
+  const { path, isRefresh } = call;
+  const [node, tries] = [call.node(), call.tries()];
+  // Only one call reads the server list, and so tries its path, too.
+  const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathOf(path)];
+  if (path === 'websocket') subjects.push('consoles');
+  if (path === 'websocket' && node !== undefined && isRefresh !== true) subjects.push(socketsOf(node));
+  if (path === 'resources' && node !== undefined) subjects.push(pollsOf(node));
+  const own = tries === undefined ? -1 : subjects.indexOf(tries);
+  return own < 0 ? subjects : subjects.slice(0, own);
+}

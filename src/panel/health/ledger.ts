@@ -1,0 +1,479 @@
+/** The ledger of who is in trouble: an outcome changes the tallies of the few subjects that it concerns, and only these are decided. */
+import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/outcome.ts';
+import type { Problem } from '../../domain/problems.ts';
+import { Ranking } from '../ranking.ts';
+import {
+  CHANNELS,
+  type Channel,
+  NO_SERVER,
+  nodeOf,
+  PATHS,
+  type Path,
+  pathOf,
+  pollsOf,
+  type Subject,
+  socketsOf,
+} from '../subjects.ts';
+import { Candidates } from './candidates.ts';
+import { type Asked, type AskedServer, NEVER, type Outcome } from './outcome.ts';
+import { type Evidence, type Key, Tally } from './tally.ts';
+import { suspected, type Trouble, trialGapMs } from './trouble.ts';
+
+/** The most servers that have to fail. */
+const SERVERS_NEEDED = 3;
+
+/** How long a server's last success speaks for its node and its path. */
+const SUCCESS_LASTS_MS = 120_000;
+
+/** How many candidates are looked at for one that may try. */
+const CANDIDATES_TRIED = 32;
+
+/** A server on a channel, its last outcome, and the evidence as it is counted. */
+interface Cell {
+  asked: AskedServer;
+  last: Outcome | undefined;
+  /** The node under which it is counted: it may become known, or change, later. */
+  node: string | undefined;
+  evidence: readonly Evidence[];
+}
+
+/** A trouble that began or ended. */
+export interface Decision {
+  readonly subject: Subject;
+  readonly before: Trouble | undefined;
+}
+
+/** What a trouble of the panel, a path or the consoles leaves when it ends. */
+interface Ended {
+  /** Failures up to here are explained by it. */
+  readonly explainsUntil: number;
+  readonly nextTrialAt: number;
+}
+
+/** Nothing has ended there yet. */
+const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NOTHING };
+
+/**
+ * The last outcomes of a panel's servers, and who is in trouble according to them.
+ *
+ * | subject | suspected if |
+ * |---|---|
+ * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
+ * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
+ * | the server list | it failed, and another path worked since |
+ * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
+ * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other of the two is in trouble |
+ *
+ * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
+ * panel: two), and its trouble ends with any success.
+ */
+export class Ledger {
+  readonly troubles = new Map<Subject, Trouble>();
+  /** When a call last proved that the panel works; infinite before the first. */
+  #provenAt = NEVER;
+  /** A call has worked since the panel's trouble began. */
+  #isPanelCleared = true;
+  readonly #random: () => number;
+  readonly #cells = byChannel(() => new Map<string, Cell>());
+  readonly #candidates: Readonly<Record<Channel, Candidates>>;
+  readonly #tallies = new Map<Subject, Tally>();
+  /** Subjects whose evidence changed since they were last decided. */
+  readonly #touched = new Set<Tally>();
+  /** Subjects with failures that a recent success contradicts, by when that is over. */
+  readonly #contradicted = new Ranking<Tally>();
+  /** Nodes' subjects that are suspected as soon as another node's server works on the path. */
+  readonly #unproven = new Map<Path, Set<Tally>>();
+  readonly #ended = new Map<Subject, Ended>();
+  /** Failures on a path up to here don't count: a larger trouble that ended explains them. */
+  readonly #explainedUntil = new Map<Path, number>();
+
+  /** `random` is uniform in [0, 1). */
+  constructor(random: () => number) {
+    this.#random = random;
+    this.#candidates = byChannel(() => new Candidates(this.#random));
+    // The panel and its paths are decided even if no server is asked there.
+    this.#tally('panel');
+  }
+
+  get provenAt(): number {
+    return this.#provenAt;
+  }
+
+  /** A call worked, so that the panel isn't the cause of failures of calls that started before. */
+  panelWorks(now: number): void {
+    this.#provenAt = now;
+    this.#isPanelCleared = true;
+    this.#touch('panel');
+  }
+
+  isBlamed(subject: Subject): boolean {
+    return this.troubles.get(subject)?.blamedAt !== undefined;
+  }
+
+  /** These servers are asked; others are forgotten. */
+  setAsked(asked: Asked): void {
+    for (const channel of CHANNELS) {
+      const cells = this.#cells[channel];
+      for (const server of cells.keys()) if (!asked[channel].has(server)) this.#forget(channel, server);
+      for (const [server, one] of asked[channel]) {
+        const cell = cells.get(server);
+        if (cell === undefined) {
+          cells.set(server, { asked: one, last: undefined, node: undefined, evidence: [] });
+          this.#count(channel, server);
+        } else {
+          cell.asked = one;
+          if (cell.node !== one.node) this.#count(channel, server);
+        }
+      }
+    }
+  }
+
+  /** How the server was last seen on the channel. */
+  last(channel: Channel, server: string): Outcome | undefined {
+    return this.#cells[channel].get(server)?.last;
+  }
+
+  asked(channel: Channel, server: string): AskedServer | undefined {
+    return this.#cells[channel].get(server)?.asked;
+  }
+
+  /** The number of servers that are asked there. */
+  countAsked(channel: Channel): number {
+    return this.#cells[channel].size;
+  }
+
+  /** The last outcome; the panel's own error for a node, instead of a token, is one of the node's sockets, too. */
+  lastSeen(channel: Channel, server: string): Outcome | undefined {
+    const own = this.last(channel, server);
+    if (channel !== 'sockets' || own?.streams === true) return own;
+    const token = this.last('websocket', server);
+    return token?.signs.node === 'may fail' && token.at > (own?.at ?? NEVER) ? token : own;
+  }
+
+  /** The server's last outcome on the channel is this one, or is forgotten. */
+  record(channel: Channel, server: string, last: Outcome | undefined): void {
+    const cell = this.#cells[channel].get(server);
+    if (cell !== undefined) {
+      const streamed = cell.last?.streams === true;
+      cell.last = last;
+      this.#count(channel, server);
+      if (channel === 'sockets' && streamed !== (last?.streams === true)) this.#rankEverywhere(server);
+    }
+    if (channel === 'websocket' && this.#cells.sockets.has(server)) this.#count('sockets', server);
+    this.nodeMayHaveChanged(server);
+  }
+
+  /** Forgets outcomes, as if these servers had never been asked there. */
+  forgetOutcomes(channel: Channel, isMeant: (asked: AskedServer, last: Outcome) => boolean): void {
+    for (const [server, { asked, last }] of this.#cells[channel])
+      if (last !== undefined && isMeant(asked, last)) this.record(channel, server, undefined);
+  }
+
+  /** The server's node may have become known, or have changed. */
+  nodeMayHaveChanged(server: string): void {
+    for (const channel of CHANNELS) {
+      const cell = this.#cells[channel].get(server);
+      if (cell !== undefined && cell.node !== cell.asked.node) this.#count(channel, server);
+    }
+  }
+
+  /** Replaces a trouble, or ends it without a success. */
+  setTrouble(subject: Subject, trouble: Trouble | undefined): void {
+    const wasBlamed = this.isBlamed(subject);
+    if (subject === 'panel' && !this.troubles.has(subject)) this.#isPanelCleared = false;
+    if (trouble === undefined) this.troubles.delete(subject);
+    else this.troubles.set(subject, trouble);
+    this.#touch(subject);
+    if (wasBlamed !== this.isBlamed(subject)) this.#blameChanged(subject);
+  }
+
+  /** Decides the subjects whose evidence changed; returns those whose trouble began or ended, with the one before. */
+  judge(now: number): readonly Decision[] {
+    this.#explain();
+    this.#dropProven();
+    for (let next = this.#contradicted.first; next !== undefined; next = this.#contradicted.first) {
+      if ((this.#contradicted.firstRank?.[0] ?? 0) > now) break;
+      this.#contradicted.delete(next);
+      this.#touched.add(next);
+    }
+    const decisions: Decision[] = [];
+    for (const tally of this.#touched) {
+      const before = this.troubles.get(tally.subject);
+      if (this.#ends(tally, now)) decisions.push({ subject: tally.subject, before });
+    }
+    // What ended may be the reason why something else wasn't suspected.
+    for (const tally of this.#touched) {
+      this.#touched.delete(tally);
+      if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
+      if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
+    }
+    return decisions;
+  }
+
+  /**
+   * The servers that may try the subject, the best first: of those that aren't blocked, one that streams, then one that never failed
+   * there, then whoever failed least recently, at random among equals. For anything but a node, a server that streams counts as such
+   * only if no server of its node failed there.
+   */
+  *candidates(channel: Channel, node: string | undefined): Generator<string, void, undefined> {
+    const { [channel]: candidates } = this.#candidates;
+    const isKnown = Number.isFinite(this.#provenAt);
+    let left = CANDIDATES_TRIED;
+    for (const server of node === undefined ? candidates.ofAll(!isKnown) : candidates.ofNode(node)) {
+      if (left === 0) return;
+      left -= 1;
+      yield server;
+    }
+  }
+
+  #ends({ subject, servers, worksAt }: Tally, now: number): boolean {
+    const trouble = this.troubles.get(subject);
+    if (trouble === undefined) return false;
+    const isOver =
+      subject === 'panel' ? this.#isPanelCleared : servers === 0 || worksAt >= trouble.suspectedAt;
+    if (!isOver) return false;
+    if (nodeOf(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, trouble, now));
+    this.setTrouble(subject, undefined);
+    return true;
+  }
+
+  #endOf(subject: Subject, { problem, blamedAt, trial }: Trouble, now: number): Ended {
+    // A panel that was only suspected worked all the time.
+    const isExplanation = subject !== 'panel' || blamedAt !== undefined;
+    const explainsUntil = isExplanation ? now : (this.#ended.get(subject)?.explainsUntil ?? NEVER);
+    // The first check isn't because of a suspicion.
+    const triedAt = problem === undefined ? undefined : trial?.since;
+    return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
+  }
+
+  #begins(tally: Tally, now: number): boolean {
+    const { subject, failed, worksAt } = tally;
+    this.#contradicted.delete(tally);
+    this.#unproven.get(pathBehind(tally.channel))?.delete(tally);
+    if (this.troubles.has(subject) || failed === 0) return false;
+    if (subject !== 'panel' && worksAt > now - SUCCESS_LASTS_MS) {
+      if (Number.isFinite(worksAt)) this.#contradicted.put(tally, worksAt + SUCCESS_LASTS_MS);
+      return false;
+    }
+    const problem = this.#suspicion(tally);
+    if (problem === undefined) return false;
+    this.setTrouble(
+      subject,
+      suspected(problem, now, Math.max(now, this.#ended.get(subject)?.nextTrialAt ?? now)),
+    );
+    return true;
+  }
+
+  /** The problem of a subject whose servers fail often enough; undefined if they don't. */
+  #suspicion(tally: Tally): Problem | undefined {
+    if (tally.subject === 'panel') return tally.newestProblem();
+    if (tally.subject === 'consoles') return this.#ofConsoles(tally);
+    return tally.node === undefined ? this.#ofPath(tally) : this.#ofNode(tally, tally.node);
+  }
+
+  #ofNode(tally: Tally, node: string): Problem | undefined {
+    const isSockets = tally.channel === 'sockets';
+    // If the node's other subject is in trouble, the next failure has the same reason.
+    if (this.isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();
+    const needed = Math.min(SERVERS_NEEDED, tally.asked);
+    if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
+      return tally.newestProblem([tally.group('fails')]);
+    if (tally.failed < Math.max(2, needed)) return undefined;
+    const path = pathBehind(tally.channel);
+    if (this.#tally(pathOf(path)).worksAtBeside(node) > tally.failsSince) return tally.newestProblem();
+    const unproven = this.#unproven.get(path) ?? new Set();
+    this.#unproven.set(path, unproven.add(tally));
+    return undefined;
+  }
+
+  #ofPath(tally: Tally): Problem | undefined {
+    const { failingGroups, failed, asked, channel } = tally;
+    if (failed < Math.min(SERVERS_NEEDED, asked)) return undefined;
+    const isOfNodes = failingGroups >= 2 || tally.isFailing(undefined);
+    const isOfSeveral = failed >= 2 && (isOfNodes || failed === asked);
+    if (!isOfSeveral && channel !== 'listing') return undefined;
+    return this.#worksSince(tally.failsSince, channel) ? tally.newestProblem() : undefined;
+  }
+
+  #ofConsoles(tally: Tally): Problem | undefined {
+    const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.asked));
+    // Of several causes that are frequent enough, the one that began first.
+    let first: (typeof tally.failing)[number] | undefined;
+    for (const group of tally.failing) {
+      if (group.failed.size < needed) continue;
+      const isFirst = first === undefined || group.failsSince < first.failsSince;
+      if (isFirst || (group.failsSince === first?.failsSince && String(group.key) < String(first?.key)))
+        first = group;
+    }
+    // A panel that refuses the key denies consoles, too.
+    return first !== undefined && this.#worksSince(first.failsSince)
+      ? tally.newestProblem([first])
+      : undefined;
+  }
+
+  /** Has another path worked since the first of the failed calls started? */
+  #worksSince(since: number, but?: Channel): boolean {
+    return PATHS.some((path) => path !== but && (this.#tallies.get(pathOf(path))?.worksAt ?? NEVER) > since);
+  }
+
+  #forget(channel: Channel, server: string): void {
+    const cell = this.#cells[channel].get(server);
+    for (const evidence of cell?.evidence ?? []) this.#take(evidence);
+    this.#cells[channel].delete(server);
+    this.#candidates[channel].delete(server);
+    if (channel === 'sockets' && cell?.last?.streams === true) this.#rankEverywhere(server);
+    if (channel === 'websocket' && this.#cells.sockets.has(server)) this.#count('sockets', server);
+  }
+
+  /** Takes out the evidence of what the server's outcome was, and puts in that of what it is. */
+  #count(channel: Channel, server: string): void {
+    const cell = this.#cells[channel].get(server);
+    if (cell === undefined) return;
+    for (const evidence of cell.evidence) this.#take(evidence);
+    cell.node = cell.asked.node;
+    cell.evidence = channel === 'sockets' ? this.#ofSocket(server, cell) : this.#ofCall(channel, cell);
+    for (const evidence of cell.evidence) this.#put(evidence);
+    this.#rank(channel, server, cell);
+  }
+
+  #ofCall(path: Path, { last: found, node }: Cell): Evidence[] {
+    const isExplained =
+      found?.signs.path === 'fails' && found.at <= (this.#explainedUntil.get(path) ?? NEVER);
+    const last = isExplained ? undefined : found;
+    const evidence = [this.#evidence(pathOf(path), last, 'path', node)];
+    if (path === 'resources' && node !== undefined)
+      evidence.push(this.#evidence(pollsOf(node), last, 'node', last?.signs.node));
+    if (path === 'websocket')
+      evidence.push(this.#evidence('consoles', last, 'console', last?.problem?.cause));
+    if (last?.problem !== undefined && last.signs.panel === 'fails' && last.startedAt > this.#provenAt)
+      evidence.push({
+        group: this.#tally('panel').group(undefined),
+        outcome: last,
+        proves: 'fails',
+        isAsked: true,
+      });
+    return evidence;
+  }
+
+  #ofSocket(server: string, { last: own, node }: Cell): Evidence[] {
+    const last = this.lastSeen('sockets', server);
+    const evidence: Evidence[] = [];
+    if (node !== undefined) evidence.push(this.#evidence(socketsOf(node), last, 'node', last?.signs.node));
+    // A server that streams was granted its console.
+    if (own?.streams === true && this.#cells.websocket.size > 0)
+      evidence.push({
+        group: this.#tally('consoles').group(undefined),
+        outcome: own,
+        proves: 'works',
+        isAsked: false,
+      });
+    return evidence;
+  }
+
+  #evidence(subject: Subject, last: Outcome | undefined, of: keyof Signs, key: Key): Evidence {
+    const outcome = last ?? NO_OUTCOME;
+    const { problem, signs } = outcome;
+    const sign = signs[of];
+    const isAsked = problem === undefined || !isBlockedAlone(problem) || sign === 'works';
+    const hasFailed = isAsked && sign !== undefined && problem !== undefined;
+    const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;
+    return { group: this.#tally(subject).group(key), outcome, proves, isAsked };
+  }
+
+  #put(evidence: Evidence): void {
+    const { tally, key } = evidence.group;
+    tally.add(evidence);
+    this.#touched.add(tally);
+    if (evidence.proves === 'works') this.#worked(tally, key);
+  }
+
+  #take(evidence: Evidence): void {
+    const { tally } = evidence.group;
+    tally.remove(evidence);
+    this.#touched.add(tally);
+  }
+
+  /** A success on a path proves that failures elsewhere aren't the panel's. */
+  #worked({ subject, channel, node }: Tally, key: Key): void {
+    if (subject === 'consoles' || subject === 'panel' || node !== undefined || channel === 'sockets') return;
+    for (const path of PATHS) if (path !== channel) this.#touch(pathOf(path));
+    this.#touch('consoles');
+    for (const tally of this.#unproven.get(channel) ?? []) if (tally.node !== key) this.#touched.add(tally);
+  }
+
+  #rank(channel: Channel, server: string, { node }: Cell): void {
+    if (server === NO_SERVER) return;
+    const streams = this.last('sockets', server)?.streams === true;
+    this.#candidates[channel].set(server, node, this.lastSeen(channel, server), streams);
+  }
+
+  #rankEverywhere(server: string): void {
+    for (const channel of CHANNELS) {
+      const cell = this.#cells[channel].get(server);
+      if (cell !== undefined) this.#rank(channel, server, cell);
+    }
+  }
+
+  #tally(subject: Subject): Tally {
+    let tally = this.#tallies.get(subject);
+    if (tally === undefined) this.#tallies.set(subject, (tally = this.#newTally(subject)));
+    return tally;
+  }
+
+  #newTally(subject: Subject): Tally {
+    if (!subject.startsWith('path ')) return new Tally(subject);
+    // A node in trouble explains why its servers fail.
+    return new Tally(
+      subject,
+      (node) => node !== undefined && (this.isBlamed(socketsOf(node)) || this.isBlamed(pollsOf(node))),
+    );
+  }
+
+  #touch(subject: Subject): void {
+    const tally = this.#tallies.get(subject);
+    if (tally !== undefined) this.#touched.add(tally);
+  }
+
+  /** A node's trouble explains failures on the paths, and makes the node's other subject likely. */
+  #blameChanged(subject: Subject): void {
+    const node = nodeOf(subject);
+    if (node === undefined) return;
+    this.#touch(subject.startsWith('sockets ') ? pollsOf(node) : socketsOf(node));
+    for (const path of PATHS) {
+      const tally = this.#tallies.get(pathOf(path));
+      if (tally === undefined) continue;
+      tally.explanationChanged(node);
+      this.#touched.add(tally);
+    }
+  }
+
+  /** Failures before the end of a larger trouble count no longer, once per trouble. */
+  #explain(): void {
+    const explainedBy = (subject: Subject) => this.#ended.get(subject)?.explainsUntil ?? NEVER;
+    for (const path of PATHS) {
+      const until = Math.max(explainedBy('panel'), explainedBy(pathOf(path)));
+      if (until <= (this.#explainedUntil.get(path) ?? NEVER)) continue;
+      this.#explainedUntil.set(path, until);
+      for (const [server, { last }] of this.#cells[path])
+        if (last?.signs.path === 'fails') this.#count(path, server);
+    }
+  }
+
+  /** Failures of calls that started before the panel was known to work aren't the panel's. */
+  #dropProven(): void {
+    const group = this.#tally('panel').group(undefined);
+    for (let first = group.failed.first; first !== undefined; first = group.failed.first) {
+      if (first.outcome.startedAt > this.#provenAt) return;
+      group.tally.drop(first);
+    }
+  }
+}
+
+/** The path of the API by which the channel's servers are asked. */
+function pathBehind(channel: Channel): Path {
+  return channel === 'sockets' ? 'websocket' : channel;
+}
+
+function byChannel<Value>(create: () => Value): Record<Channel, Value> {
+  return Object.fromEntries(CHANNELS.map((channel) => [channel, create()])) as Record<Channel, Value>;
+}

@@ -1,0 +1,28 @@
+/** How servers' calls and sockets ended, which is all that the panel's health is decided from. */
+import type { Signs } from '../../diagnosis/outcome.ts';
+import type { Problem } from '../../domain/problems.ts';
+import type { ServerTarget } from '../../domain/server.ts';
+import type { Channel } from '../subjects.ts';
+
+/** How the last call or socket of one server ended on one channel; instants are monotonic milliseconds. */
+export interface Outcome {
+  readonly startedAt: number;
+  readonly at: number;
+  /** Undefined on success. */
+  readonly problem: Problem | undefined;
+  readonly signs: Signs;
+  /** A socket that streams works for as long as it does. */
+  readonly streams?: boolean;
+}
+
+/** A server that is asked; its node may become known later. Both are absent for the server list. */
+export interface AskedServer {
+  readonly node?: string | undefined;
+  readonly target?: Pick<ServerTarget, 'daemon'>;
+}
+
+/** The servers that are asked on each channel, by id. */
+export type Asked = Readonly<Record<Channel, ReadonlyMap<string, AskedServer>>>;
+
+/** The instant before all others. */
+export const NEVER = Number.NEGATIVE_INFINITY;

@@ -1,0 +1,37 @@
+/** Notices when a fleet that worked begins to be refused: then one look at the server list tells the servers' fault from the panel's. */
+import type { CauseCode } from '../../domain/problems.ts';
+
+/** What a panel says of a server that is gone, or to which access was taken away. */
+const REFUSED: ReadonlySet<CauseCode | undefined> = new Set([
+  'not_found',
+  'forbidden',
+  'no_console_permission',
+]);
+
+/** So many servers, or all, that begin to be refused within this time. */
+const SERVERS = 3;
+const WITHIN_MS = 60_000;
+
+/** The server list is looked at at most this often. */
+const LOOK_EVERY_MS = 60_000;
+
+export class RefusalWatch {
+  /** The last servers that began to be refused, and when; at most `SERVERS`. */
+  #begun: readonly { readonly server: string; readonly at: number }[] = [];
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /** A call for a server ended; returns whether the server list is to be looked at now. */
+  ended(
+    server: string,
+    before: CauseCode | undefined,
+    cause: CauseCode | undefined,
+    { now, asked }: Readonly<Record<'now' | 'asked', number>>,
+  ): boolean {
+    if (!REFUSED.has(cause) || REFUSED.has(before)) return false;
+    const others = this.#begun.filter((one) => one.server !== server && one.at > now - WITHIN_MS);
+    this.#begun = [...others, { server, at: now }].slice(-SERVERS);
+    if (this.#begun.length < Math.min(SERVERS, asked) || now < this.#lookedAt + LOOK_EVERY_MS) return false;
+    this.#lookedAt = now;
+    return true;
+  }
+}

@@ -1,0 +1,94 @@
+/** Something in trouble: suspected, then blamed once its trials have failed as well; pure steps from one to the next. */
+import { CAUSES } from '../../diagnosis/causes.ts';
+import { problemOfBlamed } from '../../diagnosis/outcome.ts';
+import type { Problem } from '../../domain/problems.ts';
+import { channelOf, PATHS, pathOf, type Subject } from '../subjects.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Instants are monotonic milliseconds. */
+export interface Trouble {
+  /** Undefined until something has failed. */
+  readonly problem: Problem | undefined;
+  readonly suspectedAt: number;
+  /** Undefined while it is only suspected: nothing is held or shown before. */
+  readonly blamedAt: number | undefined;
+  /** The next trial may start at this instant. */
+  readonly trialAt: number;
+  /** Trials that failed. */
+  readonly trials: number;
+  readonly trial: Trial | undefined;
+}
+
+/** The trial under way. */
+export interface Trial {
+  readonly server: string;
+  readonly since: number;
+  /** A socket is tried with new credentials: the panel may give another address for the node. */
+  readonly isFresh: boolean;
+}
+
+/** Milliseconds between the starts of trials, after so many that failed; the last gap repeats. */
+export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
+/** A connect takes nothing from the rate unless it needs another token, and a node is to be noticed within 30 s of its return. */
+const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
+/** Only a person grants permissions, and each trial takes from people's own limit. */
+const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
+
+/** Milliseconds from the start of a trial to the next one, after so many that failed. */
+export function trialGapMs(subject: Subject, failed: number): number {
+  const ofOthers = channelOf(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
+  const gaps = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
+  return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
+}
+
+export function suspected(problem: Problem | undefined, now: number, trialAt: number): Trouble {
+  return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
+}
+
+/** The panel is to be tried at once, whatever is known; one that is down stays so until then. */
+export function withCheck(trouble: Trouble | undefined, now: number): Trouble {
+  return { ...(trouble ?? suspected(undefined, now, now)), trialAt: now, trial: undefined };
+}
+
+/** A server's trial begins. */
+export function withTrial(trouble: Trouble, server: string, now: number): Trouble {
+  return { ...trouble, trial: { server, since: now, isFresh: trouble.trials % 2 === 1 } };
+}
+
+/** The trial ended without a success: it failed with this problem, or proved nothing. The next comes a gap after its start. */
+export function afterTrial(
+  trouble: Trouble,
+  subject: Subject,
+  problem: Problem | undefined,
+  now: number,
+): Trouble {
+  if (trouble.trial === undefined) return trouble;
+  const trials = trouble.trials + (problem === undefined ? 0 : 1);
+  // Only the panel itself refuses a key.
+  const isRound = subject === 'panel' && problem !== undefined && CAUSES[problem.cause].scope !== 'key';
+  const needed = isRound ? 2 : 1;
+  const isBlamed = problem !== undefined && trials >= needed;
+  return {
+    ...trouble,
+    problem: problem ?? trouble.problem,
+    blamedAt: trouble.blamedAt ?? (isBlamed ? now : undefined),
+    trialAt: trouble.trial.since + trialGapMs(subject, trials - needed + 1),
+    trials,
+    trial: undefined,
+  };
+}
+
+/** The problem of what is blamed, as it is shown: that of the subject rather than of the call that failed. */
+export function problemOfSubject(subject: Subject, trouble: Trouble | undefined): Problem | undefined {
+  const { problem, blamedAt } = trouble ?? {};
+  if (problem === undefined || blamedAt === undefined) return undefined;
+  if (subject === 'consoles' || subject === 'panel') return problemOfBlamed(subject, problem);
+  return problemOfBlamed(PATHS.find((one) => subject === pathOf(one)) ?? 'node', problem);
+}
+
+/** The problem of a subject that a server tried, if that is what failed. */
+export function problemOfTrial(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
+  const ofOthers = subject.startsWith('path ') || subject === 'panel' ? signs.path : signs.node;
+  const sign = subject === 'consoles' ? signs.console : ofOthers;
+  return sign === 'fails' || sign === 'may fail' ? problem : undefined;
+}

@@ -1,0 +1,22 @@
+/** A pause that the panel demands, as a problem of a panel that works. */
+import type { Problem } from '../domain/problems.ts';
+import type { Clock } from '../domain/time.ts';
+import type { RateLimit } from './scheduler/rate-limit.ts';
+import { PATHS, type Path } from './subjects.ts';
+
+/** The pause of all calls or of one path; with `path`, only of that. A pause that is over is no problem. */
+export function pauseProblem(
+  limit: Pick<RateLimit, 'pauseOf'>,
+  clock: Pick<Clock, 'toUnixMs'>,
+  path?: Path,
+): Problem | undefined {
+  const scopes = path === undefined ? (['account', ...PATHS] as const) : [path];
+  for (const scope of scopes) {
+    const pause = limit.pauseOf(scope);
+    if (pause === undefined) continue;
+    const time = new Date(clock.toUnixMs(pause.until)).toISOString().slice(11, 19);
+    const calls = scope === 'account' ? 'calls' : `calls for ${scope}`;
+    return { cause: 'rate_limited', detail: `rate limit exceeded (429): no ${calls} until ${time} UTC` };
+  }
+  return undefined;
+}

@@ -1,0 +1,309 @@
+/** The calls that wait, in lines whose calls the same rules hold: a change looks at the first call of few lines, however many wait. */
+import { type Rank, Ranking } from '../ranking.ts';
+import { type Call, isCanary, isConnect } from './call.ts';
+import type { Gate, Start } from './rules.ts';
+
+/** A call that waits. */
+export interface Waiting<Job> {
+  readonly call: Call;
+  readonly id: string;
+  readonly job: Job;
+  /** Of calls with the same deadline, the one that waits longer goes first. */
+  readonly order: number;
+  /** As it was when the call joined its line. */
+  urgency: number;
+}
+
+/** How a line that may start is named among the gates. */
+const OPEN = 'open';
+
+/** Calls of one path, node and kind, by deadline. */
+interface Line<Job> {
+  readonly key: string;
+  readonly node: string | undefined;
+  readonly isOfConnects: boolean;
+  readonly calls: Ranking<Waiting<Job>>;
+  /** `open`, a closed or open gate, or `node` while only that node's lines are held. */
+  place: string;
+  /** When a line that is held at its node may start. */
+  heldUntil: number;
+}
+
+/** Lines that one rule holds alike, by their first calls. */
+interface GateOf<Job> {
+  readonly name: string;
+  readonly lines: Ranking<Line<Job>>;
+  /** Calls of its lines, and connects among them. */
+  calls: number;
+  connects: number;
+  isOpen: boolean;
+}
+
+/**
+ * Which waiting call starts next. Each line stands at one gate; an open gate shows its first line. A line whose first call may not start
+ * goes to the gate of the rule that holds it, and stays there until that opens.
+ */
+export class Lines<Job> {
+  readonly #waiting = new Map<string, { readonly waiting: Waiting<Job>; line: Line<Job> | undefined }>();
+  readonly #lines = new Map<string, Line<Job>>();
+  readonly #byNode = new Map<string, Set<Line<Job>>>();
+  readonly #gates = new Map<string, GateOf<Job>>();
+  readonly #open = new Ranking<GateOf<Job>>();
+  readonly #closed = new Ranking<GateOf<Job>>();
+  readonly #heldAtNode = new Ranking<Line<Job>>();
+  /** Calls that a rule of their own server holds, by when it doesn't any more. */
+  readonly #asleep = new Ranking<Waiting<Job>>();
+  #order = 0;
+  /** Waiting calls, and connects among them, that nothing but the rate holds. */
+  backlog = 0;
+  connects = 0;
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  add(id: string, call: Call, job: Job): void {
+    const waiting = { call, id, job, order: (this.#order += 1), urgency: urgencyOf(call) };
+    this.#waiting.set(id, { waiting, line: undefined });
+    this.#join(waiting);
+  }
+
+  /** Takes the call out, if it still waits. */
+  delete(id: string): void {
+    const found = this.#waiting.get(id);
+    if (found === undefined) return;
+    this.#leave(found.waiting);
+    this.#waiting.delete(id);
+  }
+
+  /** Asks again to which line the call belongs: its node, what it tries, or whether it is a retry has changed. */
+  moved(id: string): void {
+    const found = this.#waiting.get(id);
+    if (found === undefined) return;
+    this.#leave(found.waiting);
+    this.#join(found.waiting);
+  }
+
+  /** What holds this gate has changed. */
+  opened(name: Gate): void {
+    const gate = this.#gates.get(name);
+    if (gate !== undefined) this.#openGate(gate);
+  }
+
+  /** What holds any gate may have changed. */
+  allOpened(): void {
+    for (const gate of this.#gates.values()) this.#openGate(gate);
+    for (const waiting of duePast(this.#asleep, Number.POSITIVE_INFINITY)) this.#join(waiting);
+  }
+
+  /** What holds the calls of this node has changed. */
+  nodeChanged(node: string | undefined): void {
+    for (const line of this.#byNode.get(node ?? '') ?? []) if (line.place !== OPEN) this.#moveTo(line, OPEN);
+  }
+
+  /** The first call that may start now, for which `startOf` decides; undefined if there is none. */
+  next(
+    now: number,
+    mayStart: (call: Call) => boolean,
+    startOf: (call: Call) => Start,
+  ): Waiting<Job> | undefined {
+    this.#passTime(now);
+    for (let gate = this.#open.first; gate !== undefined; gate = this.#open.first) {
+      const line = gate.lines.first;
+      const first = line?.calls.first;
+      if (line === undefined || first === undefined) throw new Error('an open gate has a first call');
+      // Canaries go first, so none waits if this isn't one.
+      if (!mayStart(first.call)) return undefined;
+      const start = startOf(first.call);
+      if (start.at <= now) return first;
+      this.#hold(first, line, start);
+    }
+    return undefined;
+  }
+
+  /** When something that time alone holds may start; infinite if there is nothing. */
+  get nextAt(): number {
+    return Math.min(instantOf(this.#closed), instantOf(this.#heldAtNode), instantOf(this.#asleep));
+  }
+
+  #passTime(now: number): void {
+    for (const gate of duePast(this.#closed, now)) this.#openGate(gate);
+    for (const line of duePast(this.#heldAtNode, now)) this.#moveTo(line, OPEN);
+    for (const waiting of duePast(this.#asleep, now)) this.#join(waiting);
+  }
+
+  #hold(waiting: Waiting<Job>, line: Line<Job>, { at, gate }: Start): void {
+    if (gate === 'server') {
+      this.#leave(waiting);
+      if (Number.isFinite(at)) this.#asleep.put(waiting, at);
+      return;
+    }
+    if (gate === 'node') {
+      line.heldUntil = at;
+      this.#moveTo(line, 'node');
+      return;
+    }
+    this.#moveTo(line, gate);
+    const closed = this.#gate(gate);
+    if (closed.isOpen) this.#countGate(closed, -1);
+    closed.isOpen = false;
+    this.#open.delete(closed);
+    if (Number.isFinite(at)) this.#closed.put(closed, at);
+    else this.#closed.delete(closed);
+  }
+
+  #join(waiting: Waiting<Job>): void {
+    const found = this.#waiting.get(waiting.id);
+    if (found === undefined) return;
+    waiting.urgency = urgencyOf(waiting.call);
+    const line = this.#lineOf(waiting.call);
+    found.line = line;
+    line.calls.put(waiting, ...rankOf(waiting));
+    this.#firstChanged(line);
+    this.#count(line, 1);
+  }
+
+  /** Leaves its line, or wakes up. */
+  #leave(waiting: Waiting<Job>): void {
+    const found = this.#waiting.get(waiting.id);
+    const line = found?.line;
+    this.#asleep.delete(waiting);
+    if (found === undefined || line === undefined) return;
+    found.line = undefined;
+    line.calls.delete(waiting);
+    this.#count(line, -1);
+    if (line.calls.size > 0) this.#firstChanged(line);
+    else this.#end(line);
+  }
+
+  #lineOf(call: Call): Line<Job> {
+    const node = isHeldByNode(call) ? call.node() : undefined;
+    const key = lineKey(call, node);
+    let line = this.#lines.get(key);
+    if (line !== undefined) return line;
+    const calls = new Ranking<Waiting<Job>>();
+    const isOfConnects = isConnect(call) && call.isRetry?.() !== true && call.tries() === undefined;
+    line = { key, node, isOfConnects, calls, place: OPEN, heldUntil: 0 };
+    this.#lines.set(key, line);
+    const ofNode = this.#byNode.get(node ?? '') ?? new Set();
+    this.#byNode.set(node ?? '', ofNode.add(line));
+    return line;
+  }
+
+  #end(line: Line<Job>): void {
+    this.#takeFrom(line);
+    this.#lines.delete(line.key);
+    const ofNode = this.#byNode.get(line.node ?? '');
+    ofNode?.delete(line);
+    if (ofNode?.size === 0) this.#byNode.delete(line.node ?? '');
+  }
+
+  /** The line's first call is another one. */
+  #firstChanged(line: Line<Job>): void {
+    if (line.place !== 'node') this.#putTo(line, line.place);
+  }
+
+  #moveTo(line: Line<Job>, place: string): void {
+    if (line.place !== place) {
+      this.#count(line, -line.calls.size);
+      this.#takeFrom(line);
+      line.place = place;
+      if (place !== 'node') this.#putTo(line, place);
+      this.#count(line, line.calls.size);
+    }
+    if (place !== 'node') this.#putTo(line, place);
+    else if (Number.isFinite(line.heldUntil)) this.#heldAtNode.put(line, line.heldUntil);
+    else this.#heldAtNode.delete(line);
+  }
+
+  #putTo(line: Line<Job>, place: string): void {
+    const gate = this.#gate(place);
+    gate.lines.put(line, ...(line.calls.firstRank ?? []));
+    if (gate.isOpen) this.#showFirst(gate);
+  }
+
+  #takeFrom(line: Line<Job>): void {
+    this.#heldAtNode.delete(line);
+    const gate = this.#gates.get(line.place);
+    if (gate === undefined || !gate.lines.delete(line)) return;
+    if (gate.lines.size === 0) {
+      this.#open.delete(gate);
+      this.#closed.delete(gate);
+      this.#gates.delete(gate.name);
+    } else if (gate.isOpen) this.#showFirst(gate);
+  }
+
+  #showFirst(gate: GateOf<Job>): void {
+    this.#open.put(gate, ...(gate.lines.firstRank ?? []));
+  }
+
+  #gate(name: string): GateOf<Job> {
+    let gate = this.#gates.get(name);
+    if (gate === undefined) {
+      gate = { name, lines: new Ranking<Line<Job>>(), calls: 0, connects: 0, isOpen: true };
+      this.#gates.set(name, gate);
+    }
+    return gate;
+  }
+
+  #openGate(gate: GateOf<Job>): void {
+    this.#closed.delete(gate);
+    if (!gate.isOpen) this.#countGate(gate, 1);
+    gate.isOpen = true;
+    this.#showFirst(gate);
+  }
+
+  /** So many calls joined the line where it stands, or left. */
+  #count({ place, isOfConnects }: Line<Job>, calls: number): void {
+    const gate = this.#gates.get(place);
+    if (gate === undefined) return;
+    const connects = isOfConnects ? calls : 0;
+    gate.calls += calls;
+    gate.connects += connects;
+    if (!gate.isOpen && gate.name !== 'gate shortage') return;
+    this.backlog += calls;
+    this.connects += connects;
+  }
+
+  /** The gate opens, or closes; what only the rate holds counts all the same. */
+  #countGate({ name, calls, connects }: GateOf<Job>, times: 1 | -1): void {
+    if (name === 'gate shortage') return;
+    this.backlog += times * calls;
+    this.connects += times * connects;
+  }
+}
+
+/** Does a rule hold calls of this path by their node? */
+function isHeldByNode({ path }: Call): boolean {
+  return path === 'websocket' || path === 'resources';
+}
+
+function lineKey({ path, tries, isRetry, isRefresh }: Call, node: string | undefined): string {
+  const subject = tries();
+  const kind =
+    subject !== undefined ? `tries ${subject}` : `${isRefresh ? 'renews' : ''} ${isRetry?.() ? 'again' : ''}`;
+  return JSON.stringify([path, kind, node]);
+}
+
+/** Canaries go before trials, and trials before all deadlines. */
+function urgencyOf(call: Call): number {
+  if (isCanary(call)) return 0;
+  return call.tries() === undefined ? 2 : 1;
+}
+
+/** The most urgent first, then by deadline, then by how long they wait. */
+function rankOf({ urgency, call, order }: Waiting<unknown>): Rank {
+  return [urgency, call.deadline, order];
+}
+
+function instantOf(ranking: Ranking<unknown>): number {
+  return ranking.firstRank?.[0] ?? Number.POSITIVE_INFINITY;
+}
+
+/** Takes out what is due by now. */
+function* duePast<Item>(ranking: Ranking<Item>, now: number): Generator<Item, void, undefined> {
+  for (let first = ranking.first; first !== undefined && instantOf(ranking) <= now; first = ranking.first) {
+    ranking.delete(first);
+    yield first;
+  }
+}

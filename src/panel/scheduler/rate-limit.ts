@@ -1,0 +1,242 @@
+/** What the calls of one account may still use: a sliding window of 60 s, pauses that the panel demands, and what others use. */
+import { EventEmitter } from 'node:events';
+import type { Clock } from '../../domain/time.ts';
+import { PATHS, type Path } from '../subjects.ts';
+import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
+
+/** The limit until the panel reports one: the lowest seen in the field. */
+const UNLEARNED_PER_MINUTE = 60;
+
+/** The rest is left to the people who share the account. */
+export const PART_OF_LIMIT = 0.8;
+
+/**
+ * Responses that contain a token may report the limit of that endpoint for one server, which is 5 a minute on Pelican; every limit
+ * of an account seen in the field is far above this.
+ */
+const MAX_CONSOLE_LIMIT = 10;
+
+/** How long to wait if the panel doesn't specify it: its limits are per minute. */
+export const DEFAULT_WAIT_MS = 60_000;
+
+/** The longest wait, whatever the panel requires: a wrong header must not stop the exporter for a day. */
+export const MAX_WAIT_MS = 600_000;
+
+/** With less than this part of the limit left, somebody else uses the account. */
+const SPARE_PART = 0.1;
+
+/** While the account has nothing to spare, one call after each such wait shows whether it has again. */
+const SPARE_WAIT_MS = 15_000;
+
+/** After a pause, one probe at a time, at least 5 s apart. */
+const PROBE_MS = 5_000;
+
+/** The calls per minute that are made of this limit, or of one that the panel doesn't report. */
+export function allowedOf(limitPerMinute: number | undefined): number {
+  return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** What a response's headers show about the rate limit, in calls per minute. */
+export interface RateFacts {
+  readonly limitPerMinute?: number | undefined;
+  readonly remaining?: number | undefined;
+}
+
+/** The part of a rate limit that the operator determines. */
+export interface PinnedRate {
+  /** A fixed rate set by the operator, in calls per minute. */
+  readonly pinnedPerMinute?: number | undefined;
+  /** This shard's share of the limit; 1 by default. */
+  readonly share?: number | undefined;
+}
+
+/** What a 429 is about: all calls of the account, one path, or the tokens of one server. */
+export type PauseScope = 'account' | Path | `tokens of ${string}`;
+
+/** A pause that the panel demands; it stays until a call shows that it is over. */
+export interface Pause {
+  readonly scope: PauseScope;
+  /** In monotonic milliseconds. */
+  readonly until: number;
+  readonly lengthMs: number;
+  /** The panel demanded it again. */
+  readonly isRepeated: boolean;
+}
+
+function scopesOf(path: Path, server: string): readonly PauseScope[] {
+  return path === 'websocket' ? ['account', path, `tokens of ${server}`] : ['account', path];
+}
+
+/** Instants are monotonic milliseconds. */
+export class RateLimit {
+  /** Emits `changed` when more or fewer calls may start than before. */
+  readonly events = new EventEmitter<{ changed: [] }>();
+  readonly #clock: Clock;
+  #rate: PinnedRate;
+  readonly #starts = new SlidingWindow();
+  readonly #pauses = new Map<PauseScope, Pause>();
+  #known: number | undefined;
+  /** When a response last reported the known limit. */
+  #knownAt = NEVER;
+  #spareAt = NEVER;
+  /** Calls that the account can spare; infinite while the panel reports no limit. */
+  #spare = Number.POSITIVE_INFINITY;
+  /** By then, the minute in which the panel reported it has ended. */
+  #spareUntil = NEVER;
+
+  constructor(clock: Clock, rate: PinnedRate = {}) {
+    this.#clock = clock;
+    this.#rate = rate;
+  }
+
+  /** Applies another rate; the calls of the last minute still count. */
+  pin(rate: PinnedRate): void {
+    this.#rate = rate;
+    this.events.emit('changed');
+  }
+
+  /** The most calls within 60 s. */
+  get limitPerMinute(): number {
+    const { pinnedPerMinute, share = 1 } = this.#rate;
+    return (pinnedPerMinute ?? allowedOf(this.#known)) * share;
+  }
+
+  /** Did the operator set the rate? Then there is no limit to learn. */
+  get isPinned(): boolean {
+    return this.#rate.pinnedPerMinute !== undefined;
+  }
+
+  /** The panel's own limit; undefined until a response reports it. */
+  get knownLimitPerMinute(): number | undefined {
+    return this.#known;
+  }
+
+  /** Calls started within the last minute. */
+  get usedLastMinute(): number {
+    return this.#starts.count(this.#clock.now());
+  }
+
+  /** When any call may start: the window has room, the account has calls to spare, and no pause concerns it. */
+  get opensAt(): number {
+    return Math.max(this.windowAt, this.spareAt, this.#pauses.get('account')?.until ?? NEVER);
+  }
+
+  /** When another call fits into the window. */
+  get windowAt(): number {
+    return this.#starts.roomAt(this.limitPerMinute, this.#clock.now());
+  }
+
+  /** While somebody else uses up the account's calls, one call now and then proves whether it has some to spare again. */
+  get spareAt(): number {
+    return this.#spare > 0 ? NEVER : Math.min(this.#spareAt, this.#spareUntil);
+  }
+
+  /** When the pauses that concern a call are over. */
+  pausedUntil(path: Path, server: string): number {
+    if (this.#pauses.size === 0) return NEVER;
+    return Math.max(...scopesOf(path, server).map((scope) => this.#pauses.get(scope)?.until ?? NEVER));
+  }
+
+  /** Did a 429 concern the call, and no response since prove that it is over? */
+  isPaused(path: Path, server: string): boolean {
+    return this.#pauses.size > 0 && scopesOf(path, server).some((scope) => this.#pauses.has(scope));
+  }
+
+  /** The pause of all calls, or of a path; undefined once it is over. */
+  pauseOf(scope: 'account' | Path): Pause | undefined {
+    const pause = this.#pauses.get(scope);
+    return pause !== undefined && pause.until > this.#clock.now() ? pause : undefined;
+  }
+
+  /** A call starts. */
+  take(path: Path, server: string): void {
+    const now = this.#clock.now();
+    this.#starts.add(now);
+    if (now >= this.#spareUntil) this.#spare = Number.POSITIVE_INFINITY;
+    // After a wait, a single call asks whether there is something to spare again.
+    this.#spare = Math.max(0, this.#spare - 1);
+    if (this.#spare === 0) this.#spareAt = now + SPARE_WAIT_MS;
+    for (const scope of scopesOf(path, server)) {
+      const pause = this.#pauses.get(scope);
+      if (pause !== undefined) this.#pauses.set(scope, { ...pause, until: now + PROBE_MS });
+    }
+  }
+
+  /** A call ended other than with 429: no pause that concerns it goes on; returns those that did. */
+  answered(path: Path, server: string): readonly PauseScope[] {
+    const ended = scopesOf(path, server).filter((scope) => this.#pauses.delete(scope));
+    if (ended.length > 0) this.events.emit('changed');
+    return ended;
+  }
+
+  /** Learns from a response of the panel; returns whether the panel's limit changed. */
+  learn(path: Path, { limitPerMinute: limit, remaining }: RateFacts): boolean {
+    if (limit === undefined || isOfConsole(path, limit)) return false;
+    const now = this.#clock.now();
+    const before = this.#known;
+    if (remaining !== undefined) {
+      // Calls that the account made before this process count as well, or a restart would exceed the limit.
+      const earlier = before === undefined ? limit - remaining - this.usedLastMinute : 0;
+      for (let call = 0; call < earlier; call += 1) this.#starts.add(now);
+      const spare = Math.max(0, remaining - Math.ceil(limit * SPARE_PART));
+      if (spare === 0 && this.#spare > 0) this.#spareAt = now + SPARE_WAIT_MS;
+      this.#spareUntil = now + WINDOW_MS;
+      this.#spare = spare;
+    }
+    // Of several limits that are reported in turn, the lowest is safe.
+    if (before !== undefined && limit > before && now - this.#knownAt < WINDOW_MS) return false;
+    this.#known = limit;
+    this.#knownAt = now;
+    if (limit !== before) this.events.emit('changed');
+    return limit !== before;
+  }
+
+  /**
+   * The panel responded with 429. Returns the pause, which concerns the account if the response shows its limit, or if another path is
+   * paused, too; undefined if it was paused already, because calls that were in flight together are throttled together.
+   */
+  throttled(
+    path: Path,
+    server: string,
+    { limitPerMinute: limit }: RateFacts,
+    demandedMs = DEFAULT_WAIT_MS,
+  ): Pause | undefined {
+    const now = this.#clock.now();
+    this.#forgetOldPauses(now);
+    const scope = this.#scopeOf(path, server, limit, now);
+    const before = this.#pauses.get(scope);
+    const isRepeated = before !== undefined;
+    const isPaused = isRepeated && before.until > now + PROBE_MS;
+    // A panel that demands too short a pause demands it again and again.
+    const lengthMs = isPaused
+      ? Math.max(demandedMs, before.lengthMs)
+      : Math.max(demandedMs, Math.min(2 * (before?.lengthMs ?? 0), DEFAULT_WAIT_MS));
+    const until = Math.max(before?.until ?? 0, now + lengthMs);
+    const pause = { scope, until, lengthMs, isRepeated };
+    this.#pauses.delete(scope);
+    this.#pauses.set(scope, pause);
+    this.events.emit('changed');
+    return isPaused ? undefined : pause;
+  }
+
+  #scopeOf(path: Path, server: string, limit: number | undefined, now: number): PauseScope {
+    if (limit !== undefined) return isOfConsole(path, limit) ? `tokens of ${server}` : 'account';
+    const others = (['account', ...PATHS] as const).filter((other) => other !== path);
+    return others.some((other) => (this.#pauses.get(other)?.until ?? NEVER) > now) ? 'account' : path;
+  }
+
+  /** Servers may have ever new ids. The pauses are in the order in which they were demanded last. */
+  #forgetOldPauses(now: number): void {
+    for (const [scope, { until }] of this.#pauses) {
+      if (until >= now - MAX_WAIT_MS) return;
+      this.#pauses.delete(scope);
+    }
+  }
+}
+
+/** Is this the limit of one server's console, and not of the account? */
+export function isOfConsole(path: Path, limit = Number.POSITIVE_INFINITY): boolean {
+  return path === 'websocket' && limit <= MAX_CONSOLE_LIMIT;
+}

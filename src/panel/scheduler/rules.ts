@@ -1,0 +1,199 @@
+/** When may this call start? The rules, each a pure function over what waits, runs and ran. */
+import type { Path, Subject } from '../subjects.ts';
+import { nodeOf } from '../subjects.ts';
+import { type Call, isCanary, isConnect, type Started } from './call.ts';
+import type { SlidingWindow } from './sliding-window.ts';
+
+/** Everything that the start of a call depends on; instants are monotonic milliseconds. */
+export interface Traffic {
+  readonly limit: {
+    /** The most calls within any minute. */
+    readonly limitPerMinute: number;
+    pausedUntil(path: Path, server: string): number;
+    isPaused(path: Path, server: string): boolean;
+  };
+  /** What must not start now, because it is in trouble; infinite, or until an instant. */
+  readonly holds: (call: Call) => { readonly subject: Subject; readonly until: number } | undefined;
+  /** Is this subject blamed, so that a call that tries it probably fails? */
+  readonly isBlamed: (subject: Subject) => boolean;
+  /** Calls in flight: the places limit those that begin, and their time-outs those that hang. */
+  readonly running: Iterable<Started>;
+  /** When a poll of a node last got a response; absent if one without a response began after that. */
+  readonly respondedAt: ReadonlyMap<string, number>;
+  /** When the panel received the last credential calls of this server, at most two, the latest last. */
+  readonly tokensAt: (server: string) => readonly number[];
+  /** The starts of the last minute's calls that probably failed, of those for lists, and of those that are no connects. */
+  readonly trials: SlidingWindow;
+  readonly lists: SlidingWindow;
+  readonly others: SlidingWindow;
+  /** Servers of a node between their token's call and their first `stats`: when those calls started, the earliest first. */
+  readonly connecting: (node: string) => readonly number[];
+  /** Has a server of this node streamed since its sockets were last in trouble? */
+  readonly hasStreamed: (node: string) => boolean;
+  /** More waits than a minute carries, connects among it. */
+  readonly isShort: boolean;
+}
+
+/** Which other waiting calls a rule holds alike: none, those of the same node in the same line, or all lines at the same gate. */
+export type Gate = 'server' | 'node' | `gate ${string}`;
+
+/** When a call may start as far as one rule is concerned; infinite if that depends on something other than time. */
+export interface Hold {
+  readonly at: number;
+  readonly gate: Gate;
+}
+
+/** When a call may start, and which rule holds it longest. */
+export interface Start extends Hold {
+  readonly why: keyof typeof RULES | undefined;
+}
+
+/** Calls in flight, beside canaries and polls that lost their seats. */
+export const PLACES = 8;
+
+/** Polls in flight of one node. */
+const SEATS_PER_NODE = 4;
+
+/** Polls in flight of all nodes that haven't responded yet, or don't any more. */
+const SEATS_IN_DOUBT = 3;
+
+/** A poll that takes longer gives up its place and seat, and may finish without them: a dead node hangs for 20 s. */
+export const SEATED_MS = 3_000;
+
+/** The panel allows five credential calls a minute for each server, shared with people's consoles: the exporter makes two. */
+export const TOKEN_CALLS = 2;
+
+/** Connects of one node between their token's call and their first `stats`, until one of its servers has streamed. */
+const FIRST_CONNECTS = 6;
+
+/** A first connect that takes longer gives up its place. */
+const FIRST_CONNECT_MS = 3_000;
+
+/** The part of the rate that trials and retries may take together. */
+const TRIAL_SHARE = 0.1;
+
+/** The part of the rate that backups and schedules may take: when all are read at once, new sockets and polls need the rest. */
+const LIST_SHARE = 0.25;
+
+/** The part of the rate that is left to calls other than connects while these wait: a token is data for eight minutes. */
+const SHARE_IN_SHORTAGE = 0.5;
+
+const AT_ONCE = Number.NEGATIVE_INFINITY;
+const NOT_YET = Number.POSITIVE_INFINITY;
+const FREE: Hold = { at: AT_ONCE, gate: 'node' };
+
+type Rule = (call: Call, traffic: Traffic, now: number) => Hold;
+
+/** The window, the account's pause and the places concern every call alike: the scheduler asks them once for all. */
+const RULES = {
+  /** Of what is in trouble, only its trial starts. Before the panel is known, only canaries. */
+  trouble: (call, { holds }) => {
+    const hold = holds(call);
+    if (hold === undefined) return FREE;
+    return { at: hold.until, gate: nodeOf(hold.subject) === undefined ? `gate ${hold.subject}` : 'node' };
+  },
+  /** A 429 pauses what it concerns. */
+  pause: ({ path, server }, { limit }, now) => {
+    const ofPath = limit.pausedUntil(path, '');
+    if (ofPath > now) return { at: ofPath, gate: `gate pause ${path}` };
+    return { at: path === 'websocket' ? limit.pausedUntil(path, server) : AT_ONCE, gate: 'server' };
+  },
+  token: ({ path, server }, { tokensAt }) => {
+    const oldest = path === 'websocket' ? tokensAt(server).at(-TOKEN_CALLS) : undefined;
+    return { at: oldest === undefined ? AT_ONCE : oldest + 60_000, gate: 'server' };
+  },
+  seat: (call, traffic, now) => {
+    if (call.path !== 'resources' || isCanary(call)) return FREE;
+    const polls = [...traffic.running].filter(isPoll);
+    const node = call.node();
+    const ofNode = polls.filter((one) => one.call.node() === node);
+    const isInDoubt = doubts(polls, traffic, now);
+    if (!isInDoubt(node)) {
+      const seated = ofNode.filter((one) => isSeated(one, now));
+      return { at: freeAt(seated, SEATS_PER_NODE), gate: 'node' };
+    }
+    // Hanging polls of a silent node keep their seats.
+    if (node !== undefined && ofNode.length >= SEATS_PER_NODE) return { at: NOT_YET, gate: 'node' };
+    const inDoubt = polls.filter((one) => isSeated(one, now) && isInDoubt(one.call.node()));
+    return { at: freeAt(inDoubt, SEATS_IN_DOUBT), gate: 'gate doubt' };
+  },
+  /** A node that refuses everybody costs few tokens. */
+  'first connects': (call, { connecting, hasStreamed }, now) => {
+    const node = call.node();
+    const isFirst = isConnect(call) && call.isRefresh !== true && call.tries() === undefined;
+    if (!isFirst || node === undefined || hasStreamed(node)) return FREE;
+    const begun = connecting(node).filter((at) => at + FIRST_CONNECT_MS > now);
+    const oldest = begun.at(-FIRST_CONNECTS);
+    return { at: oldest === undefined ? AT_ONCE : oldest + FIRST_CONNECT_MS, gate: 'node' };
+  },
+  list: ({ path }, { lists, limit }, now) => {
+    if (!isOfLists(path)) return FREE;
+    return { at: lists.roomAt(limit.limitPerMinute * LIST_SHARE, now), gate: 'gate lists' };
+  },
+  /** Calls that probably fail take little of the rate; a check by a server that hasn't failed isn't one of them. */
+  trials: (call, traffic, now) =>
+    isTrial(call, traffic) ? { at: trialsAt(traffic, now), gate: 'gate trials' } : FREE,
+  /** While more waits than a minute carries, connects get at least half of the starts. */
+  shortage: (call, { isShort, others, limit }, now) => {
+    if (!isShort || isConnect(call) || call.tries() !== undefined) return FREE;
+    return { at: others.roomAt(limit.limitPerMinute * SHARE_IN_SHORTAGE, now), gate: 'gate shortage' };
+  },
+} as const satisfies Record<string, Rule>;
+
+const NAMES = Object.keys(RULES) as (keyof typeof RULES)[];
+
+/** When may this call start? The latest of the rules' instants; pure. */
+export function startAt(call: Call, traffic: Traffic, now: number): Start {
+  let start: Start = { ...FREE, why: undefined };
+  for (const why of NAMES) {
+    const hold = RULES[why](call, traffic, now);
+    if (hold.at > start.at) start = { ...hold, why };
+    if (start.at === NOT_YET) break;
+  }
+  return start.at > now ? start : { ...FREE, at: now, why: undefined };
+}
+
+/** When the next trial may start as far as their part of the rate is concerned. */
+export function trialsAt({ trials, limit }: Pick<Traffic, 'trials' | 'limit'>, now: number): number {
+  return trials.roomAt(limit.limitPerMinute * TRIAL_SHARE, now);
+}
+
+/** Is it a path that gives no samples? */
+export function isOfLists(path: Path): boolean {
+  return path === 'backups' || path === 'schedules';
+}
+
+/** Does the call count as one that probably fails? What a 429 paused hasn't failed. */
+export function isTrial(call: Call, { isBlamed, limit }: Pick<Traffic, 'isBlamed' | 'limit'>): boolean {
+  const tries = call.tries();
+  if (tries === 'panel') return false;
+  if (tries !== undefined && isBlamed(tries)) return true;
+  return call.isRetry?.() === true && !limit.isPaused(call.path, call.server);
+}
+
+const isPoll = ({ call }: Started): boolean => call.path === 'resources';
+
+function isSeated({ startedAt }: Started, now: number): boolean {
+  return now < startedAt + SEATED_MS;
+}
+
+/** Tells nodes that haven't responded yet, or not since the start of a poll that hangs: a dead one must not take seats from others. */
+function doubts(
+  polls: readonly Started[],
+  { respondedAt }: Pick<Traffic, 'respondedAt'>,
+  now: number,
+): (node: string | undefined) => boolean {
+  const hanging = new Set<string | undefined>();
+  for (const one of polls) {
+    const node = one.call.node();
+    if (!isSeated(one, now) && one.startedAt > (respondedAt.get(node ?? '') ?? AT_ONCE)) hanging.add(node);
+  }
+  return (node) => node === undefined || !respondedAt.has(node) || hanging.has(node);
+}
+
+/** When fewer than `most` of these polls are seated. */
+function freeAt(seated: readonly Started[], most: number): number {
+  if (seated.length < most) return AT_ONCE;
+  const ends = seated.map(({ startedAt }) => startedAt + SEATED_MS).toSorted((one, other) => one - other);
+  return ends[seated.length - most] ?? NOT_YET;
+}

@@ -1,0 +1,352 @@
+/** The calls to one panel: each waits in one place until the rules let it start; of those that may, the most urgent does. */
+import PQueue, { type Queue, type QueueAddOptions } from 'p-queue';
+import type { Cancel, Clock } from '../../domain/time.ts';
+import { inScope } from '../../domain/time.ts';
+import type { Subject } from '../subjects.ts';
+import { type Call, isCanary } from './call.ts';
+import { History } from './history.ts';
+import { Lines, type Waiting } from './lines.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { isTrial, PLACES, SEATED_MS, startAt, TOKEN_CALLS, type Traffic, trialsAt } from './rules.ts';
+import { WINDOW_MS } from './sliding-window.ts';
+
+export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
+  readonly clock: Clock;
+  /** The panel's name, for errors. */
+  readonly panel: string;
+  readonly limit: RateLimit;
+  /** Did the panel reject the API key, and so not count the call? */
+  readonly isRejected: (error: unknown) => boolean;
+}
+
+type Job = () => Promise<unknown>;
+
+interface JobOptions extends QueueAddOptions {
+  readonly call: Call;
+}
+
+/** More calls wait than the rate carries within a minute. */
+export interface Backlog {
+  readonly calls: number;
+  /** Since when, in monotonic milliseconds. */
+  readonly since: number;
+}
+
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #history = new History();
+  readonly #lines = new Lines<Job>();
+  readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
+  readonly #scopes = new Set<AbortController>();
+  /** The calls that wait, by p-queue's ids, and the ids by server. */
+  readonly #calls = new Map<string, Call>();
+  readonly #idsOf = new Map<string, Set<string>>();
+  #limit: RateLimit;
+  #nextId = 0;
+  /** Calls in flight that hold a place, and canaries that wait or run. */
+  #placed = 0;
+  #canaries = 0;
+  /** Undefined if it isn't decided whether a call may start. */
+  #next: Waiting<Job> | 'none' | undefined;
+  #cancelTimer: Cancel = () => undefined;
+  #shortSince: number | undefined;
+  #isStopped = false;
+  /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
+  isOverbooked = false;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#limit = options.limit;
+    this.#limit.events.on('changed', this.#limitChanged);
+    this.#queue = new PQueue({ queueClass: this.#queueClass(), concurrency: PLACES });
+  }
+
+  /** Calls that haven't started. */
+  get waiting(): number {
+    return this.#lines.size;
+  }
+
+  /** May a trial of something that is blamed start now, as far as their part of the rate is concerned? */
+  get hasTrialRoom(): boolean {
+    return trialsAt(this.#traffic, this.#now) <= this.#now;
+  }
+
+  /** Undefined unless more calls wait than the rate carries, connects among them. */
+  get backlog(): Backlog | undefined {
+    const since = this.#shortSince;
+    return since === undefined ? undefined : { calls: this.#lines.backlog, since };
+  }
+
+  /** May another credential call of this server be made now, as far as its own limit is concerned? */
+  hasTokenRoom(server: string): boolean {
+    const oldest = this.#history.tokensAt(server).at(-TOKEN_CALLS);
+    return oldest === undefined || oldest + WINDOW_MS <= this.#now;
+  }
+
+  /** Makes the call when it may start; rejects with its error, or with the signal's reason as soon as that aborts. */
+  async run<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#isStopped) throw this.#stopError();
+    return inScope(signal, async (scope) => {
+      this.#scopes.add(scope);
+      try {
+        return await this.#ran(call, scope.signal, make);
+      } finally {
+        this.#scopes.delete(scope);
+      }
+    });
+  }
+
+  /** Whether the waiting calls of this server are retries, or try something, has changed, or its node has. */
+  moved(server: string): void {
+    const ids = this.#idsOf.get(server);
+    if (ids === undefined) return;
+    for (const id of ids) this.#lines.moved(id);
+    this.#kick();
+  }
+
+  /** This subject, of this node if of one, is in trouble or no longer. */
+  holdChanged(subject: Subject, node: string | undefined): void {
+    if (node === undefined) this.#lines.opened(`gate ${subject}`);
+    else this.#lines.nodeChanged(node);
+    this.#kick();
+  }
+
+  /** A call has proved that the panel works. */
+  panelKnown(): void {
+    this.#lines.opened('gate panel');
+    this.#kick();
+  }
+
+  /** A poll of the node ended, with a response of the panel or without. */
+  polled(node: string, startedAt: number, hasResponse: boolean): void {
+    this.#history.polled(node, startedAt, hasResponse, this.#now);
+    this.#lines.nodeChanged(node);
+  }
+
+  /** A server's attempt to connect ended, or its socket; `node` streams if it is given. */
+  connectEnded(server: string, node: string | undefined): void {
+    const connected = this.#history.connectEnded(server);
+    const isFirst = node !== undefined && !this.#history.hasStreamed(node);
+    if (isFirst) this.#history.streamed(node, true);
+    if (connected !== undefined) this.#lines.nodeChanged(connected);
+    if (isFirst) this.#lines.nodeChanged(node);
+    if (connected !== undefined || isFirst) this.#kick();
+  }
+
+  /** The node's sockets are in trouble: whether it refuses everybody is in doubt again. */
+  doubt(node: string): void {
+    this.#history.streamed(node, false);
+  }
+
+  /** Another API key is used, with the limit of its account. */
+  keyChanged(limit: RateLimit): void {
+    this.#limit.events.off('changed', this.#limitChanged);
+    this.#limit = limit;
+    limit.events.on('changed', this.#limitChanged);
+    this.#history.keyChanged();
+    this.#limitChanged();
+  }
+
+  /** Forgets nodes that no server has any more. */
+  keepNodes(nodes: ReadonlySet<string | undefined>): void {
+    this.#history.keepNodes(nodes);
+  }
+
+  /** Rejects all calls, whether waiting, running or made later. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const scope of this.#scopes) scope.abort(this.#stopError());
+    this.#cancelTimer();
+    this.#limit.events.off('changed', this.#limitChanged);
+  }
+
+  get #now(): number {
+    return this.#options.clock.now();
+  }
+
+  get #traffic(): Traffic {
+    const { running, trials, lists, others, respondedAt, tokensAt, connecting, hasStreamed } = this.#history;
+    const { holds, isBlamed } = this.#options;
+    const isShort = this.#shortSince !== undefined;
+    const counts = { running, trials, lists, others, respondedAt, tokensAt, connecting, hasStreamed };
+    return { limit: this.#limit, holds, isBlamed, isShort, ...counts };
+  }
+
+  #stopError(): Error {
+    return new Error(`panel ${this.#options.panel}: no more calls, because the exporter is stopping`);
+  }
+
+  /** Resolves with the result of the call; p-queue awaits only the time for which it holds a place. */
+  #ran<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#nextId += 1;
+    const id = String(this.#nextId);
+    const isOfCanaries = isCanary(call);
+    if (isOfCanaries) {
+      this.#canaries += 1;
+      this.#queue.concurrency = PLACES + this.#canaries;
+    }
+    return new Promise<T>((resolve, reject) => {
+      const job = () => this.#start(call, () => make(signal), resolve, reject);
+      this.#queue
+        .add(job, { call, id, signal })
+        .catch(reject)
+        .finally(() => {
+          if (isOfCanaries) this.#canaries -= 1;
+        });
+    });
+  }
+
+  /** Starts the call; resolves when it holds no place any more. */
+  #start<T>(
+    call: Call,
+    make: () => Promise<T>,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ): Promise<void> {
+    const running = this.#history.started(call, isTrial(call, this.#traffic), this.#now);
+    this.#limit.take(call.path, call.server);
+    const places = isCanary(call) ? 0 : 1;
+    this.#placed += places;
+    return new Promise((leave) => {
+      let isPlaced = true;
+      const leavePlace = () => {
+        if (isPlaced) this.#placed -= places;
+        isPlaced = false;
+        leave();
+        this.#pollChanged(call);
+        this.#kick();
+      };
+      const isPoll = call.path === 'resources';
+      const cancel = isPoll ? this.#options.clock.schedule(SEATED_MS, leavePlace) : () => undefined;
+      const ended = (settle: () => void, error?: unknown) => {
+        this.#history.ended(running, this.#options.isRejected(error), this.#now);
+        leavePlace();
+        settle();
+      };
+      void make()
+        .finally(cancel)
+        .then(
+          (value) => ended(() => resolve(value)),
+          (error: unknown) => ended(() => reject(error), error),
+        );
+    });
+  }
+
+  /** A poll left its seat, or ended. */
+  #pollChanged({ path, node }: Call): void {
+    if (path !== 'resources') return;
+    this.#lines.opened('gate doubt');
+    this.#lines.nodeChanged(node());
+  }
+
+  /** Something changed: starts the calls that may start now. */
+  #kick(): void {
+    if (this.#isStopped) return;
+    this.#next = undefined;
+    // Setting it makes p-queue look again.
+    this.#queue.concurrency = PLACES + this.#canaries;
+  }
+
+  readonly #limitChanged = (): void => {
+    this.#lines.allOpened();
+    this.#kick();
+  };
+
+  /** The call that may start now; if there is none, a timer looks again when one may. */
+  #first(): Waiting<Job> | undefined {
+    this.#next ??= this.#decide() ?? 'none';
+    return this.#next === 'none' ? undefined : this.#next;
+  }
+
+  #decide(): Waiting<Job> | undefined {
+    const now = this.#now;
+    const { opensAt } = this.#limit;
+    if (opensAt > now) {
+      this.#rest(opensAt, now);
+      return undefined;
+    }
+    for (;;) {
+      this.#followShortage(now);
+      const traffic = this.#traffic;
+      const mayStart = (call: Call) => this.#placed < PLACES || isCanary(call);
+      const first = this.#lines.next(now, mayStart, (call) => startAt(call, traffic, now));
+      if (first !== undefined) return first;
+      // Connects that turned out to be held make no shortage.
+      if (!traffic.isShort || this.#isShort) break;
+    }
+    this.#rest(this.#lines.nextAt, now);
+    return undefined;
+  }
+
+  #rest(until: number, now: number): void {
+    this.#cancelTimer();
+    if (this.#lines.size > 0 && Number.isFinite(until))
+      this.#cancelTimer = this.#options.clock.schedule(until - now, () => this.#kick());
+  }
+
+  get #isShort(): boolean {
+    const { backlog, connects } = this.#lines;
+    return !this.isOverbooked && connects > 0 && backlog > this.#limit.limitPerMinute;
+  }
+
+  #followShortage(now: number): void {
+    if (this.#isShort) this.#shortSince ??= now;
+    else if (this.#shortSince !== undefined) {
+      this.#shortSince = undefined;
+      this.#lines.opened('gate shortage');
+    }
+  }
+
+  /** What p-queue sees: whether a call may start now, and which. */
+  #queueClass(): new () => Queue<Job, JobOptions> {
+    const first = () => this.#first();
+    const add = (id: string, call: Call, job: Job) => this.#add(id, call, job);
+    const remove = (id: string) => this.#remove(id);
+    return class {
+      get size(): number {
+        return first() === undefined ? 0 : 1;
+      }
+
+      enqueue(job: Job, { call, id }: Partial<JobOptions> = {}): void {
+        if (call !== undefined && id !== undefined) add(id, call, job);
+      }
+
+      dequeue(): Job | undefined {
+        const next = first();
+        if (next !== undefined) remove(next.id);
+        return next?.job;
+      }
+
+      remove(id: string): void {
+        remove(id);
+      }
+
+      filter(): Job[] {
+        return [];
+      }
+
+      setPriority(): void {
+        // Deadlines don't change.
+      }
+    };
+  }
+
+  #add(id: string, call: Call, job: Job): void {
+    this.#lines.add(id, call, job);
+    const ids = this.#idsOf.get(call.server) ?? new Set();
+    this.#idsOf.set(call.server, ids.add(id));
+    this.#calls.set(id, call);
+    this.#next = undefined;
+  }
+
+  #remove(id: string): void {
+    const call = this.#calls.get(id);
+    this.#lines.delete(id);
+    this.#next = undefined;
+    if (call === undefined) return;
+    this.#calls.delete(id);
+    const ids = this.#idsOf.get(call.server);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsOf.delete(call.server);
+  }
+}

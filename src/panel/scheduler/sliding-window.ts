@@ -1,0 +1,40 @@
+/** The instants of the last minute's calls of one kind, and when another one fits in. */
+
+/** Panels count calls in minutes. */
+export const WINDOW_MS = 60_000;
+
+/** Old entries are removed from the array once there are this many, and more than of the others. */
+const COMPACT_FROM = 64;
+
+export class SlidingWindow {
+  #at: number[] = [];
+  /** The first entry that may be within the window. */
+  #first = 0;
+
+  /** Instants are monotonic milliseconds, added in order. */
+  add(at: number): void {
+    this.#at.push(at);
+  }
+
+  /** The number of entries within the last minute. */
+  count(now: number): number {
+    while ((this.#at[this.#first] ?? Number.POSITIVE_INFINITY) <= now - WINDOW_MS) this.#first += 1;
+    if (this.#first >= COMPACT_FROM && this.#first > this.#at.length / 2) {
+      this.#at = this.#at.slice(this.#first);
+      this.#first = 0;
+    }
+    return this.#at.length - this.#first;
+  }
+
+  /** When another entry fits in, of at most `most` a minute, and of at least one; negative infinity if it does already. */
+  roomAt(most: number, now: number): number {
+    const allowed = Math.max(1, Math.floor(most));
+    if (this.count(now) < allowed) return Number.NEGATIVE_INFINITY;
+    return (this.#at.at(-allowed) ?? 0) + WINDOW_MS;
+  }
+
+  clear(): void {
+    this.#at = [];
+    this.#first = 0;
+  }
+}

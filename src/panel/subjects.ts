@@ -1,0 +1,35 @@
+/** The paths and channels by which a panel's servers are asked, and the subjects that can be in trouble. */
+
+/** The paths of the API by which servers are monitored. */
+export const PATHS = ['listing', 'websocket', 'resources', 'backups', 'schedules'] as const;
+export type Path = (typeof PATHS)[number];
+
+/** Where servers are asked: a path of the API, or their console sockets. */
+export const CHANNELS = [...PATHS, 'sockets'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** What can be in trouble besides a single server; `consoles` is whether the account is granted any. */
+export type Subject = 'panel' | `path ${Path}` | 'consoles' | `sockets ${string}` | `polls ${string}`;
+
+/** The server of calls that concern none. */
+export const NO_SERVER = '';
+
+export const pathOf = (path: Path): Subject => `path ${path}`;
+/** A node's sockets, and its polls as the panel makes them. */
+export const socketsOf = (node: string): Subject => `sockets ${node}`;
+export const pollsOf = (node: string): Subject => `polls ${node}`;
+
+/** The node of a subject; undefined if it isn't a node's. */
+export function nodeOf(subject: Subject): string | undefined {
+  if (subject.startsWith('sockets ')) return subject.slice('sockets '.length);
+  return subject.startsWith('polls ') ? subject.slice('polls '.length) : undefined;
+}
+
+const CHANNEL_OF_PATH = new Map<Subject, Channel>(PATHS.map((path) => [pathOf(path), path]));
+
+/** Where the subject fails; the panel is asked on several channels. */
+export function channelOf(subject: Subject): Channel {
+  if (subject === 'consoles') return 'websocket';
+  if (subject.startsWith('sockets ')) return 'sockets';
+  return CHANNEL_OF_PATH.get(subject) ?? 'resources';
+}

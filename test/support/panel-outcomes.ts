@@ -1,0 +1,110 @@
+/** Outcomes of a panel's servers as rows of a table: the first letter of a server's name is its node. */
+import * as fc from 'fast-check';
+import { signsOf, signsOfSocket } from '../../src/diagnosis/outcome.ts';
+import type { CauseCode } from '../../src/domain/problems.ts';
+import type { Asked, Outcome } from '../../src/panel/health/outcome.ts';
+import type { Trouble } from '../../src/panel/health/trouble.ts';
+import { CHANNELS, type Channel, NO_SERVER } from '../../src/panel/subjects.ts';
+
+export const MINUTE_MS = 60_000;
+/** The instant from which a row counts back. */
+export const NOW = 10 * MINUTE_MS;
+
+/** One outcome: its channel, server and cause, and how many seconds ago it ended. */
+export type Row = readonly [
+  channel: Channel,
+  server: string,
+  cause: CauseCode | 'works' | 'streams',
+  agoS?: number,
+];
+
+/** Causes in which the panel itself responded. */
+const FROM_PANEL: ReadonlySet<string> = new Set([
+  'panel_error',
+  'node_unreachable',
+  'unauthorized',
+  'not_found',
+  'no_console_permission',
+]);
+
+export const nodeOfServer = (server: string): string | undefined =>
+  server === NO_SERVER ? undefined : server[0];
+
+export function outcomeOf([channel, server, what, agoS = 1]: Row): Outcome {
+  const cause = what === 'works' || what === 'streams' ? undefined : what;
+  const fromPanel = cause === undefined || FROM_PANEL.has(cause);
+  return {
+    startedAt: NOW - agoS * 1_000 - 100,
+    at: NOW - agoS * 1_000,
+    problem: cause && { cause, detail: `${cause} of ${server}` },
+    signs:
+      channel === 'sockets'
+        ? signsOfSocket(cause)
+        : signsOf({ endpoint: channel, cause, fromPanel, isProven: true }),
+    ...(what === 'streams' && { streams: true }),
+  };
+}
+
+/** These servers fail alike, one after the other. */
+export const failing = (channel: Channel, servers: string, cause: CauseCode, agoS = 1): Row[] =>
+  servers.split(' ').map((server, index) => [channel, server, cause, agoS - 0.1 * index]);
+
+/** These servers are asked on every channel, beside the server list. */
+export function askedOf(servers: readonly string[]): Asked {
+  const all = new Map(servers.map((server) => [server, { node: nodeOfServer(server) }]));
+  const entries = CHANNELS.map((channel) => [
+    channel,
+    channel === 'listing' ? new Map([[NO_SERVER, {}]]) : all,
+  ]);
+  return Object.fromEntries(entries) as Asked;
+}
+
+/** A trouble that is blamed since a minute ago. */
+export const BLAMED: Trouble = {
+  problem: { cause: 'node_connection', detail: '' },
+  suspectedAt: NOW - MINUTE_MS,
+  blamedAt: NOW - MINUTE_MS,
+  trialAt: NOW,
+  trials: 1,
+  trial: undefined,
+};
+
+/** Servers of two nodes with four each, and of one with a single server. */
+export const EVERYBODY: readonly string[] = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3', 'b4', 'c1'];
+
+const anyRow: fc.Arbitrary<Row> = fc.oneof(
+  fc.tuple(
+    fc.constantFrom<Channel>('websocket', 'resources', 'backups'),
+    fc.constantFrom(...EVERYBODY),
+    fc.constantFrom<CauseCode | 'works'>(
+      'works',
+      'node_silent',
+      'panel_error',
+      'connection_cut',
+      'node_unreachable',
+      'suspended',
+      'not_found',
+      'no_console_permission',
+      'rate_limited',
+    ),
+    fc.integer({ min: 0, max: 300 }),
+  ),
+  fc.tuple(
+    fc.constant<Channel>('sockets'),
+    fc.constantFrom(...EVERYBODY),
+    fc.constantFrom<CauseCode | 'streams'>('streams', 'node_connection', 'no_stats', 'closed'),
+    fc.integer({ min: 0, max: 300 }),
+  ),
+  fc.tuple(
+    fc.constant<Channel>('listing'),
+    fc.constant(NO_SERVER),
+    fc.constantFrom<CauseCode | 'works'>('works', 'connection_cut'),
+    fc.integer({ min: 0, max: 300 }),
+  ),
+);
+
+/** Outcomes of some of these servers, at most one for each on a channel. */
+export const anyRows = fc.uniqueArray(anyRow, {
+  maxLength: 30,
+  selector: ([channel, server]) => `${channel} ${server}`,
+});

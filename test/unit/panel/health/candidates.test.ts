@@ -1,0 +1,192 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Candidates } from '../../../../src/panel/health/candidates.ts';
+import { Ledger } from '../../../../src/panel/health/ledger.ts';
+import {
+  CHANNELS,
+  type Channel,
+  channelOf,
+  nodeOf,
+  pathOf,
+  pollsOf,
+  type Subject,
+  socketsOf,
+} from '../../../../src/panel/subjects.ts';
+import { type Cell, type Cells, trialServer } from '../../../support/blame-oracle.ts';
+import {
+  anyRows,
+  askedOf,
+  EVERYBODY,
+  failing,
+  NOW,
+  nodeOfServer,
+  outcomeOf,
+  type Row,
+} from '../../../support/panel-outcomes.ts';
+
+const A = ['a1', 'a2', 'a3', 'a4'];
+const B = ['b1', 'b2', 'b3', 'b4'];
+
+/** The candidates of one channel after these outcomes, of which those of sockets tell who streams. */
+function candidatesOf(
+  channel: Channel,
+  rows: readonly Row[],
+  servers: readonly string[],
+  random = () => 0.5,
+) {
+  const candidates = new Candidates(random);
+  const lastOn = (on: Channel, server: string) => {
+    const row = rows.findLast(([where, name]) => where === on && name === server);
+    return row && outcomeOf(row);
+  };
+  for (const server of servers) {
+    const streams = lastOn('sockets', server)?.streams === true;
+    candidates.set(server, nodeOfServer(server), lastOn(channel, server), streams);
+  }
+  return candidates;
+}
+
+describe('a trial', () => {
+  it.each<[string, readonly Row[], Subject, string | undefined]>([
+    [
+      'is that of a server that never failed there',
+      failing('resources', 'a1 a2 a4', 'node_silent'),
+      pollsOf('a'),
+      'a3',
+    ],
+    [
+      'of a path is that of a server that streams, and of a node none of whose servers failed there',
+      [
+        ['sockets', 'a1', 'streams'],
+        ['websocket', 'a2', 'panel_error'],
+        ['sockets', 'b1', 'streams'],
+        ['sockets', 'a3', 'streams'],
+      ],
+      pathOf('websocket'),
+      'b1',
+    ],
+    [
+      'otherwise of the one that failed least recently',
+      failing('resources', 'a2 a3 a1 a4', 'node_silent', 9),
+      pollsOf('a'),
+      'a2',
+    ],
+    [
+      'is never that of a server that is refused for a reason of its own',
+      [
+        ['resources', 'a1', 'suspended', 50],
+        ['resources', 'a2', 'node_silent', 9],
+        ['resources', 'a3', 'installing', 50],
+        ['resources', 'a4', 'node_silent', 1],
+      ],
+      pollsOf('a'),
+      'a2',
+    ],
+    ['is none if all are', failing('resources', A.join(' '), 'suspended'), pollsOf('a'), undefined],
+  ])('%s', (_what, rows, subject, server) => {
+    const candidates = candidatesOf(channelOf(subject), rows, [...A, ...B]);
+    const node = nodeOf(subject);
+    const [first] = node === undefined ? candidates.ofAll() : candidates.ofNode(node);
+    expect(first).toBe(server);
+  });
+
+  it('is that of a server that may try, while the failures of the others still tell which nodes fail', () => {
+    const rows: readonly Row[] = [
+      ['websocket', 'a2', 'panel_error'],
+      ['sockets', 'a1', 'streams'],
+      ['sockets', 'b1', 'streams'],
+    ];
+    const candidates = candidatesOf('websocket', rows, [...A, ...B]);
+    const tries = (mayNot: string) => [...candidates.ofAll()].find((server) => server !== mayNot);
+    expect(tries('a2')).toBe('b1');
+    expect(tries('b1')).not.toBe('b1');
+  });
+
+  it('is at random among equals', () => {
+    const chosen = Array.from({ length: 100 }, () => {
+      const [first] = candidatesOf('resources', [], A, Math.random).ofNode('a');
+      return first;
+    });
+    expect(new Set(chosen)).toEqual(new Set(A));
+  });
+
+  it('is at random among equal nodes', () => {
+    const chosen = Array.from({ length: 200 }, () => {
+      const [first] = candidatesOf('resources', [], [...A, ...B], Math.random).ofAll();
+      return first;
+    });
+    expect(new Set(chosen)).toEqual(new Set([...A, ...B]));
+  });
+
+  it('is that of a refused server only while it isn’t known whether the panel works, and then the last', () => {
+    const rows: Row[] = [
+      ...failing('resources', 'a1 a2 a3', 'suspended'),
+      ['resources', 'a4', 'node_silent'],
+    ];
+    const candidates = candidatesOf('resources', rows, A);
+    expect([...candidates.ofAll()]).toEqual(['a4']);
+    expect([...candidates.ofAll(true)]).toEqual(['a4', 'a1', 'a2', 'a3']);
+    expect([...candidates.ofNode('a')]).toEqual(['a4']);
+  });
+
+  it('is none of a server that is gone, or of a node that has none', () => {
+    const candidates = candidatesOf('resources', [], A);
+    for (const server of A) candidates.delete(server);
+    candidates.delete('never there');
+    expect([[...candidates.ofNode('a')], [...candidates.ofAll(true)], candidates.size]).toEqual([[], [], 0]);
+  });
+
+  it('follows a server that moves to another node', () => {
+    const candidates = candidatesOf('resources', [], ['a1']);
+    candidates.set('a1', 'b', undefined, false);
+    expect([[...candidates.ofNode('a')], [...candidates.ofNode('b')], candidates.size]).toEqual([
+      [],
+      ['a1'],
+      1,
+    ]);
+  });
+});
+
+/** The outcomes as the oracle takes them. */
+function cellsOf(rows: readonly Row[]): Cells {
+  const asked = askedOf(EVERYBODY);
+  const cellsOn = (channel: Channel) => {
+    const cells = new Map<string, Cell>();
+    for (const [server, one] of asked[channel]) {
+      const row = rows.findLast(([on, name]) => on === channel && name === server);
+      cells.set(server, { asked: one, last: row && outcomeOf(row) });
+    }
+    return cells;
+  };
+  return Object.fromEntries(CHANNELS.map((channel) => [channel, cellsOn(channel)])) as Record<
+    Channel,
+    Map<string, Cell>
+  >;
+}
+
+const subjects: readonly Subject[] = [
+  ...['a', 'b', 'c'].flatMap((node) => [socketsOf(node), pollsOf(node)]),
+  pathOf('websocket'),
+  pathOf('resources'),
+  pathOf('backups'),
+  'consoles',
+];
+
+it('the first candidate is one of those that the oracle calls equally good, whatever happened', () => {
+  fc.assert(
+    fc.property(anyRows, fc.constantFrom(...subjects), (rows, subject) => {
+      const ledger = new Ledger(Math.random);
+      ledger.setAsked(askedOf(EVERYBODY));
+      ledger.panelWorks(NOW);
+      for (const row of rows) ledger.record(row[0], row[1], outcomeOf(row));
+      const cells = cellsOf(rows);
+      const [ours] = ledger.candidates(channelOf(subject), nodeOf(subject));
+      const theirs = trialServer(subject, cells, () => 0.5);
+      // With the same random number for all, the oracle takes the first or the last of equals.
+      const among = (server: string) => server === ours || server === theirs;
+      const best = [0, 0.99].map((number) => trialServer(subject, cells, () => number, among));
+      expect(best).toContain(ours);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,534 @@
+import { describe, expect, it } from 'vitest';
+import { type Signs, signsOfSocket } from '../../../../src/diagnosis/outcome.ts';
+import type { CauseCode } from '../../../../src/domain/problems.ts';
+import { PanelError } from '../../../../src/panel/api.ts';
+import {
+  Health,
+  type HealthChange,
+  mayConnect,
+  type PanelUse,
+  type TrialCall,
+} from '../../../../src/panel/health/health.ts';
+import {
+  NO_SERVER,
+  type Path,
+  pathOf,
+  pollsOf,
+  type Subject,
+  socketsOf,
+} from '../../../../src/panel/subjects.ts';
+import { deferred } from '../../../support/deferred.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+const SERVERS = ['a', 'b', 'c', 'd'];
+
+/** A call that the health asked for. */
+interface Asked extends TrialCall {
+  readonly server: string;
+  readonly signal: AbortSignal;
+  readonly end: (error?: unknown) => void;
+}
+
+interface Options {
+  readonly servers?: readonly string[];
+  readonly nodeOf?: (server: string) => string | undefined;
+  readonly listing?: PanelUse['listing'];
+  /** Whether a call can be made at all. */
+  readonly enqueues?: boolean;
+}
+
+/** The health of a panel of whose servers none has done anything yet: by default four on one node, without a server list. */
+function healthOf({
+  servers = SERVERS,
+  nodeOf = () => 'n1',
+  listing = 'none',
+  enqueues = true,
+}: Options = {}) {
+  const clock = new ManualClock();
+  const asked: Asked[] = [];
+  const changes: HealthChange[] = [];
+  const listeners: ((change: HealthChange) => void)[] = [];
+  const health = new Health({
+    clock,
+    random: () => 0,
+    enqueue: (call, signal) => {
+      const [server] = call.servers;
+      if (!enqueues || server === undefined) return undefined;
+      if (signal.aborted) return { server, end: Promise.resolve(signal.reason) };
+      const end = deferred<unknown>();
+      asked.push({ ...call, server, signal, end: (error) => end.resolve(error) });
+      return { server, end: end.promise };
+    },
+    changed: (change) => {
+      changes.push(change);
+      for (const listener of listeners) listener(change);
+    },
+  });
+  const use = (ids: readonly string[]) => {
+    const map = new Map(ids.map((server) => [server, { node: nodeOf(server) }]));
+    const none = new Map<string, { node: string | undefined }>();
+    health.setUse({ listing, asked: { websocket: map, resources: map, backups: none, schedules: none } });
+  };
+  use(servers);
+  const socketEnds = (server: string, cause?: CauseCode, signs: Signs = signsOfSocket(cause)) =>
+    health.socketEnded(server, {
+      startedAt: clock.now(),
+      problem: cause && { cause, detail: `${cause} of ${server}` },
+      signs,
+    });
+  const callEnds = (path: Path, server: string, cause?: CauseCode, fromPanel = true) => {
+    const problem = cause && { cause, detail: `${cause} of ${server}` };
+    health.callEnded({ path, server, startedAt: clock.now(), problem, fromPanel });
+  };
+  return { clock, health, asked, changes, listeners, use, socketEnds, callEnds };
+}
+
+type World = ReturnType<typeof healthOf>;
+
+const subjects: readonly Subject[] = [
+  'panel',
+  'consoles',
+  ...(['listing', 'websocket', 'resources'] as const).map(pathOf),
+  ...['n1', 'n2'].flatMap((node) => [socketsOf(node), pollsOf(node)]),
+];
+const inTrouble = ({ health }: World) => subjects.filter((subject) => health.trouble(subject) !== undefined);
+const blamed = ({ health }: World) => subjects.filter((subject) => health.isBlamed(subject));
+const settled = ({ clock }: World) => clock.advance(0);
+
+/** Three of them failed two minutes ago, when the fourth worked: by now, that no longer speaks for the node. */
+async function threeFailed() {
+  const world = healthOf();
+  world.socketEnds('d');
+  for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+  await world.clock.advance(120_000);
+  return world;
+}
+
+describe('who is in trouble', () => {
+  it('is decided at once by a first failure', () => {
+    const world = healthOf();
+    for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');
+    expect(inTrouble(world)).toEqual([]);
+    world.socketEnds('c', 'node_connection');
+    expect(inTrouble(world)).toEqual([socketsOf('n1')]);
+    expect(world.health.isJudging).toBe(true);
+  });
+
+  it.each(['node_error', 'node_connection'] as const)(
+    'is decided at once by another failure: %s',
+    async (cause) => {
+      const world = await threeFailed();
+      expect(inTrouble(world)).toEqual([]);
+      world.socketEnds('a', cause);
+      expect(inTrouble(world)).toEqual([socketsOf('n1')]);
+    },
+  );
+
+  it('stays undecided after the end', async () => {
+    const world = await threeFailed();
+    world.health.stop();
+    await world.clock.advance(600_000);
+    expect([world.asked, world.clock.pending]).toEqual([[], 0]);
+  });
+
+  it('is told once it is blamed, and once it no longer is', async () => {
+    const world = healthOf();
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    await settled(world);
+    const of = { of: 'subject', subject: socketsOf('n1') };
+    expect(world.changes).not.toContainEqual(of);
+    world.socketEnds('d', 'node_connection');
+    await settled(world);
+    expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of]);
+    expect(world.health.problemOf('panel', socketsOf('n1'))).toMatchObject({ cause: 'node_connection' });
+    world.socketEnds('a');
+    expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of, of]);
+    expect([inTrouble(world), world.health.problemOf(socketsOf('n1')), world.health.isJudging]).toEqual([
+      [],
+      undefined,
+      false,
+    ]);
+  });
+
+  it('is forgotten with a way that has changed, but for what still streams', () => {
+    const world = healthOf();
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    world.health.forget((channel) => channel === 'sockets');
+    expect([inTrouble(world), world.health.last('sockets', 'a')]).toEqual([[], undefined]);
+    world.health.socketEnded('d', {
+      startedAt: 0,
+      problem: undefined,
+      signs: signsOfSocket(undefined),
+      streams: true,
+    });
+    world.health.forget(() => true);
+    expect(world.health.last('sockets', 'd')).toMatchObject({ streams: true });
+  });
+
+  it('is no node whose address has changed, as far as its failures tell', () => {
+    const world = healthOf();
+    for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');
+    world.health.forgetSockets('n1');
+    world.socketEnds('c', 'node_connection');
+    expect(inTrouble(world)).toEqual([]);
+  });
+
+  it('is found when a server’s node becomes known', () => {
+    let node: string | undefined;
+    const world = healthOf({ servers: [] });
+    const map = new Map(
+      SERVERS.map((server) => [
+        server,
+        {
+          get node() {
+            return node;
+          },
+        },
+      ]),
+    );
+    world.health.setUse({
+      listing: 'none',
+      asked: { websocket: map, resources: map, backups: new Map(), schedules: new Map() },
+    });
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    expect(inTrouble(world)).toEqual([]);
+    node = 'n1';
+    for (const server of SERVERS) world.health.nodeMayHaveChanged(server);
+    expect(inTrouble(world)).toEqual([socketsOf('n1')]);
+  });
+});
+
+describe('a trial of a node’s sockets', () => {
+  async function suspected() {
+    const world = healthOf();
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    await settled(world);
+    return world;
+  }
+
+  it('is the session’s of a server that didn’t fail there, and is told', async () => {
+    const world = await suspected();
+    expect(world.health.socketTrial('d')).toMatchObject({ subject: socketsOf('n1'), isFresh: false });
+    expect(world.changes).toContainEqual({ of: 'trial', server: 'd' });
+    expect(world.health.trouble(socketsOf('n1'))?.trial).toMatchObject({ server: 'd' });
+  });
+
+  it('that fails completes the blame, and the next comes 15 s after its start', async () => {
+    const world = await suspected();
+    await world.clock.advance(2_000);
+    world.socketEnds('d', 'node_connection');
+    await settled(world);
+    expect([blamed(world), world.health.socketTrial('d')]).toEqual([[socketsOf('n1')], undefined]);
+    expect(mayConnect(world.health, 'd', 'n1')).toBe(false);
+    expect(mayConnect(world.health, 'd', undefined)).toBe(true);
+    await world.clock.advance(12_999);
+    expect(SERVERS.filter((server) => world.health.socketTrial(server) !== undefined)).toEqual([]);
+    await world.clock.advance(1);
+    const trying = SERVERS.find((server) => world.health.socketTrial(server) !== undefined);
+    expect(world.health.socketTrial(trying ?? '')).toMatchObject({ isFresh: true });
+    expect(mayConnect(world.health, trying ?? '', 'n1')).toBe(true);
+  });
+
+  it('that works ends the trouble', async () => {
+    const world = await suspected();
+    world.socketEnds('d');
+    await settled(world);
+    expect([inTrouble(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
+    expect(world.changes.filter(({ of }) => of === 'trial')).toHaveLength(1);
+  });
+
+  it('ends if something else proves that the node works', async () => {
+    const world = await suspected();
+    world.socketEnds('a');
+    await settled(world);
+    expect([inTrouble(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
+    // The session that tries is told.
+    expect(world.changes.filter(({ of }) => of === 'trial')).toHaveLength(2);
+  });
+
+  it('ends with its server, and is another’s after a gap', async () => {
+    const world = await suspected();
+    world.use(['a', 'b', 'c']);
+    await settled(world);
+    expect(world.health.trouble(socketsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    await world.clock.advance(15_000);
+    expect(['a', 'b', 'c'].filter((server) => world.health.socketTrial(server) !== undefined)).toHaveLength(
+      1,
+    );
+  });
+
+  it('proves nothing if its attempt says nothing', async () => {
+    const world = await suspected();
+    world.health.socketEnded('d', undefined);
+    await settled(world);
+    expect(world.health.trouble(socketsOf('n1'))).toMatchObject({
+      blamedAt: undefined,
+      trial: undefined,
+      trials: 0,
+    });
+  });
+
+  it('is none of the failure that raised the suspicion', () => {
+    const world = healthOf();
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    expect(blamed(world)).toEqual([]);
+  });
+});
+
+describe('a trial of a node’s polls', () => {
+  async function suspected(options?: Options) {
+    const world = healthOf(options);
+    for (const server of ['a', 'b', 'c']) world.callEnds('resources', server, 'node_unreachable');
+    await settled(world);
+    return world;
+  }
+
+  it('is a call of its own, which tries them', async () => {
+    const world = await suspected();
+    expect(world.asked).toMatchObject([
+      { path: 'resources', server: 'd', tries: pollsOf('n1'), needsRoom: false },
+    ]);
+    expect(world.health.trouble(pollsOf('n1'))?.trial).toMatchObject({ server: 'd' });
+  });
+
+  it('that fails completes the blame', async () => {
+    const world = await suspected();
+    world.callEnds('resources', 'd', 'node_unreachable');
+    world.asked[0]?.end(new Error('no data'));
+    await settled(world);
+    expect(blamed(world)).toEqual([pollsOf('n1')]);
+    await world.clock.advance(15_000);
+    expect(world.asked).toHaveLength(2);
+  });
+
+  it('that proves nothing, because no outcome was recorded, is made again', async () => {
+    const world = await suspected();
+    world.asked[0]?.end(new Error('rate limit'));
+    await settled(world);
+    expect([inTrouble(world), blamed(world)]).toEqual([[pollsOf('n1')], []]);
+    await world.clock.advance(15_000);
+    expect(world.asked).toHaveLength(2);
+  });
+
+  it('that works ends the trouble', async () => {
+    const world = await suspected();
+    world.callEnds('resources', 'd');
+    world.asked[0]?.end();
+    await settled(world);
+    expect(inTrouble(world)).toEqual([]);
+  });
+
+  it('is withdrawn if something else ends the trouble', async () => {
+    const world = await suspected();
+    world.callEnds('resources', 'a');
+    expect(world.asked[0]?.signal.aborted).toBe(true);
+    await world.clock.advance(60_000);
+    expect(world.asked).toHaveLength(1);
+  });
+
+  it('comes later if none can be made', async () => {
+    const world = await suspected({ enqueues: false });
+    expect(world.health.trouble(pollsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    expect(world.health.isJudging).toBe(true);
+  });
+
+  it('is withdrawn at the end', async () => {
+    const world = await suspected();
+    world.health.stop();
+    expect(world.asked[0]?.signal.aborted).toBe(true);
+    world.asked[0]?.end(new Error('stopped'));
+    await world.clock.advance(600_000);
+    expect([world.asked.length, world.clock.pending]).toEqual([1, 0]);
+  });
+});
+
+describe('the panel', () => {
+  const failure = new PanelError({ cause: 'timeout', detail: 'no response' });
+
+  it('is unknown until a call has worked, and is checked by a round of canaries', async () => {
+    const world = healthOf({ listing: 'required' });
+    world.health.check();
+    await settled(world);
+    expect([world.health.isKnown, inTrouble(world)]).toEqual([false, ['panel']]);
+    expect(world.asked).toMatchObject([
+      { path: 'listing', server: NO_SERVER, tries: 'panel', needsRoom: true },
+    ]);
+    world.callEnds('listing', NO_SERVER);
+    world.asked[0]?.end();
+    await settled(world);
+    expect([world.health.isKnown, inTrouble(world), world.asked.length]).toEqual([true, [], 1]);
+  });
+
+  it('is down after two rounds of all kinds, 15 s apart', async () => {
+    const world = healthOf({ listing: 'required' });
+    world.health.check();
+    for (let round = 0; round < 2; round += 1) {
+      for (let canary = 0; canary < 3; canary += 1) {
+        await world.clock.advance(2_000);
+        const last = world.asked.at(-1);
+        if (last !== undefined) world.callEnds(last.path, last.server, 'timeout', false);
+      }
+      expect(blamed(world)).toEqual([]);
+      for (const { end } of world.asked) end(failure);
+      await settled(world);
+      if (round === 0) await world.clock.advance(9_000);
+    }
+    expect(blamed(world)).toEqual(['panel']);
+    expect(world.asked.map(({ path }) => path)).toEqual([
+      'listing',
+      'websocket',
+      'resources',
+      'websocket',
+      'resources',
+      'listing',
+    ]);
+  });
+
+  it('that is down explains which calls fail: they aren’t recorded, but for successes', async () => {
+    const world = healthOf({ listing: 'required' });
+    world.health.check();
+    await world.clock.advance(4_000);
+    for (const { end } of world.asked) end(failure);
+    await world.clock.advance(15_000);
+    await world.clock.advance(4_000);
+    for (const { end } of world.asked) end(failure);
+    await settled(world);
+    expect(blamed(world)).toEqual(['panel']);
+    world.callEnds('resources', 'a', 'timeout', false);
+    expect(world.health.last('resources', 'a')).toBeUndefined();
+    world.callEnds('resources', 'a');
+    expect([blamed(world), world.health.isKnown]).toEqual([[], true]);
+  });
+});
+
+describe('what happens while something is dealt with', () => {
+  it('comes after it, in order, and leaves no trial that nobody ends', async () => {
+    const world = healthOf();
+    // A session that is told of its trial connects at once, and fails, or has failed before the trial is known to be its own.
+    world.listeners.push((change) => {
+      if (change.of === 'trial' && world.health.socketTrial(change.server) !== undefined)
+        world.socketEnds(change.server, 'node_connection');
+    });
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    await settled(world);
+    expect(blamed(world)).toEqual([socketsOf('n1')]);
+    const tried = () => world.changes.filter(({ of }) => of === 'trial').length;
+    for (let trials = 0; trials < 10; trials += 1) {
+      const before = tried();
+      await world.clock.advance(25_000);
+      expect(world.health.trouble(socketsOf('n1'))?.trial).toBeUndefined();
+      expect(tried()).toBeGreaterThan(before);
+    }
+  });
+
+  it('is recorded from within a listener, and decided before the next event', () => {
+    const world = healthOf();
+    const order: string[] = [];
+    world.callEnds('resources', 'a', 'node_unreachable');
+    world.listeners.push((change) => {
+      if (change.of !== 'recovery') return;
+      order.push(`recovery of ${change.cause}`);
+      world.callEnds('resources', 'b', 'node_unreachable');
+      order.push(world.health.last('resources', 'b') === undefined ? 'not yet recorded' : 'recorded');
+    });
+    world.callEnds('resources', 'a');
+    expect(order).toEqual(['recovery of node_unreachable', 'not yet recorded']);
+    expect(world.health.last('resources', 'b')?.problem?.cause).toBe('node_unreachable');
+  });
+
+  it('goes on after a listener that throws', () => {
+    const world = healthOf();
+    world.callEnds('resources', 'a', 'node_unreachable');
+    const broken = () => {
+      throw new Error('a listener is broken');
+    };
+    world.listeners.push(broken);
+    expect(() => world.callEnds('resources', 'a')).toThrow('a listener is broken');
+    world.listeners.length = 0;
+    world.callEnds('resources', 'b');
+    expect(world.health.last('resources', 'b')).toMatchObject({ problem: undefined });
+  });
+});
+
+describe('a recovery', () => {
+  it('is told with its cause and node, once', () => {
+    const world = healthOf();
+    world.callEnds('resources', 'a', 'forbidden');
+    world.callEnds('resources', 'a');
+    world.callEnds('resources', 'a');
+    expect(world.changes.filter(({ of }) => of === 'recovery')).toEqual([
+      { of: 'recovery', cause: 'forbidden', node: 'n1' },
+    ]);
+  });
+});
+
+describe('a working fleet', () => {
+  const works = (options: Options) => {
+    const world = healthOf({ listing: 'required', ...options });
+    world.callEnds('listing', NO_SERVER);
+    for (const server of options.servers ?? SERVERS) world.callEnds('resources', server);
+    return world;
+  };
+  const looks = (world: World) => world.asked.filter(({ tries }) => tries === pathOf('listing'));
+
+  it.each(['not_found', 'forbidden'] as const)(
+    'of which three servers begin to get %s is looked up once',
+    (cause) => {
+      const world = works({});
+      for (const server of ['a', 'b']) world.callEnds('resources', server, cause);
+      expect(looks(world)).toEqual([]);
+      world.callEnds('resources', 'c', cause);
+      world.callEnds('resources', 'd', cause);
+      expect(looks(world)).toMatchObject([{ path: 'listing', server: NO_SERVER, needsRoom: false }]);
+    },
+  );
+
+  it('is looked up when its only server begins to get 404', () => {
+    const world = works({ servers: ['a'] });
+    world.callEnds('resources', 'a', 'not_found');
+    expect(looks(world)).toHaveLength(1);
+  });
+
+  it('isn’t because of the server list’s own 404', () => {
+    const world = works({ servers: ['a'] });
+    world.callEnds('listing', NO_SERVER, 'not_found');
+    expect(looks(world)).toEqual([]);
+  });
+
+  it('is looked up at most once a minute', async () => {
+    const world = works({});
+    for (let time = 0; time < 3; time += 1)
+      for (const server of SERVERS) {
+        world.callEnds('resources', server, 'not_found');
+        world.callEnds('resources', server);
+      }
+    expect(looks(world)).toHaveLength(1);
+    await world.clock.advance(60_000);
+    for (const server of SERVERS) world.callEnds('resources', server, 'not_found');
+    expect(looks(world)).toHaveLength(2);
+  });
+});
+
+describe('one outcome', () => {
+  it.each([
+    ['on 50 nodes', (servers: number) => Math.min(50, servers / 2)],
+    ['on a node each', (servers: number) => servers],
+  ])(
+    'draws as few lots and tells as few changes among 3,000 servers in trouble as among 100, %s',
+    async (_what, nodesOf) => {
+      const costOf = async (count: number) => {
+        const nodes = nodesOf(count);
+        const servers = Array.from({ length: count }, (_, index) => `s${index}`);
+        const world = healthOf({ servers, nodeOf: (server) => `n${Number(server.slice(1)) % nodes}` });
+        for (const server of servers) world.socketEnds(server, 'node_connection');
+        await settled(world);
+        const before = [world.changes.length, world.asked.length];
+        for (const server of servers.slice(0, 20)) world.socketEnds(server, 'node_connection');
+        await settled(world);
+        return [world.changes.length - (before[0] ?? 0), world.asked.length - (before[1] ?? 0)];
+      };
+      const [few, many] = [await costOf(100), await costOf(3_000)];
+      for (const [index, cost] of many.entries()) expect(cost).toBeLessThanOrEqual(few[index] ?? 0);
+    },
+  );
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { holdOf } from '../../../../src/panel/health/holds.ts';
+import { suspected, withTrial } from '../../../../src/panel/health/trouble.ts';
+import type { Call } from '../../../../src/panel/scheduler/call.ts';
+import { NO_SERVER, pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+import { NOW } from '../../../support/panel-outcomes.ts';
+
+const call = (one: Partial<Call> = {}): Call => ({
+  path: 'resources',
+  server: 'a1',
+  node: () => 'a',
+  deadline: NOW,
+  tries: () => undefined,
+  ...one,
+});
+const token = (one: Partial<Call> = {}) => call({ path: 'websocket', ...one });
+const listing = (one: Partial<Call> = {}) =>
+  call({ path: 'listing', server: NO_SERVER, node: () => undefined, ...one });
+const trial = (tries: Subject, one: Partial<Call> = {}) => call({ tries: () => tries, ...one });
+
+/** These are blamed. */
+const blamed = (...subjects: readonly Subject[]) => ({
+  isKnown: true,
+  isBlamed: (subject: Subject) => subjects.includes(subject),
+  trouble: () => undefined,
+});
+
+describe('a call', () => {
+  it.each<[string, Call, readonly Subject[], Subject?]>([
+    ['starts if nothing is in trouble', call(), []],
+    ['waits while the panel is down', call(), ['panel'], 'panel'],
+    ['starts as a canary of a panel that is down', trial('panel'), ['panel']],
+    ['waits while its path is in trouble', call(), [pathOf('resources')], pathOf('resources')],
+    ['starts while another path is', call(), [pathOf('websocket'), pathOf('listing')]],
+    ['waits while its node’s polls are', call(), [pollsOf('a')], pollsOf('a')],
+    ['starts while its node’s sockets are, as a poll', call(), [socketsOf('a')]],
+    ['starts while another node’s polls are', call(), [pollsOf('b')]],
+    ['starts while its node isn’t known', call({ node: () => undefined }), [pollsOf('a')]],
+    ['starts as the trial of its node', trial(pollsOf('a')), [pollsOf('a')]],
+    [
+      'waits as the trial of a node whose path is in trouble',
+      trial(pollsOf('a')),
+      [pollsOf('a'), pathOf('resources')],
+      pathOf('resources'),
+    ],
+    [
+      'starts as the trial of a path whatever is smaller',
+      trial(pathOf('websocket'), { path: 'websocket' }),
+      [pathOf('websocket'), 'consoles', socketsOf('a')],
+    ],
+    [
+      'starts as the trial of the consoles while its node’s sockets fail',
+      trial('consoles', { path: 'websocket' }),
+      ['consoles', socketsOf('a')],
+    ],
+    [
+      'waits as the trial of a node’s sockets while consoles are refused',
+      trial(socketsOf('a'), { path: 'websocket' }),
+      ['consoles', socketsOf('a')],
+      'consoles',
+    ],
+    ['waits for a token while consoles are refused', token(), ['consoles'], 'consoles'],
+    ['waits for a token while its node’s sockets fail', token(), [socketsOf('a')], socketsOf('a')],
+    [
+      'starts for the next token of an open socket while new ones fail',
+      token({ isRefresh: true }),
+      [socketsOf('a')],
+    ],
+    [
+      'waits for the next token of an open socket while consoles are refused',
+      token({ isRefresh: true }),
+      ['consoles'],
+      'consoles',
+    ],
+    [
+      'waits for the largest of what is in trouble',
+      call(),
+      [pollsOf('a'), pathOf('resources'), 'panel'],
+      'panel',
+    ],
+    [
+      'starts for the server list while its path is in trouble: nothing else reads it',
+      listing(),
+      [pathOf('listing')],
+    ],
+    ['waits for the server list while the panel is down', listing(), ['panel'], 'panel'],
+    [
+      'starts for backups while the node is in trouble',
+      call({ path: 'backups' }),
+      [pollsOf('a'), socketsOf('a')],
+    ],
+    [
+      'is held by what it needs, if it tries something else',
+      trial('consoles'),
+      [pathOf('resources')],
+      pathOf('resources'),
+    ],
+  ])('%s', (_what, one, subjects, holds) => {
+    const hold = holds === undefined ? undefined : { subject: holds, until: Number.POSITIVE_INFINITY };
+    expect(holdOf(one, blamed(...subjects))).toEqual(hold);
+  });
+
+  const firstRound = withTrial(suspected(undefined, NOW, NOW), NO_SERVER, NOW);
+  const unknown = (trouble: typeof firstRound | undefined) => ({
+    ...blamed(),
+    isKnown: false,
+    trouble: () => trouble,
+  });
+
+  it('waits three seconds at most for the first canary', () => {
+    expect(holdOf(call(), unknown(firstRound))).toEqual({ subject: 'panel', until: NOW + 3_000 });
+  });
+
+  it('starts as a canary before the panel is known', () => {
+    expect(holdOf(trial('panel'), unknown(firstRound))).toBeUndefined();
+  });
+
+  it('starts if no canary is under way', () => {
+    expect(holdOf(call(), unknown(undefined))).toBeUndefined();
+    expect(holdOf(call(), unknown(suspected(undefined, NOW, NOW)))).toBeUndefined();
+  });
+
+  it('starts while the panel is tried again, once it was known', () => {
+    expect(holdOf(call(), { ...unknown(firstRound), isKnown: true })).toBeUndefined();
+  });
+});

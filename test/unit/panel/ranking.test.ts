@@ -1,0 +1,78 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Rank, Ranking } from '../../../src/panel/ranking.ts';
+
+/** An item, and its new rank; undefined takes it out. Infinite ranks are usual: what depends on no instant. */
+const anyRank = fc.array(fc.constantFrom(0, 1, 2, 3, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY), {
+  minLength: 2,
+  maxLength: 2,
+});
+const anySteps = fc.array(fc.tuple(fc.nat(20), fc.option(anyRank, { nil: undefined })), { maxLength: 80 });
+
+/** Ranks of items, to which each item's own number is added, so that none are equal. */
+function sorted(model: ReadonlyMap<number, Rank>): readonly number[] {
+  const byRank = ([, one]: [number, Rank], [, other]: [number, Rank]) => {
+    const at = one.findIndex((value, index) => value !== other[index]);
+    return (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1;
+  };
+  return [...model].toSorted(byRank).map(([item]) => item);
+}
+
+describe('a ranking', () => {
+  it('is what sorting gives, after any additions, changes of rank and removals', () => {
+    fc.assert(
+      fc.property(anySteps, (steps) => {
+        const ranking = new Ranking<number>();
+        const model = new Map<number, Rank>();
+        for (const [item, rank] of steps) {
+          if (rank === undefined) {
+            expect(ranking.delete(item)).toBe(model.delete(item));
+          } else {
+            model.set(item, [...rank, item]);
+            ranking.put(item, ...rank, item);
+          }
+          const order = sorted(model);
+          expect([...ranking.inOrder()]).toEqual(order);
+          expect(ranking.first).toBe(order[0]);
+          expect(ranking.firstRank).toEqual(model.get(order[0] ?? -1));
+          expect(ranking.size).toBe(model.size);
+          expect(new Set(ranking.items)).toEqual(new Set(order));
+          expect(ranking.has(item)).toBe(model.has(item));
+        }
+      }),
+    );
+  });
+
+  it('keeps the rank with which something was put in', () => {
+    const ranking = new Ranking<{ at: number }>();
+    const [early, late] = [{ at: 1 }, { at: 2 }];
+    for (const one of [early, late]) ranking.put(one, one.at);
+    early.at = 3;
+    ranking.put({ at: 4 }, 4);
+    expect(ranking.first).toBe(early);
+    ranking.put(early, early.at);
+    expect(ranking.first).toBe(late);
+  });
+
+  it('changes one place, and finds the first of many, in the time of its levels', () => {
+    const ranking = new Ranking<number>();
+    let looked = 0;
+    /** Counts how often it is compared: a number of which each use is seen. */
+    const rank = (value: number): Rank =>
+      new Proxy([value], {
+        get: (target, key, receiver) => {
+          if (key === '0') looked += 1;
+          return Reflect.get(target, key, receiver) as unknown;
+        },
+      });
+    const order = (value: number) => (value * 7_919) % 10_007;
+    const putAll = () => {
+      for (let item = 0; item < 10_000; item += 1) ranking.put(item, ...rank(order(item)));
+    };
+    putAll();
+    expect(looked).toBeGreaterThan(0);
+    const first = ranking.first ?? -1;
+    expect(order(first)).toBe(0);
+    expect([...ranking.inOrder()].slice(0, 3).map(order)).toEqual([0, 1, 2]);
+  });
+});
