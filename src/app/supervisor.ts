@@ -22,7 +22,7 @@ import { perSite } from '../names/per-site.ts';
 import { PanelApi } from '../panel/api.ts';
 import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
 import { Gateway } from '../panel/gateway.ts';
-import { RateLimit } from '../panel/scheduler/rate-limit.ts';
+import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
@@ -30,6 +30,7 @@ import { atOnce, ConnectPacer, type EventLoop, type InTurn } from '../session/co
 import type { SocketAccess } from '../session/session.ts';
 import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
 import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
+import { Accounts } from './accounts.ts';
 import { latestPorts } from './listed-ports.ts';
 import type { Shard } from './shard.ts';
 
@@ -81,8 +82,7 @@ interface PanelTransition {
 /** The panels: started and stopped together, read as a whole, and updated to a new configuration. */
 export class Supervisor implements FleetReading {
   readonly #shared: PanelContext;
-  /** By account: entries with the same address and key share one. */
-  readonly #limits = new Map<string, RateLimit>();
+  readonly #accounts: Accounts;
   #panels: readonly RunningPanel[];
   #isRunning = false;
   #isStopped = false;
@@ -93,6 +93,7 @@ export class Supervisor implements FleetReading {
   #servers: readonly ServerReading[] = [];
 
   constructor(config: Config, shared: PanelShared) {
+    this.#accounts = new Accounts(shared.clock);
     this.#shared = {
       ...shared,
       connects: new ConnectPacer(EVENT_LOOP),
@@ -211,20 +212,23 @@ export class Supervisor implements FleetReading {
       const change = panel === undefined ? 'added' : 'rebuilt';
       return { panel: this.#create(next), change, apply: () => undefined };
     }
-    return { panel, change: changed?.size === 0 ? 'unchanged' : 'changed', apply: panel.prepare(next) };
+    return {
+      panel,
+      change: changed?.size === 0 ? 'unchanged' : 'changed',
+      apply: panel.prepare(next, this.#accounts),
+    };
   }
 
   #create(panel: PanelConfig): RunningPanel {
-    const account = JSON.stringify([panel.url, panel.apiKey.reveal()]);
-    const limit = this.#limits.get(account) ?? new RateLimit(this.#shared.clock);
-    this.#limits.set(account, limit);
-    return new RunningPanel(panel, limit, this.#shared);
+    return new RunningPanel(panel, this.#accounts.limitOf(panel), this.#shared);
   }
 
   /** Of the rates that several entries pin for one account, the lowest counts. */
   #pinRates(): void {
     const { total } = this.#shared.shard;
-    for (const limit of new Set(this.#panels.map((panel) => panel.limit))) {
+    const limits = new Set(this.#panels.map((panel) => panel.limit));
+    this.#accounts.keep(limits);
+    for (const limit of limits) {
       const entries = this.#panels.filter((panel) => panel.limit === limit).map(({ config }) => config);
       const pinned = entries.flatMap(({ requestsPerMinute = [] }) => requestsPerMinute);
       limit.pin({
@@ -238,7 +242,6 @@ export class Supervisor implements FleetReading {
 /** One running panel, and the configuration that it currently uses. Nothing is opened before its fleet is started. */
 export class RunningPanel {
   readonly fleet: PanelFleet;
-  readonly limit: RateLimit;
   /** Does a port of the address of a server, which may be another panel's, belong to another one, as far as the server list shows? */
   readonly isTaken: QueryAccess['isTaken'];
   readonly #clock: Clock;
@@ -246,6 +249,7 @@ export class RunningPanel {
   readonly #inTurn: InTurn;
   readonly #api: PanelApi;
   #config: PanelConfig;
+  #limit: RateLimit;
 
   /** @throws Error if the environment's proxy is invalid */
   constructor(config: PanelConfig, limit: RateLimit, shared: PanelContext) {
@@ -253,7 +257,7 @@ export class RunningPanel {
     const telemetry = shared.telemetry(config.name);
     const resolve = names.forPanel();
     const inTurn = connects.line();
-    this.limit = limit;
+    this.#limit = limit;
     this.isTaken = latestPorts(config.name, () => this.fleet.discovery.listed);
     this.#clock = clock;
     this.#resolve = resolve;
@@ -280,12 +284,17 @@ export class RunningPanel {
     return this.#config;
   }
 
+  /** That of the account that the current key belongs to. */
+  get limit(): RateLimit {
+    return this.#limit;
+  }
+
   /**
    * Prepares another configuration of the same panel; the returned function applies it, and touches only what differs.
    *
    * @throws Error if the environment's proxy is invalid
    */
-  prepare(next: PanelConfig): () => void {
+  prepare(next: PanelConfig, accounts: Accounts): () => void {
     const changed = changedConcerns(this.#config, next);
     const connections = changed.has('calls')
       ? new Connections(apiAccess(next, this.#clock, this.#resolve))
@@ -297,8 +306,11 @@ export class RunningPanel {
       this.#config = next;
       if (connections !== undefined) this.#api.use(connections);
       this.fleet.configure(next);
-      if (changed.has('key')) this.fleet.retry('keyChanged');
-      if (sockets !== undefined || connections !== undefined) this.fleet.retry('accessChanged', sockets);
+      if (changed.has('key')) {
+        this.#limit = accounts.limitOf(next);
+        this.fleet.keyChanged(this.#limit);
+      }
+      if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);
     };
   }
 }

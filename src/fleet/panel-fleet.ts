@@ -4,6 +4,7 @@ import type { Secret } from '../domain/secrets.ts';
 import { identityOf, type ListingSettings, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
+import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
 import type { SocketAccess } from '../session/session.ts';
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
@@ -136,12 +137,18 @@ export class PanelFleet {
     });
   }
 
-  /**
-   * The gateway uses another API key, or panel and nodes are reached in another way: retries what failed, and reads the lists again.
-   * With another access to sockets, all are opened anew.
-   */
-  retry(change: 'keyChanged' | 'accessChanged', sockets?: SocketAccess): void {
-    this.#members.retry(() => this.#context.gateway[change](), sockets);
+  /** The gateway uses another API key, whose account has this limit: retries what failed, and reads the lists again. */
+  keyChanged(limit?: RateLimit): void {
+    this.#retry(() => this.#context.gateway.keyChanged(limit));
+  }
+
+  /** Panel and nodes are reached in another way. With another access to sockets, all are opened anew. */
+  accessChanged(sockets?: SocketAccess): void {
+    this.#retry(() => this.#context.gateway.accessChanged(), sockets);
+  }
+
+  #retry(forget: () => void, sockets?: SocketAccess): void {
+    this.#members.retry(forget, sockets);
     this.discovery.restart();
     this.#nodes?.reopen();
   }

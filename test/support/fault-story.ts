@@ -219,8 +219,8 @@ export async function expectTruth(story: Story): Promise<Seen> {
 }
 
 function reloadOf({ fleet }: World, what: 'key' | 'access'): void {
-  if (what === 'key') fleet.retry('keyChanged');
-  else fleet.retry('accessChanged');
+  if (what === 'key') fleet.keyChanged();
+  else fleet.accessChanged();
 }
 
 /** What has to be blamed at this second, because nothing else has failed for so long. */

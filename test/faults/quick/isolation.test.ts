@@ -201,8 +201,8 @@ describe('the cause is known', () => {
   });
 
   it.each([
-    ['key', (world: World) => world.fleet.retry('keyChanged')],
-    ['access', (world: World) => world.fleet.retry('accessChanged')],
+    ['key', (world: World) => world.fleet.keyChanged()],
+    ['access', (world: World) => world.fleet.accessChanged()],
   ] as const)('of a panel that is down, in each second after the %s changed', async (_what, change) => {
     const groups = [...nodesOf(2, 4, 'auto'), group(4, 'poll')];
     const seen = await play({ ...LISTED, groups, faults: [fault('cut', { fromMinute: 1 })] }, 8, [
@@ -283,9 +283,7 @@ describe('within 75 s after its end, nothing is left', () => {
   it('of 403s, at once, when the key changes', async () => {
     const groups = [...nodesOf(2, 4, 'auto'), group(4, 'poll')];
     const faults = onCalls('forbidden', { toMinute: 4 });
-    const seen = await play({ ...LISTED, groups, faults }, 6, [
-      [4.001, ({ fleet }) => fleet.retry('keyChanged')],
-    ]);
+    const seen = await play({ ...LISTED, groups, faults }, 6, [[4.001, ({ fleet }) => fleet.keyChanged()]]);
     expect(seen.at(239).fresh).toBe(0);
     expect(seen.allFreshAfterS(240)).toBeLessThanOrEqual(5);
     expect(seen.allWellAfterS(240)).toBeLessThanOrEqual(BACK_S);

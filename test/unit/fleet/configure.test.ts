@@ -181,7 +181,7 @@ describe('another way to the panel', () => {
     gateway.answerResources = missing;
     await start(servers(2));
     gateway.answerCredentials = take;
-    fleet.retry('accessChanged');
+    fleet.accessChanged();
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
     expect(bench.sockets).toHaveLength(2);
@@ -192,8 +192,7 @@ describe('another way to the panel', () => {
     await start(servers(2));
     gateway.calls.length = 0;
     const others: FakeSocket[] = [];
-    fleet.retry(
-      'accessChanged',
+    fleet.accessChanged(
       socketsOpenedBy((url, listener) => {
         const socket = new FakeSocket(url, listener);
         others.push(socket);
@@ -218,7 +217,7 @@ describe('another way to the panel', () => {
     const failures = () => bench.log.lines.filter(({ level }) => level === 'warn').length;
     const before = failures();
     gateway.calls.length = 0;
-    fleet.retry('accessChanged', bench.access);
+    fleet.accessChanged(bench.access);
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
     expect(gateway.calls).toEqual([]);
@@ -227,7 +226,7 @@ describe('another way to the panel', () => {
 
   it('begins nothing before the start', async () => {
     fleet = bench.create(servers(2));
-    fleet.retry('accessChanged', bench.access);
+    fleet.accessChanged(bench.access);
     await clock.advance(MINUTE);
     expect(bench.sockets).toEqual([]);
   });

@@ -211,7 +211,7 @@ describe('stop', () => {
     await fleet.stop();
     gateway.allows(48);
     gateway.becomes('up');
-    fleet.retry('accessChanged', bench.access);
+    fleet.accessChanged(bench.access);
     fleet.configure({ ...SETTINGS, servers: servers(3) });
     await clock.advance(MINUTE);
     expect(streamed()).toEqual([]);
