@@ -47,7 +47,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'panel',
     contains:
-      "one panel's API: `blame.ts` decides who is in trouble and `start-at.ts` when a call may start, both pure; `lane.ts` has the calls that wait; `dialects` has the differences between panels",
+      "one panel's API: `health` decides who is in trouble, `scheduler` when a call may start; `dialects` has the differences between panels",
     mayImport: ['domain', 'diagnosis', 'names'],
   },
   {
