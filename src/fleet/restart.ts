@@ -61,8 +61,18 @@ export function restoreStop({ ago, reason, exitCode, whileDown }: KeptStop, at: 
 
 /** Nothing explains it further. */
 function restoreDecided(kept: KeptStop, at: number): Stop {
-  const stop = restoreStop(kept, at);
-  return { ...stop, run: 0, seen: 'after a gap', words: [], wordsAt: stop.at };
+  const { ago, reason, exitCode, whileDown } = kept;
+  const stoppedAt = at - ago;
+  return {
+    at: stoppedAt,
+    reason,
+    exitCode,
+    whileDown,
+    run: 0,
+    seen: 'after a gap',
+    words: [],
+    wordsAt: stoppedAt,
+  };
 }
 
 /** The uptime in a sample; undefined if it has none. */

@@ -80,6 +80,8 @@ export class ServerRecord implements ServerReading {
   #cancelDecision: Cancel | undefined;
   /** What was kept before a restart of the exporter, until the first sample after it; its instants are relative to `at`. */
   #kept: { readonly server: KeptServer; readonly at: number } | undefined;
+  /** Restores the history before a restart, once it is needed: that takes most of the time, and starting takes less without. */
+  #restorePast: ((history: ServerHistory) => void) | undefined;
   /** No scrape has shown the server since then, so Prometheus still has the counters of before. */
   #isUnscraped = false;
 
@@ -208,7 +210,7 @@ export class ServerRecord implements ServerReading {
       last_stop: lastStop,
       off_reason: isOff(state) && last !== undefined && last.at >= since ? last.reason : undefined,
       is_stop_awaited: this.awaitsWords,
-      unwanted_stops: this.#history?.unwantedStops(now).map((stop) => stopOf(stop, origin)) ?? [],
+      unwanted_stops: this.#stopped?.unwantedStops(now).map((stop) => stopOf(stop, origin)) ?? [],
       last_exit_code: this.#power.lastExitCode,
       automatic_restart_aborted: Number(this.#power.isRestartAborted),
       running_seconds_total: samples.runningMs / 1_000,
@@ -252,7 +254,7 @@ export class ServerRecord implements ServerReading {
     // Ages from a whole millisecond, so that instants are shown as before.
     const at = seenAt - clock.toUnixMs(0);
     const power = keepPower(this.#power, at);
-    const history = this.#history?.keep(now, at);
+    const history = this.#knownPast?.keep(now, at);
     if (power === undefined && history === undefined) return undefined;
     const uptime = this.#samples && keepUptime(this.#samples.newest, at);
     return { panel: target.panel, id, seenAt, power, uptime, ...history };
@@ -266,7 +268,8 @@ export class ServerRecord implements ServerReading {
     this.#kept = { server, at };
     this.#isUnscraped = true;
     if (server.power !== undefined) this.#power = restorePower(server.power, at);
-    this.#past.restore(server, at, now);
+    if (server.strip ?? server.unwantedStops)
+      this.#restorePast = (history) => history.restore(server, at, now);
   }
 
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory {
@@ -274,12 +277,29 @@ export class ServerRecord implements ServerReading {
   }
 
   strip(now: number): string {
-    return this.#history?.strip(now) ?? '';
+    return this.#knownPast?.strip(now) ?? '';
   }
 
   get #past(): ServerHistory {
-    this.#history ??= new ServerHistory();
-    return this.#history;
+    const history = (this.#history ??= new ServerHistory());
+    const restore = this.#restorePast;
+    if (restore !== undefined) {
+      this.#restorePast = undefined;
+      restore(history);
+    }
+    return history;
+  }
+
+  /** The history, if there is any. */
+  get #knownPast(): ServerHistory | undefined {
+    return this.#restorePast === undefined ? this.#history : this.#past;
+  }
+
+  /** The history, if there are unwanted stops in it. */
+  get #stopped(): ServerHistory | undefined {
+    const kept = this.#kept;
+    const isNone = kept !== undefined && kept.server.unwantedStops === undefined;
+    return isNone ? this.#history : this.#knownPast;
   }
 
   get #stalenessMs(): number {

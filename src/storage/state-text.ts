@@ -105,8 +105,9 @@ function serversIn(text: string, lines: readonly string[]): readonly KeptServer[
   if (createHash('sha256').update(checked).digest('hex') !== footer['sha256']) return undefined;
   const servers: KeptServer[] = [];
   let panel: unknown;
-  for (const line of lines.slice(1, -2)) {
-    const value = jsonOf(line);
+  // Much faster than line by line.
+  const values = jsonOf(`[${lines.slice(1, -2).join(',')}]`);
+  for (const value of Array.isArray(values) ? (values as readonly unknown[]) : []) {
     if (!isObject(value)) return undefined;
     if ('panel' in value) {
       ({ panel } = value);
