@@ -18,6 +18,7 @@ const MACHINE = ['src/session/machine.ts', 'session/machine'];
 const TOKEN = ['src/session/streamer.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
+const RESTART = ['src/fleet/power.ts', 'fleet/restart'];
 const ADDRESS = ['src/names/name-lookups.ts', 'names/socket-address'];
 const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 
@@ -135,6 +136,13 @@ const MUTATIONS = [
     RECORD,
     'return now - samples.newest.receivedAt <= this.#stalenessMs;',
     'return true;',
+  ],
+  ['a stop that a restart hid is known as such', RESTART, 'before.isRestored || undefined', 'undefined'],
+  [
+    'counters are 0 in the first scrape after a restart',
+    ['src/fleet/server-record.ts', 'fleet/restart'],
+    'return { ...snapshot, starts_total: 0, stops: NO_STOPS };',
+    'return snapshot;',
   ],
   ['a sample of before is refused', RECORD, "if (order === 'older') return;", ''],
   ['counters do not decrease', SAMPLES, 'if (mayReset || !isLower ||', 'if (true ||'],

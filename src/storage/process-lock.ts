@@ -26,7 +26,7 @@ export class ProcessLock {
   /**
    * Takes the lock, or checks that nobody has replaced the socket; false if another process holds the lock.
    *
-   * @throws Error if the file system can't have a socket there, or the path is too long for one
+   * @throws Error if the file system can't have a socket there, the path is too long for one, or the socket is another user's
    */
   async hold(): Promise<boolean> {
     const address = socketAddress(this.#path);
@@ -97,15 +97,17 @@ function listen(address: string): Promise<Server | undefined> {
 }
 
 function hasListener(address: string): Promise<boolean> {
-  return new Promise((done) => {
+  return new Promise((done, fail) => {
     const connection = connect(address);
     connection.once('connect', () => {
       connection.destroy();
       done(true);
     });
-    // Any other error, such as a missing permission, shows nothing about the owner, so it is assumed to live.
-    connection.once('error', ({ code }: NodeJS.ErrnoException) =>
-      done(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
-    );
+    connection.once('error', (error: NodeJS.ErrnoException) => {
+      const { code } = error;
+      if (code === 'EACCES') fail(error);
+      // Any other error, such as too many waiting connections, shows that somebody listens.
+      else done(code !== 'ECONNREFUSED' && code !== 'ENOENT');
+    });
   });
 }

@@ -304,6 +304,17 @@ describe('after a restart of the exporter', () => {
     },
   );
 
+  it('a stop after the first sample is not one of the time before it, even if polls show both', () => {
+    const view = new View(START);
+    view.poll(runningFor(100));
+    const next = restarted(view, 60);
+    next.poll(runningFor(161));
+    next.after(60);
+    next.poll(OFF);
+    expect(next.shown.last_stop).toMatchObject({ reason: 'unknown' });
+    expect(next.shown.last_stop).not.toHaveProperty('while_exporter_down');
+  });
+
   it('all that was known of a server is known before its first sample', () => {
     const view = new View(START);
     runs(view);
