@@ -52,7 +52,7 @@ describe('doctor', () => {
     expect(stdout.replaceAll(/\n +/g, ' ')).toContain(
       'Where:         panel main, node node-1, servers survival, creative: Origin rejected by the node',
     );
-    expect(stdout.replaceAll(/\n +/g, ' ')).toContain(`(403); Origin sent: ${panel.url}`);
+    expect(stdout.replaceAll(/\n +/g, ' ')).toContain(`(403): "Forbidden"; Origin sent: ${panel.url}`);
   });
 
   it('prints only one document with --json', async () => {
