@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SystemClock } from '../../src/domain/time.ts';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
-import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { type Acceleration, acceleratedDuration, acceleratedRules } from './accelerated-alerting.ts';
 import { type AlertmanagerUnderTest, type Notification, startAlertmanager } from './alertmanager.ts';
@@ -9,6 +8,7 @@ import { eventually } from './eventually.ts';
 import { startExporter } from './exporter.ts';
 import { configFile, runProgram } from './program.ts';
 import { type PrometheusUnderTest, startPrometheus } from './prometheus.ts';
+import { TestTime } from './test-time.ts';
 
 const RULES = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
 
@@ -36,7 +36,7 @@ export class AlertChain {
   readonly panels: ReadonlyMap<string, Simulator>;
   readonly prometheus: PrometheusUnderTest;
   readonly #acceleration: Acceleration;
-  readonly #time: FastClock;
+  readonly #time: TestTime;
   readonly #alertmanager: AlertmanagerUnderTest;
   readonly #startedAt = MACHINE.now();
   #exporter: RunningExporter;
@@ -45,7 +45,7 @@ export class AlertChain {
     readonly panels: ReadonlyMap<string, Simulator>;
     readonly prometheus: PrometheusUnderTest;
     readonly acceleration: Acceleration;
-    readonly time: FastClock;
+    readonly time: TestTime;
     readonly alertmanager: AlertmanagerUnderTest;
     readonly exporter: RunningExporter;
   }) {
@@ -62,12 +62,12 @@ export class AlertChain {
     panels: ReadonlyMap<string, SimulatorOptions>,
     acceleration: Acceleration,
   ): Promise<AlertChain> {
-    const time = new FastClock(acceleration.factor);
+    const time = new TestTime(acceleration.factor, MACHINE);
     const simulators = new Map<string, Simulator>();
     for (const [name, options] of panels) {
-      simulators.set(name, await startSimulator({ ...options, clock: time }));
+      simulators.set(name, await startSimulator({ ...options, clock: time.clock() }));
     }
-    const exporter = await startObserving(simulators, acceleration);
+    const exporter = await startObserving(simulators, acceleration, time);
     const alertmanager = await startAlertmanager(acceleration);
     const prometheus = await startPrometheus(`127.0.0.1:${exporter.port}`, [], {
       rules: acceleratedRules(await readFile(RULES, 'utf8'), acceleration),
@@ -99,7 +99,7 @@ export class AlertChain {
 
   /** Runs a function after this many of the chain's minutes. */
   later(minutes: number, act: () => void): void {
-    this.#time.schedule(minutes * MINUTE_MS, act);
+    this.#time.clock().schedule(minutes * MINUTE_MS, act);
   }
 
   /** Waits for this many of the chain's minutes. */
@@ -122,7 +122,7 @@ export class AlertChain {
 
   /** Restarts the exporter at the same address. */
   async startExporter(): Promise<void> {
-    this.#exporter = await startObserving(this.panels, this.#acceleration, this.#exporter.port);
+    this.#exporter = await startObserving(this.panels, this.#acceleration, this.#time, this.#exporter.port);
   }
 
   async stop(): Promise<void> {
@@ -155,11 +155,12 @@ async function withinMinutes(
 async function startObserving(
   panels: ReadonlyMap<string, Simulator>,
   { factor }: Acceleration,
+  time: TestTime,
   port = 0,
 ): Promise<RunningExporter> {
   const yaml = configuration(panels);
   if (factor > 1) {
-    const clock = new FastClock(factor);
+    const clock = time.clock();
     // Rules compare the exporter's timestamps with Prometheus' time, which isn't accelerated, and doesn't fall behind on a busy machine.
     clock.toUnixMs = (monotonicMs) => MACHINE.toUnixMs(MACHINE.now()) - (clock.now() - monotonicMs) / factor;
     const exporter = await startExporter({ yaml, clock, port });

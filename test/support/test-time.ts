@@ -1,4 +1,4 @@
-import type { Cancel } from '../../src/domain/time.ts';
+import type { Cancel, Clock } from '../../src/domain/time.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 
 /**
@@ -34,9 +34,17 @@ export class TestTime {
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<Waiting>();
   readonly unixOriginMs = Date.now();
+  readonly #followed: Pick<Clock, 'now'> | undefined;
+  #followedAt: number;
 
-  constructor(speed: number) {
+  /**
+   * With a machine's clock that it follows, a step is as long as what passed there, up to the longest one: for tests with Prometheus,
+   * which has no other time.
+   */
+  constructor(speed: number, followed?: Pick<Clock, 'now'>) {
     this.#speed = speed;
+    this.#followed = followed;
+    this.#followedAt = followed?.now() ?? 0;
   }
 
   /** The number of its seconds per real second at most, while nothing holds the process up. */
@@ -81,12 +89,18 @@ export class TestTime {
   }
 
   #step(stepMs: number): void {
-    this.#now += stepMs;
+    this.#now += this.#followed === undefined ? stepMs : Math.min(this.#passed(this.#followed), this.#stepMs);
     try {
       for (let round = 0; round < MAX_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();
     } finally {
       this.#arm();
     }
+  }
+
+  #passed(followed: Pick<Clock, 'now'>): number {
+    const before = this.#followedAt;
+    this.#followedAt = followed.now();
+    return (this.#followedAt - before) * this.#speed;
   }
 
   #runDue(): void {
