@@ -77,12 +77,16 @@ function capacityOf(name: string): string {
   return `max by (panel, node) (${ofNodes(`gameserver_node_${name}`)})`;
 }
 
-function allocation(resource: 'memory' | 'disk', called: string) {
-  const capacity = `(${capacityOf(`${resource}_bytes`)} * (1 + ${capacityOf(`${resource}_overallocation_ratio`)}))`;
-  const allocated = capacityOf(`${resource}_allocated_bytes`);
+/** The unit in the names of a resource's metrics, and the one in which it is shown. */
+const UNITS = { memory: ['bytes', 'bytes'], disk: ['bytes', 'bytes'], cpu: ['cores', 'none'] } as const;
+
+function allocation(resource: keyof typeof UNITS, called: string) {
+  const [of, unit] = UNITS[resource];
+  const capacity = `(${capacityOf(`${resource}_${of}`)} * (1 + ${capacityOf(`${resource}_overallocation_ratio`)}))`;
+  const allocated = capacityOf(`${resource}_allocated_${of}`);
   return [
-    { name: called, expr: capacityOf(`${resource}_bytes`), width: 85, unit: 'bytes', decimals: 1 },
-    { name: `${called} allocated`, expr: allocated, width: 100, unit: 'bytes', decimals: 1 },
+    { name: called, expr: capacityOf(`${resource}_${of}`), width: 85, unit, decimals: 1 },
+    { name: `${called} allocated`, expr: allocated, width: 100, unit, decimals: 1 },
     {
       name: `${called} %`,
       expr: `${allocated} / ${capacity}`,
@@ -139,7 +143,7 @@ export const capacity: Section = {
     table({
       title: 'Capacity of the nodes',
       description:
-        'The memory and disk of each node, what is allocated to servers (the sum of their limits) as a share of what may be allocated, and what its servers use. Requires nodes in the configuration of the panel.',
+        'The memory, disk and (on Pelican) CPU of each node, what is allocated to servers (the sum of their limits) as a share of what may be allocated, and what its servers use. Requires nodes in the configuration of the panel.',
       unit: 'short',
       noValue: 'Not read: add nodes with an API key to the configuration of the panel',
       height: 6,
@@ -161,6 +165,7 @@ export const capacity: Section = {
           decimals: 1,
         },
         ...allocation('disk', 'Disk'),
+        ...allocation('cpu', 'CPU'),
       ],
       sortBy: [['Node', 'ascending']],
     }),

@@ -134,6 +134,11 @@ export const NODE_FIELDS = {
   disk_allocated_bytes: "Sum of the disk limits of the node's servers, in bytes.",
   disk_overallocation_ratio:
     'Allowed disk overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
+  cpu_cores:
+    'CPU cores that the node has for servers; absent if unlimited, and on panels without such a limit.',
+  cpu_allocated_cores: "Sum of the CPU limits of the node's servers, in cores.",
+  cpu_overallocation_ratio:
+    'Allowed CPU overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
   maintenance: 'Whether the node is in maintenance mode.',
 } as const;
 

@@ -33,17 +33,20 @@ async function nodes(host: ClientApiHost, context: ApiContext): Promise<Simulate
   return json(200, pageDocument(host.settings.nodes, place.page, place.perPage, document));
 }
 
-function nodeDocument(node: NodeSpec, { fleet, settings }: ClientApiHost): object {
+function nodeDocument(
+  { cpu = 0, cpu_overallocate = 0, ...node }: NodeSpec,
+  { fleet, settings }: ClientApiHost,
+): object {
   const limits = fleet.all.filter((server) => nodeName(server) === node.name).map((server) => server.limits);
   const sum = (key: 'memory' | 'disk' | 'cpu') => limits.reduce((total, limit) => total + limit[key], 0);
   const isPelican = settings.panel === 'pelican';
   const extras = isPelican
-    ? { cpu: 0, cpu_overallocate: 0, daemon_sftp_alias: null, tags: [] }
+    ? { cpu, cpu_overallocate, daemon_sftp_alias: null, tags: [] }
     : { location_id: 1 };
   return {
     object: 'node',
     attributes: {
-      id: settings.nodes.indexOf(node) + 1,
+      id: settings.nodes.findIndex(({ name }) => name === node.name) + 1,
       uuid: '0d4f2e31-5a16-4a8c-9d1c-0a5f3a5a2b10',
       public: true,
       description: null,

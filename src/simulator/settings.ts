@@ -11,6 +11,9 @@ export const nodeSpecSchema = z.strictObject({
   memory_overallocate: z.int().min(-1),
   disk: count,
   disk_overallocate: z.int().min(-1),
+  /** In percent of a core; only Pelican has these two. */
+  cpu: count.optional(),
+  cpu_overallocate: z.int().min(-1).optional(),
   maintenance_mode: z.boolean(),
 });
 

@@ -9,7 +9,7 @@ import { observed, simulated, yamlOf } from '../../support/stage.ts';
 
 const MIB = 1_048_576;
 const SERVERS = [
-  { name: 'one', node: 'big', limits: { memory: 1_024, disk: 2_048 } },
+  { name: 'one', node: 'big', limits: { memory: 1_024, disk: 2_048, cpu: 250 } },
   { name: 'two', node: 'big', limits: { memory: 512, disk: 0 } },
 ];
 const NODES = [
@@ -19,6 +19,8 @@ const NODES = [
     memory_overallocate: 25,
     disk: 8_192,
     disk_overallocate: -1,
+    cpu: 800,
+    cpu_overallocate: 50,
     maintenance_mode: false,
   },
   {
@@ -62,6 +64,18 @@ describe("a panel's nodes", () => {
     expect(await read('maintenance', 'closed')).toBe(1);
     // 0 means unlimited on Pelican.
     expect(await read('memory_bytes', 'closed')).toBeUndefined();
+  });
+
+  it('have a CPU on Pelican', async () => {
+    panel.set({ panel: 'pelican' });
+    const started = await start(APPLICATION_KEY);
+    await started.until('gameserver_node_cpu_cores', { node: 'big' }, 8);
+    const read = (name: string, node: string) => started.value(`gameserver_node_${name}`, { node });
+    expect(await read('cpu_allocated_cores', 'big')).toBe(2.5);
+    expect(await read('cpu_overallocation_ratio', 'big')).toBe(0.5);
+    // 0 means unlimited.
+    expect(await read('cpu_cores', 'closed')).toBeUndefined();
+    expect(await read('cpu_allocated_cores', 'closed')).toBe(0);
   });
 
   it.each([

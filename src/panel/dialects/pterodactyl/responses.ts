@@ -316,7 +316,7 @@ export function decodeNodesPage(body: unknown) {
 
 /**
  * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
- * configuration needs); undefined without a name.
+ * configuration needs, and of which only Pelican's has the CPU); undefined without a name.
  */
 function decodeNode(attributes: Fields): NodeCapacity | undefined {
   const name = asText(attributes['name']);
@@ -326,16 +326,19 @@ function decodeNode(attributes: Fields): NodeCapacity | undefined {
     name,
     memory_bytes: finiteLimit(limit(attributes['memory'], MIB)),
     disk_bytes: finiteLimit(limit(attributes['disk'], MIB)),
-    memory_allocated_bytes: sumOfLimits(allocated?.['memory']),
-    disk_allocated_bytes: sumOfLimits(allocated?.['disk']),
+    cpu_cores: finiteLimit(limit(attributes['cpu'], 1 / PERCENT_PER_CORE)),
+    memory_allocated_bytes: sumOfLimits(allocated?.['memory'], MIB),
+    disk_allocated_bytes: sumOfLimits(allocated?.['disk'], MIB),
+    cpu_allocated_cores: sumOfLimits(allocated?.['cpu'], 1 / PERCENT_PER_CORE),
     memory_overallocation_ratio: overallocation(attributes['memory_overallocate']),
     disk_overallocation_ratio: overallocation(attributes['disk_overallocate']),
+    cpu_overallocation_ratio: overallocation(attributes['cpu_overallocate']),
     maintenance: Number(attributes['maintenance_mode'] === true),
   };
 }
 
-function sumOfLimits(value: unknown): number | undefined {
-  return value === 0 ? 0 : finiteLimit(limit(value, MIB));
+function sumOfLimits(value: unknown, basePerUnit: number): number | undefined {
+  return value === 0 ? 0 : finiteLimit(limit(value, basePerUnit));
 }
 
 /** In percent on the wire, where -1 means that any amount may be allocated. */

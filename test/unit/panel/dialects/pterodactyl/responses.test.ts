@@ -503,6 +503,19 @@ describe('decodeNodesPage', () => {
     ]);
   });
 
+  it('reads the CPU in cores', () => {
+    const attributes = { name: 'fra-1', cpu: 1_600, cpu_overallocate: 25, allocated_resources: { cpu: 350 } };
+    expect(decodeNodesPage({ data: [node(attributes)] }).nodes).toEqual([
+      {
+        name: 'fra-1',
+        maintenance: 0,
+        cpu_cores: 16,
+        cpu_allocated_cores: 3.5,
+        cpu_overallocation_ratio: 0.25,
+      },
+    ]);
+  });
+
   it('leaves out what is unlimited or unusable, and nodes without a name', () => {
     const attributes = {
       name: 'fra-1',
