@@ -19,7 +19,67 @@ function queries(): readonly string[] {
   return [...fenced, ...cells];
 }
 
+/** One server on two replicas, of which one doesn't know its egg yet. */
+const REPLICAS = ['a', 'b'].flatMap((instance) => {
+  const server = `instance="${instance}", panel="main", server="survival", server_id="1a7ce997"`;
+  return [
+    {
+      series: `gameserver_info{${server}, node="n", egg="${instance === 'a' ? 'Paper' : ''}"}`,
+      values: '1x100',
+    },
+    { series: `gameserver_players{${server}}`, values: '3x100' },
+    { series: `gameserver_network_receive_bytes_total{${server}}`, values: '0+60x100' },
+    { series: `gameserver_stops_total{${server}, reason="crashed"}`, values: '0x50 0+1x49' },
+    { series: `gameserver_stops_total{${server}, reason="requested"}`, values: '0x100' },
+    { series: `gameserver_schedules_last_read_timestamp_seconds{${server}}`, values: '1700x100' },
+    {
+      series: `gameserver_schedule_next_run_timestamp_seconds{${server}, schedule="Restart"}`,
+      values: '1000x100',
+    },
+  ];
+});
+
+/** What the queries with these metrics result in. */
+const VALUES: readonly (readonly [metric: string, value: number])[] = [
+  ['gameserver_players', 3],
+  ['gameserver_network_receive', 1],
+  ['gameserver_stops', 49],
+  ['gameserver_schedule', 700],
+];
+
 describe.skipIf(!hasPromtool)('the queries in the docs', () => {
+  const joins = queries().filter((query) => /group_(?:left|right)/.test(query));
+
+  it('that join series are known here', () => {
+    expect(joins).toHaveLength(4);
+  });
+
+  it.each(joins.map((query) => [query]))(
+    'work with two replicas, and count each server once: %s',
+    async (query) => {
+      const folder = await mkdtemp(join(tmpdir(), 'joins-'));
+      const file = join(folder, 'test.json');
+      // Of several labels, only the count of the results and their sum are compared.
+      const [, expected = 0] = VALUES.find(([metric]) => query.includes(metric)) ?? [];
+      const exprs = [
+        [`count(${query})`, 1],
+        [`round(sum(${query}))`, expected],
+      ] as const;
+      const tests = exprs.map(([expr, value]) => ({
+        expr,
+        eval_time: '100m',
+        exp_samples: [{ labels: '{}', value }],
+      }));
+      await writeFile(
+        file,
+        JSON.stringify({ tests: [{ interval: '1m', input_series: REPLICAS, promql_expr_test: tests }] }),
+      );
+      const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+      await rm(folder, { recursive: true });
+      expect(status, `${stdout}${stderr}`).toBe(0);
+    },
+  );
+
   it('are valid for Prometheus', async () => {
     const all = queries();
     expect(all.length).toBeGreaterThan(40);
