@@ -148,6 +148,11 @@ export const PANEL_CAUSES = {
       'The limit applies to the account: browser tabs and other programs that use the same account share it.',
       "Give the exporter its own account, or lower `requests_per_minute`. Alternatively, raise the panel's limit.",
     ],
+    account_shared: [
+      "somebody else uses this account's calls",
+      "For at least ten minutes, the panel has counted more calls of the key's account than this exporter makes. Another exporter or replica, another program, or a browser uses the same account, and together they can reach the panel's rate limit.",
+      'Create an account for this exporter alone, and use its key. If there are several exporters or replicas, each needs a key of another account; shards need none (`--total-shards`).',
+    ],
     limit_unknown: [
       'rate limit unknown',
       "The panel, or a proxy in front of it, doesn't send the header `X-RateLimit-Limit`.",

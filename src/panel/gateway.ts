@@ -16,6 +16,7 @@ import type {
   Schedule,
   ServerAddress,
 } from './dialect.ts';
+import { ForeignCalls } from './foreign-calls.ts';
 import {
   type Enqueue,
   Health,
@@ -143,7 +144,8 @@ export class Gateway {
       return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
     });
     const ofRate = pauseProblem(this.#limit, this.#options.clock);
-    return [this.#problemOf('consoles'), ...ofPaths, ofRate, this.#backlogProblem].filter(
+    const ofOthers = this.#foreign.problem;
+    return [this.#problemOf('consoles'), ...ofPaths, ofRate, ofOthers, this.#backlogProblem].filter(
       (problem) => problem !== undefined,
     );
   }
@@ -336,6 +338,7 @@ export class Gateway {
     const tries = call.tries();
     const make = (scope: AbortSignal) => this.#api.get(call.path, what, scope);
     const startedAt = clock.now();
+    this.#foreign.started();
     const beginning = this.#beginnings;
     const ended = (problem: Problem | undefined, fromPanel: boolean) => {
       if (beginning === this.#beginnings) this.#callEnded(call, startedAt, problem, fromPanel);
@@ -375,12 +378,21 @@ export class Gateway {
     this.#rateChanged();
   }
 
+  /** The calls of others than this exporter, of the account whose calls are made. */
+  get #foreign(): ForeignCalls {
+    return ForeignCalls.of(this.#limit, this.#options.share);
+  }
+
   /** Learns from a response, of which one with 429 demands a pause, and others prove that it is over. */
   #noteRate({ path, server }: Call, facts: RateFacts, failure?: PanelError): void {
     const limit = this.#limit;
     const throttled = failure?.status === 429 ? failure : undefined;
     const wasKnown = limit.knownLimitPerMinute !== undefined;
     if (limit.learn(path, facts)) this.#log.learned(limit, wasKnown);
+    if (this.#foreign.saw(path, facts, this.#options.clock.now())) {
+      this.#log.shared(this.#foreign.problem);
+      this.#rateChanged();
+    }
     const pause = throttled && limit.throttled(path, server, throttled, throttled.problem.retryAfterMs);
     if (pause !== undefined) this.#log.paused(pause);
     const isOver = throttled === undefined && limit.answered(path, server).includes(path);

@@ -63,6 +63,13 @@ export class PanelLog {
     );
   }
 
+  /** Somebody else uses the account's calls; undefined if no longer. */
+  shared(problem: Problem | undefined): void {
+    const { log, panel } = this.#options;
+    if (problem === undefined) log.info({ panel }, `panel ${panel}: nobody else uses its account any more`);
+    else log.warn({ panel, ...problem }, `panel ${panel}: ${problemLine(problem)}`);
+  }
+
   /** The panel demanded a pause. */
   paused({ scope, lengthMs, isRepeated }: Pause): void {
     const { log, panel } = this.#options;

@@ -1,6 +1,6 @@
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
-import { BACKLOG_ROW, BUDGET_ROW } from './budget.ts';
+import { ACCOUNT_SHARED_ROW, BACKLOG_ROW, BUDGET_ROW } from './budget.ts';
 import { TLS_ROWS } from './certificates.ts';
 import { DATA_ROWS } from './data.ts';
 import { DESCRIPTORS_ROW } from './descriptors.ts';
@@ -56,9 +56,15 @@ export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ...Object.values(GROUPS)
     .flat()
     .flatMap(({ cause }) => cause ?? []),
-  ...[...TLS_ROWS, ...DOCTOR_ROWS, ...QUERY_ROWS, DESCRIPTORS_ROW, BUDGET_ROW, BACKLOG_ROW].map(
-    ({ cause }) => cause,
-  ),
+  ...[
+    ...TLS_ROWS,
+    ...DOCTOR_ROWS,
+    ...QUERY_ROWS,
+    DESCRIPTORS_ROW,
+    BUDGET_ROW,
+    BACKLOG_ROW,
+    ACCOUNT_SHARED_ROW,
+  ].map(({ cause }) => cause),
 ]);
 
 /** The rows of all groups whose fault has a cause that an exporter shows which starts during the fault. */

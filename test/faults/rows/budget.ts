@@ -1,5 +1,11 @@
 import type { CauseCode } from '../../../src/domain/problems.ts';
 
+/** Others who use the account: a problem of the panel, which stays up (test/integration/panel/gateway.test.ts). */
+export const ACCOUNT_SHARED_ROW: { readonly name: string; readonly cause: CauseCode } = {
+  name: 'that it does not make are reported after ten minutes, and when they are over',
+  cause: 'account_shared',
+};
+
 /** A budget that can't refresh a socket's token for every server: a problem of the panel, which stays up. */
 export const BUDGET_ROW: { readonly name: string; readonly cause: CauseCode } = {
   name: 'logs and shows that the budget is too small for the fleet, and logs that it is large enough again',

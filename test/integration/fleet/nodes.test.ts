@@ -71,7 +71,7 @@ describe("a panel's nodes", () => {
     const started = await start(APPLICATION_KEY);
     await started.until('gameserver_node_cpu_cores', { node: 'big' }, 8);
     const read = (name: string, node: string) => started.value(`gameserver_node_${name}`, { node });
-    expect(await read('cpu_allocated_cores', 'big')).toBe(2.5);
+    expect(await read('cpu_allocated_cores', 'big')).toBe(4.5);
     expect(await read('cpu_overallocation_ratio', 'big')).toBe(0.5);
     // 0 means unlimited.
     expect(await read('cpu_cores', 'closed')).toBeUndefined();

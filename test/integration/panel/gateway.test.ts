@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Gateway, type PanelGateway } from '../../../src/panel/gateway.ts';
+import { ACCOUNT_SHARED_ROW } from '../../faults/rows/budget.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -107,6 +108,38 @@ describe('the first call to a panel', () => {
     await connect('a');
     gateway.keyChanged();
     await until(() => expect(asked(CANARY)).toBe(2));
+  });
+});
+
+describe("calls of the key's account", () => {
+  /** Polls twice a minute for so many minutes; the panel counts these calls, and others in each minute. */
+  async function pollFor(minutes: number, others: number): Promise<void> {
+    for (let half = 0; half < minutes * 2; half += 1) {
+      const used = half % 2 === 0 ? 1 : 2 + others;
+      answer = healthy({ 'x-ratelimit-limit': '240', 'x-ratelimit-remaining': String(240 - used) });
+      await poll('a');
+      await clock.advance(30_000);
+    }
+  }
+
+  const shared = () =>
+    log.lines.filter(({ fields }) => 'cause' in fields && fields.cause === ACCOUNT_SHARED_ROW.cause);
+
+  it.each([ACCOUNT_SHARED_ROW.name])('%s', async () => {
+    await pollFor(9, 100);
+    expect(gateway.problems).toEqual([]);
+    await pollFor(4, 100);
+    expect(gateway.problems).toMatchObject([{ cause: ACCOUNT_SHARED_ROW.cause }]);
+    expect(shared()).toMatchObject([{ level: 'warn' }]);
+    await pollFor(6, 0);
+    expect(gateway.problems).toEqual([]);
+    expect(shared()).toHaveLength(1);
+    expect(log.lines.at(-1)?.message).toBe('panel main: nobody else uses its account any more');
+  });
+
+  it('are all explained while the exporter alone makes them', async () => {
+    await pollFor(20, 0);
+    expect(gateway.problems).toEqual([]);
   });
 });
 
