@@ -41,7 +41,7 @@ function nodeDocument(
   const sum = (key: 'memory' | 'disk' | 'cpu') => limits.reduce((total, limit) => total + limit[key], 0);
   const isPelican = settings.panel === 'pelican';
   const extras = isPelican
-    ? { cpu, cpu_overallocate, daemon_sftp_alias: null, tags: [] }
+    ? { cpu, cpu_overallocate, daemon_connect: 8_080, daemon_sftp_alias: null, tags: [] }
     : { location_id: 1 };
   return {
     object: 'node',

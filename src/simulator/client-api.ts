@@ -23,7 +23,7 @@ import {
   serverDocument,
 } from './panel-kinds.ts';
 import { play, scheduleDocument } from './schedules.ts';
-import type { PanelEndpoint } from './schema.ts';
+import type { BackupSpec, PanelEndpoint } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
 import type { SimulatorSettings } from './settings.ts';
 import { allows, signToken } from './tokens.ts';
@@ -216,7 +216,8 @@ async function backups(
   const place = readPage(host, context, DEFAULT_BACKUPS_PER_PAGE);
   if (place === undefined) return refuse(400, 'page and per_page must be positive integers.');
   const meta = { backup_count: server.backups.filter(({ is_successful }) => is_successful).length };
-  return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument, meta));
+  const document = (backup: BackupSpec) => backupDocument(host.settings.panel, backup);
+  return json(200, pageDocument(server.backups, place.page, place.perPage, document, meta));
 }
 
 function entryOf(server: SimulatedServer, { longIdentifiers }: SimulatorSettings): ListingEntry {

@@ -34,6 +34,8 @@ interface KindOfPanel {
   readonly serverExtras: (server: ListingEntry) => object;
   readonly limitsExtras: object;
   readonly featureExtras: object;
+  /** Attributes of a backup in addition to Pterodactyl's. */
+  readonly backupExtras: object;
   /** The paths of most endpoints of a server name its daemon. */
   readonly hasDaemonPaths: boolean;
 }
@@ -52,9 +54,13 @@ const PTERODACTYL: KindOfPanel = {
     last_name: 'Operator',
     language: 'en',
   }),
-  serverExtras: () => ({}),
+  serverExtras: ({ uuid, identifier }) => ({
+    __deprecated_uuid_short: identifier,
+    server_identifier: serverIdentifier(uuid),
+  }),
   limitsExtras: {},
   featureExtras: {},
+  backupExtras: {},
   hasDaemonPaths: false,
 };
 
@@ -76,6 +82,7 @@ export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
     }),
     serverExtras: ({ nodeAddress }) => ({ sftp_details: { ...sftpDetails(nodeAddress), alias: null } }),
     limitsExtras: { oom_killer: false },
+    backupExtras: { is_scheduled: false },
   },
   hydrodactyl: {
     ...PTERODACTYL,
@@ -163,12 +170,13 @@ function variableDocument([name, value]: readonly [string, string]): object {
 }
 
 /** A backup as an item of the list of backups. */
-export function backupDocument(backup: BackupSpec): object {
+export function backupDocument(kind: PanelKind, backup: BackupSpec): object {
   return {
     object: 'backup',
     attributes: {
       uuid: uuidOf(`${backup.completed_at} ${backup.bytes}`),
       is_locked: false,
+      ...PANEL_KINDS[kind].backupExtras,
       name: 'Backup',
       ignored_files: [],
       checksum: backup.is_successful ? 'sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709' : null,
@@ -176,6 +184,16 @@ export function backupDocument(backup: BackupSpec): object {
       ...backup,
     },
   };
+}
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** The identifier that newer panels give a server besides the short one: its UUID's bytes in base32. */
+function serverIdentifier(uuid: string): string {
+  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0'));
+  const digits = bits.join('').match(/.{1,5}/g) ?? [];
+  return `serv_${digits.map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')}`;
 }
 
 /** A UUID for a text, always the same. */

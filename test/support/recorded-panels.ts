@@ -84,6 +84,8 @@ const fileSchema = z.strictObject({
   repository: z.string(),
   tag: z.string(),
   like: z.string().optional(),
+  /** Whether the simulator plays this version, and not a newer one. */
+  simulated: z.boolean().default(true),
   without: z.array(z.string()).default([]),
   variables: z.record(z.string(), z.string()).default({}),
   simulator: z.strictObject({

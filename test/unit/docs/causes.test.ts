@@ -1,13 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { renderCauses } from '../../support/cause-tables.ts';
-import { documents } from '../../support/documents.ts';
+import { documents, proseOf } from '../../support/documents.ts';
 import { expectSection } from '../../support/generated.ts';
 
 const CODES: ReadonlySet<string> = new Set(Object.keys(CAUSES));
 
 it('the troubleshooting page lists every cause', () => {
   expectSection('docs/troubleshooting.md', 'causes', renderCauses());
+});
+
+/** The sentences of a text that are long enough to be about something, without their marks. */
+function sentencesOf(text: string): readonly string[] {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=[.:!?]) /)
+    .map((sentence) => sentence.replace(/[.:!?]+$/, ''))
+    .filter((sentence) => sentence.length >= 30);
+}
+
+describe('what a cause means, and what to do, is written only in its entry, and in the program’s output', () => {
+  const copied = new Set(
+    Object.values(CAUSES).flatMap(({ meaning, remedy }) => sentencesOf(`${meaning} ${remedy}`)),
+  );
+
+  it.each(documents())('and not in $path', ({ text }) => {
+    const generated = /<!-- begin causes -->[^]*<!-- end causes -->/;
+    expect(
+      sentencesOf(proseOf({ text: text.replace(generated, '') })).filter((sentence) => copied.has(sentence)),
+    ).toEqual([]);
+  });
 });
 
 /** Codes that a page shows as causes: after the word cause, as the value of a label, and in columns headed cause. */
