@@ -296,7 +296,16 @@ async function reload(servers: number): Promise<Cost> {
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
   const { log } = new FleetBench();
   const listen = { host: '127.0.0.1', port: 0 };
-  const app = createApp({ config: loaded.config, listen, log, load: () => loadInThread(file, {}, PARSER) });
+  let running = loaded.config;
+  const app = createApp({
+    config: loaded.config,
+    listen,
+    log,
+    load: () => loadInThread(file, {}, running, PARSER),
+    reloaded: (next) => {
+      running = next;
+    },
+  });
   try {
     return await medianCost(async () => {
       await write();

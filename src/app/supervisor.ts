@@ -325,10 +325,14 @@ export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>):
 
 /** How many servers were added, removed or changed. A server that is monitored as before keeps the object that describes it. */
 function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[]): ConfigChanges['servers'] {
-  const keyOf = (target: ServerTarget) => JSON.stringify([target.panel, identityOf(target)]);
-  const had = new Map(before.map((target) => [keyOf(target), target]));
-  const kept = now.flatMap(({ target }) => (had.has(keyOf(target)) ? [target] : []));
-  const unchanged = kept.filter((target) => had.get(keyOf(target)) === target).length;
+  const had = new Map<string, Map<string, ServerTarget>>();
+  for (const target of before) {
+    const ofPanel = had.get(target.panel) ?? new Map<string, ServerTarget>();
+    had.set(target.panel, ofPanel.set(identityOf(target), target));
+  }
+  const hadAs = (target: ServerTarget) => had.get(target.panel)?.get(identityOf(target));
+  const kept = now.flatMap(({ target }) => (hadAs(target) === undefined ? [] : [target]));
+  const unchanged = kept.filter((target) => hadAs(target) === target).length;
   return {
     added: now.length - kept.length,
     removed: before.length - kept.length,

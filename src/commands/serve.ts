@@ -103,6 +103,7 @@ async function runExporter(
   const folder = flags['storage.path'];
   const state =
     folder === '' ? undefined : await StateKeeper.open({ folder, shard: shard.index, clock, log });
+  let running = config;
   const app = createApp({
     clock,
     state,
@@ -113,8 +114,9 @@ async function runExporter(
     descriptorLimit: descriptorLimit(),
     droppedLogLines: droppedLines,
     shard,
-    load: () => loadInThread(flags.config, process.env),
+    load: () => loadInThread(flags.config, process.env, running),
     reloaded: (next) => {
+      running = next;
       log.level = flags['log.level'] ?? next.log.level;
       const isOtherFormat = next.log.format !== config.log.format;
       if (isOtherFormat && flags['log.format'] === undefined)

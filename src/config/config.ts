@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { BUILT } from '../build-info.ts';
+import { isSame } from '../domain/same.ts';
 import { Secret } from '../domain/secrets.ts';
-import { canonicalId, identityOf, isSameServer } from '../domain/server.ts';
+import { canonicalId, identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import {
   API_KEY_FILE,
   type Environment,
@@ -134,13 +135,15 @@ export async function loadConfig(file: string, env: Environment, skipKeyFiles = 
 
 /**
  * Loads in a thread of its own, for a reload: with 10,000 servers it takes some 400 ms, during which no socket and no scrape
- * should wait. (At startup nothing is waiting, and a thread would only make it slower.) `program` is the thread's.
+ * should wait. (At startup nothing is waiting, and a thread would only make it slower.) Servers that are as in the running
+ * configuration are the same objects, so that nothing has to compare them again. `program` is the thread's.
  *
  * @throws Error if the thread can't do its work
  */
 export async function loadInThread(
   file: string,
   env: Environment,
+  running?: Config,
   program = new URL('parse-worker.js', BUILT),
 ): Promise<LoadResult> {
   const worker = new Worker(program, {
@@ -151,11 +154,56 @@ export async function loadInThread(
   });
   // An error in the thread rejects both; a thread that ends silently only exits.
   const exited = once(worker, 'exit').then(([code]) => Promise.reject(new Error(`exit code ${code}`)));
+  const read = async (message: Promise<unknown[]>) => {
+    const [disclosed] = (await Promise.race([message, exited])) as [string | undefined];
+    return disclosed === undefined ? undefined : readDisclosed(disclosed);
+  };
   try {
-    const [disclosed] = (await Promise.race([once(worker, 'message'), exited])) as [string];
-    return JSON.parse(disclosed, (_, value: unknown) => secretIn(value) ?? value) as LoadResult;
+    const loaded = (await read(once(worker, 'message'))) as LoadResult;
+    const known = knownServers(running);
+    for (;;) {
+      const message = once(worker, 'message');
+      // The thread waits for the request, so that the event loop has a turn for each part.
+      worker.postMessage('next', []);
+      const part = (await read(message)) as ServersPart | undefined;
+      if (part === undefined || !loaded.ok) return loaded;
+      const [panel, servers] = part;
+      loaded.config.panels[panel]?.servers.push(...servers.map(known));
+    }
   } catch (cause) {
     throw new Error('the thread that parses the configuration exited before it was done', { cause });
+  }
+}
+
+/** Some servers of the panel with this index. */
+type ServersPart = readonly [panel: number, servers: readonly ServerTarget[]];
+
+/** Returns the object of the running configuration for a server with the same settings, else the given one. */
+function knownServers(running: Config | undefined): (server: ServerTarget) => ServerTarget {
+  const servers = running?.panels.flatMap((panel) => panel.servers) ?? [];
+  const keyOf = ({ panel, id }: ServerTarget) => `${id} ${panel}`;
+  const byKey = new Map(servers.map((server) => [keyOf(server), server]));
+  return (server) => {
+    const known = byKey.get(keyOf(server));
+    return known !== undefined && isSame(known, server) ? known : server;
+  };
+}
+
+/** So many servers are passed on at once: reading them takes a millisecond or two. */
+const PART_SERVERS = 200;
+
+/** A configuration as texts that another thread reads one after another: all but its servers, then these, with the index of their panel. */
+export function* disclosedParts(loaded: LoadResult): Generator<string, void, void> {
+  if (!loaded.ok) {
+    yield disclose(loaded);
+    return;
+  }
+  const { panels } = loaded.config;
+  const config = { ...loaded.config, panels: panels.map((panel) => ({ ...panel, servers: [] })) };
+  yield disclose({ ...loaded, config });
+  for (const [index, { servers }] of panels.entries()) {
+    for (let first = 0; first < servers.length; first += PART_SERVERS)
+      yield disclose([index, servers.slice(first, first + PART_SERVERS)]);
   }
 }
 
@@ -178,6 +226,10 @@ export function secretsIn(data: unknown): readonly string[] {
     return undefined;
   });
   return found;
+}
+
+function readDisclosed(text: string): unknown {
+  return JSON.parse(text, (_, value: unknown) => secretIn(value) ?? value);
 }
 
 function secretIn(value: unknown): Secret | undefined {
@@ -207,6 +259,8 @@ const CONCERNS: { readonly [Key in keyof PanelConfig]?: readonly Concern[] } = {
 /** What the changed settings of a panel determine; empty if no setting changed. */
 export function changedConcerns(before: PanelConfig, after: PanelConfig): ReadonlySet<Concern> {
   const keys = Object.keys({ ...before, ...after }) as (keyof PanelConfig)[];
-  const changed = keys.filter((key) => disclose(before[key]) !== disclose(after[key]));
+  const isChanged = (key: keyof PanelConfig) =>
+    CONCERNS[key]?.length !== 0 && disclose(before[key]) !== disclose(after[key]);
+  const changed = keys.filter(isChanged);
   return new Set(changed.flatMap((key) => CONCERNS[key] ?? ['rest']));
 }

@@ -1,6 +1,13 @@
+import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { disclose, loadConfig } from './config.ts';
+import { disclosedParts, loadConfig } from './config.ts';
 
-// The program of the thread that `loadInThread` starts: it responds once and ends.
+// The program of the thread that `loadInThread` starts: it responds with one part for each request, with nothing at the end, and ends.
 const [file, env] = workerData as Parameters<typeof loadConfig>;
-parentPort?.postMessage(disclose(await loadConfig(file, env)));
+if (parentPort !== null) {
+  for (const part of disclosedParts(await loadConfig(file, env))) {
+    parentPort.postMessage(part);
+    await once(parentPort, 'message');
+  }
+  parentPort.postMessage(undefined);
+}

@@ -10,6 +10,7 @@ import { PanelError, problemOf } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import {
+  afterEvents,
   afterWalk,
   type CompiledRules,
   compileRules,
@@ -29,6 +30,9 @@ import { problemLog } from './needs.ts';
 
 /** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
+
+/** With more servers, pieces of work about all of them have a turn each. */
+const MANY_SERVERS = 1_000;
 
 /** The deadline of calls that nothing should overtake. */
 const AT_ONCE = Number.NEGATIVE_INFINITY;
@@ -187,7 +191,10 @@ export class Discovery {
     const settings = this.#settings;
     if (!this.#isRunning || settings === undefined) return;
     if (!this.#isNamed)
-      this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => this.#publish(false));
+      this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => {
+        this.#name();
+        this.#options.found(this.#merged.targets, false);
+      });
     this.#walks = repeat(this.#options.clock, (signal) => this.#walk(settings, signal));
   }
 
@@ -208,6 +215,7 @@ export class Discovery {
       walkListing(
         (query) => gateway.listing({ ...query, type }, query.page <= urgentPages ? AT_ONCE : dueAt, signal),
         signal,
+        before.known,
       );
     let walk = await read(this.#isAdmins === true ? 'admin-all' : settings.type);
     if (this.#maySeeMore(walk, settings)) {
@@ -222,7 +230,12 @@ export class Discovery {
     const status = walk.problem instanceof PanelError ? walk.problem.status : undefined;
     const isRefused = settings.discover === undefined && REFUSALS.has(status);
     this.#logWalk(walk, before, isRefused);
-    this.#publish(walk.complete);
+    await this.#rest();
+    if (signal.aborted) return 0;
+    this.#name();
+    await this.#rest();
+    if (signal.aborted) return 0;
+    this.#options.found(this.#merged.targets, walk.complete);
     this.#logProblems(this.problems);
     const { intervalMs, repeatMs } = this.#pace(settings);
     const isSettled = walk.complete ? !hasDoubts(this.#state) : isRefused && gateway.health === 'up';
@@ -242,20 +255,24 @@ export class Discovery {
   }
 
   /** The names from the server list are known, or the wait for them is over. */
-  #publish(isComplete: boolean): void {
-    const { panel, log, found } = this.#options;
+  #name(): void {
+    const { panel, log } = this.#options;
     this.#cancelPatience();
     this.#isNamed = true;
     const before = this.#merged.discovered;
     this.#merge();
-    const { discovered, targets } = this.#merged;
+    const { discovered } = this.#merged;
     // At the start, the number is logged with what the servers need.
     if (discovered !== before)
       log[before === 0 ? 'debug' : 'info'](
         { panel, discovered, before },
         `panel ${panel}: ${discovered} servers discovered, previously ${before}`,
       );
-    found(targets, isComplete);
+  }
+
+  /** Between two pieces of work about all servers, of which each takes milliseconds if they are many. */
+  async #rest(): Promise<void> {
+    if (this.#state.known.size > MANY_SERVERS) await afterEvents();
   }
 
   #merge(): void {
@@ -263,14 +280,18 @@ export class Discovery {
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
     const merged = mergeTargets(configured, this.listed, this.#rules);
-    const known = new Set([...this.#configured, ...merged.targets].map(identityOf));
-    const undecided = this.#undecided.filter((target) => !known.has(identityOf(target)));
     // The server list may have named a configured server.
     const ours = merged.targets.filter((target) => this.#options.isOurs(target));
-    const targets = [...ours, ...undecided];
+    const targets = [...ours, ...this.#stillUndecided(merged.targets)];
     // Without a current list, their own calls show whether they are blocked.
     const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
     this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };
+  }
+
+  #stillUndecided(merged: readonly ServerTarget[]): readonly ServerTarget[] {
+    if (this.#undecided.length === 0) return [];
+    const known = new Set([...this.#configured, ...merged].map(identityOf));
+    return this.#undecided.filter((target) => !known.has(identityOf(target)));
   }
 
   /** The server list was read recently enough to be believed about servers that are blocked. */

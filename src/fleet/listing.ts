@@ -1,5 +1,6 @@
 import picomatch from 'picomatch';
 import type { Problem } from '../domain/problems.ts';
+import { isSame } from '../domain/same.ts';
 import { printable } from '../domain/secrets.ts';
 import { counted, NAMES_SHOWN } from '../domain/sentences.ts';
 import {
@@ -25,7 +26,7 @@ const MAX_FAILURES = 2;
 
 /** So many entries are read between two turns of the event loop: even hostile ones take only milliseconds. */
 const SLICE = 50;
-const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
+export const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The result of a walk through the pages of a server list. */
 export interface ListingWalk {
@@ -43,11 +44,13 @@ export interface ListingWalk {
 
 /**
  * Reads every page of a server list, one after the other, until the signal aborts. Pages have no stable order, so a server may be on
- * two of them: it counts once. Never rejects: what was found before a failure is kept.
+ * two of them: it counts once. Never rejects: what was found before a failure is kept. A server that is listed as it is known is the
+ * same object, so that nothing has to compare it again.
  */
 export async function walkListing(
   read: (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>,
   signal?: AbortSignal,
+  known: ListingState['known'] = NEVER_READ.known,
 ): Promise<ListingWalk> {
   const found = new Map<string, ListedServer>();
   const unreadable = new Set<string>();
@@ -65,7 +68,7 @@ export async function walkListing(
         if (server === undefined) {
           bad += 1;
           for (const id of [listed.identifier, listed.uuid]) unreadable.add(identityOf({ id }));
-        } else found.set(server.uuid, server);
+        } else found.set(server.uuid, latestOf(server, known.get(server.uuid)?.entry));
       }
       // A later page that reports fewer pages doesn't end the walk: servers on unread pages may still exist.
       pages = Math.max(pages, answer.totalPages);
@@ -81,6 +84,10 @@ export async function walkListing(
     pages: Math.min(pages, MAX_PAGES),
     problem: failures.at(-1) ?? flaw,
   };
+}
+
+function latestOf(server: ListedServer, known: ListedServer | undefined): ListedServer {
+  return known !== undefined && isSame(known, server) ? known : server;
 }
 
 /** What is wrong with a page that was read. */
@@ -210,12 +217,9 @@ export function mergeTargets(
     else twins.push(server);
   }
   const owners = new Map(configured.map((target) => [identityOf(target), target]));
-  const own = configured.map((target) => {
-    const server = listingOf(target, twinsOf.get(identityOf(target)));
-    if (server === undefined) return target;
-    const isRenamed = rules !== undefined && isUnnamed(target);
-    return targetOf(server, isRenamed ? { ...target, name: server.name } : target);
-  });
+  const own = configured.map((target) =>
+    completed(target, listingOf(target, twinsOf.get(identityOf(target))), rules),
+  );
   const added: ServerTarget[] = [];
   const ambiguous: ListedServer[] = [];
   const leftOut: ListedServer[] = [];
@@ -301,12 +305,42 @@ function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
   };
 }
 
+/** By rules and listed server: how it is monitored, which is the same object as long as they are. */
+const DISCOVERED = new WeakMap<CompiledRules, WeakMap<ListedServer, ServerTarget>>();
+
 function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
+  const ofRules = DISCOVERED.get(rules) ?? new WeakMap<ListedServer, ServerTarget>();
+  DISCOVERED.set(rules, ofRules);
+  const known = ofRules.get(server);
+  if (known !== undefined) return known;
   const { panel, labels, mode } = rules;
   const { uuid: id, name } = server;
   const { expect, query } = rules.judge(server);
   const own = { panel, id, name, labels, expect, mode, limits: {}, query: queryOf(query, server) };
-  return targetOf(server, { ...own, isDiscovered: true });
+  const target = targetOf(server, { ...own, isDiscovered: true });
+  ofRules.set(server, target);
+  return target;
+}
+
+/** By configured server: what it was last completed from, and the result, which is the same object until that changes. */
+const COMPLETED = new WeakMap<
+  ServerTarget,
+  { readonly server: ListedServer; readonly isRenamed: boolean; readonly target: ServerTarget }
+>();
+
+/** A configured server with what the server list shows of it, if it is listed. */
+function completed(
+  target: ServerTarget,
+  server: ListedServer | undefined,
+  rules: CompiledRules | undefined,
+): ServerTarget {
+  if (server === undefined) return target;
+  const isRenamed = rules !== undefined && isUnnamed(target);
+  const last = COMPLETED.get(target);
+  if (last?.server === server && last.isRenamed === isRenamed) return last.target;
+  const result = targetOf(server, isRenamed ? { ...target, name: server.name } : target);
+  COMPLETED.set(target, { server, isRenamed, target: result });
+  return result;
 }
 
 /** The query of a rule for this server; undefined if its type depends on an egg whose game isn't known. */
@@ -348,9 +382,20 @@ export function compileRules(
     };
   };
   /** Do the rules include the server, and is it monitored here? */
-  const selects = (server: ListedServer): boolean =>
-    judge(server).included && isOurs({ panel, id: server.uuid, ...server });
+  const selects = onceFor(
+    (server) => judge(server).included && isOurs({ panel, id: server.uuid, ...server }),
+  );
   return { panel, labels, mode, maxServers, judge, selects };
+}
+
+/** The same function, which is called once for each entry of the server list: most are the same in the next walk. */
+function onceFor<Result>(read: (server: ListedServer) => Result): (server: ListedServer) => Result {
+  const known = new WeakMap<ListedServer, { readonly result: Result }>();
+  return (server) => {
+    const found = known.get(server) ?? { result: read(server) };
+    known.set(server, found);
+    return found.result;
+  };
 }
 
 // Names are not paths: a star also matches slashes and a leading dot.

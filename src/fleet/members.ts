@@ -1,6 +1,7 @@
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { CauseCode } from '../domain/problems.ts';
+import { isSame } from '../domain/same.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
@@ -264,6 +265,10 @@ export function regroup(
   targets: readonly ServerTarget[],
   create: (target: ServerTarget) => Member,
 ) {
+  const isUnchanged =
+    targets.length === current.length &&
+    targets.every((target, index) => target === current[index]?.record.target);
+  if (isUnchanged) return { members: current, isRegrouped: false };
   const known = new Map(current.map((member) => [identityOf(member.record.target), member]));
   const members = new Map<string, Member>();
   let isRegrouped = false;
@@ -279,19 +284,6 @@ export function regroup(
     if (isChanged) member.record.target = target;
   }
   return { members: [...members.values()], isRegrouped: isRegrouped || members.size < current.length };
-}
-
-/** Do both contain the same values? A missing key is like an undefined one. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (!isObject(one) || !isObject(other)) return false;
-  for (const key in one) if (!isSame(one[key], other[key])) return false;
-  for (const key in other) if (other[key] !== undefined && !(key in one)) return false;
-  return true;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 const NOTHING: ReadonlyMap<CauseCode, number> = new Map();

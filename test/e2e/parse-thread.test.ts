@@ -44,8 +44,14 @@ async function written(text: string): Promise<string> {
   return file;
 }
 
+const MANY = Array.from({ length: 450 }, (_, index) => {
+  const id = (0x10_00_00_00 + index).toString(16);
+  return `      - { id: ${id}, labels: { game: minecraft }, limits: { memory: 4GiB } }`;
+}).join('\n');
+
 it.each([
   { what: 'a valid configuration', text: EVERY_KIND },
+  { what: 'a configuration of hundreds of servers', text: `${EVERY_KIND}${MANY}\n` },
   {
     what: 'a configuration with several problems',
     text: EVERY_KIND.replace('1m', 'soon').replace('any', 'most').replace('cert.pem', 'none.pem'),
@@ -65,4 +71,18 @@ it('the thread loads keys, and names the files that contain them', async () => {
   if (!loaded.ok) throw new Error('expected a valid configuration');
   expect(loaded.config.panels[0]?.apiKey.reveal()).toBe('ptlc_TopSecret1');
   expect(loaded.config.panels[0]?.tls?.ca).toContain('BEGIN CERTIFICATE');
+});
+
+it('servers that are as in the running configuration are the same objects, all others are new', async () => {
+  const text = `${EVERY_KIND}${MANY}\n`;
+  const before = await loadInThread(await written(text), ENV);
+  if (!before.ok) throw new Error('expected a valid configuration');
+  const file = await written(text.replace('id: d3aac109, expect: any', 'id: d3aac109, expect: running'));
+  const after = await loadInThread(file, ENV, before.config);
+  expect(after).toEqual(await loadConfig(file, ENV));
+  if (!after.ok) throw new Error('expected a valid configuration');
+  const servers = ({ config }: typeof before) => config.panels.flatMap((panel) => panel.servers);
+  const isSame = servers(after).map((server, index) => server === servers(before)[index]);
+  expect(isSame.filter((same) => !same)).toHaveLength(1);
+  expect(isSame[1]).toBe(false);
 });

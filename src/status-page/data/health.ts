@@ -1,6 +1,7 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
 import { identityOf, isOff } from '../../domain/server.ts';
+import { withIdentity } from './servers-by-id.ts';
 import { stateTitle, stopWords } from './words.ts';
 
 /**
@@ -30,7 +31,7 @@ function reasonOf(server: Snapshot): string {
  */
 export function serversWithId(fleet: FleetReading, id: string, panel?: string): readonly ServerReading[] {
   const wanted = id.toLowerCase();
-  const found = fleet.servers().filter(({ target }) => {
+  const found = withIdentity(fleet.servers(), identityOf({ id })).filter(({ target }) => {
     if (panel !== undefined && target.panel !== panel) return false;
     return identityOf(target) === wanted || target.uuid?.toLowerCase() === wanted;
   });

@@ -3,6 +3,7 @@ import type { DiscoverRules, ListingSettings, ServerTarget } from '../../../src/
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';
+import { eventually } from '../../support/eventually.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -420,6 +421,45 @@ it('shows the servers of the latest server list, as another array', async () => 
   await clock.advance(5 * MINUTE);
   expect(discovery.listed).toEqual([listed(1), listed(2)]);
   expect(discovery.listed).not.toBe(before);
+});
+
+it('gives a server that is listed as before the same object, configured or discovered, and a changed one another', async () => {
+  const configured = target({ id: uuidOf(1), uuid: uuidOf(1), name: 'own' });
+  pages = [[listed(1), listed(2), listed(3)]];
+  await start(SETTINGS, [configured]);
+  pages = [[listed(1), listed(2, { node: 'moved' }), listed(3)]];
+  await clock.advance(5 * MINUTE);
+  const [before = [], after = []] = found;
+  expect(after.map(({ node }) => node)).toEqual([before[0]?.node, 'moved', before[2]?.node]);
+  expect(after.map((server, index) => server === before[index])).toEqual([true, false, true]);
+  pages = [[listed(1, { node: 'moved' }), listed(2, { node: 'moved' }), listed(3)]];
+  await clock.advance(5 * MINUTE);
+  expect(found.at(-1)?.map((server, index) => server === after[index])).toEqual([false, true, true]);
+});
+
+it('asks once whether a listed server belongs to this shard, until the rules change', async () => {
+  const asks: string[] = [];
+  isOurs = ({ name }) => {
+    asks.push(name);
+    return true;
+  };
+  pages = [[listed(1), listed(2)]];
+  await start();
+  await clock.advance(5 * MINUTE);
+  expect(found).toHaveLength(2);
+  expect(asks.toSorted()).toEqual(['server-1', 'server-2']);
+});
+
+it('publishes a long list, which takes several turns, and nothing of a walk that ended meanwhile', async () => {
+  const many = Array.from({ length: 1_500 }, (_, index) => listed(index + 1));
+  pages = [many];
+  await start({ ...SETTINGS, discover: { ...RULES, maxServers: 2_000 } });
+  await eventually(() => expect(found.at(-1)).toHaveLength(1_500));
+  const before = found.length;
+  discovery.restart();
+  discovery.stop();
+  await clock.advance(MINUTE);
+  expect(found).toHaveLength(before);
 });
 
 describe('servers with the same identifier', () => {
