@@ -20,29 +20,40 @@ const SERVERS = 6;
 const NODES = ['ams-1', 'fra-1', undefined];
 const CAUSES: readonly (CauseCode | undefined)[] = ['node_unreachable', 'closed', undefined];
 
-const change = fc.record({
-  server: fc.nat(SERVERS - 1),
-  what: fc.constantFrom('add', 'remove', 'update'),
+const FACTS = {
   node: fc.constantFrom(...NODES),
   condition: fc.constantFrom(...CONDITIONS),
   cause: fc.constantFrom(...CAUSES),
-  mode: fc.constantFrom('auto', 'poll'),
+  mode: fc.constantFrom('auto' as const, 'poll' as const),
   id: fc.constantFrom('short', 'long'),
+};
+
+const change = fc.record({
+  server: fc.nat(SERVERS - 1),
+  what: fc.constantFrom('add', 'remove', 'update'),
+  // Mostly one fact changes at a time.
+  facts: fc.record(FACTS, { requiredKeys: [] }),
 });
 
 it('finds the same members as a look at all of them, whatever changes', () => {
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+    fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
       const all = Array.from({ length: SERVERS }, (_, index) => memberOf(index));
       const index = new MemberIndex();
       const begun = new Set<Member>();
-      for (const { server, what, node, condition, cause, mode, id } of changes) {
+      for (const { server, what, facts } of changes) {
         const member = all[server];
         if (member === undefined) throw new Error('expected a member');
         const { record } = member;
-        record.target = target({ id: `${id}-${server}`, node, mode: mode === 'poll' ? 'poll' : 'auto' });
-        const problem = cause && { cause, detail: '' };
-        record.setCollection({ condition, problem }, 'none');
+        const {
+          node = record.target.node,
+          condition = record.status.condition,
+          cause = record.status.problem?.cause,
+          mode = record.target.mode,
+          id = record.target.id.split('-')[0],
+        } = facts;
+        record.target = target({ id: `${id}-${server}`, node, mode });
+        record.setCollection({ condition, problem: cause && { cause, detail: '' } }, 'none');
         if (what === 'add') begun.add(member);
         else if (what === 'remove') begun.delete(member);
         if (what === 'add') index.add(member);

@@ -134,6 +134,57 @@ describe('the servers of a node', () => {
   });
 });
 
+describe('an event', () => {
+  it('is shown to the sessions of a node that only their socket addresses reveal', async () => {
+    start(servers(3));
+    await clock.advance(1_000);
+    expect(fleet.records.map(({ node }) => node)).toEqual(times(3, 'node'));
+    const shown: (string | undefined)[] = [];
+    gateway.socketHold = (node) => {
+      shown.push(node);
+      return undefined;
+    };
+    gateway.blamed.notify('sockets node');
+    gateway.blamed.notify('sockets other');
+    expect(shown).toEqual(times(3, 'node'));
+  });
+
+  it('of a server that works again is shown to those with its cause or without data, and to no others', async () => {
+    const refused = new PanelError({ cause: 'no_console_permission', detail: 'returned 403' });
+    gateway.answerCredentials = (server) =>
+      server === 'a'
+        ? Promise.reject(refused)
+        : Promise.resolve({
+            token: 'token',
+            socketUrl: `wss://node/${server}`,
+            lifetimeMs: 600_000,
+          });
+    start(servers(3));
+    await clock.advance(1_000);
+    expect(fleet.records[0]?.status.problem?.cause).toBe('no_console_permission');
+    const shown: string[] = [];
+    gateway.mayConnect = (server) => {
+      shown.push(server);
+      return true;
+    };
+    gateway.recoveries.notify({ cause: 'no_console_permission', node: undefined });
+    expect(new Set(shown)).toEqual(new Set(['a']));
+  });
+
+  it('that makes a server try is shown to it alone', async () => {
+    start(servers(3));
+    await clock.advance(1_000);
+    const shown: string[] = [];
+    gateway.mayConnect = (server) => {
+      shown.push(server);
+      return true;
+    };
+    gateway.socketTrials.notify('b');
+    gateway.socketTrials.notify('nobody');
+    expect(shown).toEqual(['b']);
+  });
+});
+
 describe('stop', () => {
   const failing = () => Promise.reject(new PanelError({ cause: 'connection', detail: 'no response' }));
 
