@@ -39,6 +39,8 @@ export interface Played {
   readonly calmTurnMs: number;
   /** The client's CPU usage while nothing happened, as a share of a core. */
   readonly calmUsage: number;
+  /** The same in the first minute of the scene. */
+  readonly minuteUsage: number;
   /** From the beginning until it was calm, or until the last look. */
   readonly cpuMs: number;
   /** What that is above the usage of calm. */
@@ -80,7 +82,6 @@ const WARM_MS = 20_000;
 const WINDOW_MS = 65_000;
 const CALM_MS = 15_000;
 const START_DEADLINE_MS = 180_000;
-/** A minute after the end is looked at even if the client was calm before. */
 const MINUTE_MS = 60_000;
 
 const HEALTHY_PAUSE_MS = 20;
@@ -237,6 +238,7 @@ async function measure(measured: Measured, { seconds, profiles }: PlayOptions): 
     turns,
     calmTurnMs: calmTurns.longestMs,
     calmUsage,
+    minuteUsage: usage(first, looks.findLast(({ at }) => at <= beganAt + MINUTE_MS) ?? until),
     cpuMs,
     extraCpuMs: cpuMs - calmUsage * (until.at - first.at),
     calmAfterMs: isCalm && isCalm.at - endedAt,

@@ -75,6 +75,7 @@ function recoveryTable(all: readonly Played[]): Table {
     header: [
       ...HEAD,
       'calm CPU %',
+      'first minute %',
       'CPU s until calm',
       'extra s',
       'calm after s',
@@ -88,6 +89,7 @@ function recoveryTable(all: readonly Played[]): Table {
     rows: all.map((played) => [
       ...headOf(played),
       formatNumber(played.calmUsage * 100, 1),
+      formatNumber(played.minuteUsage * 100, 1),
       formatNumber(played.cpuMs / 1_000, 1),
       formatNumber(played.extraCpuMs / 1_000, 1),
       seconds(played.calmAfterMs),
