@@ -325,6 +325,9 @@ export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>):
 
 /** How many servers were added, removed or changed. A server that is monitored as before keeps the object that describes it. */
 function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[]): ConfigChanges['servers'] {
+  const isSame =
+    before.length === now.length && before.every((target, index) => target === now[index]?.target);
+  if (isSame) return { added: 0, removed: 0, changed: 0, unchanged: now.length };
   const had = new Map<string, Map<string, ServerTarget>>();
   for (const target of before) {
     const ofPanel = had.get(target.panel) ?? new Map<string, ServerTarget>();

@@ -90,6 +90,7 @@ export class Discovery {
    * discovered.
    */
   #undecided: readonly ServerTarget[] = [];
+  readonly #ours = new WeakMap<ServerTarget, boolean>();
   #merged = mergeTargets([], [], undefined);
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
@@ -281,11 +282,18 @@ export class Discovery {
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
     const merged = mergeTargets(configured, this.listed, this.#rules);
     // The server list may have named a configured server.
-    const ours = merged.targets.filter((target) => this.#options.isOurs(target));
+    const ours = merged.targets.filter((target) => this.#isOurs(target));
     const targets = [...ours, ...this.#stillUndecided(merged.targets)];
     // Without a current list, their own calls show whether they are blocked.
     const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
     this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };
+  }
+
+  /** Asked once for each description of a server: shards hash what they are asked about. */
+  #isOurs(target: ServerTarget): boolean {
+    const known = this.#ours.get(target) ?? this.#options.isOurs(target);
+    this.#ours.set(target, known);
+    return known;
   }
 
   #stillUndecided(merged: readonly ServerTarget[]): readonly ServerTarget[] {

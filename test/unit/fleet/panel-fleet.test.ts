@@ -144,8 +144,8 @@ describe('an event', () => {
       shown.push(node);
       return undefined;
     };
-    gateway.blamed.notify('sockets node');
-    gateway.blamed.notify('sockets other');
+    gateway.events.emit('changed', { of: 'subject', subject: 'sockets node' });
+    gateway.events.emit('changed', { of: 'subject', subject: 'sockets other' });
     expect(shown).toEqual(times(3, 'node'));
   });
 
@@ -167,7 +167,7 @@ describe('an event', () => {
       shown.push(server);
       return true;
     };
-    gateway.recoveries.notify({ cause: 'no_console_permission', node: undefined });
+    gateway.events.emit('changed', { of: 'recovery', cause: 'no_console_permission', node: undefined });
     expect(new Set(shown)).toEqual(new Set(['a']));
   });
 
@@ -179,8 +179,8 @@ describe('an event', () => {
       shown.push(server);
       return true;
     };
-    gateway.socketTrials.notify('b');
-    gateway.socketTrials.notify('nobody');
+    gateway.events.emit('changed', { of: 'trial', server: 'b' });
+    gateway.events.emit('changed', { of: 'trial', server: 'nobody' });
     expect(shown).toEqual(['b']);
   });
 });
