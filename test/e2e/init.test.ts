@@ -184,7 +184,7 @@ Wrote config.yaml and panel-key (readable only by you)
     const { code, stdout, stderr } = await init('--key-file', 'given');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(
-      '1. Create a client API key in the panel (account → API credentials).\n   Put it into `api_key` or `api_key_file`.\n',
+      '1. Create a client API key in the panel (account → API credentials).\n   Put it into `api_key` or `api_key_file`.',
     );
     expect(stderr).toMatch(/error: nothing was written\n$/);
     expect(stderr).not.toContain('TopSecret');
