@@ -48,7 +48,7 @@ export function planOf(state: SessionState, seen: Surroundings): Plan {
   const { machine } = state;
   const from = seen.isRunning ? pollsFrom(state, seen) : undefined;
   const polling = from !== undefined && (from <= seen.now || machine.name === 'idle' || hasFailed(machine));
-  const { result } = from === undefined ? NEVER_POLLED : state.poll;
+  const { result } = from === undefined || isOver(state.poll, seen) ? NEVER_POLLED : state.poll;
   return {
     socket: socketPlan(machine, seen),
     poll: from === undefined ? undefined : pollPlan(state, from, seen),
@@ -141,6 +141,11 @@ function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: Surroun
   // A response that the panel cached before the newest sample would be dropped.
   const at = Math.max(due, (sampledAt ?? NEVER) + POLL_CACHE_MS);
   return { at, isOutdated, pollIntervalMs, stalenessMs };
+}
+
+/** Is the reason of the last failure over, so that it says nothing about the server any more? */
+function isOver({ result, endedAt }: PollState, seen: Surroundings): boolean {
+  return result.type === 'failed' && pollsOutdatedAt(result, seen) > endedAt;
 }
 
 function pollsOutdatedAt(result: PollState['result'], seen: Surroundings): number {
