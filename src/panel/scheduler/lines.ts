@@ -91,8 +91,13 @@ export class Lines<Job> {
   }
 
   /** What holds any gate may have changed. */
-  allOpened(): void {
+  gatesOpened(): void {
     for (const gate of this.#gates.values()) this.#openGate(gate);
+  }
+
+  /** What holds any gate, or any server's own calls, may have changed. */
+  allOpened(): void {
+    this.gatesOpened();
     for (const waiting of duePast(this.#asleep, Number.POSITIVE_INFINITY)) this.#join(waiting);
   }
 

@@ -71,8 +71,8 @@ function scopesOf(path: Path, server: string): readonly PauseScope[] {
 
 /** Instants are monotonic milliseconds. */
 export class RateLimit {
-  /** Emits `changed` when more or fewer calls may start than before. */
-  readonly events = new EventEmitter<{ changed: [] }>();
+  /** Emits `changed` when more or fewer calls may start than before; with a server if a pause of its tokens may have ended. */
+  readonly events = new EventEmitter<{ changed: [server?: string] }>();
   readonly #clock: Clock;
   #rate: PinnedRate;
   readonly #starts = new SlidingWindow();
@@ -167,7 +167,7 @@ export class RateLimit {
   /** A call ended other than with 429: no pause that concerns it goes on; returns those that did. */
   answered(path: Path, server: string): readonly PauseScope[] {
     const ended = scopesOf(path, server).filter((scope) => this.#pauses.delete(scope));
-    if (ended.length > 0) this.events.emit('changed');
+    if (ended.length > 0) this.events.emit('changed', server);
     return ended;
   }
 

@@ -2,7 +2,7 @@
 import PQueue, { type Queue, type QueueAddOptions } from 'p-queue';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import { inScope } from '../../domain/time.ts';
-import type { Subject } from '../subjects.ts';
+import { NO_SERVER, type Subject } from '../subjects.ts';
 import { type Call, isCanary } from './call.ts';
 import { History } from './history.ts';
 import { Lines, type Waiting } from './lines.ts';
@@ -98,10 +98,7 @@ export class Scheduler {
 
   /** Whether the waiting calls of this server are retries, or try something, has changed, or its node has. */
   moved(server: string): void {
-    const ids = this.#idsOf.get(server);
-    if (ids === undefined) return;
-    for (const id of ids) this.#lines.moved(id);
-    this.#kick();
+    if (this.#idsOf.has(server)) this.#serverChanged(server);
   }
 
   /** This subject, of this node if of one, is in trouble or no longer. */
@@ -144,7 +141,8 @@ export class Scheduler {
     this.#limit = limit;
     limit.events.on('changed', this.#limitChanged);
     this.#history.keyChanged();
-    this.#limitChanged();
+    this.#lines.allOpened();
+    this.#kick();
   }
 
   /** Forgets nodes that no server has any more. */
@@ -247,9 +245,15 @@ export class Scheduler {
     this.#queue.concurrency = PLACES + this.#canaries;
   }
 
-  readonly #limitChanged = (): void => {
-    this.#lines.allOpened();
+  #serverChanged(server: string): void {
+    for (const id of this.#idsOf.get(server) ?? []) this.#lines.moved(id);
     this.#kick();
+  }
+
+  /** Calls that wait for a limit of their own server aren't looked at, unless it is this one's. */
+  readonly #limitChanged = (server = NO_SERVER): void => {
+    this.#lines.gatesOpened();
+    this.#serverChanged(server);
   };
 
   /** The call that may start now; if there is none, a timer looks again when one may. */

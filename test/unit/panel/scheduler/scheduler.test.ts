@@ -339,6 +339,41 @@ describe('the rate', () => {
     expect(world.started()).toEqual(['a', 'b']);
   });
 
+  it('lets calls start when the pause of their server’s tokens is over, or a response proves that it is', async () => {
+    const world = scheduled();
+    world.limit.throttled('websocket', 'a', { limitPerMinute: 5 }, 7_000);
+    world.run('a');
+    world.run('b');
+    await settled(world);
+    expect(world.started()).toEqual(['b']);
+    world.limit.answered('websocket', 'b');
+    await settled(world);
+    expect(world.started()).toEqual(['b']);
+    world.limit.answered('websocket', 'a');
+    await settled(world);
+    expect(world.started()).toEqual(['b', 'a']);
+  });
+
+  it('looks at no call that waits for its own server’s limit when another’s changes', async () => {
+    let looks = 0;
+    const world = scheduled(1_000, () => {
+      looks += 1;
+      return undefined;
+    });
+    for (let server = 0; server < 20; server += 1)
+      for (let time = 0; time < 3; time += 1) world.run(`a${server}`).end.resolve('');
+    await settled(world);
+    expect([world.made.length, world.scheduler.waiting]).toEqual([40, 20]);
+    looks = 0;
+    world.limit.throttled('websocket', 'b', { limitPerMinute: 5 }, 7_000);
+    await settled(world);
+    world.limit.answered('websocket', 'b');
+    await settled(world);
+    expect(looks).toBe(0);
+    await world.clock.advance(WINDOW_MS);
+    expect(world.scheduler.waiting).toBe(0);
+  });
+
   it('gives a server two credential calls a minute, and others meanwhile', async () => {
     const world = scheduled();
     for (let time = 0; time < 3; time += 1) world.run('a').end.resolve('');
