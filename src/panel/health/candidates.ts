@@ -22,10 +22,12 @@ class Pool {
   readonly open = new Ranking<Candidate>();
   /** Refused for a reason of their own: tried only while it isn't known whether the panel works. */
   readonly blocked = new Ranking<Candidate>();
+  readonly node: string | undefined;
   readonly lot: number;
   problems = 0;
 
-  constructor(lot: number) {
+  constructor(node: string | undefined, lot: number) {
+    this.node = node;
     this.lot = lot;
   }
 
@@ -58,7 +60,7 @@ export class Candidates {
     const isBlocked = problem !== undefined && isBlockedAlone(problem);
     const working = streams ? STREAMS : NEVER_FAILED;
     const rank = problem === undefined || last === undefined ? working : last.at;
-    this.delete(server);
+    const before = this.#takeOut(server);
     const pool = this.#pool(node);
     const candidate = {
       server,
@@ -72,16 +74,12 @@ export class Candidates {
     (isBlocked ? pool.blocked : pool.open).put(candidate, rank, candidate.lot);
     if (candidate.hasProblem) pool.problems += 1;
     this.#poolChanged(pool);
+    if (before !== undefined && before !== pool) this.#poolChanged(before);
   }
 
   delete(server: string): void {
-    const candidate = this.#servers.get(server);
-    if (candidate === undefined) return;
-    const { pool, isBlocked, hasProblem } = candidate;
-    this.#servers.delete(server);
-    (isBlocked ? pool.blocked : pool.open).delete(candidate);
-    if (hasProblem) pool.problems -= 1;
-    this.#poolChanged(pool);
+    const pool = this.#takeOut(server);
+    if (pool !== undefined) this.#poolChanged(pool);
   }
 
   get size(): number {
@@ -103,14 +101,34 @@ export class Candidates {
         if (rank !== STREAMS) break;
         yield server;
       }
-    for (const { open } of this.#all.inOrder()) for (const { server } of open.inOrder()) yield server;
+    for (const { open } of this.#all.inOrder()) {
+      // The other nodes have only blocked servers.
+      if (open.size === 0) break;
+      for (const { server } of open.inOrder()) yield server;
+    }
     if (evenBlocked)
       for (const { blocked } of this.#all.inOrder()) for (const { server } of blocked.inOrder()) yield server;
   }
 
+  /** All of this node, in no particular order. */
+  serversOf(node: string): readonly string[] {
+    const pool = this.#pools.get(node);
+    return pool === undefined ? [] : [...pool.open.items, ...pool.blocked.items].map(({ server }) => server);
+  }
+
+  #takeOut(server: string): Pool | undefined {
+    const candidate = this.#servers.get(server);
+    if (candidate === undefined) return undefined;
+    const { pool, isBlocked, hasProblem } = candidate;
+    this.#servers.delete(server);
+    (isBlocked ? pool.blocked : pool.open).delete(candidate);
+    if (hasProblem) pool.problems -= 1;
+    return pool;
+  }
+
   #pool(node: string | undefined): Pool {
     let pool = this.#pools.get(node);
-    if (pool === undefined) this.#pools.set(node, (pool = new Pool(this.#random())));
+    if (pool === undefined) this.#pools.set(node, (pool = new Pool(node, this.#random())));
     return pool;
   }
 
@@ -118,7 +136,10 @@ export class Candidates {
     if (pool.isWell) this.#well.put(pool, pool.lot);
     else this.#well.delete(pool);
     if (!pool.isEmpty) this.#all.put(pool, rankOf(pool), pool.lot);
-    else this.#all.delete(pool);
+    else {
+      this.#all.delete(pool);
+      this.#pools.delete(pool.node);
+    }
   }
 }
 

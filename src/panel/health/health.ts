@@ -216,12 +216,7 @@ export class Health {
 
   /** Failures of this node's sockets prove nothing any more. */
   forgetSockets(node: string): void {
-    this.#happens(() =>
-      this.#ledger.forgetOutcomes(
-        'sockets',
-        (asked, { problem }) => asked.node === node && problem !== undefined,
-      ),
-    );
+    this.#happens(() => this.#ledger.forgetSocketFailures(node));
   }
 
   stop(): void {

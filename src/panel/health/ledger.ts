@@ -169,6 +169,12 @@ export class Ledger {
       if (last !== undefined && isMeant(asked, last)) this.record(channel, server, undefined);
   }
 
+  /** The same for failures of this node's sockets, which cost nothing of other nodes. */
+  forgetSocketFailures(node: string): void {
+    for (const server of this.#candidates.sockets.serversOf(node))
+      if (this.last('sockets', server)?.problem !== undefined) this.record('sockets', server, undefined);
+  }
+
   /** The server's node may have become known, or have changed. */
   nodeMayHaveChanged(server: string): void {
     for (const channel of CHANNELS) {
@@ -277,7 +283,7 @@ export class Ledger {
     if (this.isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();
     const needed = Math.min(SERVERS_NEEDED, tally.asked);
     if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
-      return tally.newestProblem([tally.group('fails')]);
+      return tally.newestProblemIn(tally.group('fails'));
     if (tally.failed < Math.max(2, needed)) return undefined;
     const path = pathBehind(tally.channel);
     if (this.#tally(pathOf(path)).worksAtBeside(node) > tally.failsSince) return tally.newestProblem();
@@ -307,7 +313,7 @@ export class Ledger {
     }
     // A panel that refuses the key denies consoles, too.
     return first !== undefined && this.#worksSince(first.failsSince)
-      ? tally.newestProblem([first])
+      ? tally.newestProblemIn(first)
       : undefined;
   }
 

@@ -16,6 +16,24 @@ export interface Evidence {
   readonly isAsked: boolean;
 }
 
+/** The failure that ended last, as long as it is there. */
+class Latest {
+  #at = NEVER;
+  /** Undefined if it isn't known. */
+  evidence: Evidence | undefined;
+
+  added(evidence: Evidence): void {
+    const { at } = evidence.outcome;
+    if (at <= this.#at) return;
+    this.#at = at;
+    this.evidence = evidence;
+  }
+
+  removed(evidence: Evidence): void {
+    if (this.evidence === evidence) this.evidence = undefined;
+  }
+}
+
 /** Evidence with the same key. */
 export class Group {
   readonly tally: Tally;
@@ -24,6 +42,7 @@ export class Group {
   readonly works = new Ranking<Evidence>();
   /** The failure whose call started earliest first. */
   readonly failed = new Ranking<Evidence>();
+  readonly latest = new Latest();
 
   constructor(tally: Tally, key: Key) {
     this.tally = tally;
@@ -51,6 +70,7 @@ export class Tally {
   /** Groups with failures that aren't explained by something else. */
   readonly #failing = new Ranking<Group>();
   readonly #isExplained: (key: Key) => boolean;
+  readonly #latest = new Latest();
   /** The servers on the subject's channel, those of them that aren't blocked, and the failures that nothing else explains. */
   servers = 0;
   asked = 0;
@@ -115,6 +135,7 @@ export class Tally {
       this.#working.put(group, -group.worksAt);
     } else if (proves === 'fails') {
       group.failed.put(evidence, evidence.outcome.startedAt);
+      for (const latest of [group.latest, this.#latest]) latest.added(evidence);
       if (!this.#isExplained(group.key)) {
         this.failed += 1;
         this.#failing.put(group, group.failsSince);
@@ -137,7 +158,9 @@ export class Tally {
   /** The failure counts no longer, though it stays the server's last outcome. */
   drop(evidence: Evidence): void {
     const { group } = evidence;
-    if (!group.failed.delete(evidence) || !this.#failing.has(group)) return;
+    if (!group.failed.delete(evidence)) return;
+    for (const latest of [group.latest, this.#latest]) latest.removed(evidence);
+    if (!this.#failing.has(group)) return;
     this.failed -= 1;
     if (group.failed.size > 0) this.#failing.put(group, group.failsSince);
     else this.#failing.delete(group);
@@ -158,13 +181,16 @@ export class Tally {
     }
   }
 
-  /** The problem of the last failure of these groups. Looks at each failure, once per trouble. */
-  newestProblem(groups: Iterable<Group> = this.failing): Problem | undefined {
-    let newest: Outcome | undefined;
-    for (const { failed } of groups)
-      for (const { outcome } of failed.items)
-        if (newest === undefined || outcome.at > newest.at) newest = outcome;
-    return newest?.problem;
+  /** The problem of the last failure that counts. Looks at all of them only if the last that came is gone. */
+  newestProblem(): Problem | undefined {
+    const { evidence } = this.#latest;
+    if (evidence !== undefined && this.#failing.has(evidence.group)) return evidence.outcome.problem;
+    return newestOf(this.#failing.items);
+  }
+
+  /** The same of one group. */
+  newestProblemIn(group: Group): Problem | undefined {
+    return group.latest.evidence?.outcome.problem ?? newestOf([group]);
   }
 
   /** Nodes come and go. */
@@ -172,6 +198,14 @@ export class Tally {
     const { key, works, failed } = group;
     if (works.size + failed.size === 0 && this.#groups.get(key) === group) this.#groups.delete(key);
   }
+}
+
+function newestOf(groups: Iterable<Group>): Problem | undefined {
+  let newest: Outcome | undefined;
+  for (const { failed } of groups)
+    for (const { outcome } of failed.items)
+      if (newest === undefined || outcome.at > newest.at) newest = outcome;
+  return newest?.problem;
 }
 
 function workedAt({ outcome }: Evidence): number {

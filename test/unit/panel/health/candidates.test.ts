@@ -136,6 +136,25 @@ describe('a trial', () => {
     expect([[...candidates.ofNode('a')], [...candidates.ofAll(true)], candidates.size]).toEqual([[], [], 0]);
   });
 
+  it('is one of all servers of its node, blocked ones among them', () => {
+    const candidates = candidatesOf('resources', failing('resources', 'a1 a2', 'suspended'), [...A, ...B]);
+    expect([candidates.serversOf('a').toSorted(), candidates.serversOf('c')]).toEqual([A, []]);
+  });
+
+  it('is none of a node that is forgotten with its last server: another lot is drawn when it is back', () => {
+    let lots = 0;
+    const candidates = new Candidates(() => (lots += 1));
+    candidates.set('a1', 'a', undefined, false);
+    candidates.set('a1', 'a', undefined, false);
+    expect(lots).toBe(3);
+    candidates.delete('a1');
+    candidates.set('a1', 'a', undefined, false);
+    expect(lots).toBe(5);
+    candidates.set('a1', 'b', undefined, false);
+    candidates.set('a1', 'a', undefined, false);
+    expect(lots).toBe(9);
+  });
+
   it('follows a server that moves to another node', () => {
     const candidates = candidatesOf('resources', [], ['a1']);
     candidates.set('a1', 'b', undefined, false);

@@ -168,6 +168,8 @@ describe('who is in trouble', () => {
   it('is no node whose address has changed, as far as its failures tell', () => {
     const world = healthOf();
     for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');
+    world.health.forgetSockets('n2');
+    expect(world.health.last('sockets', 'a')).toBeDefined();
     world.health.forgetSockets('n1');
     world.socketEnds('c', 'node_connection');
     expect(inTrouble(world)).toEqual([]);

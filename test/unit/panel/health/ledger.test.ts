@@ -282,6 +282,16 @@ describe('a trouble', () => {
     ledger.panelWorks(NOW);
     expect(judged(ledger)).toEqual([]);
   });
+
+  it('of a panel that was only suspected explains nothing', () => {
+    const ledger = ledgerOf([], [...A, ...B], { provenAt: NOW - 60_000 });
+    ledger.setTrouble('panel', withCheck(undefined, NOW - 15_000));
+    record(ledger, failing('resources', 'a1 a2', 'timeout', 10));
+    ledger.panelWorks(NOW - 1_000);
+    expect(judged(ledger, NOW - 1_000)).toEqual([]);
+    record(ledger, [...failing('resources', 'b1', 'timeout', 0), LIST_WORKS]);
+    expect(judged(ledger)).toContain(pathOf('resources'));
+  });
 });
 
 describe('the panel', () => {

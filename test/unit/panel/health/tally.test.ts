@@ -104,7 +104,8 @@ describe('a tally', () => {
     const said: Said = { key: 'fails', proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
     for (const at of [3, 9, 5]) tally.add(evidenceOf(tally, { ...said, at }));
     expect(tally.newestProblem()?.detail).toBe('at 9');
-    expect(tally.newestProblem([])).toBeUndefined();
+    expect(tally.newestProblemIn(tally.group('fails'))?.detail).toBe('at 9');
+    expect(tally.newestProblemIn(tally.group('may fail'))).toBeUndefined();
   });
 });
 
@@ -127,7 +128,13 @@ function expectSame(tally: Tally, all: readonly Evidence[], explained: ReadonlyS
   expect(new Set(tally.failing.map(({ key }) => key))).toEqual(
     new Set(counted.map(({ group }) => group.key)),
   );
+  const newestOf = (some: readonly Evidence[]) =>
+    some.length === 0 ? undefined : `at ${Math.max(...some.map(({ outcome }) => outcome.at))}`;
+  expect(tally.newestProblem()?.detail).toBe(newestOf(counted));
   for (const key of KEYS) {
+    expect(tally.newestProblemIn(tally.group(key))?.detail).toBe(
+      newestOf(failed.filter(({ group }) => group.key === key)),
+    );
     expect(tally.worksAtBeside(key)).toBe(lastOf(worked.filter(({ group }) => group.key !== key)));
     expect(tally.failedIn(key)).toBe(failed.filter(({ group }) => group.key === key).length);
     expect(tally.isFailing(key)).toBe(counted.some(({ group }) => group.key === key));
