@@ -6,6 +6,7 @@ import { consoleFlood } from './console-flood/benchmark.ts';
 import { fairness } from './fairness/benchmark.ts';
 import { growth } from './growth/benchmark.ts';
 import { ingest } from './ingest/benchmark.ts';
+import { outcomes } from './outcomes/benchmark.ts';
 import { query } from './query/benchmark.ts';
 import { type Benchmark, type BenchmarkOptions, formatResult } from './report/benchmark.ts';
 import { describeMachine } from './report/machine.ts';
@@ -32,6 +33,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   strangers,
   storm,
   growth,
+  outcomes,
 ];
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--renewals | --no-renewals] [--limit N|none] [--scenes NAME,…] [--baseline | --no-baseline] [--profiles FOLDER]

@@ -71,3 +71,13 @@ export function costPerRun(work: () => unknown, times: number): () => Promise<Co
     return { cpuMs, blockMs: cpuMs };
   };
 }
+
+/** The same for work that takes several turns of promises, without anything else between. */
+export function costPerTurn(work: () => Promise<unknown>, times: number): () => Promise<Cost> {
+  return async () => {
+    const startedAt = now();
+    for (let run = 0; run < times; run += 1) await work();
+    const cpuMs = (now() - startedAt) / times;
+    return { cpuMs, blockMs: cpuMs };
+  };
+}

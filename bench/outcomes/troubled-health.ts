@@ -1,0 +1,137 @@
+/** The health of a panel all of whose servers have failed. */
+import { NOTHING, signsOfSocket } from '../../src/diagnosis/outcome.ts';
+import type { CauseCode } from '../../src/domain/problems.ts';
+import { Health, type TrialCall } from '../../src/panel/health/health.ts';
+import type { AskedServer } from '../../src/panel/health/outcome.ts';
+import { NO_SERVER, type Path, pollsOf, type Subject, socketsOf } from '../../src/panel/subjects.ts';
+import { StillClock } from './still-clock.ts';
+
+/** How many servers there are, on how many nodes. */
+export interface Layout {
+  readonly servers: number;
+  readonly nodes: number;
+}
+
+export const serverOf = (index: number) =>
+  `${index.toString(16).padStart(8, '0')}-259b-452e-8b4e-cecc464142ca`;
+export const nodeOf = (index: number, { nodes }: Layout) => `node-${index % nodes}`;
+
+/** What lies between two outcomes. */
+const STEP_MS = 0.01;
+
+export class TroubledHealth {
+  readonly clock = new StillClock();
+  readonly health: Health;
+  readonly #layout: Layout;
+  readonly #asked: ReadonlyMap<string, AskedServer>;
+  readonly #path: Exclude<Path, 'listing'>;
+  /** How the calls of trials end. */
+  #trialCause: CauseCode = 'node_unreachable';
+  #next = 0;
+
+  /** The panel is known to work. `path` is where its servers fail. */
+  constructor(layout: Layout, path: Exclude<Path, 'listing'> = 'resources') {
+    const { clock } = this;
+    this.#layout = layout;
+    this.#path = path;
+    const ids = Array.from({ length: layout.servers }, (_, index) => index);
+    this.#asked = new Map(ids.map((index) => [serverOf(index), { node: nodeOf(index, layout) }]));
+    this.health = new Health({
+      clock,
+      random: Math.random,
+      enqueue: this.#enqueue,
+      changed: (change) => {
+        if (change.of === 'trial') queueMicrotask(() => this.socketFails(change.server));
+      },
+    });
+    this.use();
+    this.listWorks();
+  }
+
+  /** The servers are listed, as before. */
+  use(): void {
+    const none = new Map<string, AskedServer>();
+    const [websocket, resources] = [this.#asked, this.#asked].map((asked) => new Map(asked));
+    if (websocket === undefined || resources === undefined) return;
+    this.health.setUse({
+      listing: 'required',
+      asked: { websocket, resources, backups: none, schedules: none },
+    });
+  }
+
+  /** Another server each time, of another node. */
+  server(): string {
+    // Neighbors in memory must not be next to each other in time.
+    this.#next = (this.#next + 7_919) % this.#layout.servers;
+    return serverOf(this.#next);
+  }
+
+  /** Every server's sockets and polls fail until every node is blamed for both. */
+  async nodesFail(): Promise<void> {
+    for (const server of this.#asked.keys()) {
+      this.callEnds(server, 'node_unreachable');
+      this.socketFails(server);
+      await settled();
+    }
+    for (let node = 0; node < this.#layout.nodes; node += 1)
+      this.expect(socketsOf(`node-${node}`), pollsOf(`node-${node}`));
+  }
+
+  /** Every server's call fails for this cause until that is blamed on this subject. */
+  async callsFail(cause: CauseCode, subject?: Subject): Promise<void> {
+    this.#trialCause = cause;
+    for (const server of this.#asked.keys()) {
+      this.callEnds(server, cause);
+      if (subject !== 'panel') this.listWorks();
+      await settled();
+    }
+    if (subject !== undefined) this.expect(subject);
+  }
+
+  expect(...subjects: readonly Subject[]): void {
+    for (const subject of subjects)
+      if (!this.health.isBlamed(subject)) throw new Error(`${subject} is not in trouble`);
+  }
+
+  callEnds(server: string, cause?: CauseCode, path: Path = this.#path): void {
+    const problem = cause && { cause, detail: 'as the benchmark wants it' };
+    const startedAt = this.clock.at;
+    this.clock.at += STEP_MS;
+    this.health.callEnded({ path, server, startedAt, problem, fromPanel: cause !== 'timeout' });
+  }
+
+  listWorks(): void {
+    this.callEnds(NO_SERVER, undefined, 'listing');
+  }
+
+  socketFails(server: string): void {
+    const cause = 'node_connection';
+    this.clock.at += STEP_MS;
+    const problem = { cause, detail: 'connect ECONNREFUSED' } as const;
+    this.health.socketEnded(server, { startedAt: this.clock.at, problem, signs: signsOfSocket(cause) });
+  }
+
+  socketStreams(server: string): void {
+    this.clock.at += STEP_MS;
+    const signs = { ...NOTHING, ...signsOfSocket(undefined) };
+    this.health.socketEnded(server, { startedAt: this.clock.at, problem: undefined, signs, streams: true });
+  }
+
+  /** A trial ends as all calls do. */
+  readonly #enqueue = ({ path, servers }: TrialCall) => {
+    const [server] = servers;
+    if (server === undefined) return undefined;
+    return { server, end: this.#trialEnds(path, server) };
+  };
+
+  async #trialEnds(path: Path, server: string): Promise<void> {
+    await Promise.resolve();
+    if (path === 'listing') this.listWorks();
+    else this.callEnds(server, this.#trialCause, path);
+  }
+}
+
+/** Lets trials end and calls start: as many turns of promises as that takes. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
+}

@@ -1,0 +1,104 @@
+/** The calls of a fleet that wait, for different reasons, while others start. */
+import type { Call } from '../../src/panel/scheduler/call.ts';
+import { RateLimit } from '../../src/panel/scheduler/rate-limit.ts';
+import { PLACES } from '../../src/panel/scheduler/rules.ts';
+import { Scheduler, type SchedulerOptions } from '../../src/panel/scheduler/scheduler.ts';
+import { deferred } from '../../test/support/deferred.ts';
+import { StillClock } from './still-clock.ts';
+import { type Layout, nodeOf, serverOf, settled } from './troubled-health.ts';
+
+/** A call that runs until it is ended. */
+export interface Begun {
+  readonly started: Promise<void>;
+  readonly result: Promise<unknown>;
+  readonly end: () => void;
+}
+
+/** The node of calls that wait for nothing. */
+export const FREE_NODE = 'free';
+
+export class WaitingCalls {
+  readonly clock = new StillClock();
+  readonly limit: RateLimit;
+  readonly scheduler: Scheduler;
+  readonly layout: Layout;
+  /** Calls that have started and not ended, the first to start first. */
+  readonly #running = new Set<Pick<Begun, 'end' | 'result'> & { readonly server: string }>();
+
+  constructor(layout: Layout, holds: SchedulerOptions['holds'] = () => undefined, perMinute = 1e9) {
+    const { clock } = this;
+    this.layout = layout;
+    this.limit = new RateLimit(clock, { pinnedPerMinute: perMinute });
+    const isRejected = () => false;
+    const isBlamed = () => false;
+    this.scheduler = new Scheduler({ clock, panel: 'main', limit: this.limit, isRejected, holds, isBlamed });
+    this.scheduler.connectEnded('streams', FREE_NODE);
+  }
+
+  /** By default a token for a server that streamed before; calls that should start soonest have low deadlines. */
+  run(server: string, one: Partial<Call> = {}): Begun {
+    const call: Call = {
+      path: 'websocket',
+      server,
+      node: () => FREE_NODE,
+      deadline: 0,
+      tries: () => undefined,
+      ...one,
+    };
+    const [started, made] = [deferred<void>(), deferred<void>()];
+    const running = { server, end: made.resolve, result: made.promise as Promise<unknown> };
+    // It may start before `run` has returned.
+    running.result = this.scheduler.run(call, new AbortController().signal, () => {
+      this.#running.add(running);
+      started.resolve();
+      return made.promise.finally(() => this.#running.delete(running));
+    });
+    // At the end, what still waits is withdrawn.
+    running.result.catch(() => undefined);
+    return { started: started.promise, result: running.result, end: made.resolve };
+  }
+
+  /** One call of each server waits. */
+  async all(one: (index: number) => Partial<Call>): Promise<void> {
+    for (let index = 0; index < this.layout.servers; index += 1) {
+      this.run(serverOf(index), {
+        node: () => nodeOf(index, this.layout),
+        deadline: 1_000 + ((index * 7_919) % this.layout.servers),
+        ...one(index),
+      });
+      this.clock.at += 0.01;
+    }
+    await settled();
+  }
+
+  /** Calls take all places. */
+  async takePlaces(): Promise<void> {
+    for (let place = 0; place < PLACES; place += 1) this.run(`busy ${place}`);
+    await settled();
+  }
+
+  /** The oldest call that runs ends. */
+  endOldest(): Promise<unknown> {
+    const [oldest] = this.#running;
+    if (oldest === undefined) throw new Error('no call runs');
+    this.#running.delete(oldest);
+    oldest.end();
+    this.scheduler.connectEnded(oldest.server, undefined);
+    return oldest.result;
+  }
+
+  get waiting(): number {
+    return this.scheduler.waiting;
+  }
+
+  /** How many wait is what the row of the results says. */
+  expectWaiting(): void {
+    const { servers } = this.layout;
+    if (Math.abs(this.waiting - servers) > PLACES)
+      throw new Error(`${this.waiting} calls wait of ${servers}`);
+  }
+
+  stop(): void {
+    this.scheduler.stop();
+  }
+}

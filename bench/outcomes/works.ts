@@ -1,0 +1,312 @@
+/** Outcomes and starts of calls, each beside a fleet that is in trouble, or that waits. */
+import { pathOf, socketsOf } from '../../src/panel/subjects.ts';
+import { type Cost, costOf, costPerRun, costPerTurn, medianCost } from '../growth/cost.ts';
+import { type Layout, serverOf, settled, TroubledHealth } from './troubled-health.ts';
+import { type Begun, FREE_NODE, WaitingCalls } from './waiting-calls.ts';
+
+/** One row of the results. */
+export interface LayoutWork {
+  readonly what: string;
+  /** It is about all servers, so it may grow with them, but not block. */
+  readonly isOfAll?: boolean;
+  readonly measure: (layout: Layout) => Promise<Cost>;
+}
+
+/** Events of one measurement. */
+export const TIMES = 1_000;
+/** Of what is about all servers of a node, or takes many turns. */
+export const NODE_TIMES = 200;
+
+/** Half of what two events cost. */
+function half({ cpuMs, blockMs }: Cost): Cost {
+  return { cpuMs: cpuMs / 2, blockMs: blockMs / 2 };
+}
+
+type World = TroubledHealth;
+
+/** Measures outcomes where all nodes are in trouble. */
+const ofNodes =
+  (work: (world: World) => void, outcomes: 1 | 2 = 1) =>
+  async (layout: Layout): Promise<Cost> => {
+    const world = new TroubledHealth(layout);
+    await world.nodesFail();
+    const cost = await medianCost(costPerRun(() => work(world), TIMES));
+    return outcomes === 1 ? cost : half(cost);
+  };
+
+const OUTCOMES: readonly LayoutWork[] = [
+  {
+    what: 'a poll fails, all nodes in trouble',
+    measure: ofNodes((world) => world.callEnds(world.server(), 'node_unreachable')),
+  },
+  {
+    what: 'a poll works or fails, all nodes in trouble',
+    measure: ofNodes((world) => {
+      const server = world.server();
+      world.callEnds(server);
+      world.callEnds(server, 'node_unreachable');
+    }, 2),
+  },
+  {
+    what: 'a socket ends, all nodes in trouble',
+    measure: ofNodes((world) => world.socketFails(world.server())),
+  },
+  {
+    what: 'a socket streams or ends, all nodes in trouble',
+    measure: ofNodes((world) => {
+      const server = world.server();
+      world.socketStreams(server);
+      world.socketFails(server);
+    }, 2),
+  },
+  {
+    what: 'a poll times out or the list works, all nodes in trouble',
+    measure: ofNodes((world) => {
+      world.callEnds(world.server(), 'timeout');
+      world.listWorks();
+    }, 2),
+  },
+  {
+    what: 'a trial fails, all nodes in trouble',
+    measure: async (layout) => {
+      const world = new TroubledHealth(layout);
+      await world.nodesFail();
+      const next = async () => {
+        world.clock.fire();
+        await settled();
+      };
+      return medianCost(costPerTurn(next, NODE_TIMES));
+    },
+  },
+  {
+    what: 'a token is denied, the consoles in trouble',
+    measure: async (layout) => {
+      const world = new TroubledHealth(layout, 'websocket');
+      await world.callsFail('no_console_permission', 'consoles');
+      return medianCost(costPerRun(() => world.callEnds(world.server(), 'no_console_permission'), TIMES));
+    },
+  },
+  {
+    what: 'a token times out or the list works, the path in trouble',
+    measure: async (layout) => {
+      const world = new TroubledHealth(layout, 'websocket');
+      await world.callsFail('timeout', pathOf('websocket'));
+      const cost = await medianCost(
+        costPerRun(() => {
+          world.callEnds(world.server(), 'timeout');
+          world.listWorks();
+        }, TIMES),
+      );
+      return half(cost);
+    },
+  },
+  {
+    what: 'a server is gone, all servers refused',
+    measure: async (layout) => {
+      const world = new TroubledHealth(layout);
+      await world.callsFail('not_found');
+      return medianCost(costPerRun(() => world.callEnds(world.server(), 'not_found'), TIMES));
+    },
+  },
+  {
+    what: 'a node has another address: each socket is forgotten, or fails again',
+    measure: async (layout) => {
+      const world = new TroubledHealth(layout);
+      await world.nodesFail();
+      let node = 0;
+      const each = layout.servers / layout.nodes;
+      const { cpuMs } = await medianCost(
+        costPerRun(() => {
+          node = (node + 1) % layout.nodes;
+          world.health.forgetSockets(`node-${node}`);
+          for (let place = 0; place < each; place += 1)
+            world.socketFails(serverOf(node + place * layout.nodes));
+        }, NODE_TIMES),
+      );
+      return { cpuMs: cpuMs / (2 * each), blockMs: cpuMs };
+    },
+  },
+  {
+    what: 'the server list is read, nothing changed',
+    isOfAll: true,
+    measure: async (layout) => {
+      const world = new TroubledHealth(layout);
+      await world.nodesFail();
+      return medianCost(() => costOf(() => world.use()));
+    },
+  },
+  {
+    what: 'the path’s trouble ends, which explains all failures',
+    isOfAll: true,
+    measure: (layout) =>
+      medianCost(async () => {
+        const world = new TroubledHealth(layout, 'websocket');
+        await world.callsFail('timeout', pathOf('websocket'));
+        return costOf(() => {
+          world.callEnds(world.server());
+          // Decided with the next outcome.
+          world.listWorks();
+        });
+      }),
+  },
+  {
+    what: 'the way to the panel changes: all is forgotten',
+    isOfAll: true,
+    measure: (layout) =>
+      medianCost(async () => {
+        const world = new TroubledHealth(layout);
+        await world.nodesFail();
+        return costOf(() => world.health.forget(() => true));
+      }),
+  },
+];
+
+/** Measures what one call costs from `run` to its end, or the end of one that lets the next start. */
+async function perCall(world: WaitingCalls, next: () => Promise<unknown>): Promise<Cost> {
+  world.expectWaiting();
+  const cost = await medianCost(
+    costPerTurn(async () => {
+      world.clock.at += 1;
+      await next();
+      await settled();
+    }, NODE_TIMES),
+  );
+  world.expectWaiting();
+  world.stop();
+  return cost;
+}
+
+/** A call that nothing holds starts, and ends. */
+async function startsAndEnds(begun: Begun): Promise<void> {
+  await begun.started;
+  begun.end();
+  await begun.result;
+}
+
+const HELD = { subject: pathOf('backups'), until: Number.POSITIVE_INFINITY } as const;
+
+const STARTS: readonly LayoutWork[] = [
+  {
+    what: 'a call starts, others wait for a place',
+    measure: async (layout) => {
+      const world = new WaitingCalls(layout);
+      await world.takePlaces();
+      await world.all(() => ({ isRefresh: true }));
+      return perCall(world, () => {
+        world.run('urgent', { path: 'listing' });
+        return world.endOldest();
+      });
+    },
+  },
+  {
+    what: 'a call starts, others wait for their nodes',
+    measure: async (layout) => {
+      const world = new WaitingCalls(layout, (call) => {
+        const node = call.node();
+        return node === undefined || node === FREE_NODE ? undefined : { ...HELD, subject: socketsOf(node) };
+      });
+      await world.all(() => ({}));
+      return perCall(world, () => startsAndEnds(world.run('urgent', { path: 'listing' })));
+    },
+  },
+  {
+    what: 'a call starts, others wait for the panel',
+    measure: async (layout) => {
+      const world = new WaitingCalls(layout, (call) =>
+        call.tries() === 'panel' ? undefined : { ...HELD, subject: 'panel' },
+      );
+      await world.all(() => ({}));
+      return perCall(world, () =>
+        startsAndEnds(world.run('urgent', { path: 'listing', tries: () => 'panel' })),
+      );
+    },
+  },
+  {
+    what: 'a call starts, others wait for the trials’ tenth',
+    measure: async (layout) => {
+      const world = await withTrialsTaken(layout);
+      return perCall(world, () => startsAndEnds(world.run('urgent', { path: 'listing' })));
+    },
+  },
+  {
+    what: 'a call starts, others wait for their own limits',
+    measure: async (layout) => {
+      const world = new WaitingCalls(layout);
+      for (let index = 0; index < layout.servers; index += 1)
+        for (let call = 0; call < 2; call += 1)
+          await startsAndEnds(world.run(serverOf(index), { isRefresh: true }));
+      await world.all(() => ({ isRefresh: true }));
+      return perCall(world, () => startsAndEnds(world.run('urgent', { path: 'listing' })));
+    },
+  },
+  {
+    what: 'a first connect starts, others wait for theirs',
+    measure: async (layout) => {
+      const world = new WaitingCalls(layout);
+      // More servers on each than may connect.
+      const nodes = Math.min(layout.nodes, layout.servers / 20);
+      await world.all((index) => ({ node: () => `node-${index % nodes}` }));
+      let next = 0;
+      return perCall(world, async () => {
+        await world.endOldest();
+        next += 1;
+        world.run(`later ${next}`, { node: () => `node-${next % nodes}`, deadline: 1e9 });
+      });
+    },
+  },
+  {
+    what: 'a poll starts, others wait for seats of nodes in doubt',
+    measure: async (layout) => {
+      const world = new WaitingCalls(layout);
+      await world.all(() => ({ path: 'resources' }));
+      let next = 0;
+      return perCall(world, async () => {
+        await world.endOldest();
+        next += 1;
+        const node = `node-${next % layout.nodes}`;
+        world.run(`later ${next}`, { path: 'resources', node: () => node, deadline: 1e9 });
+      });
+    },
+  },
+  {
+    what: 'a call with 429 ends, others wait for their own limits',
+    measure: async (layout) => {
+      const world = new WaitingCalls(layout);
+      for (let index = 0; index < layout.servers; index += 1)
+        for (let call = 0; call < 2; call += 1)
+          await startsAndEnds(world.run(serverOf(index), { isRefresh: true }));
+      await world.all(() => ({ isRefresh: true }));
+      const others = { limitPerMinute: 5 };
+      return perCall(world, async () => {
+        world.limit.throttled('websocket', 'throttled', others, 1_000);
+        await startsAndEnds(world.run('urgent', { path: 'listing' }));
+      });
+    },
+  },
+  {
+    what: 'a path gets 429, others wait for the trials’ tenth',
+    isOfAll: true,
+    measure: (layout) =>
+      medianCost(async () => {
+        const world = await withTrialsTaken(layout);
+        const cost = await costOf(async () => {
+          world.limit.throttled('websocket', 'throttled', {});
+          await startsAndEnds(world.run('urgent', { path: 'listing' }));
+        });
+        world.stop();
+        return cost;
+      }),
+  },
+];
+
+/** All servers' retries wait until trials have room again. */
+async function withTrialsTaken(layout: Layout): Promise<WaitingCalls> {
+  const world = new WaitingCalls(layout, undefined, 4_000);
+  for (let trial = 0; trial < 400; trial += 1)
+    await startsAndEnds(world.run(`trial ${trial}`, { isRetry: () => true }));
+  await world.all(() => ({ isRetry: () => true }));
+  world.expectWaiting();
+  return world;
+}
+
+export const WORKS = [...OUTCOMES, ...STARTS];
