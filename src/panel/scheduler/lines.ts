@@ -14,6 +14,9 @@ export interface Waiting<Job> {
   urgency: number;
 }
 
+/** So many lines at most are looked at in one go: when a gate opens, each of thousands of nodes may have one there that something else holds. */
+const LOOKS = 256;
+
 /** How a line that may start is named among the gates. */
 const OPEN = 'open';
 
@@ -54,6 +57,8 @@ export class Lines<Job> {
   /** Calls that a rule of their own server holds, by when it doesn't any more. */
   readonly #asleep = new Ranking<Waiting<Job>>();
   #order = 0;
+  /** Set while lines are left to look at. */
+  #goesOnAt = Number.POSITIVE_INFINITY;
   /** Waiting calls, and connects among them, that nothing but the rate holds. */
   backlog = 0;
   connects = 0;
@@ -106,14 +111,21 @@ export class Lines<Job> {
     for (const line of this.#byNode.get(node ?? '') ?? []) if (line.place !== OPEN) this.#moveTo(line, OPEN);
   }
 
-  /** The first call that may start now, for which `startOf` decides; undefined if there is none. */
+  /** The first call that may start now, for which `startOf` decides; undefined if there is none, or if `nextAt` is now. */
   next(
     now: number,
     mayStart: (call: Call) => boolean,
     startOf: (call: Call) => Start,
   ): Waiting<Job> | undefined {
     this.#passTime(now);
+    this.#goesOnAt = Number.POSITIVE_INFINITY;
+    let looks = 0;
     for (let gate = this.#open.first; gate !== undefined; gate = this.#open.first) {
+      if (looks === LOOKS) {
+        this.#goesOnAt = now;
+        return undefined;
+      }
+      looks += 1;
       const line = gate.lines.first;
       const first = line?.calls.first;
       if (line === undefined || first === undefined) throw new Error('an open gate has a first call');
@@ -126,9 +138,14 @@ export class Lines<Job> {
     return undefined;
   }
 
-  /** When something that time alone holds may start; infinite if there is nothing. */
+  /** When something that time alone holds may start, or now if not all were looked at; infinite if there is nothing. */
   get nextAt(): number {
-    return Math.min(instantOf(this.#closed), instantOf(this.#heldAtNode), instantOf(this.#asleep));
+    return Math.min(
+      this.#goesOnAt,
+      instantOf(this.#closed),
+      instantOf(this.#heldAtNode),
+      instantOf(this.#asleep),
+    );
   }
 
   #passTime(now: number): void {

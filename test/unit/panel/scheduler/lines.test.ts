@@ -154,6 +154,33 @@ describe('what is held', () => {
     expect(next()).toBe('a1');
   });
 
+  it('is looked at beside few others at once, however many nodes have lines at a gate that opens', () => {
+    const lines = new Lines<string>();
+    for (let node = 0; node < 1_000; node += 1)
+      lines.add(`call ${node}`, call(`a${node}`, node, { node: () => `${node}` }), 'job');
+    lines.add('free', call('free', 5_000, { path: 'listing' }), 'job');
+    const looks: number[] = [];
+    let found: string | undefined;
+    while (found === undefined && looks.length < 10) {
+      let looked = 0;
+      found = lines.next(
+        0,
+        () => true,
+        ({ server }) => {
+          looked += 1;
+          return server === 'free' ? FREE : held(NEVER, 'gate trials');
+        },
+      )?.id;
+      looks.push(looked);
+      expect(lines.nextAt).toBe(found === undefined ? 0 : NEVER);
+    }
+    expect([found, Math.max(...looks) <= 256, looks.reduce((sum, one) => sum + one)]).toEqual([
+      'free',
+      true,
+      1_001,
+    ]);
+  });
+
   it('moves to another line when its node becomes known', () => {
     let node: string | undefined;
     const lines = linesOf(call('a1', 0, { node: () => node }));

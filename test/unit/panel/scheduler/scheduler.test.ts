@@ -374,6 +374,21 @@ describe('the rate', () => {
     expect(world.scheduler.waiting).toBe(0);
   });
 
+  it('lets a call start behind those of a thousand nodes that are held, by itself', async () => {
+    let isDown = true;
+    const world = scheduled(1_000, (call) => {
+      if (!isDown && call.server === 'free') return undefined;
+      return { subject: isDown ? 'panel' : pathOf('websocket'), until: NEVER };
+    });
+    for (let node = 0; node < 1_000; node += 1) world.run(`a${node}`, { node: () => `${node}` });
+    world.run('free', { deadline: 5_000 });
+    await settled(world);
+    isDown = false;
+    world.scheduler.holdChanged('panel', undefined);
+    await world.clock.advance(1);
+    expect(world.started()).toEqual(['free']);
+  });
+
   it('gives a server two credential calls a minute, and others meanwhile', async () => {
     const world = scheduled();
     for (let time = 0; time < 3; time += 1) world.run('a').end.resolve('');
