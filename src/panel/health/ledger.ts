@@ -331,15 +331,19 @@ export class Ledger {
     if (channel === 'websocket' && this.#cells.sockets.has(server)) this.#count('sockets', server);
   }
 
-  /** Takes out the evidence of what the server's outcome was, and puts in that of what it is. */
   #count(channel: Channel, server: string): void {
     const cell = this.#cells[channel].get(server);
     if (cell === undefined) return;
+    this.#weigh(channel, server, cell);
+    this.#rank(channel, server, cell);
+  }
+
+  /** Takes out the evidence of what the server's outcome was, and puts in that of what it is. */
+  #weigh(channel: Channel, server: string, cell: Cell): void {
     for (const evidence of cell.evidence) this.#take(evidence);
     cell.node = cell.asked.node;
     cell.evidence = channel === 'sockets' ? this.#ofSocket(server, cell) : this.#ofCall(channel, cell);
     for (const evidence of cell.evidence) this.#put(evidence);
-    this.#rank(channel, server, cell);
   }
 
   #ofCall(path: Path, { last: found, node }: Cell): Evidence[] {
@@ -460,8 +464,13 @@ export class Ledger {
       const until = Math.max(explainedBy('panel'), explainedBy(pathOf(path)));
       if (until <= (this.#explainedUntil.get(path) ?? NEVER)) continue;
       this.#explainedUntil.set(path, until);
-      for (const [server, { last }] of this.#cells[path])
-        if (last?.signs.path === 'fails') this.#count(path, server);
+      for (const [server, cell] of this.#cells[path]) {
+        if (cell.last?.signs.path !== 'fails') continue;
+        const { node } = cell;
+        this.#weigh(path, server, cell);
+        // What is explained changes nothing else about who tries next.
+        if (cell.node !== node) this.#rank(path, server, cell);
+      }
     }
   }
 
