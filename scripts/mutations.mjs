@@ -313,6 +313,8 @@ const MUTATIONS = [
     'call.isRetry?.() !== true && call.tries()',
     'call.tries()',
   ],
+  ['few lines are looked at in one go', LINES, 'if (looks === LOOKS) {', 'if (looks < 0) {'],
+  ['the others are looked at next', LINES, 'this.#goesOnAt = now;', '', 'panel/scheduler/scheduler'],
   ['credential calls count from their ends', HISTORY, 'token.at = now;', ''],
   ['calls that the panel did not count', HISTORY, 'calls.filter(({ isRejected }) => !isRejected)', 'calls'],
   [
