@@ -337,6 +337,7 @@ const MUTATIONS = [
     "this.events.emit('changed')",
     'panel/scheduler/scheduler',
   ],
+  ['a first connect of 3 s ago is over', HISTORY, 'if (at + FIRST_CONNECT_MS > now) break;', 'break;'],
   ['a canary takes no place', SCHEDULER, 'const places = isCanary(call) ? 0 : 1;', 'const places = 1;'],
   [
     'the backlog is more than a minute carries',

@@ -1,6 +1,6 @@
 /** The calls that run, and what of the last minute's calls the rules count. */
 import { type Call, isConnect, type Started } from './call.ts';
-import { isOfLists, TOKEN_CALLS } from './rules.ts';
+import { FIRST_CONNECT_MS, isOfLists, TOKEN_CALLS } from './rules.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 
 /** A call that runs. */
@@ -92,6 +92,8 @@ export class History {
   keepNodes(nodes: ReadonlySet<string | undefined>): void {
     for (const node of this.respondedAt.keys()) if (!nodes.has(node)) this.respondedAt.delete(node);
     for (const node of this.#streamed) if (!nodes.has(node)) this.#streamed.delete(node);
+    for (const [node, servers] of this.#connecting)
+      if (!nodes.has(node)) for (const server of servers.keys()) this.connectEnded(server);
   }
 
   #connects(call: Call, now: number): void {
@@ -101,6 +103,11 @@ export class History {
     const ofNode = this.#connecting.get(node) ?? new Map<string, number>();
     this.#connecting.set(node, ofNode.set(call.server, now));
     this.#nodeOfConnect.set(call.server, node);
+    // A trial of the path opens no socket, so nobody tells of its end.
+    for (const [server, at] of ofNode) {
+      if (at + FIRST_CONNECT_MS > now) break;
+      this.connectEnded(server);
+    }
   }
 
   #tokenCalled(server: string, now: number): TokenCall {

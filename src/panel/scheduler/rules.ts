@@ -67,7 +67,7 @@ export const TOKEN_CALLS = 2;
 const FIRST_CONNECTS = 6;
 
 /** A first connect that takes longer gives up its place. */
-const FIRST_CONNECT_MS = 3_000;
+export const FIRST_CONNECT_MS = 3_000;
 
 /** The part of the rate that trials and retries may take together. */
 const TRIAL_SHARE = 0.1;

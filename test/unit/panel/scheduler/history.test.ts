@@ -114,6 +114,24 @@ describe('first connects of a node', () => {
     expect(history.connecting('n')).toEqual([NOW + 5]);
   });
 
+  it('are forgotten after three seconds, when another begins, even if nobody tells of their end', () => {
+    const history = new History();
+    history.started(call({ server: 'a' }), false, NOW);
+    history.started(call({ server: 'b' }), false, NOW + 1);
+    history.started(call({ server: 'c' }), false, NOW + 3_000);
+    expect(history.connecting('n')).toEqual([NOW + 1, NOW + 3_000]);
+    expect([history.connectEnded('a'), history.connectEnded('b')]).toEqual([undefined, 'n']);
+  });
+
+  it('are forgotten with the last server of the node', () => {
+    const history = new History();
+    history.started(call(), false, NOW);
+    history.keepNodes(new Set(['n']));
+    expect(history.connecting('n')).toEqual([NOW]);
+    history.keepNodes(new Set(['m']));
+    expect([history.connecting('n'), history.connectEnded('s')]).toEqual([[], undefined]);
+  });
+
   it('end under the node under which they began', () => {
     const history = new History();
     let node = 'n';
