@@ -217,6 +217,7 @@ export function testRestart(signal: 'SIGTERM' | 'SIGKILL'): void {
   let before: ReadonlyMap<string, LiveServer>;
   let after: ReadonlyMap<string, LiveServer>;
   let json: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  let scrapeBefore: readonly ParsedFamily[];
   let scrapes: readonly (readonly ParsedFamily[])[];
 
   beforeAll(async () => {
@@ -242,6 +243,7 @@ export function testRestart(signal: 'SIGTERM' | 'SIGKILL'): void {
     panel.set({ stopMs: 600_000 });
     await Promise.all(SCENES.map(async ({ name, justBefore: run }) => run?.(panel, name, seeing(name))));
     before = await page();
+    scrapeBefore = await metrics.scrape();
     await end(signal);
     panel.set({ stopMs: 100 });
     await Promise.all(SCENES.map(async ({ name, meanwhile: run }) => run?.(panel, name)));
@@ -332,6 +334,22 @@ export function testRestart(signal: 'SIGTERM' | 'SIGKILL'): void {
       for (const [reason, count] of Object.entries(reasons))
         expect(series(scrape, 'gameserver_stops_total', { reason })).toEqual([count]);
     }
+  });
+
+  /** Servers about which the last stop is the same before and after. */
+  const SAME_STOP = REMAINING.filter((scene) => afterOf(scene)?.shown?.['last_stop'] === 'as before');
+
+  it.each(SAME_STOP)('/metrics shows the last stop of a server that was $name as before', (scene) => {
+    const { name, nameAfter = name } = scene;
+    const [first = []] = scrapes;
+    for (const family of [
+      'gameserver_last_stop_timestamp_seconds',
+      'gameserver_last_exit_code',
+      'gameserver_automatic_restart_aborted',
+    ])
+      expect(valuesIn(first, family, { server: nameAfter })).toEqual(
+        valuesIn(scrapeBefore, family, { server: name }),
+      );
   });
 
   it('/metrics shows what its node said of a server that it gave up', () => {
