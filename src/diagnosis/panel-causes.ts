@@ -83,7 +83,7 @@ export const PANEL_CAUSES = {
     ],
     challenge_page: [
       'blocked by a firewall or bot check',
-      'A firewall or bot check in front of the panel rejects requests by programs.',
+      'A firewall or bot check in front of the panel, for example that of Cloudflare, rejects requests by programs.',
       "Exempt this machine's address, or `/api/client/*`, from the check.",
     ],
     access_rule: [

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Gateway, type PanelGateway } from '../../../src/panel/gateway.ts';
+import { RateLimit } from '../../../src/panel/scheduler/rate-limit.ts';
 import { ACCOUNT_SHARED_ROW } from '../../faults/rows/budget.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -140,6 +141,48 @@ describe("calls of the key's account", () => {
   it('are all explained while the exporter alone makes them', async () => {
     await pollFor(20, 0);
     expect(gateway.problems).toEqual([]);
+  });
+});
+
+describe('another API key', () => {
+  it('has the whole window of its account', async () => {
+    await gateway.close();
+    gateway = open({ pinnedPerMinute: 2 });
+    await connect('a');
+    const waiting = connect('b');
+    await until(() => expect(gateway.budget().queueLength).toBe(1));
+    expect(gateway.budget().usedLastMinute).toBe(2);
+    gateway.keyChanged(new RateLimit(clock, { pinnedPerMinute: 2 }));
+    await waiting;
+    expect(gateway.budget().usedLastMinute).toBeLessThanOrEqual(2);
+  });
+
+  it('of the same account waits for the calls that were made with the old one', async () => {
+    await gateway.close();
+    gateway = open({ pinnedPerMinute: 2 });
+    await connect('a');
+    void connect('b').catch(() => undefined);
+    gateway.keyChanged();
+    await until(() => expect(gateway.budget().queueLength).toBeGreaterThan(0));
+    expect(panel.requests).toHaveLength(2);
+  });
+});
+
+describe('a pause of a path that isn’t used any more', () => {
+  it('is over when the panel said so', async () => {
+    await connect('a');
+    answer = except(
+      ({ url = '' }) => url.includes('/backups'),
+      json(429, envelope('x', 'slow down'), { 'retry-after': '30' }),
+    );
+    const gone = new AbortController();
+    const backups = gateway.backups({ id: 'a' }, 1, clock.now(), gone.signal).catch(() => undefined);
+    await until(() => expect(gateway.problems.map(({ cause }) => cause)).toEqual(['rate_limited']));
+    gone.abort(new Error('backups are no longer read'));
+    await backups;
+    await clock.advance(60_000);
+    expect(gateway.problems).toEqual([]);
+    expect(gateway.budget().paused).toBe(false);
   });
 });
 
