@@ -73,6 +73,7 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
         Promise.resolve({ token: TOKEN, socketUrl: `${url}/${id}`, lifetimeMs: TOKEN_LIVES_MS }),
       resources: () => Promise.reject(new Error('expected no poll')),
       isCurrent: () => true,
+      declineTrial: () => undefined,
       reclassify: () => undefined,
       socketEnded: (_server, { end }) => {
         if (end === undefined) streams.reached();

@@ -289,6 +289,7 @@ export class ConsoleRun {
         resources: () => Promise.reject(new Error('expected no poll')),
         isCurrent: () => true,
         socketEnded: ignore,
+        declineTrial: ignore,
         reclassify: ignore,
       },
       surroundings: (_, isRunning) => this.#surroundings(isRunning),

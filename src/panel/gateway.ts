@@ -186,6 +186,11 @@ export class Gateway {
     return trial?.isFresh === true && !this.#scheduler.hasTrialRoom ? { ...trial, isFresh: false } : trial;
   }
 
+  /** The server was chosen to try its node's sockets, and doesn't. Its own socket, if it has one, goes on. */
+  declineTrial(server: string): void {
+    this.#health.socketEnded(server, undefined);
+  }
+
   /** Whether the server's waiting calls are retries has changed, or its node may have. */
   reclassify(server: string): void {
     this.#health.nodeMayHaveChanged(server);

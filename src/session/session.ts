@@ -93,7 +93,7 @@ export interface SessionContext {
   readonly random: () => number;
   readonly panel: Pick<
     PanelGateway,
-    'credentials' | 'resources' | 'isCurrent' | 'socketEnded' | 'reclassify'
+    'credentials' | 'resources' | 'isCurrent' | 'socketEnded' | 'declineTrial' | 'reclassify'
   >;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
@@ -279,7 +279,7 @@ export class Session {
     if (socket !== undefined) this.#streamer.happened(socket);
     // That was a change of its own, with everything that follows from it.
     if (this.machine !== machine) return;
-    if (declinesTrial(machine, surroundings)) this.#streamer.declineTrial();
+    if (declinesTrial(machine, surroundings)) this.#context.panel.declineTrial(this.#record.target.id);
     if (poll !== undefined) this.#poller ??= new Poller(this.#context, this.#record, this);
     this.#poller?.follow(poll);
     // Polling that ends forgets its failures.

@@ -70,11 +70,6 @@ export class Streamer implements SocketListener, FrameHandler {
     return this.#closing;
   }
 
-  /** The server was chosen to try its node's sockets, and doesn't. */
-  declineTrial(): void {
-    this.#report('withdrawn');
-  }
-
   /** Something happened to the server or its connection. */
   happened(event: MachineEvent): void {
     const before = this.#machine;

@@ -228,7 +228,7 @@ const FIGURES = [
 
 const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere', 'lobby', 'maze'].toSorted();
 
-/** Two servers that are queried for their players; one of them doesn't respond. */
+/** Two servers that are queried for their players, of which one doesn't respond, on a node whose CPU is known, as on Pelican. */
 const QUERIED = expositionOf(
   fleetReading(
     ['lobby', 'maze'].map((name) =>
@@ -242,6 +242,9 @@ const QUERIED = expositionOf(
   'gameserver_query_duration_seconds{panel="queried",server="lobby",server_id="lobby"} 0.02',
   'gameserver_query_up{panel="queried",server="lobby",server_id="lobby"} 1',
   'gameserver_query_up{panel="queried",server="maze",server_id="maze"} 0',
+  'gameserver_node_cpu_cores{panel="queried",node="fra-1"} 16',
+  'gameserver_node_cpu_allocated_cores{panel="queried",node="fra-1"} 8',
+  'gameserver_node_cpu_overallocation_ratio{panel="queried",node="fra-1"} 0.2',
 );
 
 /** One panel with everything, one that rejects the key, and one with discovery. */

@@ -104,6 +104,11 @@ export class FakeGateway implements PanelGateway {
     return trial && { subject: 'sockets n', ...trial };
   }
 
+  declineTrial(server: string): void {
+    this.trying.delete(server);
+    this.attempts.push(`${server}: declined`);
+  }
+
   reclassify(server: string): void {
     this.reclassified.push(server);
   }

@@ -258,8 +258,18 @@ describe("while its node's sockets are blamed", () => {
     panel.trying.set('s', { isFresh: false });
     look(false);
     expect(sockets).toHaveLength(1);
-    expect(panel.attempts.at(-1)).toBe('s: withdrawn');
+    expect(panel.attempts.at(-1)).toBe('s: declined');
     expect(condition()).toBe('stopped');
+  });
+
+  // A decline that counted as the end of its socket left a node in trouble although it worked: no other server opened its own.
+  it('a server that streams declines, and its socket doesn’t end', async () => {
+    await start();
+    expect(condition()).toBe('streaming');
+    panel.trying.set('s', { isFresh: false });
+    look();
+    expect(panel.attempts).toEqual(['s: success', 's: declined']);
+    expect(condition()).toBe('streaming');
   });
 });
 
