@@ -100,7 +100,7 @@ export class Streamer implements SocketListener, FrameHandler {
     const { settings, sockets } = this.#context;
     const proxied = sockets.isProxied(tokenOf(this.#machine)?.socketUrl ?? '');
     const way = { readUpgradeRefusal: sockets.codec.readUpgradeRefusal, origin: settings.origin, proxied };
-    this.happened({ type: 'closed', epoch: this.#socketEpoch, failure: upgradeFailure(refused, way) });
+    this.#ended(() => upgradeFailure(refused, way));
   }
 
   // A socket that was given up is detached, and reports no more frames.
@@ -120,8 +120,13 @@ export class Streamer implements SocketListener, FrameHandler {
 
   closed(closing: SocketClosing): void {
     if (closing.oversize) this.telemetry.badMessage?.('oversize');
-    const failure = closeFailure(closing, this.#context.sockets.codec);
-    this.happened({ type: 'closed', epoch: this.#socketEpoch, failure });
+    this.#ended(() => closeFailure(closing, this.#context.sockets.codec));
+  }
+
+  /** Thousands of sockets may end in one turn of the event loop: what follows from it is paced, like their connects. */
+  #ended(failure: () => Failure): void {
+    const epoch = this.#socketEpoch;
+    this.#context.sockets.inTurn(() => this.happened({ type: 'closed', epoch, failure: failure() }));
   }
 
   unreadable(): void {

@@ -102,6 +102,34 @@ async function tryNode(isFresh = false): Promise<void> {
   await clock.advance(10);
 }
 
+describe('the end of a socket', () => {
+  it('is dealt with when its turn comes, and not if the session has ended meanwhile', async () => {
+    await start();
+    expect(condition()).toBe('streaming');
+    const turns: (() => void)[] = [];
+    inTurn = (run) => {
+      turns.push(run);
+      return () => undefined;
+    };
+    sockets[0]?.drops();
+    expect(session.machine.name).toBe('streaming');
+    turns.shift()?.();
+    expect(session.machine).toMatchObject({ name: 'backingOff', problem: { cause: 'closed' } });
+    inTurn = atOnce;
+    await clock.advance(60_000);
+    expect(condition()).toBe('streaming');
+    inTurn = (run) => {
+      turns.push(run);
+      return () => undefined;
+    };
+    sockets[1]?.drops();
+    look(false);
+    turns.shift()?.();
+    expect(session.machine.name).toBe('idle');
+    expect(condition()).toBe('stopped');
+  });
+});
+
 describe('a connect that waits for its turn', () => {
   let begins: (() => void)[];
 
