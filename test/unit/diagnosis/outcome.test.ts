@@ -7,6 +7,7 @@ import {
   problemOfBlamed,
   type Signs,
   signsOf,
+  signsOfSocket,
 } from '../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
@@ -112,6 +113,19 @@ describe('what an outcome shows', () => {
   it('judges a console only by calls for one', () => {
     const others = all.filter(({ endpoint }) => endpoint !== 'websocket');
     expect(new Set(others.map(({ signs }) => signs.console))).toEqual(new Set([undefined]));
+  });
+});
+
+describe('the end of a socket', () => {
+  it.each<[CauseCode | undefined, Signs['node']]>([
+    [undefined, 'works'],
+    ['node_connection', 'fails'],
+    ['no_stats', 'fails'],
+    ['server_not_on_node', 'fails'],
+    ['token_wrong_server', undefined],
+    ['suspended', undefined],
+  ])('%s proves this of its node: %s', (cause, node) => {
+    expect(signsOfSocket(cause)).toEqual({ ...NOTHING, node });
   });
 });
 
