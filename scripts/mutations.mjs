@@ -21,10 +21,12 @@ const WINDOW = ['src/panel/scheduler/sliding-window.ts', 'panel/scheduler/slidin
 const LINES = ['src/panel/scheduler/lines.ts', 'panel/scheduler/lines'];
 const HISTORY = ['src/panel/scheduler/history.ts', 'panel/scheduler/history'];
 const SCHEDULER = ['src/panel/scheduler/scheduler.ts', 'panel/scheduler/scheduler'];
-const RETRY = ['src/session/machine-model.ts', 'session/due'];
+const RETRY = ['src/session/backoff.ts', 'session/backoff'];
 const NEEDS = ['src/fleet/needs.ts', 'fleet/needs'];
 const PLAN = ['src/session/plan.ts', 'session/plan'];
 const MACHINE = ['src/session/machine.ts', 'session/machine'];
+const STEPS = ['src/session/machine-steps.ts', 'session/machine'];
+const RENEWALS = ['src/session/machine-renewals.ts', 'session/machine'];
 const TOKEN = ['src/session/streamer.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
@@ -358,36 +360,36 @@ const MUTATIONS = [
   ],
   [
     'a reused token that is refused is replaced',
-    MACHINE,
+    RENEWALS,
     "if (state.name === 'authenticating' && state.reused && (!isJwtError || event.fixable))",
     'if (false)',
   ],
   [
     'events withheld while a token is under way are remembered',
-    MACHINE,
+    RENEWALS,
     'return state.isWithheld === true ? state : { ...state, isWithheld: true };',
     'return state;',
   ],
   [
     'events withheld while it streams are remembered',
-    MACHINE,
+    RENEWALS,
     'return refresh({ ...state, isWithheld: true }, context);',
     'return refresh(state, context);',
   ],
   [
     'a refusal ends a socket whose events are withheld',
-    MACHINE,
+    RENEWALS,
     'if (state.isWithheld === true && lastingRefusal',
     'if (state.isWithheld === null && lastingRefusal',
   ],
   [
     'and none whose events are not',
-    MACHINE,
+    RENEWALS,
     'if (state.isWithheld === true && lastingRefusal',
     'if (lastingRefusal',
   ],
-  ['a token that lives is reused', MACHINE, 'context.now > REUSE_MARGIN_MS', 'context.now < 0'],
-  ['a moved server reconnects', MACHINE, 'if (next.socketUrl !== state.token.socketUrl)', 'if (false)'],
+  ['a token that lives is reused', STEPS, 'context.now > REUSE_MARGIN_MS', 'context.now < 0'],
+  ['a moved server reconnects', RENEWALS, 'if (next.socketUrl !== state.token.socketUrl)', 'if (false)'],
   [
     'a minute of streaming forgets failures',
     RETRY,

@@ -9,13 +9,9 @@ import { serverLog, sessionLog } from '../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { systemNames } from '../../src/names/name-lookups.ts';
 import { ConnectPacer } from '../../src/session/connect-pacer.ts';
-import {
-  NOTHING_KNOWN,
-  Session,
-  type SessionContext,
-  type SessionRecord,
-  type Surroundings,
-} from '../../src/session/session.ts';
+import { Session } from '../../src/session/session.ts';
+import type { SessionContext, SessionRecord } from '../../src/session/session-context.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../../src/session/surroundings.ts';
 import { type TimeTaken, timeOf } from './process-time.ts';
 
 export interface ConnectingOptions {

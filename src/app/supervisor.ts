@@ -27,7 +27,7 @@ import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
 import { atOnce, ConnectPacer, type EventLoop, type InTurn } from '../session/connect-pacer.ts';
-import type { SocketAccess } from '../session/session.ts';
+import type { SocketAccess } from '../session/session-context.ts';
 import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
 import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
 import { Accounts } from './accounts.ts';

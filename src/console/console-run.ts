@@ -5,16 +5,15 @@ import { type Clock, sleep, untilAborted } from '../domain/time.ts';
 import type { PanelApi } from '../panel/api.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';
-import {
-  NOTHING_KNOWN,
-  Session,
-  type SessionContext,
-  type SessionRecord,
-  type SessionSettings,
-  type SocketAccess,
-  type Surroundings,
-} from '../session/session.ts';
+import { Session } from '../session/session.ts';
+import type {
+  SessionContext,
+  SessionRecord,
+  SessionSettings,
+  SocketAccess,
+} from '../session/session-context.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
 import { credentialsFrom } from './credentials.ts';
 import { explainProblem, noteOf } from './messages.ts';
 import type { Screen } from './screen.ts';

@@ -280,3 +280,8 @@ export interface ListingSettings {
   /** If absent, the server list only adds facts about the configured servers. */
   readonly discover?: DiscoverRules;
 }
+
+/** Does the server list show the server, and nothing that keeps it from being monitored? */
+export function isListed({ node, blocked }: Pick<ServerTarget, 'node' | 'blocked'>): boolean {
+  return node !== undefined && blocked === undefined;
+}

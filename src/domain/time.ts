@@ -213,3 +213,6 @@ export function formatDuration(durationMs: number): string {
   }
   return text === '' ? '0s' : text;
 }
+
+/** The instant before all others. */
+export const NEVER = Number.NEGATIVE_INFINITY;

@@ -5,17 +5,18 @@ import { isSame } from '../domain/same.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
+import { NEVER } from '../domain/time.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
 import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/subjects.ts';
-import { NEVER, type PollIntervals, polledStalenessMs } from '../session/plan.ts';
-import {
-  Session,
-  type SessionContext,
-  type SessionRecord,
-  type SessionSettings,
-  type SocketAccess,
-  type Surroundings,
-} from '../session/session.ts';
+import { type PollIntervals, polledStalenessMs } from '../session/poll.ts';
+import { Session } from '../session/session.ts';
+import type {
+  SessionContext,
+  SessionRecord,
+  SessionSettings,
+  SocketAccess,
+} from '../session/session-context.ts';
+import type { Surroundings } from '../session/surroundings.ts';
 import { MemberIndex } from './member-index.ts';
 import { MemberWalks } from './member-walks.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';

@@ -5,7 +5,7 @@ import { identityOf, type ListingSettings, type ServerTarget } from '../domain/s
 import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
-import type { SocketAccess } from '../session/session.ts';
+import type { SocketAccess } from '../session/session-context.ts';
 import { Discovery } from './discovery.ts';
 import type { ServerIdentity } from './listing.ts';
 import { Members, type MembersOptions, type MembersSettings } from './members.ts';

@@ -15,7 +15,7 @@ import { type Clock, type Repeat, repeat } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
 import type { Backup, Schedule } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { retryGapMs } from '../session/machine-model.ts';
+import { retryGapMs } from '../session/backoff.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** How long a server that was added, or is no longer blocked, waits at most until its list is due. */

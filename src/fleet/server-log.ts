@@ -12,7 +12,7 @@ import {
   subjectOf,
 } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
-import type { ConditionChange, SessionLog } from '../session/session.ts';
+import type { ConditionChange, SessionLog } from '../session/session-context.ts';
 import type { Stop } from './power.ts';
 
 type EventLevel = 'info' | 'warn' | 'error';

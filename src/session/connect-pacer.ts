@@ -1,10 +1,11 @@
-// Paces the connects of all panels, so that a storm of them leaves time in each turn of the event loop for everything else.
+// Paces the connects of all panels, so that a storm of them leaves time in each turn of the event
+// loop for everything else.
 
 import type { Cancel } from '../domain/time.ts';
 
 /**
- * How long connects begin in one turn of the event loop, in milliseconds. The rest of a handshake takes about as long again, in the
- * turns in which the nodes respond.
+ * How long connects begin in one turn of the event loop, in milliseconds. The rest of a handshake
+ * takes about as long again, in the turns in which the nodes respond.
  */
 export const TURN_MS = 10;
 
@@ -30,7 +31,9 @@ export const atOnce: InTurn = (begin) => {
 /** The waiting connects of one panel, in their order. */
 class Line {
   readonly #waiting = new Set<{ readonly begin: () => void }>();
-  /** One iterator for all that wait: another one would have to pass all entries that were removed. */
+  /**
+   * One iterator for all that wait: another one would have to pass all entries that were removed.
+   */
   #next = this.#waiting.values();
 
   get isEmpty(): boolean {
@@ -56,7 +59,10 @@ class Line {
   }
 }
 
-/** One for the whole process. Panels take turns, so that a storm of one delays another's connects by a turn at most. */
+/**
+ * One for the whole process. Panels take turns, so that a storm of one delays another's connects by
+ * a turn at most.
+ */
 export class ConnectPacer {
   readonly #loop: EventLoop;
   /** The lines in which somebody waits, the next one first. */
@@ -88,7 +94,8 @@ export class ConnectPacer {
     this.#isTurnDue = false;
     const endsAt = this.#loop.now() + TURN_MS;
     try {
-      // At least one, so that neither renders without end nor a slow machine keep all from connecting.
+      // At least one, so that neither renders without end nor a slow machine keep all from
+      // connecting.
       do this.#take()?.();
       while (this.#lines.size > 0 && !this.#loop.isRendering() && this.#loop.now() < endsAt);
     } finally {

@@ -1,3 +1,5 @@
+// Reads the frames of a socket from the bytes that arrived, and leaves everything unusual to ws.
+
 import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -7,10 +9,16 @@ import { UnfinishedBytes } from './unfinished-bytes.ts';
 
 const EMPTY = Buffer.alloc(0);
 
-/** All sockets read into this buffer, one after the other; whoever keeps something of a frame copies it. */
+/**
+ * All sockets read into this buffer, one after the other; whoever keeps something of a frame copies
+ * it.
+ */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The first bytes of frames (RFC 6455, section 5.2): whole messages and their first fragments, a ping and a pong. */
+/**
+ * The first bytes of frames (RFC 6455, section 5.2): whole messages and their first fragments, a
+ * ping and a pong.
+ */
 const TEXT = 0x81;
 const BINARY = 0x82;
 const TEXT_BEGINS = 0x01;
@@ -21,14 +29,18 @@ const PONG = 0x8a;
 /** The bit of a message's last frame. */
 const FINAL = 0x80;
 
-/** The greatest length that a frame's second byte can hold; longer ones have it in the next two or eight bytes. */
+/**
+ * The greatest length that a frame's second byte can hold; longer ones have it in the next two or
+ * eight bytes.
+ */
 const MAX_SHORT = 125;
 const LENGTH_IN_2_BYTES = 126;
 const LENGTH_IN_8_BYTES = 127;
 
 /**
- * While its server prints, a socket is read this often, in milliseconds, at the same moments as all others: to read a console line takes
- * longer than all that is done with it. States come later by as much.
+ * While its server prints, a socket is read this often, in milliseconds, at the same moments as all
+ * others: to read a console line takes longer than all that is done with it. States come later by
+ * as much.
  */
 const READ_EVERY_MS = 250;
 
@@ -41,13 +53,15 @@ export const MAX_MESSAGE_BYTES = 128 * 1024;
 /** A frame that is even longer is an attack or a fault, and ends the socket. */
 export const MAX_FRAME_BYTES = MIB;
 
-/** Any frame may arrive in pieces: up to this length, they don't count toward the panel's budget. */
+/**
+ * Any frame may arrive in pieces: up to this length, they don't count toward the panel's budget.
+ */
 const OWN_BYTES = 4 * 1024;
 
 interface FrameReceiver {
   /**
-   * Receives a frame's content, which these bytes contain and which is valid only during the call: the next read overwrites it.
-   * Returns whether what follows may wait a moment.
+   * Receives a frame's content, which these bytes contain and which is valid only during the call:
+   * the next read overwrites it. Returns whether what follows may wait a moment.
    */
   message(bytes: Buffer, isBinary: boolean, from: number, to: number): boolean;
   /** A message was skipped because it is too long. */
@@ -58,10 +72,11 @@ interface FrameReceiver {
 type Kind = 'message' | 'control' | 'fragment' | 'too long' | 'for ws';
 
 /**
- * Delivers whole messages straight from the bytes that were read, and keeps only a bounded part of an unfinished one. ws keeps the
- * handshake, and handles pings, pongs and fragments, which it gets as whole frames: it has an object for each piece of a frame. After any
- * other frame, such as a close or an invalid one, it keeps the connection. ws and the streams below it take longer for a short
- * message than everything that the exporter does with it (bench/RESULTS.md).
+ * Delivers whole messages straight from the bytes that were read, and keeps only a bounded part of
+ * an unfinished one. ws keeps the handshake, and handles pings, pongs and fragments, which it gets
+ * as whole frames: it has an object for each piece of a frame. After any other frame, such as a
+ * close or an invalid one, it keeps the connection. ws and the streams below it take longer for a
+ * short message than everything that the exporter does with it (bench/RESULTS.md).
  */
 export class FrameReader {
   readonly #clock: Clock;
@@ -74,7 +89,9 @@ export class FrameReader {
   #toSkip = 0;
   /** The beginning of a frame whose length isn't known yet. */
   #beginning: Buffer | undefined;
-  /** An unfinished frame, how many bytes of it have arrived, and how many it has; none if that is 0. */
+  /**
+   * An unfinished frame, how many bytes of it have arrived, and how many it has; none if that is 0.
+   */
   #unfinished = EMPTY;
   #size = 0;
   #length = 0;
@@ -83,7 +100,10 @@ export class FrameReader {
   /** How much of the budget the unfinished frame uses, and the fragments that ws has. */
   #usedByFrame = 0;
   #usedByFragments = 0;
-  /** The bytes read since the server began to print, until the next moment at which such sockets are read. */
+  /**
+   * The bytes read since the server began to print, until the next moment at which such sockets are
+   * read.
+   */
   #printed: number | undefined;
 
   /** `budget` is what the unfinished messages of the panel's sockets may occupy. */
@@ -198,7 +218,10 @@ export class FrameReader {
     return at + added;
   }
 
-  /** Makes room for so many bytes of the unfinished frame, if the budget allows; never for much more than has arrived. */
+  /**
+   * Makes room for so many bytes of the unfinished frame, if the budget allows; never for much more
+   * than has arrived.
+   */
   #makeRoom(size: number): boolean {
     if (size <= this.#unfinished.length) return true;
     const room = Math.min(this.#length, Math.max(size, 2 * this.#unfinished.length));

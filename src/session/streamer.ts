@@ -8,24 +8,23 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
 import type { Credentials, FrameHandler, JwtError, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
-import { type MachineContext, step } from './machine.ts';
+import { step } from './machine.ts';
+import { effectsOf, type MachineEffect, timersOf } from './machine-effects.ts';
 import {
-  effectsOf,
   type Failure,
   INITIAL_STATE,
   isAttempt,
   isLive,
   isResting,
   isTokenRetry,
-  type MachineEffect,
   type MachineEvent,
   type MachineState,
   type Token,
-  timersOf,
   tokenOf,
   unansweredIn,
 } from './machine-model.ts';
-import type { SessionContext, SessionRecord } from './session.ts';
+import type { MachineContext } from './machine-steps.ts';
+import type { SessionContext, SessionRecord } from './session-context.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 
 /**

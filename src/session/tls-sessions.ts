@@ -1,4 +1,5 @@
-// TLS sessions that nodes granted: resuming one spares the next connection the check of the node's certificate.
+// TLS sessions that nodes granted: resuming one spares the next connection the check of the node's
+// certificate.
 
 import type { TLSSocket } from 'node:tls';
 
@@ -6,8 +7,9 @@ import type { TLSSocket } from 'node:tls';
 const MAX_NODES = 1_000;
 
 /**
- * What `tls.connect` does with its option `session`, and the types of Node.js lack. The option would have it decoded twice, which
- * takes longer than anything else that resuming does (bench/connect).
+ * What `tls.connect` does with its option `session`, and the types of Node.js lack. The option
+ * would have it decoded twice, which takes longer than anything else that resuming does
+ * (bench/connect).
  */
 interface Resuming {
   setSession?(session: Buffer): void;
@@ -17,7 +19,10 @@ interface Resuming {
 export class TlsSessions {
   readonly #sessions = new Map<string, Buffer>();
 
-  /** Resumes the node's session on this socket, whose handshake hasn't begun, or keeps the one that it will grant. */
+  /**
+   * Resumes the node's session on this socket, whose handshake hasn't begun, or keeps the one that
+   * it will grant.
+   */
   use(socket: TLSSocket & Resuming, node: string): void {
     const session = this.#sessions.get(node);
     if (session === undefined) {

@@ -1,6 +1,8 @@
+// Limits what the unfinished messages of all sockets may occupy.
+
 /**
- * Bounds the memory that the unfinished messages of one panel's sockets occupy together: each of thousands of sockets may begin a long
- * message and never end it.
+ * Bounds the memory that the unfinished messages of one panel's sockets occupy together: each of
+ * thousands of sockets may begin a long message and never end it.
  */
 export class UnfinishedBytes {
   readonly #limit: number;
@@ -27,5 +29,8 @@ export class UnfinishedBytes {
   }
 }
 
-/** As much as 128 of the longest messages that are kept; a panel's servers rarely print lines of more than a few KiB. */
+/**
+ * As much as 128 of the longest messages that are kept; a panel's servers rarely print lines of
+ * more than a few KiB.
+ */
 const MAX_UNFINISHED_BYTES = 16 * 1024 * 1024;

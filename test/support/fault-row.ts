@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
-import { SLOW_RETRY_MS } from '../../src/session/machine-model.ts';
+import { SLOW_RETRY_MS } from '../../src/session/backoff.ts';
 import { expectWithinBudget } from './call-budget.ts';
 import { eventually } from './eventually.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';

@@ -17,7 +17,7 @@ import type { Ask, PanelChange, PanelGateway, SocketAttempt } from '../../src/pa
 import type { PanelUse, SocketTrial } from '../../src/panel/health/health.ts';
 import type { Subject } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';
-import type { SocketAccess } from '../../src/session/session.ts';
+import type { SocketAccess } from '../../src/session/session-context.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';

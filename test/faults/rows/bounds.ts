@@ -1,5 +1,5 @@
 import { TRIAL_GAPS_MS } from '../../../src/panel/health/trouble.ts';
-import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/machine-model.ts';
+import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
 
 /**
  * Maximum recovery times according to the exporter's own constants. The tests use the shortest back-off of half a second, so what

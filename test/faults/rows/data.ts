@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { NO_STOPS, type StopCounts } from '../../../src/domain/reading.ts';
-import { SILENCE_MS } from '../../../src/session/machine-model.ts';
+import { SILENCE_MS } from '../../../src/session/machine-effects.ts';
 import { DARK, pictureOf, STREAMING } from '../../support/fault-picture.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
 import type { Scene } from '../../support/fault-scene.ts';

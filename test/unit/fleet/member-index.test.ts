@@ -5,7 +5,8 @@ import { CONDITIONS, type Condition } from '../../../src/domain/reading.ts';
 import { MemberIndex } from '../../../src/fleet/member-index.ts';
 import type { Member } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { Session, type SessionContext } from '../../../src/session/session.ts';
+import { Session } from '../../../src/session/session.ts';
+import type { SessionContext } from '../../../src/session/session-context.ts';
 import { target } from '../../support/targets.ts';
 
 /** The index uses nothing of a session. */

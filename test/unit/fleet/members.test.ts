@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { type Member, regroup } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { Session, type SessionContext } from '../../../src/session/session.ts';
+import { Session } from '../../../src/session/session.ts';
+import type { SessionContext } from '../../../src/session/session-context.ts';
 import { target } from '../../support/targets.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';

@@ -2,15 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
+import { collectionStatus, evidenceOf, STATUS_ROWS } from '../../../src/session/condition.ts';
 import { type MachineState, socketState } from '../../../src/session/machine-model.ts';
-import {
-  collectionStatus,
-  evidenceOf,
-  NEVER_POLLED,
-  type PollState,
-  STATUS_ROWS,
-} from '../../../src/session/plan.ts';
-import { NOTHING_KNOWN } from '../../../src/session/session.ts';
+import { NEVER_POLLED, type PollState } from '../../../src/session/poll.ts';
+import { NOTHING_KNOWN } from '../../../src/session/surroundings.ts';
 import { machineState } from '../../support/machine-states.ts';
 import { target } from '../../support/targets.ts';
 

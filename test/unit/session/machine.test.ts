@@ -1,18 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { type MachineContext, step } from '../../../src/session/machine.ts';
+import { backoffMs } from '../../../src/session/backoff.ts';
+import { step } from '../../../src/session/machine.ts';
+import { effectsOf, type MachineEffect, timersOf } from '../../../src/session/machine-effects.ts';
 import {
   type AttemptState,
-  backoffMs,
-  effectsOf,
   type Failure,
   isTokenRetry,
-  type MachineEffect,
   type MachineEvent,
   type MachineState,
   type Token,
-  timersOf,
 } from '../../../src/session/machine-model.ts';
+import type { MachineContext } from '../../../src/session/machine-steps.ts';
 import { closeFailure, daemonFailure, jwtFailure } from '../../../src/session/streamer.ts';
 import { machineState } from '../../support/machine-states.ts';
 

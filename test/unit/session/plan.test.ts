@@ -4,15 +4,10 @@ import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import type { MachineState } from '../../../src/session/machine-model.ts';
-import {
-  declinesTrial,
-  FALLBACK_AFTER_MS,
-  NEVER_POLLED,
-  type PollState,
-  planOf,
-  resultOf,
-} from '../../../src/session/plan.ts';
-import { NOTHING_KNOWN, type SessionState, type Surroundings } from '../../../src/session/session.ts';
+import { declinesTrial, FALLBACK_AFTER_MS, planOf } from '../../../src/session/plan.ts';
+import { NEVER_POLLED, type PollState, resultOf } from '../../../src/session/poll.ts';
+import type { SessionState } from '../../../src/session/session-state.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
 import { machineState } from '../../support/machine-states.ts';
 import { target } from '../../support/targets.ts';
 

@@ -2,91 +2,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import type { Resources } from '../../../src/panel/dialect.ts';
-import {
-  afterPoll,
-  type EndedPoll,
-  isPollRetry,
-  NEVER_POLLED,
-  nextPollAt,
-  type PollState,
-  resultOf,
-} from '../../../src/session/plan.ts';
-import { Poller, type SessionContext } from '../../../src/session/session.ts';
+import { type EndedPoll, isPollRetry, nextPollAt } from '../../../src/session/poll.ts';
+import { Poller } from '../../../src/session/poller.ts';
+import type { SessionContext } from '../../../src/session/session-context.ts';
 import { FakeGateway, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
 const INTERVAL = 30_000;
+
 const ANSWERED: EndedPoll = { type: 'answered' };
-const FAILED = resultOf({ cause: 'node_error', detail: '500' });
-const REFUSED = resultOf({ cause: 'forbidden', detail: '403' });
-
-/** When polls start that each take some time and have these results. */
-function starts(
-  results: readonly EndedPoll[],
-  { takesMs = 0, random = 0, intervalMs = INTERVAL } = {},
-): { readonly at: readonly number[]; readonly retries: readonly boolean[] } {
-  let state: PollState = NEVER_POLLED;
-  let now = 0;
-  const at: number[] = [];
-  const retries: boolean[] = [];
-  for (const result of results) {
-    now = Math.max(now, nextPollAt(state, 0, intervalMs));
-    at.push(now);
-    retries.push(isPollRetry(state));
-    const begun = { ...state, startedAt: now };
-    now += takesMs;
-    state = afterPoll(begun, result, { now, random, intervalMs });
-  }
-  return { at, retries };
-}
-
-const times = (count: number, result: EndedPoll) => Array.from({ length: count }, () => result);
-
-describe('polls', () => {
-  it('come at their interval, measured from their start', () => {
-    expect(starts(times(4, ANSWERED)).at).toEqual([0, 30_000, 60_000, 90_000]);
-    expect(starts(times(4, ANSWERED), { takesMs: 20_000 }).at).toEqual([0, 30_000, 60_000, 90_000]);
-    expect(starts(times(3, ANSWERED), { takesMs: 70_000 }).at).toEqual([0, 70_000, 140_000]);
-  });
-
-  it('of servers that were polled first at the same time are spread: the second comes up to half an interval later', () => {
-    expect(starts(times(3, ANSWERED), { random: 1 }).at).toEqual([0, 45_000, 75_000]);
-  });
-
-  it('that fail are as rare as trials of what is in trouble, and then return to their interval', () => {
-    const { at, retries } = starts([...times(6, FAILED), ...times(3, ANSWERED)]);
-    expect(at).toEqual([0, 15_000, 45_000, 105_000, 165_000, 225_000, 285_000, 315_000, 345_000]);
-    expect(retries).toEqual([false, false, false, true, true, true, true, false, false]);
-  });
-
-  it('that often failed are no more frequent than others', () => {
-    expect(starts(times(5, FAILED), { intervalMs: 300_000 }).at).toEqual([
-      0, 15_000, 45_000, 345_000, 645_000,
-    ]);
-  });
-
-  it('that fail wait from their end, because a node that hangs takes 20 s to fail', () => {
-    expect(starts(times(3, FAILED), { takesMs: 20_000 }).at).toEqual([0, 35_000, 85_000]);
-  });
-
-  it('that are refused wait for the slow retry', () => {
-    expect(starts(times(3, REFUSED))).toEqual({ at: [0, 60_000, 360_000], retries: [false, true, true] });
-  });
-
-  it('wait until polling is required', () => {
-    expect(nextPollAt(NEVER_POLLED, 12_000, INTERVAL)).toBe(12_000);
-  });
-
-  it('are refused if the panel suspended the server, and fail without data', () => {
-    expect(resultOf({ ...RESOURCES, suspended: true })).toMatchObject({
-      type: 'refused',
-      problem: { cause: 'suspended' },
-    });
-    expect(resultOf({ ...RESOURCES, sample: undefined })).toMatchObject({ type: 'failed' });
-    expect(resultOf(RESOURCES)).toEqual(ANSWERED);
-  });
-});
 
 describe('a poller', () => {
   const on = (at = Number.NEGATIVE_INFINITY, isOutdated = false) => ({

@@ -1,0 +1,62 @@
+// How long a session waits after failures and refusals.
+
+import { TRIAL_GAPS_MS } from '../panel/health/trouble.ts';
+
+/**
+ * After this many consecutive failures, the next call will probably fail as well: it waits for
+ * spare budget.
+ */
+export const FAILURES_TO_RETRY = 3;
+
+/**
+ * Milliseconds after which a poll or a read that failed this many times in a row is due again: as
+ * long as between the trials of what is in trouble.
+ */
+export function retryGapMs(failures: number): number {
+  return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;
+}
+
+/** The first wait's ceiling: long enough that a restarting daemon isn't flooded with reconnects. */
+const BASE_MS = 5_000;
+
+/** The maximum ceiling: a recovered server is noticed within a minute, like a circuit's trials. */
+const MAX_MS = 60_000;
+
+/** The shortest wait: full jitter may draw zero, which would be a hot loop for one server. */
+const MIN_MS = 500;
+
+/**
+ * A connection that streamed for this long was good: the next failure starts from the first ceiling
+ * again.
+ */
+export const STABLE_AFTER_MS = 60_000;
+
+/** How long to wait after a refusal that only a person can lift; the first time a minute. */
+export const SLOW_RETRY_MS = 5 * 60_000;
+
+/** The jitter after refusals, so that servers refused together aren't retried together. */
+const REFUSAL_SPREAD = 0.1;
+
+/**
+ * Milliseconds to wait after `failures` consecutive failures (1 or more): full jitter under a
+ * ceiling that doubles from 5 s to a minute. `random` is uniform in [0, 1).
+ */
+export function backoffMs(failures: number, random: number): number {
+  const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** Math.min(failures - 1, 16));
+  return Math.max(MIN_MS, random * ceiling);
+}
+
+/**
+ * Milliseconds until a lasting refusal of the server itself is retried, after this many in a row.
+ */
+export function slowRetryMs(refusals: number, random: number): number {
+  return refusals <= 1 ? refusedRetryMs(random) : SLOW_RETRY_MS * (1 + REFUSAL_SPREAD * random);
+}
+
+/**
+ * Milliseconds until a refusal that isn't the server's own is retried: at most the longest gap
+ * between the trials of a circuit.
+ */
+export function refusedRetryMs(random: number): number {
+  return MAX_MS * (1 - REFUSAL_SPREAD * random);
+}

@@ -1,0 +1,140 @@
+// The condition of a server, as a table whose first row that applies decides.
+
+import { CAUSES } from '../diagnosis/causes.ts';
+import { besideWorkingPath } from '../diagnosis/outcome.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import type { CollectionStatus, Condition } from '../domain/reading.ts';
+import type { BlockedReason } from '../domain/server.ts';
+import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './lasting-refusal.ts';
+import { hasFailed, isLive } from './machine-model.ts';
+import type { PollState } from './poll.ts';
+import type { SessionState } from './session-state.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** What one server's condition depends on, with what follows from it. */
+interface Evidence {
+  readonly state: SessionState;
+  readonly seen: Surroundings;
+  readonly result: PollState['result'];
+  /** Whether the server should be polled now. */
+  readonly polling: boolean;
+  /** The refusal of the socket that stands, also while it is retested. */
+  readonly refused: LastingRefusal | undefined;
+  readonly socketProblem: Problem | undefined;
+  readonly pollProblem: Problem | undefined;
+}
+
+/** A row applies if it returns a status. */
+type StatusRow = (now: Evidence) => CollectionStatus | undefined;
+
+/** The conditions of a server: the first row that applies is its condition. */
+export const STATUS_ROWS = {
+  stopped: ({ seen }) => (seen.isRunning ? undefined : { condition: 'stopped' }),
+  'blocked in the list, but its socket streams': ({ seen: { target }, state }) => {
+    if (target.blocked === undefined || !isLive(state.machine)) return undefined;
+    const detail = `${listedAs(target.blocked)}, but the console socket streams`;
+    return statusOf('streaming', { cause: target.blocked, detail });
+  },
+  'blocked in the list': ({ seen: { target } }) =>
+    target.blocked && blockedBy({ cause: target.blocked, detail: listedAs(target.blocked) }),
+  streaming: ({ state: { machine } }) =>
+    isLive(machine) ? statusOf('streaming', machine.problem) : undefined,
+  polled: ({ polling, result, seen, socketProblem }) =>
+    polling && result.type === 'answered' && seen.polls.heldBy === undefined
+      ? statusOf('polling', socketProblem)
+      : undefined,
+  'the panel or its key fails': ({ state, refused, seen: { sockets } }) =>
+    mayBeOfPanel(refused?.reason) && state.machine.name !== 'idle' && isOfPanel(sockets.heldBy)
+      ? statusOf('failing', sockets.heldBy)
+      : undefined,
+  'refused twice': ({ refused, result, socketProblem }) => {
+    if (refused === undefined || result.type !== 'refused') return undefined;
+    // Of two with the same reason, the socket's problem is more specific.
+    const isSame = lastingRefusal(result.problem)?.reason === refused.reason;
+    return blockedBy(isSame ? socketProblem : result.problem);
+  },
+  // Until the resources endpoint has refused as well, a server isn't blocked. The socket's problem
+  // is shown even if a poll fails, because it lasts and is more specific.
+  'console refused': ({ refused, seen: { target }, socketProblem }) =>
+    refused !== undefined && (refused.reason === undefined || (refused.pollable && target.mode === 'auto'))
+      ? statusOf('failing', socketProblem)
+      : undefined,
+  'socket refused': ({ refused, socketProblem }) => refused && blockedBy(socketProblem),
+  'polls refused': ({ polling, result, state }) =>
+    polling && result.type === 'refused' && state.machine.name === 'idle'
+      ? blockedBy(result.problem)
+      : undefined,
+  'polls fail': ({ socketProblem, pollProblem }) =>
+    pollProblem && statusOf('failing', moreExact(socketProblem, pollProblem)),
+  // A socket that was moved to another node soon after a failure reconnects without a problem of
+  // its own, and one that is tried because what prevented it is over hasn't failed again.
+  'socket fails': ({ state: { machine }, seen: { sockets }, socketProblem }) => {
+    if (machine.name === 'idle' || socketProblem === undefined) return undefined;
+    const isFailing = hasFailed(machine) || sockets.heldBy !== undefined;
+    return isFailing ? statusOf('failing', socketProblem) : undefined;
+  },
+  // The panel or its node has to respond first.
+  'still blocked': ({ state: { status } }) => (status.condition === 'blocked' ? status : undefined),
+  waiting: ({ state: { machine } }) =>
+    machine.name === 'idle' || machine.name === 'fetchingToken' ? { condition: 'waiting' } : undefined,
+  connecting: () => ({ condition: 'connecting' }),
+} as const satisfies Record<string, StatusRow>;
+
+const ROWS: readonly StatusRow[] = Object.values(STATUS_ROWS);
+
+/** The condition of a server, and the problem behind it; pure. */
+export function collectionStatus(evidence: Evidence): CollectionStatus {
+  for (const row of ROWS) {
+    const status = row(evidence);
+    if (status !== undefined) return status;
+  }
+  return { condition: 'connecting' };
+}
+
+export function evidenceOf(
+  state: SessionState,
+  seen: Surroundings,
+  { polling, result }: Pick<Evidence, 'polling' | 'result'>,
+): Evidence {
+  const { machine } = state;
+  const problem = machine.name === 'idle' ? undefined : machine.problem;
+  const explained = polling && result.type === 'answered' ? besideWorkingPath(problem) : problem;
+  const socketProblem = machine.name === 'idle' ? undefined : moreExact(explained, seen.sockets.heldBy);
+  const failedPoll = result.type === 'failed' ? result.problem : undefined;
+  const pollProblem = polling ? moreExact(failedPoll, seen.polls.heldBy) : undefined;
+  return { state, seen, polling, result, refused: lastingRefusal(problem), socketProblem, pollProblem };
+}
+
+function listedAs(reason: BlockedReason): string {
+  return `${reason} according to the panel's server list`;
+}
+
+/**
+ * A closed socket, and a node that doesn't know the server, are less specific than what keeps the
+ * socket from being opened again.
+ */
+const UNSPECIFIC: ReadonlySet<CauseCode> = new Set(['closed', 'server_not_on_node']);
+
+/**
+ * The more specific problem: of two with the same scope the first, and one of a server or node
+ * before one of the panel.
+ */
+function moreExact(one: Problem | undefined, other: Problem | undefined): Problem | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return UNSPECIFIC.has(one.cause) || (isOfPanel(one) && !isOfPanel(other)) ? other : one;
+}
+
+function isOfPanel(problem: Problem | undefined): boolean {
+  if (problem === undefined) return false;
+  const { scope } = CAUSES[problem.cause];
+  return scope === 'panel' || scope === 'key';
+}
+
+function statusOf(condition: Condition, problem: Problem | undefined): CollectionStatus {
+  return problem === undefined ? { condition } : { condition, problem };
+}
+
+/** The problem that is shown has to be the one behind the reason. */
+function blockedBy(problem: Problem | undefined): CollectionStatus {
+  return { ...statusOf('blocked', problem), blocked: lastingRefusal(problem)?.reason };
+}

@@ -1,0 +1,71 @@
+// What follows from a change of the machine's state: effects at once, and timers.
+
+import type { ReconnectReason } from '../domain/telemetry.ts';
+import type { ClientMessage } from '../panel/dialect.ts';
+import {
+  hasSocket,
+  isFetching,
+  isLive,
+  isResting,
+  type MachineState,
+  offeredToken,
+  type Timer,
+  unansweredIn,
+} from './machine-model.ts';
+
+/** What a session has to do. */
+export type MachineEffect =
+  | { readonly type: 'fetchToken' }
+  | { readonly type: 'abortFetch' }
+  | { readonly type: 'openSocket'; readonly epoch: number; readonly url: string }
+  | { readonly type: 'closeSocket' }
+  | { readonly type: 'send'; readonly message: ClientMessage }
+  | { readonly type: 'countReconnect'; readonly reason: ReconnectReason };
+
+/**
+ * After this long without a `stats` frame, one is requested: an offline server sends none on its
+ * own.
+ */
+export const SILENCE_MS = 15_000;
+
+/**
+ * What happens in this state if nothing else does; the last `stats` arrived at `heardAt`. Pure, as
+ * is all here.
+ */
+export function timersOf(state: MachineState, heardAt: number): readonly Timer[] {
+  const timers: Timer[] = [];
+  if ('dueAt' in state && state.dueAt < Number.POSITIVE_INFINITY)
+    timers.push({ type: 'due', at: state.dueAt });
+  if ('askedAt' in state) timers.push({ type: 'silence', at: Math.max(state.askedAt, heardAt) + SILENCE_MS });
+  return timers;
+}
+
+/** What is to be done when one state follows another. */
+export function effectsOf(before: MachineState, after: MachineState): readonly MachineEffect[] {
+  const effects: MachineEffect[] = [];
+  const keepsSocket = hasSocket(before) && hasSocket(after) && after.epoch === before.epoch;
+  if (isFetching(before) && !isFetching(after)) effects.push({ type: 'abortFetch' });
+  if (hasSocket(before) && !keepsSocket) effects.push({ type: 'closeSocket' });
+  const reason = reconnectReason(before, after);
+  if (reason !== undefined) effects.push({ type: 'countReconnect', reason });
+  if (hasSocket(after) && !keepsSocket)
+    effects.push({ type: 'openSocket', epoch: after.epoch, url: after.token.socketUrl });
+  if (isFetching(after) && !isFetching(before)) effects.push({ type: 'fetchToken' });
+  const token = offeredToken(after);
+  if (token !== undefined && token !== offeredToken(before))
+    effects.push({ type: 'send', message: { event: 'auth', token: token.value } });
+  if (unansweredIn(after) > unansweredIn(before))
+    effects.push({ type: 'send', message: { event: 'send stats' } });
+  return effects;
+}
+
+/**
+ * Why a socket, or the attempt to open it, ended; undefined if it goes on, or ended because it
+ * isn't needed.
+ */
+function reconnectReason(before: MachineState, after: MachineState): ReconnectReason | undefined {
+  if (!hasSocket(before)) return undefined;
+  if (isResting(after)) return after.reason === 'no_token' ? undefined : after.reason;
+  if (after.name === 'fetchingToken') return isLive(before) ? 'token_expired' : 'auth_refused';
+  return after.epoch === before.epoch ? undefined : 'moved';
+}

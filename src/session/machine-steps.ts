@@ -1,0 +1,167 @@
+// The steps of the machine that several of its states share; all are pure.
+
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { Problem } from '../domain/problems.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { isListed } from '../domain/server.ts';
+import { backoffMs, refusedRetryMs, STABLE_AFTER_MS, slowRetryMs } from './backoff.ts';
+import { lastingRefusal } from './lasting-refusal.ts';
+import {
+  type AttemptState,
+  type Failure,
+  isLive,
+  type MachineEvent,
+  type MachineState,
+  type StateNamed,
+  type Token,
+  UNANSWERED_LIMIT,
+} from './machine-model.ts';
+
+/** What a step needs from outside. */
+export interface MachineContext {
+  /** Monotonic milliseconds. */
+  readonly now: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+  readonly timeouts: SocketTimeouts;
+  /** Does the panel still give this address of a socket, as far as is known? */
+  readonly isCurrent: (socketUrl: string) => boolean;
+  readonly target: Pick<ServerTarget, 'node' | 'blocked'>;
+}
+
+/** How long a node may take to respond to a connect, and the token that follows. */
+export interface SocketTimeouts {
+  readonly connectTimeoutMs: number;
+  readonly authTimeoutMs: number;
+}
+
+/** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
+export const REUSE_MARGIN_MS = 15_000;
+
+const SILENT: Failure = {
+  reason: 'silent',
+  problem: { cause: 'no_stats', detail: 'the socket is open, but no readable stats arrive, even on request' },
+};
+
+const TOKEN_EXPIRED: Problem = {
+  cause: 'closed',
+  detail: 'the token expired before a new one was available',
+};
+
+export type RefreshingState = StateNamed<'refreshing'>;
+
+export type LiveState = StateNamed<'streaming'> | RefreshingState;
+
+type AcceptedState = StateNamed<'opening'> | LiveState;
+
+type ActiveState = Exclude<MachineState, { readonly name: 'idle' }>;
+
+export function stop(state: MachineState): MachineState {
+  if (state.name === 'idle') return state;
+  return { name: 'idle', epoch: state.epoch, token: 'token' in state ? state.token : undefined };
+}
+
+/** Connects with the token of an earlier socket if that lives long enough, else with a new one. */
+export function connectAgain(
+  state: AttemptState,
+  token: Token | undefined,
+  context: MachineContext,
+): MachineState {
+  const isUsable =
+    token !== undefined &&
+    token.expiresAt - context.now > REUSE_MARGIN_MS &&
+    context.isCurrent(token.socketUrl);
+  return isUsable ? connect(state, { token, reused: true }, context) : fetchToken(state, context);
+}
+
+export function connect(
+  state: AttemptState,
+  { token, reused }: { readonly token: Token; readonly reused: boolean },
+  { now }: MachineContext,
+): MachineState {
+  const attempt = { ...attemptOf(state), epoch: state.epoch + 1 };
+  return { name: 'connecting', ...attempt, token, reused, connectsAt: now, dueAt: Number.POSITIVE_INFINITY };
+}
+
+export function fetchToken(from: AttemptState, { now }: MachineContext): MachineState {
+  return { name: 'fetchingToken', ...attemptOf(from), since: now };
+}
+
+/** What is known about earlier attempts. */
+export function attemptOf({ epoch, failures, problem, wokenAt }: AttemptState): AttemptState {
+  return { epoch, failures, problem, wokenAt };
+}
+
+/** The step to a socket that streams. One that did already keeps its age, and what it was asked. */
+export function stream(state: AcceptedState, token: Token, context: MachineContext): MachineState {
+  const { epoch, unanswered, askedAt } = state;
+  return {
+    name: 'streaming',
+    epoch,
+    failures: failuresIn(state, context),
+    token,
+    since: isLive(state) ? state.since : context.now,
+    authenticatedAt: context.now,
+    unanswered,
+    askedAt,
+    dueAt: token.refreshAt,
+  };
+}
+
+/** The step to a retry, after `retryMs` if given. */
+export function fail(
+  state: ActiveState,
+  token: Token | undefined,
+  failure: Failure,
+  context: MachineContext,
+  retryMs?: number,
+): MachineState {
+  const { reason, problem, dropToken = false } = failure;
+  const failures = failuresIn(state, context) + 1;
+  return {
+    name: lastingRefusal(problem) === undefined ? 'backingOff' : 'blocked',
+    epoch: state.epoch,
+    failures,
+    problem,
+    since: context.now,
+    reason,
+    dueAt: context.now + (retryMs ?? retryDelay(failures, failure, context)),
+    token: dropToken ? undefined : token,
+  };
+}
+
+/** A socket that streamed for a while was a success: the failures before it are forgotten. */
+function failuresIn(state: ActiveState, { now }: MachineContext): number {
+  return isLive(state) && now - state.since >= STABLE_AFTER_MS ? 0 : state.failures;
+}
+
+/** Milliseconds until the next attempt after consecutive failures, of which this is the last. */
+export function retryDelay(failures: number, { problem }: Failure, context: MachineContext): number {
+  const { random, target } = context;
+  const { lasting, scope } = CAUSES[problem.cause];
+  if (lasting && scope === 'server' && !isListed(target)) return slowRetryMs(failures, random);
+  if (lasting) return refusedRetryMs(random);
+  return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
+}
+
+/** Asks for stats, until too many requests had no response. */
+export function ask(state: AcceptedState, _: MachineEvent, context: MachineContext): MachineState {
+  if (state.unanswered >= UNANSWERED_LIMIT) return fail(state, state.token, SILENT, context);
+  return { ...state, unanswered: state.unanswered + 1, askedAt: context.now };
+}
+
+/**
+ * The credentials expired: continue with new ones, or with those already requested, unless the
+ * panel blocks the server.
+ */
+export function expire(state: LiveState, context: MachineContext): MachineState {
+  if (context.target.blocked !== undefined) return stop(state);
+  const { epoch, problem = TOKEN_EXPIRED } = state;
+  return fetchToken({ epoch, failures: failuresIn(state, context), problem }, context);
+}
+
+/** The token of a server that the panel blocks lasts until it expires. */
+export function refresh(state: StateNamed<'streaming'>, { target }: MachineContext): MachineState {
+  const ending = { ...state, dueAt: state.token.expiresAt };
+  return target.blocked === undefined ? { ...ending, name: 'refreshing', next: undefined } : ending;
+}

@@ -1,0 +1,92 @@
+// Requests one server's resources as its plan says.
+
+import type { Cancel } from '../domain/time.ts';
+import { problemOf } from '../panel/api.ts';
+import type { Resources } from '../panel/dialect.ts';
+import {
+  afterPoll,
+  isPollRetry,
+  NEVER_POLLED,
+  type PollPlan,
+  type PollState,
+  polledStalenessMs,
+  resultOf,
+} from './poll.ts';
+import type { SessionContext, SessionRecord } from './session-context.ts';
+import { neededBy } from './streamer.ts';
+
+/** Requests one server's resources as its plan says; never two requests at once. */
+export class Poller {
+  readonly #context: SessionContext;
+  readonly #record: SessionRecord;
+  readonly #owner: { changed(): void };
+  #plan: PollPlan | undefined;
+  #state: PollState = NEVER_POLLED;
+  #cancel: Cancel | undefined;
+  #inFlight: AbortController | undefined;
+
+  constructor(context: SessionContext, record: SessionRecord, owner: { changed(): void }) {
+    this.#context = context;
+    this.#record = record;
+    this.#owner = owner;
+  }
+
+  get state(): PollState {
+    return this.#state;
+  }
+
+  /** Undefined if no request is needed. */
+  follow(plan: PollPlan | undefined): void {
+    const wasRetry = isPollRetry(this.#stateNow);
+    this.#plan = plan;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    if (plan === undefined) {
+      this.#inFlight?.abort(new Error('the poll is no longer needed'));
+      this.#inFlight = undefined;
+      this.#state = { ...this.#state, result: NEVER_POLLED.result };
+    } else if (this.#inFlight === undefined) {
+      const { clock } = this.#context;
+      this.#cancel = clock.schedule(plan.at - clock.now(), () => void this.#poll(plan));
+    } else if (wasRetry !== isPollRetry(this.#stateNow))
+      this.#context.panel.reclassify(this.#record.target.id);
+  }
+
+  async #poll(plan: PollPlan): Promise<void> {
+    const { clock, random, panel } = this.#context;
+    const { target, sampledAt } = this.#record;
+    const controller = new AbortController();
+    const startedAt = clock.now();
+    const isFirst = sampledAt === undefined && this.#state.startedAt === NEVER_POLLED.startedAt;
+    // Of servers that are due together, the one whose last poll was earlier goes first.
+    const neededAt = Math.max(startedAt, this.#state.endedAt + plan.pollIntervalMs);
+    const ask = {
+      deadline: neededBy(neededAt, isFirst, plan.pollIntervalMs),
+      isRetry: () => isPollRetry(this.#stateNow),
+    };
+    this.#inFlight = controller;
+    this.#state = { ...this.#state, startedAt };
+    const answer = await panel.resources(target, ask, controller.signal).catch(problemOf);
+    if (this.#inFlight !== controller) return;
+    this.#inFlight = undefined;
+    const now = clock.now();
+    if (!('cause' in answer)) this.#store(answer, startedAt, polledStalenessMs(plan, now - startedAt));
+    const next = { now, random: random(), intervalMs: plan.pollIntervalMs };
+    this.#state = afterPoll(this.#stateNow, resultOf(answer), next);
+    this.#owner.changed();
+  }
+
+  /** The state, without failures that say nothing any more. */
+  get #stateNow(): PollState {
+    const isOutdated = this.#plan?.isOutdated === true;
+    return isOutdated ? { ...this.#state, result: NEVER_POLLED.result } : this.#state;
+  }
+
+  #store({ badFields, suspended, sample }: Resources, startedAt: number, stalenessMs: number): void {
+    const { clock, telemetry } = this.#context;
+    for (let bad = 0; bad < badFields; bad += 1) telemetry.badMessage?.('bad_field');
+    if (suspended || sample === undefined) return;
+    this.#record.setPolledStaleness(stalenessMs);
+    this.#record.pollSample(sample, startedAt, clock.now());
+  }
+}

@@ -1,0 +1,15 @@
+// What a session knows of its own server.
+
+import type { CollectionStatus } from '../domain/reading.ts';
+import type { MachineState } from './machine-model.ts';
+import type { PollState } from './poll.ts';
+
+/** What a session knows of its own server. */
+export interface SessionState {
+  readonly machine: MachineState;
+  readonly poll: PollState;
+  readonly sampledAt: number | undefined;
+  /** Since when the session has needed a socket. */
+  readonly waitingSince: number;
+  readonly status: CollectionStatus;
+}
