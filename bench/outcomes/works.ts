@@ -1,5 +1,5 @@
 /** Outcomes and starts of calls, each beside a fleet that is in trouble, or that waits. */
-import { pathOf, socketsOf } from '../../src/panel/subjects.ts';
+import { CHANNELS, pathOf, socketsOf } from '../../src/panel/subjects.ts';
 import { type Cost, costOf, costPerRun, costPerTurn, medianCost } from '../growth/cost.ts';
 import { type Layout, serverOf, settled, TroubledHealth } from './troubled-health.ts';
 import { type Begun, FREE_NODE, WaitingCalls } from './waiting-calls.ts';
@@ -156,7 +156,7 @@ const OUTCOMES: readonly LayoutWork[] = [
       medianCost(async () => {
         const world = new TroubledHealth(layout);
         await world.nodesFail();
-        return costOf(() => world.health.forget(() => true));
+        return costOf(() => world.health.forget(new Set(CHANNELS)));
       }),
   },
 ];

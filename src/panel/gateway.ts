@@ -437,7 +437,7 @@ export class Gateway {
   #beginAgain(channels: readonly Channel[]): void {
     this.#beginnings += 1;
     const hasBegun = this.health !== 'unknown' || this.#health.trouble('panel') !== undefined;
-    this.#health.forget((channel) => channels.includes(channel));
+    this.#health.forget(new Set(channels));
     if (hasBegun) this.#health.check();
   }
 

@@ -175,9 +175,11 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     if (tally === undefined) tallies.set(subject, (tally = { asked: 0, worksAt: NEVER, failed: [] }));
     const problem = last?.problem;
     const sign = last?.signs[of];
-    if (problem !== undefined && isBlockedAlone(problem) && sign !== 'works') return;
+    const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
+    // As long as it may be the path's failure, it is no reason of the server's own.
+    if (isBlocked && last?.signs.path !== 'fails') return;
     tally.asked += 1;
-    if (last === undefined || sign === undefined) return;
+    if (isBlocked || last === undefined || sign === undefined) return;
     const worksAt = last.streams === true ? Number.POSITIVE_INFINITY : last.at;
     if (sign === 'works') tally.worksAt = Math.max(tally.worksAt, worksAt);
     else if (problem !== undefined) tally.failed.push({ ...last, problem, node });

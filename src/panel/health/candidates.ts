@@ -11,17 +11,18 @@ const NEVER_FAILED = -1;
 interface Candidate {
   readonly server: string;
   pool: Pool;
+  readonly streams: boolean;
   isBlocked: boolean;
   hasProblem: boolean;
   rank: number;
-  lot: number;
+  readonly lot: number;
 }
 
 /** The candidates of one node, or of servers without a known node. */
 class Pool {
-  readonly open = new Ranking<Candidate>();
+  open = new Ranking<Candidate>();
   /** Refused for a reason of their own: tried only while it isn't known whether the panel works. */
-  readonly blocked = new Ranking<Candidate>();
+  blocked = new Ranking<Candidate>();
   readonly node: string | undefined;
   readonly lot: number;
   problems = 0;
@@ -37,6 +38,12 @@ class Pool {
 
   get isEmpty(): boolean {
     return this.open.size + this.blocked.size === 0;
+  }
+
+  empty(): void {
+    this.open = new Ranking();
+    this.blocked = new Ranking();
+    this.problems = 0;
   }
 }
 
@@ -58,13 +65,13 @@ export class Candidates {
   set(server: string, node: string | undefined, last: Outcome | undefined, streams: boolean): void {
     const problem = last?.problem;
     const isBlocked = problem !== undefined && isBlockedAlone(problem);
-    const working = streams ? STREAMS : NEVER_FAILED;
-    const rank = problem === undefined || last === undefined ? working : last.at;
+    const rank = problem === undefined || last === undefined ? rankOfWorking(streams) : last.at;
     const before = this.#takeOut(server);
     const pool = this.#pool(node);
     const candidate = {
       server,
       pool,
+      streams,
       isBlocked,
       hasProblem: problem !== undefined,
       rank,
@@ -80,6 +87,18 @@ export class Candidates {
   delete(server: string): void {
     const pool = this.#takeOut(server);
     if (pool !== undefined) this.#poolChanged(pool);
+  }
+
+  /** Nobody has failed. */
+  forget(): void {
+    for (const pool of this.#pools.values()) pool.empty();
+    for (const candidate of this.#servers.values()) {
+      candidate.isBlocked = false;
+      candidate.hasProblem = false;
+      candidate.rank = rankOfWorking(candidate.streams);
+      candidate.pool.open.put(candidate, candidate.rank, candidate.lot);
+    }
+    for (const pool of this.#pools.values()) this.#poolChanged(pool);
   }
 
   get size(): number {
@@ -141,6 +160,10 @@ export class Candidates {
       this.#pools.delete(pool.node);
     }
   }
+}
+
+function rankOfWorking(streams: boolean): number {
+  return streams ? STREAMS : NEVER_FAILED;
 }
 
 /** Servers that stream are no better than others here: their node has failures. */

@@ -5,7 +5,6 @@ import type { Cancel, Clock } from '../../domain/time.ts';
 import { untilAborted } from '../../domain/time.ts';
 import { Ranking } from '../ranking.ts';
 import {
-  CHANNELS,
   type Channel,
   channelOf,
   NO_SERVER,
@@ -205,12 +204,11 @@ export class Health {
   }
 
   /** These channels are reached in another way: their outcomes are forgotten, except for sockets that still stream. */
-  forget(isMeant: (channel: Channel) => boolean): void {
+  forget(channels: ReadonlySet<Channel>): void {
     this.#happens(() => {
-      for (const channel of CHANNELS.filter(isMeant))
-        this.#ledger.forgetOutcomes(channel, (_, { streams }) => streams !== true);
+      this.#ledger.forget(channels);
       for (const subject of this.#ledger.troubles.keys())
-        if (subject !== 'panel' && isMeant(channelOf(subject))) this.#set(subject, undefined);
+        if (subject !== 'panel' && channels.has(channelOf(subject))) this.#set(subject, undefined);
     });
   }
 

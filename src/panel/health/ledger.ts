@@ -50,6 +50,9 @@ interface Ended {
   readonly nextTrialAt: number;
 }
 
+/** The key of servers that were granted their consoles, because their sockets stream. */
+const STREAMS = 'streams';
+
 /** Nothing has ended there yet. */
 const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NOTHING };
 
@@ -163,10 +166,25 @@ export class Ledger {
     this.nodeMayHaveChanged(server);
   }
 
-  /** Forgets outcomes, as if these servers had never been asked there. */
-  forgetOutcomes(channel: Channel, isMeant: (asked: AskedServer, last: Outcome) => boolean): void {
-    for (const [server, { asked, last }] of this.#cells[channel])
-      if (last !== undefined && isMeant(asked, last)) this.record(channel, server, undefined);
+  /** Forgets the outcomes on these channels, as if no server had ever been asked there, except for sockets that stream. */
+  forget(channels: ReadonlySet<Channel>): void {
+    // The panel's errors for nodes are outcomes of their sockets, too.
+    const ofBoth: string[] = [];
+    for (const [server, { last }] of this.#cells.websocket)
+      if (last?.signs.node !== undefined) ofBoth.push(server);
+    for (const channel of channels) {
+      for (const cell of this.#cells[channel].values())
+        if (cell.last?.streams !== true) cell.last = undefined;
+      this.#candidates[channel].forget();
+      this.#tally('panel').excuse(channel);
+    }
+    for (const tally of this.#tallies.values()) {
+      if (!channels.has(tally.channel) || tally.subject === 'panel') continue;
+      // Sockets that stream are granted consoles, too.
+      tally.forget(tally.channel === 'sockets' ? 'works' : STREAMS);
+      this.#touched.add(tally);
+    }
+    for (const server of ofBoth) this.#count('sockets', server);
   }
 
   /** The same for failures of this node's sockets, which cost nothing of other nodes. */
@@ -195,7 +213,6 @@ export class Ledger {
 
   /** Decides the subjects whose evidence changed; returns those whose trouble began or ended, with the one before. */
   judge(now: number): readonly Decision[] {
-    this.#explain();
     this.#dropProven();
     for (let next = this.#contradicted.first; next !== undefined; next = this.#contradicted.first) {
       if ((this.#contradicted.firstRank?.[0] ?? 0) > now) break;
@@ -213,6 +230,7 @@ export class Ledger {
       if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
       if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
     }
+    this.#explain();
     return decisions;
   }
 
@@ -357,7 +375,7 @@ export class Ledger {
       evidence.push(this.#evidence('consoles', last, 'console', last?.problem?.cause));
     if (last?.problem !== undefined && last.signs.panel === 'fails' && last.startedAt > this.#provenAt)
       evidence.push({
-        group: this.#tally('panel').group(undefined),
+        group: this.#tally('panel').group(path),
         outcome: last,
         proves: 'fails',
         isAsked: true,
@@ -372,7 +390,7 @@ export class Ledger {
     // A server that streams was granted its console.
     if (own?.streams === true && this.#cells.websocket.size > 0)
       evidence.push({
-        group: this.#tally('consoles').group(undefined),
+        group: this.#tally('consoles').group(STREAMS),
         outcome: own,
         proves: 'works',
         isAsked: false,
@@ -384,8 +402,10 @@ export class Ledger {
     const outcome = last ?? NO_OUTCOME;
     const { problem, signs } = outcome;
     const sign = signs[of];
-    const isAsked = problem === undefined || !isBlockedAlone(problem) || sign === 'works';
-    const hasFailed = isAsked && sign !== undefined && problem !== undefined;
+    const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
+    // As long as it may be the path's failure, it is no reason of the server's own.
+    const isAsked = !isBlocked || signs.path === 'fails';
+    const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
     const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;
     return { group: this.#tally(subject).group(key), outcome, proves, isAsked };
   }
@@ -457,29 +477,28 @@ export class Ledger {
     }
   }
 
-  /** Failures before the end of a larger trouble count no longer, once per trouble. */
+  /** Failures before the end of a larger trouble count no longer, once per trouble; what is recorded later is compared with its end. */
   #explain(): void {
     const explainedBy = (subject: Subject) => this.#ended.get(subject)?.explainsUntil ?? NEVER;
     for (const path of PATHS) {
       const until = Math.max(explainedBy('panel'), explainedBy(pathOf(path)));
       if (until <= (this.#explainedUntil.get(path) ?? NEVER)) continue;
       this.#explainedUntil.set(path, until);
-      for (const [server, cell] of this.#cells[path]) {
-        if (cell.last?.signs.path !== 'fails') continue;
-        const { node } = cell;
-        this.#weigh(path, server, cell);
-        // What is explained changes nothing else about who tries next.
-        if (cell.node !== node) this.#rank(path, server, cell);
-      }
+      this.#tally(pathOf(path)).excuse();
+      this.#tally('panel').excuse(path);
+      // Polls of a node that may have failed because of the path.
+      if (path === 'resources')
+        for (const tally of this.#tallies.values())
+          if (tally.channel === path && tally.node !== undefined) tally.excuse('may fail');
     }
   }
 
   /** Failures of calls that started before the panel was known to work aren't the panel's. */
   #dropProven(): void {
-    const group = this.#tally('panel').group(undefined);
-    for (let first = group.failed.first; first !== undefined; first = group.failed.first) {
+    const tally = this.#tally('panel');
+    for (let first = tally.firstFailure; first !== undefined; first = tally.firstFailure) {
       if (first.outcome.startedAt > this.#provenAt) return;
-      group.tally.drop(first);
+      tally.drop(first);
     }
   }
 }

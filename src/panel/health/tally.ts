@@ -32,6 +32,10 @@ class Latest {
   removed(evidence: Evidence): void {
     if (this.evidence === evidence) this.evidence = undefined;
   }
+
+  groupEmptied(group: Group): void {
+    if (this.evidence?.group === group) this.evidence = undefined;
+  }
 }
 
 /** Evidence with the same key. */
@@ -41,8 +45,12 @@ export class Group {
   /** Latest success first. */
   readonly works = new Ranking<Evidence>();
   /** The failure whose call started earliest first. */
-  readonly failed = new Ranking<Evidence>();
+  failed = new Ranking<Evidence>();
   readonly latest = new Latest();
+  /** Servers that aren't asked there for a reason of their own. */
+  blocked = 0;
+  /** Its servers have no outcome any more, though the evidence of the last one is still theirs. */
+  isForgotten = false;
 
   constructor(tally: Tally, key: Key) {
     this.tally = tally;
@@ -58,6 +66,16 @@ export class Group {
   get failsSince(): number {
     return this.failed.first?.outcome.startedAt ?? Number.POSITIVE_INFINITY;
   }
+
+  get isEmpty(): boolean {
+    return this.works.size + this.failed.size + this.blocked === 0;
+  }
+
+  /** Its failures prove nothing any more. */
+  excuse(): void {
+    this.failed = new Ranking();
+    this.latest.groupEmptied(this);
+  }
 }
 
 /** All evidence about one subject, by group. */
@@ -66,9 +84,9 @@ export class Tally {
   readonly channel: Channel;
   readonly node: string | undefined;
   readonly #groups = new Map<Key, Group>();
-  readonly #working = new Ranking<Group>();
+  #working = new Ranking<Group>();
   /** Groups with failures that aren't explained by something else. */
-  readonly #failing = new Ranking<Group>();
+  #failing = new Ranking<Group>();
   readonly #isExplained: (key: Key) => boolean;
   readonly #latest = new Latest();
   /** The servers on the subject's channel, those of them that aren't blocked, and the failures that nothing else explains. */
@@ -105,6 +123,11 @@ export class Tally {
     return this.#failing.first?.failsSince ?? Number.POSITIVE_INFINITY;
   }
 
+  /** The one of them that started first. */
+  get firstFailure(): Evidence | undefined {
+    return this.#failing.first?.failed.first;
+  }
+
   /** The last success; infinite while a socket streams. */
   get worksAt(): number {
     return this.#working.first?.worksAt ?? NEVER;
@@ -130,6 +153,7 @@ export class Tally {
     const { group, isAsked, proves } = evidence;
     this.servers += 1;
     if (isAsked) this.asked += 1;
+    else group.blocked += 1;
     if (proves === 'works') {
       group.works.put(evidence, -workedAt(evidence));
       this.#working.put(group, -group.worksAt);
@@ -146,7 +170,9 @@ export class Tally {
   remove(evidence: Evidence): void {
     const { group, isAsked, proves } = evidence;
     this.servers -= 1;
-    if (isAsked) this.asked -= 1;
+    if (isAsked || group.isForgotten) this.asked -= 1;
+    else group.blocked -= 1;
+    if (group.isForgotten) return;
     if (proves === 'works') {
       group.works.delete(evidence);
       if (group.works.size > 0) this.#working.put(group, -group.worksAt);
@@ -164,6 +190,36 @@ export class Tally {
     this.failed -= 1;
     if (group.failed.size > 0) this.#failing.put(group, group.failsSince);
     else this.#failing.delete(group);
+  }
+
+  /** No failure counts any longer, or none with this key, though they stay the servers' last outcomes. */
+  excuse(...keys: readonly [] | readonly [Key]): void {
+    const groups = keys.length === 0 ? this.#groups.values() : [this.#groups.get(keys[0])];
+    for (const group of groups) {
+      if (group === undefined || group.failed.size === 0) continue;
+      if (this.#failing.delete(group)) this.failed -= group.failed.size;
+      group.excuse();
+      this.#latest.groupEmptied(group);
+      this.#forgetIfEmpty(group);
+    }
+  }
+
+  /** The outcomes of all servers are forgotten, except those with the key that is kept. */
+  forget(kept: Key): void {
+    for (const group of this.#groups.values()) {
+      if (group.key === kept) continue;
+      group.isForgotten = true;
+      this.asked += group.blocked;
+      if (this.#failing.has(group)) this.failed -= group.failed.size;
+      this.#latest.groupEmptied(group);
+      this.#groups.delete(group.key);
+    }
+    this.#working = new Ranking();
+    this.#failing = new Ranking();
+    for (const group of this.#groups.values()) {
+      if (group.works.size > 0) this.#working.put(group, -group.worksAt);
+      if (group.failed.size > 0 && !this.#isExplained(group.key)) this.#failing.put(group, group.failsSince);
+    }
   }
 
   /** Whether something else explains the failures of the group with this key has changed. */
@@ -195,8 +251,7 @@ export class Tally {
 
   /** Nodes come and go. */
   #forgetIfEmpty(group: Group): void {
-    const { key, works, failed } = group;
-    if (works.size + failed.size === 0 && this.#groups.get(key) === group) this.#groups.delete(key);
+    if (group.isEmpty && this.#groups.get(group.key) === group) this.#groups.delete(group.key);
   }
 }
 

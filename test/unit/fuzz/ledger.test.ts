@@ -176,19 +176,17 @@ class World {
         );
       }
       case 'forget':
-        for (const [server, { asked, last }] of this.cells[step.channel])
-          if (asked.node === nodeName(step.node) && last?.problem !== undefined)
-            this.cells[step.channel].set(server, { asked, last: undefined });
-        return this.ledger.forgetOutcomes(
-          step.channel,
-          ({ node }, { problem }) => node === nodeName(step.node) && problem !== undefined,
-        );
+        for (const [server, { asked, last }] of this.cells[step.channel]) {
+          if (asked.node !== nodeName(step.node) || last?.problem === undefined) continue;
+          this.cells[step.channel].set(server, { asked, last: undefined });
+          this.ledger.record(step.channel, server, undefined);
+        }
+        return;
       case 'reset': {
-        for (const channel of step.channels) {
+        for (const channel of step.channels)
           for (const [server, { asked, last }] of this.cells[channel])
             if (last?.streams !== true) this.cells[channel].set(server, { asked, last: undefined });
-          this.ledger.forgetOutcomes(channel, (_, { streams }) => streams !== true);
-        }
+        this.ledger.forget(new Set(step.channels));
         const isKept = (one: Subject) => one === 'panel' || !step.channels.includes(channelOf(one));
         for (const one of subjects) if (!isKept(one)) this.ledger.setTrouble(one, undefined);
         const kept = [...this.state.troubles].filter(([one]) => isKept(one));

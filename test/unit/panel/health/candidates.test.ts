@@ -155,6 +155,23 @@ describe('a trial', () => {
     expect(lots).toBe(9);
   });
 
+  it('is anybody’s once all outcomes are forgotten: first of those that stream', () => {
+    const rows: Row[] = [
+      ...failing('resources', 'a1 a2', 'suspended'),
+      ['resources', 'a3', 'node_silent'],
+      ['sockets', 'b2', 'streams'],
+      ['resources', 'b2', 'node_silent'],
+    ];
+    const candidates = candidatesOf('resources', rows, [...A, 'b2']);
+    expect([...candidates.ofAll()][0]).toBe('a4');
+    candidates.forget();
+    expect([...candidates.ofAll()]).toContain('a1');
+    expect([...candidates.ofAll()][0]).toBe('b2');
+    candidates.delete('b2');
+    expect(new Set(candidates.ofAll())).toEqual(new Set(A));
+    expect([...candidates.ofNode('b')]).toEqual([]);
+  });
+
   it('follows a server that moves to another node', () => {
     const candidates = candidatesOf('resources', [], ['a1']);
     candidates.set('a1', 'b', undefined, false);

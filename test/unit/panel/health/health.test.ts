@@ -10,6 +10,7 @@ import {
   type TrialCall,
 } from '../../../../src/panel/health/health.ts';
 import {
+  CHANNELS,
   NO_SERVER,
   type Path,
   pathOf,
@@ -153,7 +154,7 @@ describe('who is in trouble', () => {
   it('is forgotten with a way that has changed, but for what still streams', () => {
     const world = healthOf();
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
-    world.health.forget((channel) => channel === 'sockets');
+    world.health.forget(new Set(['sockets']));
     expect([inTrouble(world), world.health.last('sockets', 'a')]).toEqual([[], undefined]);
     world.health.socketEnded('d', {
       startedAt: 0,
@@ -161,7 +162,7 @@ describe('who is in trouble', () => {
       signs: signsOfSocket(undefined),
       streams: true,
     });
-    world.health.forget(() => true);
+    world.health.forget(new Set(CHANNELS));
     expect(world.health.last('sockets', 'd')).toMatchObject({ streams: true });
   });
 

@@ -33,15 +33,47 @@ const anySaid: fc.Arbitrary<Said> = fc.record({
   tookMs: fc.nat(20),
   streams: fc.boolean(),
 });
-/** Adds evidence, or takes some of what is there, or changes whether failures of a key are explained. */
+/** Failures that count no longer: all, or those with a key. Or all are forgotten but those with a key. */
+type Wiped = { readonly excuses: 'all' | { readonly key: Key } } | { readonly forgetsBut: string };
+
+/** Adds evidence, or takes some of what is there, or changes whether failures of a key are explained, or wipes many. */
 const anySteps = fc.array(
   fc.oneof(
-    { weight: 3, arbitrary: anySaid },
-    { weight: 2, arbitrary: fc.nat(20) },
-    { weight: 1, arbitrary: fc.constantFrom('a', 'b') },
+    { weight: 12, arbitrary: anySaid },
+    { weight: 8, arbitrary: fc.nat(20) },
+    { weight: 4, arbitrary: fc.constantFrom('a', 'b') },
+    {
+      weight: 1,
+      arbitrary: fc.oneof(
+        fc.record({
+          excuses: fc.oneof(fc.constant('all' as const), fc.record({ key: fc.constantFrom<Key>(...KEYS) })),
+        }),
+        fc.record({ forgetsBut: fc.constantFrom('a', 'none') }),
+      ),
+    },
   ),
   { maxLength: 40 },
 );
+
+function wipe(tally: Tally, wiped: Wiped): void {
+  if ('forgetsBut' in wiped) tally.forget(wiped.forgetsBut);
+  else if (wiped.excuses === 'all') tally.excuse();
+  else tally.excuse(wiped.excuses.key);
+}
+
+/** What evidence proves after that. */
+function wipedOf(one: Counted, wiped: Wiped): Counted {
+  const { key } = one.evidence.group;
+  if ('forgetsBut' in wiped)
+    return key === wiped.forgetsBut ? one : { ...one, proves: undefined, isAsked: true };
+  const isMeant = wiped.excuses === 'all' || wiped.excuses.key === key;
+  return isMeant && one.proves === 'fails' ? { ...one, proves: undefined } : one;
+}
+
+/** Evidence, and what it proves by now. */
+interface Counted extends Pick<Evidence, 'proves' | 'isAsked'> {
+  readonly evidence: Evidence;
+}
 
 describe('a tally', () => {
   it('counts what was added and not removed, like a filter over all of it', () => {
@@ -49,18 +81,21 @@ describe('a tally', () => {
       fc.property(anySteps, (steps) => {
         const explained = new Set<Key>();
         const tally = new Tally(pathOf('resources'), (key) => explained.has(key));
-        const all: Evidence[] = [];
+        let all: Counted[] = [];
         for (const step of steps) {
           if (typeof step === 'number') {
             const [gone] = all.splice(step, 1);
-            if (gone !== undefined) tally.remove(gone);
+            if (gone !== undefined) tally.remove(gone.evidence);
           } else if (typeof step === 'string') {
             if (!explained.delete(step)) explained.add(step);
             tally.explanationChanged(step);
-          } else {
+          } else if ('at' in step) {
             const evidence = evidenceOf(tally, step);
-            all.push(evidence);
+            all.push({ ...evidence, evidence });
             tally.add(evidence);
+          } else {
+            wipe(tally, step);
+            all = all.map((one) => wipedOf(one, step));
           }
           expectSame(tally, all, explained);
         }
@@ -109,34 +144,38 @@ describe('a tally', () => {
   });
 });
 
-function expectSame(tally: Tally, all: readonly Evidence[], explained: ReadonlySet<Key>): void {
+function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySet<Key>): void {
   const worked = all.filter(({ proves }) => proves === 'works');
   const failed = all.filter(({ proves }) => proves === 'fails');
-  const counted = failed.filter(({ group }) => !explained.has(group.key));
-  const lastOf = (some: readonly Evidence[]) =>
+  const counted = failed.filter(({ evidence }) => !explained.has(evidence.group.key));
+  const lastOf = (some: readonly Counted[]) =>
     Math.max(
       NEVER,
-      ...some.map(({ outcome: { streams, at } }) => (streams === true ? Number.POSITIVE_INFINITY : at)),
+      ...some.map(({ evidence: { outcome } }) =>
+        outcome.streams === true ? Number.POSITIVE_INFINITY : outcome.at,
+      ),
     );
-  const firstOf = (some: readonly Evidence[]) =>
-    Math.min(Number.POSITIVE_INFINITY, ...some.map(({ outcome }) => outcome.startedAt));
+  const firstOf = (some: readonly Counted[]) =>
+    Math.min(Number.POSITIVE_INFINITY, ...some.map(({ evidence: { outcome } }) => outcome.startedAt));
   expect(tally.servers).toBe(all.length);
   expect(tally.asked).toBe(all.filter(({ isAsked }) => isAsked).length);
   expect(tally.failed).toBe(counted.length);
   expect(tally.worksAt).toBe(lastOf(worked));
   expect(tally.failsSince).toBe(firstOf(counted));
   expect(new Set(tally.failing.map(({ key }) => key))).toEqual(
-    new Set(counted.map(({ group }) => group.key)),
+    new Set(counted.map(({ evidence }) => evidence.group.key)),
   );
-  const newestOf = (some: readonly Evidence[]) =>
-    some.length === 0 ? undefined : `at ${Math.max(...some.map(({ outcome }) => outcome.at))}`;
+  const newestOf = (some: readonly Counted[]) =>
+    some.length === 0 ? undefined : `at ${Math.max(...some.map(({ evidence: { outcome } }) => outcome.at))}`;
   expect(tally.newestProblem()?.detail).toBe(newestOf(counted));
   for (const key of KEYS) {
     expect(tally.newestProblemIn(tally.group(key))?.detail).toBe(
-      newestOf(failed.filter(({ group }) => group.key === key)),
+      newestOf(failed.filter(({ evidence }) => evidence.group.key === key)),
     );
-    expect(tally.worksAtBeside(key)).toBe(lastOf(worked.filter(({ group }) => group.key !== key)));
-    expect(tally.failedIn(key)).toBe(failed.filter(({ group }) => group.key === key).length);
-    expect(tally.isFailing(key)).toBe(counted.some(({ group }) => group.key === key));
+    expect(tally.worksAtBeside(key)).toBe(
+      lastOf(worked.filter(({ evidence }) => evidence.group.key !== key)),
+    );
+    expect(tally.failedIn(key)).toBe(failed.filter(({ evidence }) => evidence.group.key === key).length);
+    expect(tally.isFailing(key)).toBe(counted.some(({ evidence }) => evidence.group.key === key));
   }
 }
