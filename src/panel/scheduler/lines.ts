@@ -56,12 +56,18 @@ export class Lines<Job> {
   readonly #heldAtNode = new Ranking<Line<Job>>();
   /** Calls that a rule of their own server holds, by when it doesn't any more. */
   readonly #asleep = new Ranking<Waiting<Job>>();
+  readonly #isRetry: (call: Call) => boolean;
   #order = 0;
   /** Set while lines are left to look at. */
   #goesOnAt = Number.POSITIVE_INFINITY;
   /** Waiting calls, and connects among them, that nothing but the rate holds. */
   backlog = 0;
   connects = 0;
+
+  /** `isRetry` tells calls that probably fail again from others of their path and node. */
+  constructor(isRetry: (call: Call) => boolean = (call) => call.isRetry?.() === true) {
+    this.#isRetry = isRetry;
+  }
 
   get size(): number {
     return this.#waiting.size;
@@ -200,11 +206,12 @@ export class Lines<Job> {
 
   #lineOf(call: Call): Line<Job> {
     const node = isHeldByNode(call) ? call.node() : undefined;
-    const key = lineKey(call, node);
+    const isRetry = this.#isRetry(call);
+    const key = lineKey(call, node, isRetry);
     let line = this.#lines.get(key);
     if (line !== undefined) return line;
     const calls = new Ranking<Waiting<Job>>();
-    const isOfConnects = isConnect(call) && call.isRetry?.() !== true && call.tries() === undefined;
+    const isOfConnects = isConnect(call) && !isRetry && call.tries() === undefined;
     line = { key, node, isOfConnects, calls, place: OPEN, heldUntil: 0 };
     this.#lines.set(key, line);
     const ofNode = this.#byNode.get(node ?? '') ?? new Set();
@@ -300,10 +307,10 @@ function isHeldByNode({ path }: Call): boolean {
   return path === 'websocket' || path === 'resources';
 }
 
-function lineKey({ path, tries, isRetry, isRefresh }: Call, node: string | undefined): string {
+function lineKey({ path, tries, isRefresh }: Call, node: string | undefined, isRetry: boolean): string {
   const subject = tries();
   const kind =
-    subject !== undefined ? `tries ${subject}` : `${isRefresh ? 'renews' : ''} ${isRetry?.() ? 'again' : ''}`;
+    subject !== undefined ? `tries ${subject}` : `${isRefresh ? 'renews' : ''} ${isRetry ? 'again' : ''}`;
   return JSON.stringify([path, kind, node]);
 }
 

@@ -65,8 +65,10 @@ export interface Pause {
   readonly isRepeated: boolean;
 }
 
+const tokensOf = (server: string): PauseScope => `tokens of ${server}`;
+
 function scopesOf(path: Path, server: string): readonly PauseScope[] {
-  return path === 'websocket' ? ['account', path, `tokens of ${server}`] : ['account', path];
+  return path === 'websocket' ? ['account', path, tokensOf(server)] : ['account', path];
 }
 
 /** Instants are monotonic milliseconds. */
@@ -144,6 +146,11 @@ export class RateLimit {
     return this.#pauses.size > 0 && scopesOf(path, server).some((scope) => this.#pauses.has(scope));
   }
 
+  /** The same of a 429 that concerned the tokens of this server alone. */
+  isPausedAlone(path: Path, server: string): boolean {
+    return path === 'websocket' && this.#pauses.has(tokensOf(server));
+  }
+
   /** The pause of all calls, or of a path; undefined once it is over. */
   pauseOf(scope: 'account' | Path): Pause | undefined {
     const pause = this.#pauses.get(scope);
@@ -217,12 +224,12 @@ export class RateLimit {
     const pause = { scope, until, lengthMs, isRepeated };
     this.#pauses.delete(scope);
     this.#pauses.set(scope, pause);
-    this.events.emit('changed');
+    this.events.emit('changed', scope === tokensOf(server) ? server : undefined);
     return isPaused ? undefined : pause;
   }
 
   #scopeOf(path: Path, server: string, limit: number | undefined, now: number): PauseScope {
-    if (limit !== undefined) return isOfConsole(path, limit) ? `tokens of ${server}` : 'account';
+    if (limit !== undefined) return isOfConsole(path, limit) ? tokensOf(server) : 'account';
     const others = (['account', ...PATHS] as const).filter((other) => other !== path);
     return others.some((other) => (this.#pauses.get(other)?.until ?? NEVER) > now) ? 'account' : path;
   }

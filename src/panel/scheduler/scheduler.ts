@@ -35,7 +35,10 @@ export interface Backlog {
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #history = new History();
-  readonly #lines = new Lines<Job>();
+  readonly #lines = new Lines<Job>(
+    // A pause of the whole path is the same for all calls of a line.
+    (call) => call.isRetry?.() === true && !this.#limit.isPausedAlone(call.path, call.server),
+  );
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
   readonly #scopes = new Set<AbortController>();
   /** The calls that wait, by p-queue's ids, and the ids by server. */
@@ -265,21 +268,18 @@ export class Scheduler {
   #decide(): Waiting<Job> | undefined {
     const now = this.#now;
     const { opensAt } = this.#limit;
-    if (opensAt > now) {
-      this.#rest(opensAt, now);
-      return undefined;
-    }
     for (;;) {
       this.#followShortage(now);
       const traffic = this.#traffic;
       const mayStart = (call: Call) => this.#placed < PLACES || isCanary(call);
+      // Also while the window is closed: what waits for more than that is no shortage.
       const first = this.#lines.next(now, mayStart, (call) => startAt(call, traffic, now));
-      if (first !== undefined) return first;
+      if (first !== undefined && opensAt <= now) return first;
       // Connects that turned out to be held make no shortage.
-      if (!traffic.isShort || this.#isShort) break;
+      if (traffic.isShort && !this.#isShort) continue;
+      this.#rest(first === undefined ? Math.max(opensAt, this.#lines.nextAt) : opensAt, now);
+      return undefined;
     }
-    this.#rest(this.#lines.nextAt, now);
-    return undefined;
   }
 
   #rest(until: number, now: number): void {
@@ -347,6 +347,8 @@ export class Scheduler {
     const call = this.#calls.get(id);
     this.#lines.delete(id);
     this.#next = undefined;
+    // p-queue doesn't look again at what is withdrawn.
+    if (this.#shortSince !== undefined) this.#followShortage(this.#now);
     if (call === undefined) return;
     this.#calls.delete(id);
     const ids = this.#idsOf.get(call.server);

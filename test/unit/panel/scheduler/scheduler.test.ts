@@ -432,6 +432,25 @@ describe('the rate', () => {
     expect(world.started()).toEqual(['a', 'b', 'e', 'c', 'd']);
   });
 
+  it.each([
+    ['came', false],
+    ['waited', true],
+  ])(
+    'leaves no retry behind others’ that %s when its server’s own pause is over: it hasn’t failed',
+    async (_when, waits) => {
+      const world = scheduled(20);
+      const isRetry = () => true;
+      for (const server of ['a', 'b', 'c']) world.run(server, { isRetry }).end.resolve('');
+      if (waits) world.run('paused', { isRetry });
+      world.limit.throttled('websocket', 'paused', { limitPerMinute: 5 }, 7_000);
+      if (!waits) world.run('paused', { isRetry });
+      await world.clock.advance(6_900);
+      expect(world.started()).toEqual(['a', 'b']);
+      await world.clock.advance(200);
+      expect(world.started()).toEqual(['a', 'b', 'paused']);
+    },
+  );
+
   it('never lets more calls start within a minute than are allowed, whatever is asked for', async () => {
     const anyCall = fc.record({
       waitMs: fc.oneof(fc.nat(50), fc.nat(20_000)),
@@ -517,16 +536,47 @@ describe('a node that nobody has connected to', () => {
 });
 
 describe('the backlog', () => {
-  it('is there while more waits than a minute carries, connects among it, from when the next minute begins', async () => {
+  it('is there while more waits than a minute carries, connects among it', async () => {
     const world = scheduled(4);
     for (let index = 0; index < 20; index += 1) world.run(`s${index}`).end.resolve('');
-    const since = world.clock.now() + WINDOW_MS;
+    const since = world.clock.now();
+    await settled(world);
+    expect(world.scheduler.backlog).toEqual({ calls: 16, since });
     await world.clock.advance(WINDOW_MS);
     expect(world.scheduler.backlog).toEqual({ calls: 12, since });
     await world.clock.advance(WINDOW_MS);
     expect(world.scheduler.backlog).toEqual({ calls: 8, since });
     await world.clock.advance(2 * WINDOW_MS);
     expect(world.scheduler.backlog).toBeUndefined();
+  });
+
+  it('begins and ends while the window is full', async () => {
+    const world = scheduled(4);
+    for (let index = 0; index < 4; index += 1) world.run(`before ${index}`).end.resolve('');
+    await world.clock.advance(10_000);
+    const since = world.clock.now();
+    const calls = Array.from({ length: 10 }, (_, index) => world.run(`s${index}`));
+    await settled(world);
+    expect(world.scheduler.backlog).toEqual({ calls: 10, since });
+    for (const { scope } of calls.slice(0, 6)) scope.abort(new Error('no longer needed'));
+    await settled(world);
+    expect(world.scheduler.backlog).toBeUndefined();
+    await world.clock.advance(10_000);
+    for (let index = 0; index < 4; index += 1) world.run(`later ${index}`);
+    await settled(world);
+    expect(world.scheduler.backlog).toEqual({ calls: 8, since: since + 10_000 });
+  });
+
+  it('isn’t what is held for another reason as well while the window is full', async () => {
+    const world = scheduled(4, ({ server }) =>
+      server.startsWith('held') ? { subject: socketsOf('n'), until: NEVER } : undefined,
+    );
+    for (let index = 0; index < 4; index += 1) world.run(`before ${index}`).end.resolve('');
+    await settled(world);
+    for (let index = 0; index < 20; index += 1) world.run(`held ${index}`, { node: () => 'n' });
+    await settled(world);
+    expect(world.scheduler.backlog).toBeUndefined();
+    expect(world.scheduler.waiting).toBe(20);
   });
 
   it.each<[string, number, boolean, Partial<Call>]>([
