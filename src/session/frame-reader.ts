@@ -2,9 +2,11 @@
 
 import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { MIB } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
+import { TunneledSocket } from './tunneled-socket.ts';
 import { UnfinishedBytes } from './unfinished-bytes.ts';
 
 const EMPTY = Buffer.alloc(0);
@@ -82,7 +84,7 @@ export class FrameReader {
   readonly #clock: Clock;
   readonly #budget: UnfinishedBytes;
   #receiver: FrameReceiver | undefined;
-  #socket: Socket | undefined;
+  #socket: Duplex | undefined;
   /** All bytes are for ws: during the handshake, and after a frame that only ws handles. */
   #isForWs = true;
   /** How many of the next bytes belong to a frame that is skipped. */
@@ -120,7 +122,14 @@ export class FrameReader {
     const own = { ...options, path: undefined, onread: { buffer: READ_BUFFER, callback } };
     const host = options.host ?? '';
     const to = { servername: isIP(host) === 0 ? host : '', ...own } as ConnectionOptions & { port: number };
-    this.#socket = isSecure ? connectTls(to) : connectPlain(to);
+    const socket = isSecure ? connectTls(to) : connectPlain(to);
+    this.#socket = socket;
+    return socket;
+  }
+
+  /** Reads a connection that is open or opening, such as one through a proxy; returns what ws gets in its place. */
+  through(tunnel: Duplex): Duplex {
+    this.#socket = new TunneledSocket(tunnel, (bytes) => this.#read(bytes, bytes.length));
     return this.#socket;
   }
 
@@ -298,7 +307,7 @@ export class FrameReader {
 }
 
 /** Takes what ws has put back into the socket, before it gets that itself. */
-function takeBuffered(socket: Socket): Buffer {
+function takeBuffered(socket: Duplex): Buffer {
   const listeners = socket.listeners('data') as ((bytes: Buffer) => void)[];
   socket.removeAllListeners('data');
   const taken: Buffer[] = [];

@@ -242,7 +242,7 @@ function connect(url: string, options: SocketOptions, reader: FrameReader): WebS
       open === undefined || closing === undefined
         ? (node: ClientRequestArgs) =>
             connectDirectly(node, reader, url.startsWith('wss:') ? sessions : undefined)
-        : connectionBy(open, closing.signal),
+        : connectionBy(open, reader, closing.signal),
     lookup: options.lookup,
   });
   if (closing !== undefined) ws.once('close', () => closing.abort());
@@ -264,11 +264,12 @@ function connectDirectly(
 /** The form in which Node.js takes a connection that isn't open yet. */
 function connectionBy(
   open: NonNullable<ReturnType<typeof tunnelFor>>,
+  reader: FrameReader,
   signal: AbortSignal,
 ): ClientRequestArgs['createConnection'] {
-  const begin = callbackify(open);
+  const begin = callbackify(async (node: ConnectionOptions) => reader.through(await open(node, signal)));
   return (node, done) => {
-    begin(node as ConnectionOptions, signal, done);
+    begin(node as ConnectionOptions, done);
     return undefined;
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -138,9 +138,12 @@ async function play(socket: Duplex, handshake: Buffer): Promise<void> {
 
 const shown = (data: Buffer) => `${data.length} ${createHash('md5').update(data).digest('hex')}`;
 
+/** Who reads a connection: ws alone, or the reader, which opens it or gets one that is open, such as one through a proxy. */
+type Reading = 'by ws' | 'directly' | 'through a tunnel';
+
 /** What a client reports of the script until its end, and how many messages didn't come from ws. */
 function events(
-  isDirect: boolean,
+  reading: Reading,
   mayWait = false,
 ): Promise<{ readonly log: readonly string[]; readonly direct: number }> {
   return new Promise((resolve) => {
@@ -157,11 +160,14 @@ function events(
       perMessageDeflate: false,
       maxPayload: 1 << 20,
       skipUTF8Validation: true,
-      ...(isDirect && {
+      ...(reading === 'directly' && {
         createConnection: (options: object) => reader.connect(options, false),
       }),
+      ...(reading === 'through a tunnel' && {
+        createConnection: (options: object) => reader.through(connect(options as TcpNetConnectOpts)),
+      }),
     });
-    if (isDirect) ws.once('open', () => reader.opened());
+    if (reading !== 'by ws') ws.once('open', () => reader.opened());
     ws.on('message', (data, isBinary) => log.push(`message ${isBinary} ${shown(data as Buffer)}`));
     ws.on('ping', (data) => log.push(`ping ${shown(data)}`));
     ws.on('pong', (data) => log.push(`pong ${shown(data)}`));
@@ -184,21 +190,27 @@ function skippedIfLong(line: string): string {
 /** How many random streams of each kind; `FUZZ_RUNS` makes it more. */
 const { numRuns, timeout } = fuzzRuns(100);
 
-it.each([
-  ['good', true],
-  ['any', false],
-])('reports the same as ws alone: %s streams in any pieces', { timeout }, async (_name, isGood) => {
-  let direct = 0;
-  for (let seed = 1; seed <= numRuns; seed += 1) {
-    script = new Script(seed, isGood);
-    const expected = await events(false);
-    // Each of these takes a quarter of a second and more.
-    const found = await events(true, seed % 10 === 0);
-    expect(found.log, `seed ${seed}`).toEqual(expected.log.map(skippedIfLong));
-    direct += found.direct;
-  }
-  expect(direct, 'messages that ws did not read').toBeGreaterThan(numRuns / 5);
-});
+it.each<[name: string, reading: Reading, isGood: boolean]>([
+  ['good', 'directly', true],
+  ['any', 'directly', false],
+  ['good', 'through a tunnel', true],
+  ['any', 'through a tunnel', false],
+])(
+  'reports the same as ws alone of %s streams in any pieces, read %s',
+  { timeout },
+  async (_name, reading, isGood) => {
+    let direct = 0;
+    for (let seed = 1; seed <= numRuns; seed += 1) {
+      script = new Script(seed, isGood);
+      const expected = await events('by ws');
+      // Each of these takes a quarter of a second and more.
+      const found = await events(reading, seed % 10 === 0);
+      expect(found.log, `seed ${seed}`).toEqual(expected.log.map(skippedIfLong));
+      direct += found.direct;
+    }
+    expect(direct, 'messages that ws did not read').toBeGreaterThan(numRuns / 5);
+  },
+);
 
 describe('behind a message after which all may wait', () => {
   it('what comes is read at once, a moment later', async () => {
@@ -336,7 +348,7 @@ async function connected(mayWait: boolean, clock: Clock, isSecure = false, budge
   const node = isSecure ? createTlsServer(await selfSigned('IP:127.0.0.1')) : createServer();
   node.on('upgrade', (request, socket) => socket.write(acceptance(request)));
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
-  let connection: Socket | undefined;
+  let connection: Duplex | undefined;
   let piecesForWs = 0;
   const { port } = node.address() as AddressInfo;
   const accepted = once(node, 'upgrade') as Promise<[IncomingMessage, Duplex]>;

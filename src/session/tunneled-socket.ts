@@ -1,0 +1,47 @@
+// A connection through a proxy that is read as a socket with the option `onread` is, which Node.js offers only for its own connections.
+import { Duplex } from 'node:stream';
+
+/** Passes the bytes of an open connection to a function, and emits only those that are pushed. */
+export class TunneledSocket extends Duplex {
+  readonly #tunnel: Duplex;
+
+  /** `read` returns whether to read on; otherwise, `resume` does. */
+  constructor(tunnel: Duplex, read: (bytes: Buffer) => boolean) {
+    super();
+    this.#tunnel = tunnel;
+    tunnel.on('data', (bytes: Buffer) => {
+      if (!read(bytes)) tunnel.pause();
+    });
+    tunnel.once('end', () => this.push(null));
+    tunnel.on('error', (error) => this.destroy(error));
+    tunnel.once('close', () => this.destroy());
+  }
+
+  // Nothing may have been pushed since the last read, so a stream that reads on would wait for that.
+  override resume(): this {
+    this.#tunnel.resume();
+    return super.resume();
+  }
+
+  override pause(): this {
+    this.#tunnel.pause();
+    return super.pause();
+  }
+
+  override _read(): void {
+    this.#tunnel.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#tunnel.write(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#tunnel.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#tunnel.destroy();
+    done(error);
+  }
+}
