@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { REVISION, VERSION } from '../build-info.ts';
-import { type Config, type LoadResult, secretsIn } from '../config/config.ts';
+import type { Config, LoadResult } from '../config/config.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { FleetReading } from '../domain/reading.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
@@ -19,6 +19,7 @@ import { StatusBoard } from '../status-page/data/board.ts';
 import type { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/settings.ts';
 import { InternalErrorLog } from './internal-error-log.ts';
+import { secretsInUse } from './secrets-in-use.ts';
 import { isInShard, type Shard, WHOLE } from './shard.ts';
 import { SocketLimit } from './socket-limit.ts';
 import { type ConfigChanges, Supervisor } from './supervisor.ts';
@@ -105,7 +106,7 @@ export function createApp(options: AppOptions): App {
     load: options.load,
     apply: async (next) => {
       const changes = await supervisor.apply(next);
-      KNOWN_SECRETS.replace(secretsIn(current), secretsIn(next));
+      KNOWN_SECRETS.replace(secretsInUse(current), secretsInUse(next));
       current = next;
       options.reloaded?.(next);
       return changes;

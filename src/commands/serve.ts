@@ -125,8 +125,9 @@ async function runExporter(
     enableLifecycle: flags['web.enableLifecycle'] === true,
     externalUrl: flags['web.externalUrl'],
   });
-  // Whatever was awaited has ended, and nothing else depends on it.
-  process.on('unhandledRejection', (error) => INTERNAL_ERRORS.report(error));
+  // Whatever threw has ended, and nothing else depends on it. Before the start, nothing listens, and the error ends the process.
+  for (const event of ['unhandledRejection', 'uncaughtException'] as const)
+    process.on(event, (error: unknown) => INTERNAL_ERRORS.report(error));
   await runUntilSignal({
     start: async () => {
       const { urls } = await app.start();

@@ -193,23 +193,40 @@ export function proxyFor(address: string, proxyUrl: string | undefined): Proxy |
   if (isLocalHost(hostname) || getProxyForUrl(address) === '') return undefined;
   const own = protocol.replace(':', '_proxy');
   const setting = [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((name) => process.env[name]) ?? own;
-  const text = process.env[setting] ?? '';
-  return readProxy(text.includes('://') ? text : `http://${text}`, setting);
+  return readProxy(withScheme(process.env[setting] ?? ''), setting);
 }
 
 /** A proxy: its credentials are only in the headers, and `setting` is the setting or variable that names it. */
 type Proxy = ReturnType<typeof readProxy>;
 
+/** Variables may name a proxy without its scheme. */
+const withScheme = (address: string) => (address.includes('://') ? address : `http://${address}`);
+
 function readProxy(text: string, setting: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw proxyError(`${setting} is not a proxy's address: expected the form http://proxy.example.com:3128`);
-  const [user = '', password = ''] = [url.username, url.password].map(unescape);
-  const login = Buffer.from(`${user}:${password}`).toString('base64');
-  // A username is not a secret, unless it stands alone.
-  for (const secret of [password || user, login]) KNOWN_SECRETS.add(secret);
+  for (const secret of secretsOf(url)) KNOWN_SECRETS.add(secret);
+  const { user, password, login } = credentialsOf(url);
   const authorization = user + password === '' ? undefined : `Basic ${login}`;
   return { origin: url.origin, headers: { 'proxy-authorization': authorization }, setting };
+}
+
+function credentialsOf(url: URL) {
+  const [user = '', password = ''] = [url.username, url.password].map(unescape);
+  return { user, password, login: Buffer.from(`${user}:${password}`).toString('base64') };
+}
+
+// A username is not a secret, unless it stands alone.
+function secretsOf(url: URL): readonly string[] {
+  const { user, password, login } = credentialsOf(url);
+  return user + password === '' ? [] : [password || user, login];
+}
+
+/** The secrets in a proxy's address, as a text may repeat them; none if it isn't an address. */
+export function proxySecrets(address: string): readonly string[] {
+  const whole = withScheme(address);
+  return URL.canParse(whole) ? secretsOf(new URL(whole)) : [];
 }
 
 /** How to connect to a proxy; the timeout covers everything up to its response. */

@@ -1,0 +1,17 @@
+// The secrets that a running exporter got from its configuration and the environment.
+import { type Config, secretsIn } from '../config/config.ts';
+import { proxySecrets } from '../panel/transport.ts';
+
+const PROXY_VARIABLE = /^(?:https?|all)_proxy$/i;
+
+/** Everything to be struck out of texts while this configuration is in use; `env` are the environment's variables. */
+export function secretsInUse(
+  config: Config,
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
+): readonly string[] {
+  const configured = config.panels.map(({ proxyUrl = '' }) => proxyUrl);
+  const fromEnvironment = Object.keys(env)
+    .filter((name) => PROXY_VARIABLE.test(name))
+    .map((name) => env[name] ?? '');
+  return [...secretsIn(config), ...[...configured, ...fromEnvironment].flatMap(proxySecrets)];
+}
