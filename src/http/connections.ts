@@ -1,3 +1,4 @@
+// The open connections of the HTTP server, and the limits on what one client may occupy.
 import type { ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 
@@ -9,12 +10,26 @@ interface OpenConnection {
   response: ServerResponse | undefined;
   /** Whether to close the connection after its response. */
   isEnding: boolean;
+  /** Whether its request waits: for the check of a password, its turn, or a body that is being rendered. */
+  isWaiting: boolean;
+  /** Whether the connection ended meanwhile. */
+  isAbandoned: boolean;
 }
+
+/**
+ * The most requests of a client that may wait although their connections have ended. Nothing can be taken back from them, and a client
+ * could abandon thousands a second, where it may have only a bounded number of connections.
+ */
+export const MAX_ABANDONED = 32;
 
 /** All open connections of a server, least recently used first. */
 export class ClientConnections {
   readonly #limit: number;
   readonly #open = new Map<string, OpenConnection>();
+  /** The connections whose request waits, by its response. */
+  readonly #waiting = new WeakMap<ServerResponse, OpenConnection>();
+  /** How many requests of each client wait although their connections have ended. */
+  readonly #abandoned = new Map<string, number>();
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -27,25 +42,39 @@ export class ClientConnections {
   admit(socket: Socket): void {
     const name = nameOf(socket);
     const client = clientOf(socket.remoteAddress);
-    this.#open.set(name, { client, socket, response: undefined, isEnding: false });
+    const connection = {
+      client,
+      socket,
+      response: undefined,
+      isEnding: false,
+      isWaiting: false,
+      isAbandoned: false,
+    };
+    this.#open.set(name, connection);
     socket.once('close', () => {
-      if (this.#open.get(name)?.socket === socket) this.#open.delete(name);
+      if (this.#open.get(name) === connection) this.#open.delete(name);
+      if (!connection.isWaiting) return;
+      connection.isAbandoned = true;
+      this.#countAbandoned(client, 1);
     });
     if (this.#open.size > this.#limit) this.#makeRoom();
   }
 
   /**
-   * Records a request on a connection. False if that is unknown, or the response to its previous request isn't complete: each request
-   * that waits would occupy memory, and no client sends one.
+   * Records a request on a connection, which waits until it is `answered`. False if the connection is unknown, the response to its
+   * previous request isn't complete, or its client has abandoned too many: each request that waits occupies memory.
    */
   track(socket: Socket, response: ServerResponse): boolean {
     const name = nameOf(socket);
     const connection = this.#open.get(name);
     if (connection === undefined || connection.response?.writableFinished === false) return false;
+    if ((this.#abandoned.get(connection.client) ?? 0) >= MAX_ABANDONED) return false;
     // Removed first, so that it moves to the end.
     this.#open.delete(name);
     this.#open.set(name, connection);
     connection.response = response;
+    connection.isWaiting = true;
+    this.#waiting.set(response, connection);
     if (connection.isEnding) response.setHeader('Connection', 'close');
     response.once('close', () => {
       if (connection.response !== response) return;
@@ -53,6 +82,21 @@ export class ClientConnections {
       if (connection.isEnding) socket.destroySoon();
     });
     return true;
+  }
+
+  /** The request of this response no longer waits: its response begins. */
+  answered(response: ServerResponse): void {
+    const connection = this.#waiting.get(response);
+    if (connection === undefined) return;
+    this.#waiting.delete(response);
+    connection.isWaiting = false;
+    if (connection.isAbandoned) this.#countAbandoned(connection.client, -1);
+  }
+
+  #countAbandoned(client: string, more: number): void {
+    const count = (this.#abandoned.get(client) ?? 0) + more;
+    if (count > 0) this.#abandoned.set(client, count);
+    else this.#abandoned.delete(client);
   }
 
   /** Closes idle connections now and the others after their response; returns a function that closes those immediately. */

@@ -135,7 +135,14 @@ export class HttpServer {
     const settings = this.#settings;
     const guard = guarded(routes, settings, this.#passwords, logger);
     const respond = getRequestListener(
-      (request, { outgoing }) => guard.fetch(request, { outgoing: outgoing as ServerResponse }),
+      async (request, served) => {
+        const outgoing = served.outgoing as ServerResponse;
+        try {
+          return await guard.fetch(request, { outgoing });
+        } finally {
+          this.#connections.answered(outgoing);
+        }
+      },
       {
         hostname: 'localhost', // for requests without a Host header, which HTTP/1.0 allows
         overrideGlobalObjects: false,

@@ -6,9 +6,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/time.ts';
+import { MAX_ABANDONED } from '../../../src/http/connections.ts';
 import { HELD_BYTES } from '../../../src/http/routes.ts';
-import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
+import { HttpServer, type HttpServerLimits, type Routes } from '../../../src/http/server.ts';
 import { type Render, renderBody } from '../../../src/metrics/rendered-body.ts';
+import { deferred } from '../../support/deferred.ts';
 import { eventually, repeatedly } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { largeFleet } from '../../support/readings.ts';
@@ -210,6 +212,46 @@ describe('a client that keeps opening connections', () => {
     expect(scraper.closed).toBe(false);
     scraper.send(SCRAPE);
     await eventually(() => expect(scraper.statuses).toEqual([200, 200]));
+  });
+});
+
+describe('requests that wait although their connections have ended', () => {
+  it('are limited for each client, until they end, and another client is served meanwhile', async () => {
+    const late = deferred<string>();
+    const waiting: ServerResponse[] = [];
+    const routes: Routes = {
+      fetch: ({ url: requested }, { outgoing }) => {
+        if (requested.endsWith('/now')) return new Response('now');
+        waiting.push(outgoing);
+        return late.promise.then((text) => new Response(text));
+      },
+    };
+    const listen = { host: '127.0.0.1', port: 0 };
+    server = new HttpServer({ listen, routes, clock: new SystemClock(), logger, limits: PATIENT });
+    ({ port } = await server.start());
+    const requested = (path: string, localAddress = '127.0.0.1') => {
+      const client = new RawClient(createConnection({ port, host: '127.0.0.1', localAddress }));
+      clients.push(client);
+      client.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      return client;
+    };
+    const isServed = async (localAddress?: string) => {
+      const client = requested('/now', localAddress);
+      await eventually(() => expect(client.closed || client.statuses.length > 0).toBe(true));
+      return client.statuses.length > 0;
+    };
+    for (let made = 1; made <= MAX_ABANDONED; made += 1) {
+      const client = requested('/late');
+      await eventually(() => expect(waiting).toHaveLength(made));
+      client.socket.destroy();
+      await eventually(() => expect(waiting.at(-1)?.destroyed).toBe(true));
+    }
+    const refused = requested('/late');
+    await eventually(() => expect(refused.closed).toBe(true));
+    expect(waiting).toHaveLength(MAX_ABANDONED);
+    expect(await isServed('127.0.0.2')).toBe(true);
+    late.resolve('late');
+    await eventually(async () => expect(await isServed()).toBe(true));
   });
 });
 
