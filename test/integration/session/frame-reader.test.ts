@@ -196,7 +196,7 @@ it.each<[name: string, reading: Reading, isGood: boolean]>([
   ['good', 'through a tunnel', true],
   ['any', 'through a tunnel', false],
 ])(
-  'reports the same as ws alone of %s streams in any pieces, read %s',
+  'reports the same as ws alone: %s streams in any pieces, read %s',
   { timeout },
   async (_name, reading, isGood) => {
     let direct = 0;
