@@ -60,10 +60,10 @@ export async function providePrograms(
     const stillMissing = missing();
     if (stillMissing.length > 0) {
       const files = [...new Set(stillMissing.flatMap((name) => needed.get(name) ?? []))].toSorted();
-      const why = `${stillMissing.join(', ')} missing (${trouble ?? 'the Debian packages lack them'})`;
+      const why = `missing programs: ${stillMissing.join(', ')} (${trouble ?? 'the Debian packages lack them'})`;
       if (machine.isCi)
         throw new Error(`${why}; with CI=true, tests must not be skipped: ${files.join(', ')}`);
-      machine.print(`SKIPPED, because ${why}: tests in ${files.join(', ')}`);
+      machine.print(`SKIPPED because of ${why}: tests in ${files.join(', ')}`);
     }
   }
   return Object.fromEntries([...needed.keys()].map((name) => [name, machine.has(PROGRAMS[name].file)]));

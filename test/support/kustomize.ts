@@ -32,7 +32,9 @@ export async function hasKustomize(): Promise<boolean> {
   if (trouble === undefined) return true;
   if (process.env['KUBECTL'] === 'required')
     throw new Error(`${trouble}; with KUBECTL=required, tests must not be skipped`);
-  process.stderr.write(`\nSKIPPED: ${trouble}; the tests that render Kubernetes manifests are skipped\n\n`);
+  process.stderr.write(
+    `\nSKIPPED because of missing programs: kubectl (${trouble}): tests that render Kubernetes manifests\n\n`,
+  );
   return false;
 }
 

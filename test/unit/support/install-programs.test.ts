@@ -62,10 +62,10 @@ describe('programs for tests', () => {
     const { simulated, lines } = machine([]);
     expect(await providePrograms(PROMTOOL, simulated)).toEqual({ promtool: false });
     expect(lines).toEqual([
-      'SKIPPED, because promtool missing (only root can): tests in test/integration/docs/queries.test.ts',
+      'SKIPPED because of missing programs: promtool (only root can): tests in test/integration/docs/queries.test.ts',
     ]);
     await expect(providePrograms(PROMTOOL, { ...simulated, isCi: true })).rejects.toThrow(
-      'promtool missing (only root can); with CI=true, tests must not be skipped',
+      'missing programs: promtool (only root can); with CI=true, tests must not be skipped',
     );
   });
 });
