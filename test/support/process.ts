@@ -33,6 +33,11 @@ export interface LaunchOptions {
 
 const launched = new Set<ChildProcess>();
 
+/** The running programs. */
+export function launchedPids(): readonly number[] {
+  return [...launched].flatMap(({ pid }) => pid ?? []);
+}
+
 /** Starts a program; its environment is only `env` and the path, so that the machine's settings don't matter. */
 export function launch(
   command: string,

@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from '../../src/domain/time.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
+import { isWorkingElsewhere } from './working-elsewhere.ts';
 
 /**
  * Milliseconds of test time that a step takes at most at moderate speeds: sockets are served between two steps, so this is how far
@@ -13,6 +14,9 @@ const SHORTEST_DELAY_MS = 1;
 /** Real milliseconds between two steps at low speeds. */
 const STEP_EVERY_MS = 4;
 
+/** Turns of an event loop that is never quiet, such as under a flood, after which time advances all the same. */
+const MAX_BUSY_TURNS = 50;
+
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MAX_ROUNDS = 100;
 
@@ -22,10 +26,10 @@ interface Waiting {
 }
 
 /**
- * Time that is counted in turns of the event loop: while a timer waits, each turn adds a step of at most the same length, however long it
- * takes, and between two steps sockets are served. It never looks at the machine's clock, so a busy machine makes a test slow rather than
- * wrong: an age of two seconds is always the fault of the program under test. All clocks of one test share it. Turns are at least a
- * few milliseconds apart, so that threads and other programs that a test talks to keep up.
+ * Time that advances, while a timer waits, in steps of at most the same length, and never looks at the machine's clock. A step follows
+ * only a turn of the event loop in which no socket and no file had an event, and at whose start nothing else worked for the test: no
+ * thread, no program that it launched, no name lookup. So what is on its way arrives before time goes on, and a busy machine makes a
+ * test slow rather than wrong: an age of two seconds is always the fault of the program under test. All clocks of one test share it.
  */
 export class TestTime {
   #speed: number;
@@ -85,7 +89,25 @@ export class TestTime {
     }
     const untilNextMs = Math.max(0, this.#nextAt - this.#now) / this.#speed;
     const delayMs = Math.max(SHORTEST_DELAY_MS, Math.ceil(Math.min(untilNextMs, this.#stepMs / this.#speed)));
-    this.#timer = setTimeout(() => this.#step(delayMs * this.#speed), delayMs).unref();
+    this.#timer = setTimeout(() => this.#begin(delayMs * this.#speed), delayMs).unref();
+  }
+
+  /** Takes a step once nothing is on its way. */
+  #begin(stepMs: number): void {
+    if (this.#followed !== undefined) this.#step(stepMs);
+    else if (isWorkingElsewhere())
+      this.#timer = setTimeout(() => this.#begin(stepMs), SHORTEST_DELAY_MS).unref();
+    else this.#afterQuietTurn(stepMs);
+  }
+
+  #afterQuietTurn(stepMs: number, busyTurns = 0): void {
+    const before = eventsOfLoop();
+    const timer = this.#timer;
+    setImmediate(() => {
+      if (this.#timer !== timer) return;
+      if (eventsOfLoop() === before || busyTurns === MAX_BUSY_TURNS) this.#step(stepMs);
+      else this.#afterQuietTurn(stepMs, busyTurns + 1);
+    });
   }
 
   #step(stepMs: number): void {
@@ -111,6 +133,11 @@ export class TestTime {
     }
     for (const { at } of this.#waiting) this.#nextAt = Math.min(this.#nextAt, at);
   }
+}
+
+/** How many events of sockets, files, threads and programs this thread has handled. */
+function eventsOfLoop(): number {
+  return performance.nodeTiming.uvMetricsInfo.events;
 }
 
 /** The clock of one program in a test. */
