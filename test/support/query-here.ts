@@ -1,4 +1,4 @@
-import { type Clock, SystemClock } from '../../src/domain/time.ts';
+import type { Clock } from '../../src/domain/time.ts';
 import type { Asked } from '../../src/query/ask.ts';
 import { questionOf, waysOf } from '../../src/query/ask.ts';
 import type { Question, Way } from '../../src/query/ways.ts';
@@ -28,7 +28,7 @@ export function questionFor(target: QueryTarget): Question {
 /** Queries a game once, without a thread. */
 export async function queryHere(
   target: QueryTarget,
-  clock: Clock = new SystemClock(),
+  clock: Clock,
   signal = new AbortController().signal,
 ): Promise<Asked> {
   const startedAt = clock.now();

@@ -1,11 +1,14 @@
 // The exporter's HTTP server and status page with servers that a test sets, at a time that a test sets.
 import type { FleetReading, PanelReading, ServerReading } from '../../src/domain/reading.ts';
-import { SystemClock } from '../../src/domain/time.ts';
 import { HttpServer } from '../../src/http/server.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
 import { panelReading, READ_AT } from './readings.ts';
 import { exporterRoutes } from './routes.ts';
+import { TestTime } from './test-time.ts';
+
+/** The two seconds that a stop leaves to open streams pass in a few milliseconds. */
+const STOP_SPEED = 200;
 
 export interface ScriptedExporter {
   readonly url: string;
@@ -27,7 +30,8 @@ export async function scriptedExporter(
   const http = new HttpServer({
     listen: { host: '127.0.0.1', port: 0 },
     routes,
-    clock: new SystemClock(),
+    // Its own, because a stop waits for its grace period.
+    clock: new TestTime(STOP_SPEED).clock(),
     logger,
   });
   const { url } = await http.start();

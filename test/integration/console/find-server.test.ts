@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findServer } from '../../../src/commands/console-server.ts';
-import { SystemClock } from '../../../src/domain/time.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const OWN_KEY = 'ptlc_TheUsersOwnKey';
 
@@ -46,7 +46,7 @@ async function find(
   await writeFile(apiKeyFile, OWN_KEY);
   const key = flags.own === true ? { apiKeyFile } : {};
   const named = flags.panel === undefined ? {} : { panel: flags.panel };
-  const found = await findServer(wanted, { config, ...key, ...named }, new SystemClock());
+  const found = await findServer(wanted, { config, ...key, ...named }, new ManualClock());
   return { panel: found.panel.name, id: found.target.id, key: found.panel.apiKey.reveal() };
 }
 

@@ -5,7 +5,6 @@ import { createConnection } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SystemClock } from '../../../src/domain/time.ts';
 import { MAX_ABANDONED } from '../../../src/http/connections.ts';
 import { HELD_BYTES } from '../../../src/http/routes.ts';
 import { HttpServer, type HttpServerLimits, type Routes } from '../../../src/http/server.ts';
@@ -13,6 +12,7 @@ import { type Render, renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually, repeatedly } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { largeFleet } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
 import { connectRaw, PATIENT, RawClient, SCRAPE, stuckReader } from './raw-client.ts';
@@ -59,7 +59,7 @@ interface Serving {
 
 async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SIZE, body }: Serving = {}) {
   const fleet = largeFleet(fleetSize);
-  const clock = new SystemClock();
+  const clock = new ManualClock();
   const scrape: Render = (encoding) => renderBody([body ?? ''], encoding, 'scrape');
   const { routes } = exporterRoutes({
     fleet,
@@ -227,7 +227,7 @@ describe('requests that wait although their connections have ended', () => {
       },
     };
     const listen = { host: '127.0.0.1', port: 0 };
-    server = new HttpServer({ listen, routes, clock: new SystemClock(), logger, limits: PATIENT });
+    server = new HttpServer({ listen, routes, clock: new ManualClock(), logger, limits: PATIENT });
     ({ port } = await server.start());
     const requested = (path: string, localAddress = '127.0.0.1') => {
       const client = new RawClient(createConnection({ port, host: '127.0.0.1', localAddress }));

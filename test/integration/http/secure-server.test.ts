@@ -5,7 +5,6 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { SystemClock } from '../../../src/domain/time.ts';
 import { ListenError } from '../../../src/http/listen-address.ts';
 import { HttpServer, type HttpServerLimits, type Routes } from '../../../src/http/server.ts';
 import { CIPHER_LIST } from '../../../src/http/web-config/load.ts';
@@ -84,7 +83,7 @@ async function serve(current: WebSettings, { routes = OK, clock, limits = {} }: 
   const http = new HttpServer({
     listen: LOOPBACK,
     routes,
-    clock: clock ?? new SystemClock(),
+    clock: clock ?? new ManualClock(),
     logger,
     limits: { ...PATIENT, ...limits },
     settings,
@@ -384,7 +383,7 @@ describe('several addresses', () => {
     const http = new HttpServer({
       listen,
       routes: OK,
-      clock: new SystemClock(),
+      clock: new ManualClock(),
       logger: collectingLogger(),
       limits: { ...PATIENT, ...limits },
     });

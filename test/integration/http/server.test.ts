@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
-import { type Clock, SystemClock } from '../../../src/domain/time.ts';
+import type { Clock } from '../../../src/domain/time.ts';
 import { type ListenAddress } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer } from '../../../src/http/server.ts';
@@ -27,10 +27,10 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((server) => server.stop()));
 });
 
-const systemClock = new SystemClock();
+const stillClock = new ManualClock();
 
 async function serve(changes: Partial<RouteDependencies> = {}, fleet = fleetReading([streamingReading()])) {
-  const clock = changes.clock ?? systemClock;
+  const clock = changes.clock ?? stillClock;
   const logger = collectingLogger();
   const { routes } = exporterRoutes({ fleet, clock, ...changes });
   const fetched = vi.fn<(typeof routes)['fetch']>((...request) => routes.fetch(...request));
@@ -40,7 +40,7 @@ async function serve(changes: Partial<RouteDependencies> = {}, fleet = fleetRead
 
 function serverOf(
   routes: Pick<ReturnType<typeof createRoutes>, 'fetch'> = { fetch: () => new Response('') },
-  clock: Clock = systemClock,
+  clock: Clock = stillClock,
   logger = collectingLogger(),
   listen: ListenAddress = { host: '127.0.0.1', port: 0 },
 ): HttpServer {

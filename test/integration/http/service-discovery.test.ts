@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SystemClock } from '../../../src/domain/time.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { uuidOf } from '../../support/listed.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, serverReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
@@ -69,7 +69,7 @@ describe('the response', () => {
       serverReading({ target: { id: uuidOf(n), address: `192.0.2.1:${n}` } }),
     );
     const fleet = fleetReading(servers);
-    const { routes } = exporterRoutes({ fleet, clock: new SystemClock() });
+    const { routes } = exporterRoutes({ fleet, clock: new ManualClock() });
     let turns = 0;
     let isAnswered = false;
     const count = (): void => {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { PanelApi, type PanelApiOptions, PanelError } from '../../../src/panel/api.ts';
 import { Connections } from '../../../src/panel/transport.ts';
 import { eventually, repeatedly } from '../../support/eventually.ts';
+import { fastClock } from '../../support/exporter.ts';
 import { sampleOf } from '../../support/samples.ts';
 import { selfSigned } from './certificate.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
@@ -298,7 +299,7 @@ describe('a call without a response', () => {
         repeatedly(() => response.write(' ')),
       );
     });
-    const { api } = apiOf(server.url, { requestTimeoutMs: 150 });
+    const { api } = apiOf(server.url, { clock: fastClock(), requestTimeoutMs: 150 });
     expect(await causeOf(api.get('websocket', { id: 'ab' }, never()))).toBe('timeout');
   });
 
@@ -320,7 +321,7 @@ describe('a call without a response', () => {
     const server = await serve((response, request) => {
       if (held.length === 0) held.push(() => json(200, CREDENTIALS)(response, request));
     });
-    const { api } = apiOf(server.url);
+    const { api } = apiOf(server.url, { clock: fastClock(), requestTimeoutMs: 3_600_000 });
     const call = api.get('websocket', { id: 'ab' }, never());
     await eventually(() => expect(held).toHaveLength(1));
     api.use(new Connections(apiOptions(server.url, { requestTimeoutMs: 100 })));
@@ -334,9 +335,8 @@ describe('a call without a response', () => {
     ['connection', { requestTimeoutMs: 3_600_000, connectTimeoutMs: 100 }],
   ])('ends at the deadline of the %s if the TLS handshake hangs', async (_of, timeouts) => {
     const url = (await listen(() => {})).replace('http:', 'https:');
-    expect(await causeOf(apiOf(url, timeouts).api.get('resources', { id: 'ab' }, never()))).toBe(
-      'node_silent',
-    );
+    const { api } = apiOf(url, { clock: fastClock(), ...timeouts });
+    expect(await causeOf(api.get('resources', { id: 'ab' }, never()))).toBe('node_silent');
   });
 
   it("isn't delayed by calls that hang, however many", async () => {

@@ -1,7 +1,7 @@
 import type { PanelTelemetry } from '../../../src/domain/telemetry.ts';
-import { SystemClock } from '../../../src/domain/time.ts';
 import type { PanelApiOptions } from '../../../src/panel/api.ts';
 import { LONGEST_WAIT_MS } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';
 
@@ -21,7 +21,7 @@ export function collectingTelemetry(): PanelTelemetry & { readonly calls: string
   };
 }
 
-/** Options for a panel at this address, with deadlines that a busy machine meets, too. */
+/** Options for a panel at this address, whose deadlines never come, because nobody advances their clock. */
 export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
   return {
     panel: 'main',
@@ -31,7 +31,7 @@ export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {})
     connectTimeoutMs: LONGEST_WAIT_MS,
     userAgent: 'gameserver-exporter/1.2.3',
     telemetry: collectingTelemetry(),
-    clock: new SystemClock(),
+    clock: new ManualClock(),
     ...more,
   };
 }

@@ -29,12 +29,37 @@ const FORMS = [
   'await vi.waitUntil(() => now === 1);',
 ];
 
+/** The machine's clocks, as the program has them. */
+const MACHINE_CLOCKS = [
+  "import { type Clock, SystemClock } from '../../src/domain/time.ts';",
+  "import { FastClock } from '../../src/simulator/fast-clock.ts';",
+];
+
 const CLOCKS = [
   'test/support/eventually.ts',
   'test/support/test-time.ts',
   'test/support/accelerated-node.ts',
   'test/unit/domain/time.test.ts',
 ];
+
+/** Helpers for a real Prometheus or the built program, whose time is the machine's. */
+const OF_OTHER_PROGRAMS = [
+  'test/support/alert-chain.ts',
+  'test/support/alertmanager.ts',
+  'test/support/exposition-target.ts',
+  'test/support/log-stage.ts',
+  'test/faults/descriptors.test.ts',
+];
+
+it("the linter rejects the machine's clocks in tests, except where the built program or Prometheus needs them", async () => {
+  const allowed = [...CLOCKS, ...OF_OTHER_PROGRAMS];
+  const forms = [...MACHINE_CLOCKS, "import { sleep } from '../../src/domain/time.ts';"];
+  const files = new Map([...allowed, 'test/any/one.test.ts'].map((file) => [file, forms]));
+  const found = await rejected(files, RULES);
+  expect(found).toEqual(MACHINE_CLOCKS.map((_, index) => `test/any/one.test.ts:${index + 1}`));
+  const timers = new Map(OF_OTHER_PROGRAMS.map((file) => [file, FORMS.slice(0, 1)]));
+  expect(await rejected(timers, RULES)).toEqual(OF_OTHER_PROGRAMS.map((file) => `${file}:1`).toSorted());
+});
 
 it('the linter rejects the time of the machine in tests, except in files of clocks', async () => {
   const files = new Map(

@@ -2,7 +2,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FRAMES, REQUESTS } from '../../../bench/strangers/amounts.ts';
 import { type StrangerProgram, start } from '../../../bench/strangers/node.ts';
-import { SystemClock } from '../../../src/domain/time.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import { PTERODACTYL_SOCKET } from '../../../src/panel/dialects/pterodactyl/socket.ts';
 import { MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
@@ -10,6 +9,7 @@ import { ConsoleSocket, socketTls } from '../../../src/session/socket.ts';
 import { UnfinishedBytes } from '../../../src/session/unfinished-bytes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { largeFleet } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
 import { PATIENT } from '../http/raw-client.ts';
@@ -36,7 +36,7 @@ describe.each(AMOUNTS)('%d bytes of a kind of frame', (bytes) => {
         codec: PTERODACTYL_SOCKET,
         origin: 'http://panel',
         userAgent: 'test',
-        clock: new SystemClock(),
+        clock: new ManualClock(),
         tls: socketTls(),
         unfinished: budget,
       },
@@ -77,7 +77,7 @@ describe('a client', () => {
   let port: number;
 
   beforeAll(async () => {
-    const clock = new SystemClock();
+    const clock = new ManualClock();
     const { routes } = exporterRoutes({ fleet: largeFleet(10), clock });
     const listen = { host: '127.0.0.1', port: 0 };
     server = new HttpServer({ listen, routes, clock, logger: collectingLogger(), limits: PATIENT });

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SystemClock } from '../../../src/domain/time.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
 import { ConsoleSocket, type SocketOptions, socketTls } from '../../../src/session/socket.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
 import { selfSigned } from '../panel/certificate.ts';
 
@@ -75,7 +75,7 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly Re
       codec: PTERODACTYL.socket,
       origin: 'https://panel.example.com',
       userAgent: 'test',
-      clock: new SystemClock(),
+      clock: new ManualClock(),
       tls: socketTls(),
       ...options,
     },

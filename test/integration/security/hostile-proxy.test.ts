@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OWN_CODES } from '../../../src/diagnosis/transport.ts';
-import { SystemClock } from '../../../src/domain/time.ts';
 import { ProxyPool, proxyFor } from '../../../src/panel/transport.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { type EndlessProxy, startEndlessProxy } from '../../support/endless-proxy.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, LONGEST_TEST_MS } from '../../support/eventually.ts';
+import { fastClock } from '../../support/exporter.ts';
 import { watchTurns } from '../../support/turns.ts';
 import { expectLine, Stage, setProxyVariables, tlsOf } from '../outbound/stage.ts';
 
@@ -53,11 +53,11 @@ async function endless(start = OK, more = 'X-A: b\r\n'): Promise<EndlessProxy> {
   return proxy;
 }
 
-/** Opens a tunnel through the proxy; by default, on a busy machine, too. */
-function open({ url }: EndlessProxy, path: string, timeout = 60_000) {
+/** Opens a tunnel through the proxy; unless a test sets the deadline, it never comes. */
+function open({ url }: EndlessProxy, path: string, timeout = LONGEST_TEST_MS) {
   const proxy = proxyFor('https://node.test', url);
   if (proxy === undefined) throw new Error('expected a proxy');
-  const options = { clock: new SystemClock(), connect: { timeout } };
+  const options = { clock: fastClock(), connect: { timeout } };
   return new ProxyPool(proxy, options).connect({ path, headers: proxy.headers });
 }
 

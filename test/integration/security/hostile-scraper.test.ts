@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SystemClock } from '../../../src/domain/time.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { StatusBoard } from '../../../src/status-page/data/board.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
 import { connectRaw, PATIENT, type RawClient } from '../http/raw-client.ts';
@@ -16,7 +16,7 @@ let clients: RawClient[];
 let logger: ReturnType<typeof collectingLogger>;
 
 beforeEach(async () => {
-  const clock = new SystemClock();
+  const clock = new ManualClock();
   const fleet = fleetReading([streamingReading()]);
   clients = [];
   logger = collectingLogger();

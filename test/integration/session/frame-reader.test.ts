@@ -6,11 +6,12 @@ import { type AddressInfo, connect, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { type Clock, SystemClock } from '../../../src/domain/time.ts';
+import type { Clock } from '../../../src/domain/time.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
 import { UnfinishedBytes } from '../../../src/session/unfinished-bytes.ts';
 import { type Random, seededRandom } from '../../../src/simulator/random.ts';
 import { eventually } from '../../support/eventually.ts';
+import { fastClock } from '../../support/exporter.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { acceptance, wireFrame } from '../../support/websocket-wire.ts';
@@ -154,7 +155,7 @@ function events(
       log.push(`message ${isBinary} ${shown(bytes.subarray(from, to))}`);
       return mayWait;
     };
-    const reader = new FrameReader({ message, oversize: () => log.push('oversize') }, new SystemClock());
+    const reader = new FrameReader({ message, oversize: () => log.push('oversize') }, fastClock());
     const { port } = server.address() as AddressInfo;
     const ws = new WebSocket(`ws://127.0.0.1:${port}/`, {
       perMessageDeflate: false,
@@ -203,7 +204,6 @@ it.each<[name: string, reading: Reading, isGood: boolean]>([
     for (let seed = 1; seed <= numRuns; seed += 1) {
       script = new Script(seed, isGood);
       const expected = await events('by ws');
-      // Each of these takes a quarter of a second and more.
       const found = await events(reading, seed % 10 === 0);
       expect(found.log, `seed ${seed}`).toEqual(expected.log.map(skippedIfLong));
       direct += found.direct;
@@ -254,7 +254,7 @@ it.each([
 ])(
   'a ping or pong with its length %s ends the socket, and the text after it is not delivered',
   async (_what, bytes) => {
-    const node = await connected(false, new SystemClock());
+    const node = await connected(false, new ManualClock());
     await node.write(Buffer.concat([Buffer.from(bytes), frame(TEXT, Buffer.from('after it'))]));
     await eventually(() => expect(node.isClosed()).toBe(true));
     expect(node.received).toEqual([]);
@@ -267,7 +267,7 @@ describe('an unfinished message', () => {
 
   it('of a fleet occupies no more than the budget of its panel, and the sockets stay open', async () => {
     const budget = new UnfinishedBytes(512 * 1024);
-    const clock = new SystemClock();
+    const clock = new ManualClock();
     const all = await Promise.all(Array.from({ length: 20 }, () => connected(false, clock, false, budget)));
     for (const one of all) await one.write(Buffer.concat([header(MAX_MESSAGE_BYTES), Buffer.alloc(100_000)]));
     await eventually(() => expect(budget.taken).toBeGreaterThan(256 * 1024));
@@ -286,7 +286,7 @@ describe('an unfinished message', () => {
 
   it('of a socket that is being closed occupies nothing', async () => {
     const budget = new UnfinishedBytes();
-    const node = await connected(false, new SystemClock(), false, budget);
+    const node = await connected(false, new ManualClock(), false, budget);
     node.stop();
     await node.write(Buffer.concat([header(MAX_MESSAGE_BYTES), Buffer.alloc(100_000)]));
     node.end();
@@ -296,7 +296,7 @@ describe('an unfinished message', () => {
 
   it('in fragments counts, too, until it ends or its socket is closed', async () => {
     const budget = new UnfinishedBytes(64 * 1024);
-    const clock = new SystemClock();
+    const clock = new ManualClock();
     const [one, other] = [
       await connected(false, clock, false, budget),
       await connected(false, clock, false, budget),
@@ -325,7 +325,7 @@ describe('an unfinished message', () => {
   ])(
     'that arrives byte by byte over TLS is not an object for each byte: %s',
     async (_what, opcode, isFinal) => {
-      const node = await connected(false, new SystemClock(), true);
+      const node = await connected(false, new ManualClock(), true);
       const bytes = frame(opcode, Buffer.alloc(5_000, 'x'), { isFinal });
       for (const byte of bytes) await node.write(Buffer.from([byte]));
       await node.write(isFinal ? frame(TEXT, Buffer.from('next')) : frame(CONTINUATION, Buffer.from('next')));

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { SystemClock } from '../../../src/domain/time.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { ConsoleSocket, socketTls } from '../../../src/session/socket.ts';
 import { type Authority, createAuthority } from '../../support/certificates.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 let authority: Authority;
 let node: Server;
@@ -40,7 +40,7 @@ it('a node is reached with the session of an earlier connection, and after it lo
     codec: PTERODACTYL.socket,
     origin: 'https://panel.example.com',
     userAgent: 'test',
-    clock: new SystemClock(),
+    clock: new ManualClock(),
     tls: socketTls({ ca: await readFile(authority.file, 'utf8') }),
   };
   const connect = async () => {

@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { SystemClock } from '../../../src/domain/time.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
 import { DEFAULT_SEED, startSimulator } from '../../../src/simulator/simulator.ts';
 import { signToken } from '../../../src/simulator/tokens.ts';
 import { eventually } from '../../support/eventually.ts';
+import { fastClock } from '../../support/exporter.ts';
 import {
   differences,
   hasWording,
@@ -21,7 +21,7 @@ import {
 } from '../../support/recorded-panels.ts';
 import { ConsoleClient, credentials } from './console-client.ts';
 
-const clock = new SystemClock();
+const clock = fastClock();
 let panel: Simulator | undefined;
 const clients: ConsoleClient[] = [];
 afterEach(async () => {
@@ -35,7 +35,7 @@ async function startAs(
   { settings, server, steps }: RecordedAnswer | RecordedDialogue,
 ): Promise<Simulator> {
   const servers = [{ ...simulator.server, ...server }] as never;
-  panel = await startSimulator({ clock, statsIntervalMs: 20, ...simulator.settings, ...settings, servers });
+  panel = await startSimulator({ clock, ...simulator.settings, ...settings, servers });
   for (const step of steps) await take(panel, step);
   return panel;
 }
