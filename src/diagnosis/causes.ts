@@ -24,6 +24,11 @@ export function shortTitle(code: CauseCode): string {
   return title.startsWith(`${scope} `) ? title.slice(scope.length + 1) : title;
 }
 
+/** Whether the cause is a normal condition, such as a suspension, rather than a failure. */
+export function isFact(cause: CauseCode | undefined): boolean {
+  return cause !== undefined && CAUSES[cause].severity === 'fact';
+}
+
 /** What happened, and what to do. */
 export function withRemedy({ cause, detail }: Problem): string {
   return withAdvice(detail, CAUSES[cause].remedy);

@@ -55,7 +55,7 @@ export const TROUBLES = {
     action: 'Check its console, then start it. If it is allowed to be off, set `expect: any`.',
     severity: 'error',
   },
-  crash_loop: { title: 'crash loop', action: 'Check its console for the cause.', severity: 'warning' },
+  crash_loop: { title: 'stops repeatedly', action: 'Check its console for the cause.', severity: 'warning' },
   no_data: { title: 'no data', action: 'Check the server and its node in the panel.', severity: 'error' },
   stuck: {
     title: 'starting or stopping for long',

@@ -116,7 +116,7 @@ export interface Snapshot extends Readonly<Record<FieldName, number | undefined>
   readonly off_reason: StopReason | undefined;
   /** The node may still explain the latest stop; it does within seconds. */
   readonly is_stop_awaited: boolean;
-  /** The unwanted and unexplained stops of the last hour, oldest first. */
+  /** The stops of the last hour that nobody requested, oldest first. */
   readonly unwanted_stops: readonly ShownStop[];
 }
 
@@ -200,11 +200,16 @@ export interface DiscoveryReading {
   readonly failures: number;
 }
 
+/** A problem of a panel or node, and since which monotonic instant it is suspected; undefined if unknown. */
+export interface ProblemReading extends Problem {
+  readonly since?: number | undefined;
+}
+
 export interface NodeReading {
   readonly name: string;
   /** Whether its servers can be monitored; `problem` is the reason if not. */
   readonly up: boolean;
-  readonly problem?: Problem | undefined;
+  readonly problem?: ProblemReading | undefined;
 }
 
 /** What a panel's application API reports about one of its nodes. */
@@ -219,7 +224,7 @@ export interface PanelReading {
   /** Whether failures are a node's, a path's or the panel's is being tried. */
   readonly isJudging?: boolean;
   /** Problems of the panel or its API key as a whole, or of single paths of a panel that is up; empty if there are none. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ProblemReading[];
   nodes(now: number): readonly NodeReading[];
   /** What its application API reports about its nodes, while that is fresh; empty if it isn't read. */
   capacities(now: number): readonly NodeCapacity[];
@@ -241,7 +246,7 @@ export const STRIP_POINTS = 60;
 
 /**
  * What a server did during a point of its strip, from the least to the most serious, of which the worst is kept: `changing` while
- * it starts or stops, `off` if nothing shows that it should be running, otherwise `down`.
+ * it starts or stops, `off` if it is allowed to be off, otherwise `down`, as on the status page.
  */
 export const STRIP_STATES = ['unknown', 'running', 'changing', 'off', 'down'] as const;
 export type StripState = (typeof STRIP_STATES)[number];

@@ -1,5 +1,10 @@
 import type { Problem } from '../domain/problems.ts';
-import { type NodeCapacity, type NodeReading, VALID_INTERVALS } from '../domain/reading.ts';
+import {
+  type NodeCapacity,
+  type NodeReading,
+  type ProblemReading,
+  VALID_INTERVALS,
+} from '../domain/reading.ts';
 import { printable, type Secret } from '../domain/secrets.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, repeat } from '../domain/time.ts';
@@ -24,7 +29,7 @@ interface ServerOfNode {
  */
 export function nodeReadings(
   servers: readonly ServerOfNode[],
-  problemOf: (node: string) => Problem | undefined,
+  problemOf: (node: string) => ProblemReading | undefined,
   now: number,
 ): readonly NodeReading[] {
   const isObserved = new Map<string, boolean>();

@@ -1,5 +1,4 @@
-import type { Problem } from '../domain/problems.ts';
-import type { PanelReading } from '../domain/reading.ts';
+import type { PanelReading, ProblemReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secrets.ts';
 import { identityOf, type ListingSettings, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
@@ -183,9 +182,9 @@ export class PanelFleet {
   }
 
   /** Most severe first; each cause once. While the panel has a problem, nothing else about it can be judged. */
-  #problems(): readonly Problem[] {
+  #problems(): readonly ProblemReading[] {
     const { gateway } = this.#context;
-    if (gateway.problem !== undefined) return [gateway.problem];
+    if (gateway.problem !== undefined) return gateway.problems;
     const all = [...gateway.problems, ...this.#needs.problems, ...this.discovery.problems];
     return all.filter(({ cause }, index) => all.findIndex((one) => one.cause === cause) === index);
   }

@@ -203,10 +203,10 @@ export class ServerHistory {
     const stop = { at, reason, exitCode, whileDown };
     this.#changes = this.#changes.map((change) => (isThis(change) ? { ...change, ...stop } : change));
     if (isCrash(reason)) this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
-    if (isCrash(reason) || reason === 'unknown') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
+    if (reason !== 'requested') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
   }
 
-  /** The unwanted and unexplained stops of the last hour, oldest first. */
+  /** The stops of the last hour that nobody requested, oldest first. */
   unwantedStops(now: number): readonly LastStop[] {
     return this.#unwanted.filter(({ at }) => now - at < LOOP_SECONDS * SECOND_MS);
   }

@@ -1,3 +1,5 @@
+import { isFact } from '../diagnosis/causes.ts';
+import { whyDown } from '../diagnosis/down.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { Problem } from '../domain/problems.ts';
 import {
@@ -12,6 +14,7 @@ import {
   type ShownStop,
   type Snapshot,
   type SocketState,
+  type StopReason,
 } from '../domain/reading.ts';
 import {
   type BlockedReason,
@@ -208,7 +211,7 @@ export class ServerRecord implements ServerReading {
       last_stop_timestamp_seconds: lastStop?.timestamp_seconds,
       stops: this.#power.stops,
       last_stop: lastStop,
-      off_reason: isOff(state) && last !== undefined && last.at >= since ? last.reason : undefined,
+      off_reason: isOff(state) ? reasonSince(since, last) : undefined,
       is_stop_awaited: this.awaitsWords,
       unwanted_stops: this.#stopped?.unwantedStops(now).map((stop) => stopOf(stop, origin)) ?? [],
       last_exit_code: this.#power.lastExitCode,
@@ -314,9 +317,18 @@ export class ServerRecord implements ServerReading {
     return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : isExpectedAt(this.#power, now);
   }
 
-  /** Is the server off although it should run? Not before the reason of its stop is decided. */
+  /** Whether the server counts as down at this instant: the same verdict as on the status page. */
   #isDown(now: number): boolean {
-    return isOff(this.#power.state) && !this.awaitsWords && this.#isExpected(now) === true;
+    const { state, since, lastStop: last, isRestartAborted } = this.#power;
+    if (!isOff(state) || isFact(this.status.problem?.cause ?? this.status.blocked)) return false;
+    const reason = whyDown({
+      isExpected: this.#isExpected(now),
+      reason: reasonSince(since, last),
+      stoppedForSeconds: last === undefined ? Number.NaN : (now - last.at) / 1_000,
+      isRestartAborted,
+      isStopAwaited: this.awaitsWords,
+    });
+    return reason !== undefined;
   }
 
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
@@ -427,6 +439,11 @@ export class ServerRecord implements ServerReading {
     // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
     this.#cancelDecision = clock.schedule(dueAt - clock.now(), () => this.decideStop(dueAt));
   }
+}
+
+/** Why a server is in its state since this instant, if the last stop explains it. */
+function reasonSince(since: number, last: LastStop | undefined): StopReason | undefined {
+  return last !== undefined && last.at >= since ? last.reason : undefined;
 }
 
 /** What the server list shows to be wrong with a server that can be monitored. */

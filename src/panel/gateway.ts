@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { BudgetReading } from '../domain/reading.ts';
+import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { bounded } from '../domain/time.ts';
 import { PanelApi, type PanelApiOptions, PanelError, problemOf, problemOfAddress } from './api.ts';
@@ -137,15 +137,16 @@ export class Gateway {
   }
 
   /** The panel's problem; while it works, those of its consoles, paths and rate limit. */
-  get problems(): readonly Problem[] {
-    if (this.problem !== undefined) return [this.problem];
+  get problems(): readonly ProblemReading[] {
+    const ofPanel = this.#health.reading('panel');
+    if (ofPanel !== undefined) return [ofPanel];
     const ofPaths = PATHS.map((path) => {
-      const problem = this.#problemOf(pathOf(path));
+      const problem = this.#problemOf(pathOf(path)) && this.#health.reading(pathOf(path));
       return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
     });
     const ofRate = pauseProblem(this.#limit, this.#options.clock);
     const ofOthers = this.#foreign.problem;
-    return [this.#problemOf('consoles'), ...ofPaths, ofRate, ofOthers, this.#backlogProblem].filter(
+    return [this.#health.reading('consoles'), ...ofPaths, ofRate, ofOthers, this.#backlogProblem].filter(
       (problem) => problem !== undefined,
     );
   }
@@ -231,8 +232,8 @@ export class Gateway {
   }
 
   /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
-  nodeProblem(node: string): Problem | undefined {
-    return this.#health.problemOf(socketsOf(node), pollsOf(node));
+  nodeProblem(node: string): ProblemReading | undefined {
+    return this.#health.reading(socketsOf(node), pollsOf(node));
   }
 
   budget(): BudgetReading {

@@ -1,12 +1,8 @@
 import { expect } from 'vitest';
 import type { ServerReading } from '../../src/domain/reading.ts';
 import { LiveFleet } from '../../src/status-page/browser/live-fleet.ts';
-import {
-  type LiveUpdate,
-  type Picture,
-  takePicture,
-  updateText,
-} from '../../src/status-page/data/live-update.ts';
+import { type LiveUpdate, updateText } from '../../src/status-page/data/live-update.ts';
+import { type Picture, takePicture } from '../../src/status-page/data/picture.ts';
 import { ManualClock } from './manual-clock.ts';
 import { READ_AT } from './readings.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import type { LiveServer } from '../../src/status-page/data/live-update.ts';
+import type { LiveServer } from '../../src/status-page/data/live-fields.ts';
 import { eventually } from './eventually.ts';
 import type { ParsedFamily } from './exposition-parser.ts';
 import { pageFleet } from './page-data.ts';

@@ -1,6 +1,7 @@
 /** One panel's health: takes how calls and sockets ended, decides who is in trouble, and lets servers try what is. */
 import { signsOf } from '../../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
+import type { ProblemReading } from '../../domain/reading.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import { untilAborted } from '../../domain/time.ts';
 import { Ranking } from '../ranking.ts';
@@ -132,6 +133,15 @@ export class Health {
     for (const subject of subjects) {
       const problem = problemOfSubject(subject, this.trouble(subject));
       if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  /** The problem of the first of these subjects that is blamed, and since when it is suspected. */
+  reading(...subjects: readonly Subject[]): ProblemReading | undefined {
+    for (const subject of subjects) {
+      const problem = this.problemOf(subject);
+      if (problem !== undefined) return { ...problem, since: this.trouble(subject)?.suspectedAt };
     }
     return undefined;
   }

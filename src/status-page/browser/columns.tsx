@@ -1,24 +1,16 @@
+// The columns of the table, and their cells for a server or a group of servers.
 import type { ComponentChild, JSX } from 'preact';
 import { SATURATED_FROM } from '../../domain/problems.ts';
 import { isOff } from '../../domain/server.ts';
-import type { LiveServer } from '../data/live-update.ts';
-import {
-  ATTENTION,
-  conditionTitle,
-  coreLimit,
-  cores,
-  groupOf,
-  NOTHING,
-  rate,
-  STOP_TITLES,
-  sentence,
-  size,
-  sizeLimit,
-  span,
-  stateTitle,
-} from '../data/words.ts';
-import { type LiveFleet, type ServerGroup, SORTS, type SortKey } from './live-fleet.ts';
+import { coreLimit, cores, count, NOTHING, rate, size, sizeLimit, span } from '../data/amounts.ts';
+import { ATTENTION, groupOf } from '../data/attention-table.ts';
+import type { LiveServer } from '../data/live-fields.ts';
+import { conditionTitle, STOP_TITLES, sentence, stateTitle } from '../data/titles.ts';
+import type { ServerGroup } from './lines.ts';
+import type { LiveFleet } from './live-fleet.ts';
 import { ago, bar, strip, time, withCode } from './parts.tsx';
+import { SORTS, type SortKey } from './sorting.ts';
+import { verdictOf } from './traits.ts';
 
 /** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
 export interface Column {
@@ -41,7 +33,7 @@ interface Resource {
   readonly used: 'cpu_usage_cores' | 'memory_usage_bytes' | 'disk_usage_bytes';
   readonly limit: 'cpu_limit_cores' | 'memory_limit_bytes' | 'disk_limit_bytes';
   readonly amount: (value: number) => string;
-  readonly limitWords: (limit: number) => string;
+  readonly limitText: (limit: number) => string;
   /** Whether the server's problem is about it. */
   readonly isShort?: (server: LiveServer) => boolean;
 }
@@ -52,7 +44,7 @@ export const RESOURCES: readonly Resource[] = [
     used: 'cpu_usage_cores',
     limit: 'cpu_limit_cores',
     amount: cores,
-    limitWords: coreLimit,
+    limitText: coreLimit,
     isShort: ({ attention }) => attention === 'cpu_saturated',
   },
   {
@@ -60,14 +52,14 @@ export const RESOURCES: readonly Resource[] = [
     used: 'memory_usage_bytes',
     limit: 'memory_limit_bytes',
     amount: size,
-    limitWords: (limit) => `${sizeLimit(limit)} memory`,
+    limitText: (limit) => `${sizeLimit(limit)} memory`,
   },
   {
     name: 'disk',
     used: 'disk_usage_bytes',
     limit: 'disk_limit_bytes',
     amount: size,
-    limitWords: (limit) => `${sizeLimit(limit)} disk`,
+    limitText: (limit) => `${sizeLimit(limit)} disk`,
     isShort: ({ disk_usage_bytes: used = 0, disk_limit_bytes: limit = Infinity }) =>
       used >= SATURATED_FROM * limit,
   },
@@ -77,10 +69,10 @@ const COLUMNS: readonly Column[] = [
   { name: 'who', title: 'Server', sort: 'name', cell: who },
   { name: 'state', title: 'State', sort: 'state', cell: state },
   { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
-  { name: 'trouble', title: 'Problem', cell: trouble, isNeeded: isTroubled },
+  { name: 'trouble', title: 'Problem', cell: trouble, isNeeded: isListed },
   ...RESOURCES.map((resource) => valueColumn(resource.name, (server) => meter(resource, server))),
   valueColumn('network', network),
-  valueColumn('players', playerWords),
+  valueColumn('players', playerText),
 ];
 
 /** The widths of a character of a name and of small texts, relative to that of a digit. */
@@ -93,14 +85,14 @@ const [NAME, SMALL] = [1.12, 0.75];
 export function columnsOf({ servers }: LiveFleet, grouped: ReadonlySet<LiveServer>) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
   const names = servers.map(({ server, egg = '' }) => Math.max(server.length * NAME, egg.length * SMALL));
-  const troubles = servers.filter(isTroubled).map((server) => {
+  const troubles = servers.filter(isListed).map((server) => {
     const { title = '', action = '' } = server.complaint ?? {};
     const since = server.attention === 'no_data' ? 'no data for 12 min' : '12 min ago';
     // What to do has two lines.
     const actionLength = grouped.has(server) ? 0 : (action.length * SMALL) / 2;
     return Math.max(title.length + (since.length + 1) * SMALL, actionLength);
   });
-  const least = grouped.size > 0 ? `▸ ${grouped.size.toLocaleString('en')} servers`.length * NAME : 10;
+  const least = grouped.size > 0 ? `▸ ${count(grouped.size)} servers`.length * NAME : 10;
   return { columns, widths: { '--name': widest(names, least, 26), '--trouble': widest(troubles, 16, 46) } };
 }
 
@@ -116,7 +108,7 @@ export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefi
 
 function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
   const place = placeOf(fleet, server);
-  const players = playerWords(server);
+  const players = playerText(server);
   return (
     <div title={`${server.server}\n${place}`}>
       <bdi class="name">{server.server}</bdi>
@@ -132,8 +124,8 @@ function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
 
 /** Where a server is, as far as servers differ in it. */
 function placeOf({ status: { panels }, hasNodes }: LiveFleet, server: Partial<LiveServer>): string {
-  const words = [panels.length > 1 ? server.panel : '', hasNodes ? server.node : '', server.egg];
-  return words.filter((word) => word !== undefined && word !== '').join(' · ');
+  const names = [panels.length > 1 ? server.panel : '', hasNodes ? server.node : '', server.egg];
+  return names.filter((name) => name !== undefined && name !== '').join(' · ');
 }
 
 function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
@@ -144,34 +136,34 @@ function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
       <span class="badge" data-state={isDown ? 'down' : server.state}>
         {stateTitle(server.state, server.condition)}
       </span>
-      <span class="sub">{monitoredWords(fleet, server)}</span>
+      <span class="sub">{monitoringText(fleet, server)}</span>
     </>
   );
 }
 
 /** How the server is monitored; the sample of a polled server may be some time old. */
-function monitoredWords(fleet: LiveFleet, server: LiveServer): string {
+function monitoringText(fleet: LiveFleet, server: LiveServer): string {
   const { condition, blocked, last_sample_timestamp_seconds: sampled } = server;
   // Not shown while it streams, as every server without a problem does; a failure is shown as the problem.
   if ((condition === 'streaming' || condition === 'failing') && blocked === undefined) return '';
-  const words = blocked ?? conditionTitle(condition);
+  const title = blocked ?? conditionTitle(condition);
   // 0 while samples keep coming.
   const age = sampled === 0 ? 0 : fleet.time - (sampled ?? fleet.time);
-  return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;
+  return condition === 'polling' && age > 0 ? `${title} · ${span(age)}` : title;
 }
 
-/** Why the panel holds a server is shown with its state. */
-function isTroubled({ complaint, blocked }: LiveServer): boolean {
-  return complaint !== undefined && (complaint.severity !== 'fact' || blocked === undefined);
+/** Whether the column "Problem" has something about the server. */
+function isListed(server: LiveServer): boolean {
+  return verdictOf(server) !== undefined;
 }
 
 /** A server's problem, and since when; below it, what to do. */
 function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
   const { complaint, last_crash: crash } = server;
-  if (complaint === undefined || !isTroubled(server)) return null;
+  if (complaint === undefined || !isListed(server)) return null;
   const { severity, title, action, since } = complaint;
   // The last sample may be older than the cause.
-  const sinceWords = server.attention === 'no_data' ? `no data for ${span(now - (since ?? now))}` : '';
+  const sinceText = server.attention === 'no_data' ? `no data for ${span(now - (since ?? now))}` : '';
   return (
     <>
       <span class="what" data-severity={severity}>
@@ -185,9 +177,9 @@ function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | nu
               `${STOP_TITLES[crash.reason]} ${ago(crash.timestamp_seconds, now)}`,
               'sub since',
             )
-          : time(since, sinceWords || ago(since, now), 'sub since')}
+          : time(since, sinceText || ago(since, now), 'sub since')}
       </span>
-      <span class="words" title={action}>
+      <span class="action" title={action}>
         {withCode(action)}
       </span>
     </>
@@ -201,7 +193,7 @@ function meter(resource: Resource, server: LiveServer): JSX.Element {
   const limit = server[resource.limit];
   const percent = used !== undefined && limit !== undefined ? Math.round((used / limit) * 100) : undefined;
   const level = resource.isShort?.(server) === true ? levelOf(server) : undefined;
-  const title = percent === undefined ? undefined : `${percent} % of ${resource.limitWords(limit ?? 0)}`;
+  const title = percent === undefined ? undefined : `${percent} % of ${resource.limitText(limit ?? 0)}`;
   return (
     <div class="usage" title={title} data-level={level}>
       <span class="main" data-label={SORTS[resource.name].title}>
@@ -225,7 +217,7 @@ function network(server: LiveServer): ComponentChild {
 }
 
 /** Players online and the maximum, such as 12/40; undefined if unknown. */
-export function playerWords({ players, players_max: most }: LiveServer): string | undefined {
+export function playerText({ players, players_max: most }: LiveServer): string | undefined {
   if (players === undefined) return undefined;
   return most === undefined ? String(players) : `${players}/${most}`;
 }
@@ -243,7 +235,7 @@ export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<s
   return {
     who: (
       <>
-        <bdi class="name">{servers.length.toLocaleString('en')} servers</bdi>
+        <bdi class="name">{count(servers.length)} servers</bdi>
         <span class="sub">{placeOf(fleet, { panel: same('panel'), node: same('node') })}</span>
       </>
     ),

@@ -1,20 +1,14 @@
+// An open row: what happened, charts, facts and recent state changes of one server.
 import { Component, type JSX, type TargetedPointerEvent } from 'preact';
 import { type ChartSeries, isCrash, POINTS, STEP_SECONDS } from '../../domain/reading.ts';
 import { MIB } from '../../domain/server.ts';
-import type { HistoryView, LiveServer } from '../data/live-update.ts';
-import {
-  conditionTitle,
-  NOTHING,
-  rate,
-  STOP_TITLES,
-  size,
-  span,
-  stateTitle,
-  stopWords,
-} from '../data/words.ts';
-import { playerWords, RESOURCES } from './columns.tsx';
-import { keyOf, type LiveFleet, labelWords } from './live-fleet.ts';
-import { ago, notice, time, timeOfDay } from './parts.tsx';
+import { NOTHING, rate, size, span } from '../data/amounts.ts';
+import type { HistoryView } from '../data/history.ts';
+import type { LiveServer } from '../data/live-fields.ts';
+import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titles.ts';
+import { playerText, RESOURCES } from './columns.tsx';
+import { keyOf, type LiveFleet, labelText } from './live-fleet.ts';
+import { advice, ago, time, timeOfDay } from './parts.tsx';
 import { type Division, pathOf, ticksOf } from './scale.ts';
 
 interface DetailsProps {
@@ -22,7 +16,7 @@ interface DetailsProps {
   readonly server: LiveServer;
 }
 
-/** The contents of an open row: the server's problem and what to do, large charts, its identity, and its recent state changes. */
+/** The contents of an open row; the row above has the problem's title. */
 export class Details extends Component<DetailsProps, { readonly history?: HistoryView }> {
   /** The state, stop and step for which the history was fetched. */
   #historyOf: string | undefined;
@@ -38,6 +32,7 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
   // The history is fetched when it has a new point, and when the stream shows another state or stop.
   async #follow(): Promise<void> {
     const { fleet, server } = this.props;
+    if (fleet.isLost) return;
     const step = Math.floor(fleet.time / STEP_SECONDS);
     const historyOf = [server.state, server.last_stop?.timestamp_seconds, step].join(' ');
     if (historyOf === this.#historyOf) return;
@@ -51,7 +46,7 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
     const url = fleet.status.panels.find(({ name }) => name === server.panel)?.url;
     return (
       <div class="detail">
-        {server.complaint !== undefined && notice(server.complaint)}
+        {server.complaint !== undefined && advice(server.complaint)}
         <div class="charts">
           {CHARTS.map((spec) => (
             <Chart key={spec.title} {...{ spec, history, server }} />
@@ -98,7 +93,7 @@ function changes(states: HistoryView['state_changes'], now: number): JSX.Element
       <span class="badge" data-state={isCrash(reason) ? 'down' : state}>
         {stateTitle(state)}
       </span>
-      {reason !== undefined && <span class="why">{stopWords({ reason, ...stop })}</span>}
+      {reason !== undefined && <span class="why">{stopTitle({ reason, ...stop })}</span>}
       {time(at, `${timeOfDay(at, now)} · ${ago(at, now)}`)}
     </li>
   ));
@@ -119,17 +114,18 @@ function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryVie
     ['ID', server.uuid ?? server.server_id],
     ['Node', server.node],
     ['Egg', server.egg],
-    ['Labels', labelWords(server)],
-    ['Limits', limitWords(server)],
+    ['Address', history?.address],
+    ['Labels', labelText(server)],
+    ['Limits', limitText(server)],
     ['Expected', expected === undefined ? 'unknown' : expected === 1 ? 'running' : 'any state'],
     ['Monitoring', conditionTitle(server.condition)],
     ['Last sample', undefined, server.last_sample_timestamp_seconds || undefined],
     ['Uptime', started === undefined ? undefined : span(now - started)],
-    ['Players', playerWords(server)],
-    ['Last stop', stop && stopWords(stop), stop?.timestamp_seconds],
+    ['Players', playerText(server)],
+    ['Last stop', stop && stopTitle(stop), stop?.timestamp_seconds],
     ['Starts', starts === 0 ? undefined : starts?.toString()],
     ['Stops', history && stopCounts(history)],
-    ['Backups', backupWords(server), server.backup_last_success_timestamp_seconds],
+    ['Backups', backupText(server), server.backup_last_success_timestamp_seconds],
     ['Backup failed', undefined, server.backup_last_failure_timestamp_seconds],
   ];
   const shown = known.filter(([, text = '', at]) => text !== '' || at !== undefined);
@@ -150,15 +146,15 @@ function stopCounts({ stops }: HistoryView): string {
     .join(' · ');
 }
 
-function limitWords(server: LiveServer): string {
-  const words = RESOURCES.map(({ limit, limitWords: wordsOf }) => {
+function limitText(server: LiveServer): string {
+  const texts = RESOURCES.map(({ limit, limitText: textOf }) => {
     const most = server[limit];
-    return most === undefined ? '' : wordsOf(most);
+    return most === undefined ? '' : textOf(most);
   });
-  return words.filter(Boolean).join(' · ');
+  return texts.filter(Boolean).join(' · ');
 }
 
-function backupWords({ backups, backup_last_size_bytes: bytes }: LiveServer): string | undefined {
+function backupText({ backups, backup_last_size_bytes: bytes }: LiveServer): string | undefined {
   if (backups === undefined) return undefined;
   return bytes === undefined ? String(backups) : `${backups}, newest ${size(bytes)}`;
 }

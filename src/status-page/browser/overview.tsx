@@ -1,18 +1,15 @@
+// The page above the table: banners, counts, and what is known of each panel.
 import type { JSX } from 'preact';
 import { CONDITIONS } from '../../domain/reading.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
-import type { LiveServer } from '../data/live-update.ts';
+import { count } from '../data/amounts.ts';
+import { ATTENTION, ATTENTION_CODES } from '../data/attention-table.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
-import {
-  ATTENTION,
-  ATTENTION_CODES,
-  conditionTitle,
-  stateTitle,
-  things,
-  unclearTitle,
-} from '../data/words.ts';
-import { type Choice, hasProblem, type LiveFleet, playersOf } from './live-fleet.ts';
-import { bar, notice } from './parts.tsx';
+import { conditionTitle, stateTitle, things, unclearTitle } from '../data/titles.ts';
+import { type LiveFleet, playersOf } from './live-fleet.ts';
+import { banner, bar } from './parts.tsx';
+import { VERDICT_CODES, VERDICTS } from './traits.ts';
+import type { Choice } from './view.ts';
 
 /** A trait of servers, its name, and its name unless there is one server, if that is another. */
 type Titled = readonly [trait: string, title: string, plural?: string];
@@ -29,25 +26,30 @@ function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose 
       data-show={trait}
       onClick={() => choose({ show: view.show === trait ? '' : trait })}
     >
-      <b>{(counts.get(trait) ?? 0).toLocaleString('en')}</b>
+      <b>{count(counts.get(trait) ?? 0)}</b>
       <span>{counts.get(trait) === 1 ? title : plural}</span>
     </button>
   ));
 }
 
-/** How many servers there are, run, are down or have warnings, and how many people play. */
+/** Whether every server was read, and nothing is shown as a problem or a note. */
+function isWell({ servers, counts, status }: LiveFleet): boolean {
+  if (servers.length === 0 || status.complaints.length > 0 || counts.has('data:unread')) return false;
+  return VERDICT_CODES.every((verdict) => !counts.has(`verdict:${verdict}`));
+}
+
+/** How many servers there are, run, aren't read yet, and have each verdict, and how many people play. */
 export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
-  const { servers, status } = fleet;
+  const { servers } = fleet;
   const titles: readonly Titled[] = [
     ['state:running', 'running'],
-    ['attention:down', 'down'],
-    ['attention:no_data', 'no data'],
-    ['attention:warning', 'warning', 'warnings'],
-    ['attention:unclear', unclearTitle(1), unclearTitle(undefined)],
+    ['data:unread', 'not read yet'],
+    ...VERDICT_CODES.map((verdict): Titled => {
+      const [one, several] = VERDICTS[verdict];
+      return [`verdict:${verdict}`, one, several];
+    }),
   ];
   const playing = playersOf(servers);
-  const isProblem = (server: LiveServer) => hasProblem(server) || server.attention !== undefined;
-  const isWell = servers.length > 0 && status.complaints.length === 0 && !servers.some(isProblem);
   return (
     <section class="summary" aria-label="Summary">
       <button
@@ -56,16 +58,16 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
         aria-pressed={choice.view.show === ''}
         onClick={() => choice.choose({ show: '' })}
       >
-        <strong>{servers.length.toLocaleString('en')}</strong>
+        <strong>{count(servers.length)}</strong>
         <span>{things(servers.length, 'server')}</span>
       </button>
       {tiles(titles, fleet, choice)}
       {playing !== undefined && (
         <p class="playing">
-          <b>{playing.toLocaleString('en')}</b> {things(playing, 'player')}
+          <b>{count(playing)}</b> {things(playing, 'player')}
         </p>
       )}
-      {isWell && <p class="well">No problems</p>}
+      {isWell(fleet) && <p class="well">No problems</p>}
     </section>
   );
 }
@@ -79,7 +81,7 @@ export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
   const groups: readonly (readonly [title: string, titles: readonly Titled[]])[] = [
     ['Problems', [['attention:any', 'problem', 'problems'], ...reasons]],
     ['States', SERVER_STATES.map((state) => [`state:${state}`, stateTitle(state)])],
-    ['Monitoring', CONDITIONS.map((word) => [`condition:${word}`, conditionTitle(word)])],
+    ['Monitoring', CONDITIONS.map((code) => [`condition:${code}`, conditionTitle(code)])],
   ];
   return (
     <>
@@ -105,7 +107,7 @@ export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
               </h3>
               {tiles([[`panel:${panel.name}`, 'server', 'servers']], fleet, choice)}
             </div>
-            {panel.complaints.map(notice)}
+            {panel.complaints.map((complaint) => banner(complaint, fleet.time))}
             {budget(panel)}
             <p class="sub">{panel.needs}</p>
           </article>
@@ -142,12 +144,12 @@ function budget(panel: PanelStatus): JSX.Element {
 /** Notices above the table; the details have all. */
 const MAX_NOTICES = 3;
 
-/** What is wrong with panels and nodes. */
-export function notices({ status: { complaints } }: LiveFleet): JSX.Element {
+/** The banners of panels and nodes with problems. */
+export function notices({ status: { complaints }, time }: LiveFleet): JSX.Element {
   const more = complaints.length - MAX_NOTICES;
   return (
     <div class="notices" role="status">
-      {complaints.slice(0, MAX_NOTICES).map(notice)}
+      {complaints.slice(0, MAX_NOTICES).map((complaint) => banner(complaint, time))}
       {more > 0 && <p class="sub">{more} more: see the details.</p>}
     </div>
   );

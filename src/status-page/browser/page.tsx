@@ -1,37 +1,35 @@
+// The page: shows the stream's data, and reacts to the user.
 import { type JSX, render } from 'preact';
-import type { LiveServer, LiveUpdate } from '../data/live-update.ts';
-import {
-  isGroup,
-  keyOf,
-  type Line,
-  LiveFleet,
-  linesOf,
-  order,
-  readView,
-  titleOf,
-  type View,
-  writeView,
-} from './live-fleet.ts';
+import { count, span } from '../data/amounts.ts';
+import type { LiveServer } from '../data/live-fields.ts';
+import type { LiveUpdate } from '../data/live-update.ts';
+import { isGroup, type Line, linesOf } from './lines.ts';
+import { keyOf, LiveFleet } from './live-fleet.ts';
+import { order } from './order.ts';
 import { details, notices, summary } from './overview.tsx';
+import { minuteOfDay, withCode } from './parts.tsx';
+import { Stream } from './stream.ts';
+import { liveTitle, lostTitle } from './tab-title.ts';
 import { moveFocus, sortList, Table } from './table.tsx';
+import { nextTheme, storedTheme, useTheme } from './theme.ts';
+import { readView, type View, writeView } from './view.ts';
 
 /** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */
 const SETTLED_SECONDS = 5;
 
 const PROGRAM = 'gameserver-exporter';
 
-const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 5_000;
-
-/** A connection without an event for this many milliseconds is dead, because the exporter sends one every second. */
-const SILENCE_MS = 15_000;
-
-/** The page: shows the stream's data, and reacts to the user. */
 export class Page {
   readonly #root = document.querySelector('#page') ?? document.body;
   #fleet: LiveFleet | undefined;
   #view: View = readView(location.search);
-  #link: 'live' | 'lost' | undefined;
+  readonly #stream = new Stream({
+    received: (type, update) => (type === 'full' ? this.#full(update) : this.#delta(update)),
+    lost: (silentSeconds) => {
+      this.#fleet?.pass(silentSeconds);
+      this.#draw();
+    },
+  });
   #theme = storedTheme();
   #showsDetails = false;
   /** The keys of the groups of servers that the user opened. */
@@ -47,40 +45,13 @@ export class Page {
       this.#arrange();
     });
     this.#draw();
-    this.#listen(FIRST_RETRY_MS);
-  }
-
-  /** Listens to the exporter's stream, and reconnects for as long as the page is open. */
-  #listen(firstRetryMs: number): void {
-    const source = new EventSource('api/v1/stream');
-    let retryMs = firstRetryMs;
-    const lose = () => {
-      clearTimeout(silence);
-      source.close();
-      this.#link = 'lost';
-      this.#draw();
-      setTimeout(() => this.#listen(Math.min(retryMs * 1.5, LONGEST_RETRY_MS)), retryMs);
-    };
-    let silence = setTimeout(lose, SILENCE_MS);
-    const receive = ({ type, data }: MessageEvent<string>) => {
-      clearTimeout(silence);
-      silence = setTimeout(lose, SILENCE_MS);
-      retryMs = FIRST_RETRY_MS;
-      const update = JSON.parse(data) as LiveUpdate;
-      if (type === 'full') this.#full(update);
-      else this.#delta(update);
-    };
-    source.addEventListener('full', receive);
-    source.addEventListener('delta', receive);
-    // The browser's own retry gives up at the first response that isn't an event stream, such as a proxy's 502.
-    source.addEventListener('error', lose);
+    this.#stream.open();
   }
 
   #full(full: LiveUpdate): void {
     if (isOtherProgram(full.version)) return;
     const isFirst = this.#fleet === undefined;
     this.#fleet = new LiveFleet(full);
-    this.#link = 'live';
     this.#arrange();
     if (isFirst)
       document.querySelector('tr.details')?.previousElementSibling?.scrollIntoView({ block: 'nearest' });
@@ -95,7 +66,10 @@ export class Page {
     else this.#draw();
   }
 
-  /** Applies a user's choice, and stores it in the page's address: as a new history entry, or in place of the current one. */
+  /**
+   * Applies a user's choice, and stores it in the page's address: as a new history entry, or in place
+   * of the current one.
+   */
   readonly #choose = (change: Partial<View>, step: 'new' | 'in place' = 'new'): void => {
     this.#view = { ...this.#view, ...change };
     const query = writeView(this.#view, location.search);
@@ -134,8 +108,23 @@ export class Page {
     if (focused !== document.activeElement && focused instanceof HTMLElement && focused.isConnected) {
       focused.focus({ preventScroll: true });
     }
-    document.body.classList.toggle('lost', this.#link === 'lost');
-    if (this.#fleet !== undefined) document.title = titleOf(this.#fleet);
+    const lost = this.#lostText();
+    document.body.classList.toggle('lost', lost !== undefined);
+    if (lost !== undefined) document.title = lostTitle(lost.since);
+    else if (this.#fleet !== undefined) document.title = liveTitle(this.#fleet);
+  }
+
+  /** Since when there is no connection, and for how long; undefined unless it is lost. */
+  #lostText(): { readonly since: string; readonly for: string } | undefined {
+    const { silentSeconds } = this.#stream;
+    if (silentSeconds === undefined) return undefined;
+    const now = this.#now();
+    return { since: minuteOfDay(now - silentSeconds, now), for: span(silentSeconds) };
+  }
+
+  /** The exporter's clock, which goes on without a connection; before the first event, the browser's. */
+  #now(): number {
+    return this.#fleet?.time ?? Date.now() / 1_000;
   }
 
   #layout(): JSX.Element {
@@ -145,11 +134,7 @@ export class Page {
       <>
         <header class="top">
           <h1>Game servers</h1>
-          {this.#link !== undefined && (
-            <p id="link" role="status" data-link={this.#link}>
-              {this.#link === 'live' ? 'live' : 'connection lost, reconnecting'}
-            </p>
-          )}
+          {this.#link()}
           <nav>
             <a href="metrics">Metrics</a>
             <a href="api/v1/servers">JSON</a>
@@ -171,6 +156,20 @@ export class Page {
         <footer class="sub">
           {PROGRAM} {version} · <a href="-/healthy">Health</a> · <a href="-/ready">Readiness</a>
         </footer>
+      </>
+    );
+  }
+
+  #link(): JSX.Element | null {
+    const lost = this.#lostText();
+    if (lost === undefined && this.#fleet === undefined) return null;
+    return (
+      <>
+        <p id="link" role="status" data-link={lost === undefined ? 'live' : 'lost'}>
+          {lost === undefined ? 'live' : `no connection since ${lost.since}`}
+        </p>
+        {/* Not part of the status, which a screen reader would read every second. */}
+        {lost !== undefined && <span class="sub">{lost.for}, reconnecting</span>}
       </>
     );
   }
@@ -215,7 +214,7 @@ export class Page {
           />
         ) : (
           <div class="none">
-            <p>{hasServers ? 'No server matches.' : fleet.status.emptyBecause}</p>
+            <p>{hasServers ? 'No server matches.' : withCode(fleet.status.emptyBecause)}</p>
             {hasServers && (
               <button type="button" class="clear" onClick={() => this.#choose({ q: '', show: '' })}>
                 Show all servers
@@ -232,7 +231,7 @@ export class Page {
     return (
       <>
         <p class="count" role="status">
-          {isNarrowed ? `${this.#order.length} of ${fleet.servers.length}` : ''}
+          {isNarrowed ? `${count(this.#order.length)} of ${count(fleet.servers.length)}` : ''}
         </p>
         <input
           type="search"
@@ -248,7 +247,7 @@ export class Page {
     );
   }
 
-  /** Who looks for certain servers sees each of them. */
+  /** Search, filter and sort disable grouping. */
   #lines(): readonly Line[] {
     const { q, show, sort } = this.#view;
     return q + show + sort !== '' ? this.#order : linesOf(this.#order, this.#isOpen);
@@ -304,33 +303,4 @@ function isOtherProgram(version: string): boolean {
   sessionStorage.setItem(tried, version);
   location.reload();
   return true;
-}
-
-const THEMES = ['auto', 'light', 'dark'] as const;
-type Theme = (typeof THEMES)[number];
-
-const STORED = 'gameserver-exporter-theme';
-
-/** Undefined if the user has disabled it; a choice then lasts as long as the page. */
-function storage(): Storage | undefined {
-  try {
-    return localStorage;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The colors that the viewer chose; `auto` are those of the system. */
-function storedTheme(): Theme {
-  return THEMES.find((theme) => theme === storage()?.getItem(STORED)) ?? 'auto';
-}
-
-/** Uses and stores these colors. */
-function useTheme(theme: Theme): void {
-  document.documentElement.style.colorScheme = theme === 'auto' ? 'light dark' : theme;
-  storage()?.setItem(STORED, theme);
-}
-
-function nextTheme(theme: Theme): Theme {
-  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
 }

@@ -1,13 +1,17 @@
+// Small parts that the page shows in several places.
 import type { ComponentChild, JSX } from 'preact';
 import { readStrip, STRIP_POINTS, STRIP_STATES, type StripState } from '../../domain/reading.ts';
+import { span } from '../data/amounts.ts';
 import type { Complaint } from '../data/complaint.ts';
-import { sentence, span } from '../data/words.ts';
+import { sentence } from '../data/titles.ts';
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const dayAndMinutes = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' });
 const dayAndClock = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
-/** A text that depends on an instant in Unix seconds; hovering shows the instant itself, in the viewer's time zone. */
+/** A text about an instant in Unix seconds; hovering shows the instant, in the viewer's time zone. */
 export function time(unixSeconds: number, text: string, className = 'sub'): JSX.Element {
   const date = new Date(unixSeconds * 1_000);
   return (
@@ -28,25 +32,52 @@ export function timeOfDay(unixSeconds: number, now: number): string {
   return (at.toDateString() === today.toDateString() ? clock : dayAndClock).format(at);
 }
 
+/** The hour and minute of an instant, with the date if it isn't today. */
+export function minuteOfDay(unixSeconds: number, now: number): string {
+  const [at, today] = [new Date(unixSeconds * 1_000), new Date(now * 1_000)];
+  return (at.toDateString() === today.toDateString() ? minutes : dayAndMinutes).format(at);
+}
+
 /** A text in which the names of settings are between backticks. */
 export function withCode(text: string): ComponentChild {
   return text.split('`').map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>));
 }
 
-/** A complaint with everything that is known: the problem, what to do, and what happened. */
-export function notice({ severity, title, action, detail }: Complaint): JSX.Element {
+/** The complaint about a panel or node: the problem, since when, what to do, and what happened. */
+export function banner(complaint: Complaint, now: number): JSX.Element {
+  const { severity, title, since } = complaint;
   return (
     <div key={title} class="notice" data-severity={severity}>
       <p class="title">
         <bdi>{sentence(title)}</bdi>
+        {since !== undefined && time(since, `since ${minuteOfDay(since, now)}, ${span(now - since)}`)}
       </p>
+      {remarks(complaint)}
+    </div>
+  );
+}
+
+/** What to do about a complaint whose title is shown above, and what happened; null if neither is known. */
+export function advice(complaint: Complaint): JSX.Element | null {
+  const { severity, action, detail } = complaint;
+  if (action === '' && detail === '') return null;
+  return (
+    <div class="notice" data-severity={severity}>
+      {remarks(complaint)}
+    </div>
+  );
+}
+
+function remarks({ action, detail }: Complaint): ComponentChild {
+  return (
+    <>
       {action !== '' && <p>{withCode(action)}</p>}
       {detail !== '' && (
         <p class="sub observed">
           <bdi>{withCode(detail)}</bdi>
         </p>
       )}
-    </div>
+    </>
   );
 }
 
@@ -70,8 +101,9 @@ const TITLES: Readonly<Record<StripState, string>> = {
 const POINT_SECONDS = 120;
 
 /**
- * A server's states in the last two hours, in the form of `stripText`; if it is empty, nothing is known. Points have the color of the
- * worst state in two minutes; hovering shows for how long the server was in each state.
+ * A server's states in the last two hours, in the form of `stripText`; if it is empty, nothing is
+ * known. Points have the color of the worst state in two minutes; hovering shows for how long the
+ * server was in each state.
  */
 export function strip(text: string): JSX.Element {
   const [runs = [], seconds = []] = readStrip(text === '' ? `u${STRIP_POINTS}` : text);
@@ -83,8 +115,8 @@ export function strip(text: string): JSX.Element {
     if (state === 'unknown') unknown += amount * POINT_SECONDS;
   }
   const times = [...seconds.toReversed(), { state: 'unknown', amount: unknown } as const];
-  const words = times.filter(({ amount }) => amount > 0);
-  const title = words.map(({ state, amount }) => `${TITLES[state]} ${span(amount)}`).join(', ');
+  const shown = times.filter(({ amount }) => amount > 0);
+  const title = shown.map(({ state, amount }) => `${TITLES[state]} ${span(amount)}`).join(', ');
   return (
     <svg class="strip" viewBox={`0 0 ${STRIP_POINTS} 1`} preserveAspectRatio="none" role="img">
       <title>{`Last two hours: ${title}`}</title>

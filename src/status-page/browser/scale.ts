@@ -1,3 +1,4 @@
+// The scale of a chart, and the lines in it.
 /** At most this many steps between 0 and the highest value. */
 const STEPS = 4;
 

@@ -1,17 +1,11 @@
+// The table of servers.
 import { Component, type JSX } from 'preact';
 import { type Column, columnsOf, groupCells, levelOf } from './columns.tsx';
 import { Details } from './details.tsx';
-import {
-  type Choice,
-  isGroup,
-  keyOf,
-  type Line,
-  type LiveFleet,
-  SORT_KEYS,
-  SORTS,
-  sortingOf,
-  waysOf,
-} from './live-fleet.ts';
+import { isGroup, type Line } from './lines.ts';
+import { keyOf, type LiveFleet } from './live-fleet.ts';
+import { SORT_KEYS, SORTS, sortingOf, waysOf } from './sorting.ts';
+import type { Choice } from './view.ts';
 
 /** A list of all orders, which also works where the table has no head: on a phone. */
 export function sortList({ view: { sort }, choose }: Choice): JSX.Element {

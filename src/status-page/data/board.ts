@@ -7,9 +7,11 @@ import {
   SharedBodies,
   VIEWS,
 } from '../../metrics/rendered-body.ts';
+import type { BoardSource } from './board-source.ts';
+import { historyText } from './history.ts';
 import { jsonView } from './json-view.ts';
-import { historyText, type Picture, takePicture, updateText } from './live-update.ts';
-import type { BoardSource } from './panel-status.ts';
+import { updateText } from './live-update.ts';
+import { type Picture, takePicture } from './picture.ts';
 import { targetGroups } from './service-discovery.ts';
 import { Viewers, type Watcher } from './viewers.ts';
 

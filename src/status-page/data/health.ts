@@ -2,7 +2,7 @@ import { CAUSES } from '../../diagnosis/causes.ts';
 import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
 import { identityOf, isOff } from '../../domain/server.ts';
 import { withIdentity } from './servers-by-id.ts';
-import { stateTitle, stopWords } from './words.ts';
+import { stateTitle, stopTitle } from './titles.ts';
 
 /**
  * Whether players can expect the server to be up, for monitors that check one server. It is healthy while it is known to be running,
@@ -22,7 +22,7 @@ function reasonOf(server: Snapshot): string {
     return server.collection_up === 1 ? stateTitle(state, 'streaming') : (title ?? 'no data yet');
   if (!isOff(state)) return state;
   if (blocked !== undefined && title !== undefined) return title;
-  return reason !== undefined && stop !== undefined ? stopWords(stop) : state;
+  return reason !== undefined && stop !== undefined ? stopTitle(stop) : state;
 }
 
 /**

@@ -11,10 +11,12 @@ import {
   SERVER_PREFIX,
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
-import { attentionOf, complaintOf, problemOf, remedyOf } from './complaint.ts';
-import { arrayText, inBlocks, sharedFieldsOf } from './live-update.ts';
-import type { BoardSource } from './panel-status.ts';
-import { ATTENTION_CODES } from './words.ts';
+import { attentionOf } from './attention.ts';
+import { ATTENTION_CODES } from './attention-table.ts';
+import { arrayText, inBlocks } from './blocks.ts';
+import type { BoardSource } from './board-source.ts';
+import { complaintOf, problemOf, remedyOf } from './complaint.ts';
+import { sharedFieldsOf } from './shared-fields.ts';
 
 /**
  * The JSON view in blocks of text. Names and units are those of the metrics, whose families the values are read from; unknown values

@@ -1,7 +1,7 @@
 import { isManyAddress, isMetadataAddress, parseEndpoint } from '../../domain/addresses.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
-import { arrayText, inBlocks } from './live-update.ts';
+import { arrayText, inBlocks } from './blocks.ts';
 
 /** Whether a panel's server list hasn't been read yet. Until then, addresses that were known before a restart are missing. */
 export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean {

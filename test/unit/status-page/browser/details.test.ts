@@ -50,14 +50,25 @@ describe('an open row', () => {
     expect((await opened('calm')).text('.facts')).toMatch(/Uptime\d+ (s|min|h|d)/);
   });
 
-  it('has the problem with all that is known, and its state changes, newest first', async () => {
+  it('has what to do and what happened, below the title in the row', async () => {
     const page = await opened('broken');
-    expect(page.text('.detail .notice .title')).toBe('Restart aborted, exit 139');
+    expect(page.cell('broken', 'trouble')).toContain('Restart aborted, exit 139');
+    expect(page.texts('.detail .notice')).toEqual(['Check its console for the cause. Then start it.']);
+    expect((await opened('lost')).text('.detail .observed')).toContain('ECONNREFUSED');
+    expect((await opened('calm')).all('.detail .notice')).toEqual([]);
+  });
+
+  it('has the address at which players join', async () => {
+    const page = await opened('calm', { ...HISTORY, address: 'play.example.com:25565' });
+    expect(page.text('.facts')).toContain('Addressplay.example.com:25565');
+  });
+
+  it('has its state changes, newest first', async () => {
+    const page = await opened('broken');
     const [first] = page.all('.changes li');
     expect(first?.querySelector<HTMLElement>('.badge')?.dataset['state']).toBe('down');
     expect(first?.textContent).toMatch(/^offlinecrashed, exit code 139/);
     expect(page.all('.changes li')).toHaveLength(2);
-    expect((await opened('lost')).text('.detail .observed')).toContain('ECONNREFUSED');
   });
 
   it('links to the server in the panel', async () => {

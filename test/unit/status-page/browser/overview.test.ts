@@ -14,9 +14,9 @@ const ALL = [...URGENT, ...NEUTRAL];
 
 describe('counts', () => {
   it.each([
-    ['.summary', 'attention:down', '2down', ['broken', 'forgotten']],
-    ['.summary', 'attention:no_data', '1no data', ['lost']],
-    ['.summary', 'attention:warning', '2warnings', ['hot', 'full']],
+    ['.summary', 'verdict:down', '2down', ['broken', 'forgotten']],
+    ['.summary', 'verdict:no_data', '1no data', ['lost']],
+    ['.summary', 'verdict:warning', '2warnings', ['hot', 'full']],
     ['.summary', 'state:running', '3running', ['hot', 'full', 'calm']],
     ['.counts', 'attention:any', '5problems', URGENT],
     ['.counts', 'attention:gave_up', '1restart aborted', ['broken']],
@@ -61,7 +61,7 @@ describe('counts', () => {
     const page = PageWindow.live({ servers: manyRunning(1_234) });
     expect([page.text('.total strong'), document.title]).toEqual([
       '1,234',
-      '1234/1234 running · Game servers',
+      '1,234/1,234 running · Game servers',
     ]);
   });
 });
@@ -76,7 +76,7 @@ describe('a panel', () => {
     expect(page.all('.notices .notice')).toEqual([]);
     await page.change({ servers: URGENT_FLEET, panels: [down] });
     expect(page.texts('.notices .notice')).toEqual([
-      expect.stringMatching(/^Panel main is down: unreachableCheck the setting url.*ECONNREFUSED/),
+      expect.stringMatching(/^Panel main: unreachableCheck the setting url.*ECONNREFUSED/),
     ]);
     await page.change({ servers: URGENT_FLEET, panels: [panelReading()] });
     expect(page.all('.notices .notice')).toEqual([]);

@@ -3,7 +3,7 @@ import { Window } from 'happy-dom';
 import { vi } from 'vitest';
 import type { FleetReading, PanelReading, ServerReading } from '../../../../src/domain/reading.ts';
 import { Page } from '../../../../src/status-page/browser/page.tsx';
-import { type Picture, takePicture } from '../../../../src/status-page/data/live-update.ts';
+import { type Picture, takePicture } from '../../../../src/status-page/data/picture.ts';
 import { pageText } from '../../../../src/status-page/page.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { updateOf, VERSION } from '../../../support/page-data.ts';

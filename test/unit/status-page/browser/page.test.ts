@@ -14,56 +14,6 @@ afterEach(() => {
 const FLEET = { servers: URGENT_FLEET };
 const names = [...URGENT, ...NEUTRAL];
 
-describe('the connection', () => {
-  it('is opened relative to the page, and shown as live from its first event', () => {
-    const page = new PageWindow(FLEET);
-    expect(page.sources.map(({ url }) => url)).toEqual(['api/v1/stream']);
-    expect(page.all('#link, table')).toEqual([]);
-    page.full();
-    expect([page.text('#link'), page.names]).toEqual(['live', names]);
-  });
-
-  it('that ends is shown, and retried after a second, then less often, with what is known still shown', async () => {
-    const page = PageWindow.live(FLEET);
-    await page.click(page.row('calm'));
-    const waits: number[] = [];
-    for (const waitMs of [1_000, 1_500, 2_250, 3_375, 5_000, 5_000]) {
-      page.sources.at(-1)?.dispatchEvent(new Event('error'));
-      expect(page.sources.at(-1)?.isClosed).toBe(true);
-      expect([page.text('#link'), page.names]).toEqual(['connection lost, reconnecting', names]);
-      expect(document.body.classList.contains('lost')).toBe(true);
-      const before = page.sources.length;
-      await vi.advanceTimersByTimeAsync(waitMs - 1);
-      expect(page.sources).toHaveLength(before);
-      await vi.advanceTimersByTimeAsync(1);
-      waits.push(page.sources.length - before);
-    }
-    expect(waits).toEqual([1, 1, 1, 1, 1, 1]);
-    page.full();
-    expect([page.text('#link'), document.body.className]).toEqual(['live', '']);
-    expect(page.row('calm').getAttribute('aria-expanded')).toBe('true');
-  });
-
-  it('without an event for fifteen seconds is lost', async () => {
-    const page = PageWindow.live(FLEET);
-    await vi.advanceTimersByTimeAsync(14_000);
-    await page.change(FLEET);
-    await vi.advanceTimersByTimeAsync(14_999);
-    expect(page.text('#link')).toBe('live');
-    await vi.advanceTimersByTimeAsync(1);
-    expect(page.text('#link')).toBe('connection lost, reconnecting');
-  });
-
-  it('to an exporter of another version reloads the page, once', () => {
-    const page = new PageWindow(FLEET);
-    const reload = vi.spyOn(location, 'reload').mockImplementation(() => undefined);
-    page.full('2.0.0');
-    expect([reload.mock.calls.length, page.all('table').length]).toEqual([1, 0]);
-    page.full('2.0.0');
-    expect([reload.mock.calls.length, page.all('table').length]).toEqual([1, 1]);
-  });
-});
-
 describe('changes', () => {
   it('of a state are shown in the row, the counts and the title at once', async () => {
     const page = PageWindow.live({ servers: [running('a'), running('b')] });
@@ -178,23 +128,6 @@ describe('the keyboard', () => {
     expect(await page.press('/')).toBe(true);
     page.one('.search').focus();
     expect(await page.press('/')).toBe(true);
-  });
-});
-
-describe('colors', () => {
-  it("are the system's, or those that the viewer chose before", async () => {
-    const page = PageWindow.live(FLEET);
-    const colors = () => [page.text('.theme'), document.documentElement.style.colorScheme];
-    expect(colors()).toEqual(['Theme: system', 'light dark']);
-    await page.click(page.one('.theme'));
-    expect(colors()).toEqual(['Theme: light', 'light']);
-    await page.click(page.one('.theme'));
-    expect(colors()).toEqual(['Theme: dark', 'dark']);
-    const again = new PageWindow(FLEET, '', page);
-    again.full();
-    expect(colors()).toEqual(['Theme: dark', 'dark']);
-    await again.click(again.one('.theme'));
-    expect(colors()).toEqual(['Theme: system', 'light dark']);
   });
 });
 

@@ -176,7 +176,7 @@ describe('servers with one cause', () => {
 
   it('are listed one by one if they are searched for', async () => {
     const page = PageWindow.live({ servers: [...lost, running('calm')] });
-    await page.click(page.one('.tile[data-show="attention:no_data"]'));
+    await page.click(page.one('.tile[data-show="verdict:no_data"]'));
     expect(page.names).toHaveLength(11);
   });
 });

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  coreLimit,
-  cores,
-  rate,
-  size,
-  sizeLimit,
-  span,
-  stateTitle,
-} from '../../../../src/status-page/data/words.ts';
+import { coreLimit, cores, rate, size, sizeLimit, span } from '../../../../src/status-page/data/amounts.ts';
 
 describe('formatted numbers', () => {
   it.each([
@@ -49,15 +41,4 @@ describe('formatted numbers', () => {
   it('show cores', () => {
     expect([cores(1.53), coreLimit(1), coreLimit(1.5)]).toEqual(['1.53 cores', '1 core', '1.5 cores']);
   });
-});
-
-it.each([
-  ['running', 'streaming', 'running'],
-  ['unknown', 'streaming', 'unknown state'],
-  ['unknown', 'polling', 'unknown state'],
-  ['unknown', 'failing', 'no data'],
-  ['unknown', 'waiting', 'no data'],
-  ['unknown', undefined, 'no data'],
-])('the state %s of a server that is %s is titled %s', (state, condition, title) => {
-  expect(stateTitle(state, condition)).toBe(title);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../../src/domain/reading.ts';
 import { jsonView } from '../../../../src/status-page/data/json-view.ts';
-import { historyText, takePicture, updateText } from '../../../../src/status-page/data/live-update.ts';
+import { updateText } from '../../../../src/status-page/data/live-update.ts';
+import { takePicture } from '../../../../src/status-page/data/picture.ts';
 import { targetGroups } from '../../../../src/status-page/data/service-discovery.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { fleetReading, largeFleet, panelReading } from '../../../support/readings.ts';
@@ -40,7 +41,6 @@ test.each<[string, (fleet: FleetReading) => Iterable<string>]>([
   ['the JSON view', (fleet) => jsonView(sourceOf(fleet))],
   ['service discovery', targetGroups],
   ["a viewer's event", updateOf],
-  ['the history', (fleet) => historyText(sourceOf(fleet), ['main/id-1'], ['cpu_usage_cores'])],
 ])('%s reads a few servers, and writes a few kilobytes, between two blocks', (_, walk) => {
   const { fleet, read } = countedFleet();
   const blocks = walk(fleet)[Symbol.iterator]();

@@ -1,0 +1,32 @@
+// The verdict whether a server that is off counts as down: the strip, counts and rows share it.
+import { CRASH_WINDOW_SECONDS, isCrash, type StopReason } from '../domain/reading.ts';
+
+/** The code of the problem of a server that is down. */
+export type WhyDown = 'gave_up' | 'crashed' | 'off';
+
+/** What is known of a server that is off. */
+export interface OffFacts {
+  /** Undefined if nothing shows whether it should run. */
+  readonly isExpected: boolean | undefined;
+  /** The reason of the stop since which it is off; undefined until it is decided. */
+  readonly reason: StopReason | undefined;
+  /** Seconds since its last stop; NaN if no stop was seen. */
+  readonly stoppedForSeconds: number;
+  /** Its node reported that it won't start it again. */
+  readonly isRestartAborted: boolean;
+  /** The node may still explain the latest stop. */
+  readonly isStopAwaited: boolean;
+}
+
+/** Why a server that is off counts as down; undefined if it is allowed to be off. */
+export function whyDown(server: OffFacts): WhyDown | undefined {
+  const { isExpected, reason } = server;
+  const mayBeOff = isExpected === false;
+  if (server.isRestartAborted && !mayBeOff) return 'gave_up';
+  if (isCrash(reason) && (!mayBeOff || server.stoppedForSeconds < CRASH_WINDOW_SECONDS)) return 'crashed';
+  // The reason decides what to do.
+  if (server.isStopAwaited) return undefined;
+  // After an unexplained stop, it is also unknown whether the server should run; the alert uses what
+  // was expected before.
+  return isExpected === true || (isExpected === undefined && reason === 'unknown') ? 'off' : undefined;
+}

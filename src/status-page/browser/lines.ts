@@ -1,0 +1,54 @@
+// The lines of the table: a server, or many servers with the same cause.
+import type { LiveServer } from '../data/live-fields.ts';
+import { keyOf } from './live-fleet.ts';
+import { hasProblem, verdictOf } from './traits.ts';
+
+/** This many servers with the same cause share a line of the table. */
+export const GROUPED_FROM = 5;
+
+/** Servers with the same cause. */
+export interface ServerGroup {
+  /** Different for each cause. */
+  readonly key: string;
+  readonly servers: readonly [LiveServer, ...LiveServer[]];
+}
+
+export type Line = LiveServer | ServerGroup;
+
+export function isGroup(line: Line): line is ServerGroup {
+  return 'servers' in line;
+}
+
+/**
+ * The lines of a table: servers with the same cause are together, where the first of them is, and
+ * behind a line of their own if there are many. They follow it if it is open.
+ */
+export function linesOf(
+  servers: readonly LiveServer[],
+  isOpen: (group: ServerGroup) => boolean,
+): readonly Line[] {
+  const groups = new Map<string, [LiveServer, ...LiveServer[]]>();
+  for (const server of servers) {
+    const isGrouped = hasProblem(server) || verdictOf(server) === 'unclear';
+    const key = isGrouped ? causeKey(server) : keyOf(server);
+    const same = groups.get(key);
+    if (same === undefined) groups.set(key, [server]);
+    else same.push(server);
+  }
+  return [...groups].flatMap(([key, same]): readonly Line[] => {
+    if (same.length < GROUPED_FROM) return same;
+    const group = { key, servers: same };
+    return [[group], isOpen(group) ? same : []].flat();
+  });
+}
+
+/**
+ * The same for servers with the same cause. A node that is down shows in several ways, and is another
+ * cause than another node; what is a server's own is the same on every panel.
+ */
+function causeKey({ attention, complaint, scope = 'server', panel, node }: LiveServer): string {
+  const isOfNode = scope === 'node';
+  const where = scope === 'server' ? [] : [panel, isOfNode ? node : ''];
+  const what = isOfNode && attention === 'no_data' ? [attention] : [complaint?.title, complaint?.action];
+  return [scope, ...where, complaint?.severity, ...what].join('\n');
+}

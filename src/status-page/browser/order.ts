@@ -1,0 +1,40 @@
+// The servers that a view shows, in order.
+import { ATTENTION_CODES } from '../data/attention-table.ts';
+import type { LiveServer } from '../data/live-fields.ts';
+import type { LiveFleet } from './live-fleet.ts';
+import { matches } from './search.ts';
+import { SORTS, sortingOf } from './sorting.ts';
+import { traitsOf, VERDICT_CODES, verdictOf } from './traits.ts';
+import type { View } from './view.ts';
+
+const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+
+/** The servers of a view. Servers without a value come last in either direction. */
+export function order(
+  { servers }: Pick<LiveFleet, 'servers'>,
+  { q, show, sort }: Omit<View, 'open'>,
+): readonly LiveServer[] {
+  const terms = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const chosen = servers.filter(
+    (server) => (show === '' || traitsOf(server).includes(show)) && matches(server, terms),
+  );
+  const { key, direction } = sortingOf(sort);
+  const of = key === undefined ? urgencyOf : SORTS[key].of;
+  const sign = direction === 'descending' ? -1 : 1;
+  const valued = chosen.map((server) => ({ server, value: of(server) }));
+  return valued.sort((a, b) => compare(a.value, b.value, sign)).map(({ server }) => server);
+}
+
+function compare(a: string | number | undefined, b: string | number | undefined, sign: number): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+  return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(`${a}`, `${b}`));
+}
+
+/** Counted problems come first, by urgency, then the other verdicts; then servers as configured. */
+function urgencyOf(server: LiveServer): number {
+  const { attention } = server;
+  if (attention !== undefined) return ATTENTION_CODES.indexOf(attention);
+  const verdict = verdictOf(server);
+  const rank = verdict === undefined ? VERDICT_CODES.length : VERDICT_CODES.indexOf(verdict);
+  return ATTENTION_CODES.length + rank;
+}

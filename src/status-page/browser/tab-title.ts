@@ -1,0 +1,25 @@
+// The title of the browser's tab.
+import { count } from '../data/amounts.ts';
+import { unclearTitle } from '../data/titles.ts';
+import type { LiveFleet } from './live-fleet.ts';
+
+const PAGE = 'Game servers';
+
+/** How many servers run, and before it how many have problems. */
+export function liveTitle({ servers, counts }: Pick<LiveFleet, 'servers' | 'counts'>): string {
+  const problems = counts.get('attention:any');
+  const unclear = counts.get('verdict:unclear');
+  const unread = counts.get('data:unread');
+  const parts = [
+    `${count(counts.get('state:running') ?? 0)}/${count(servers.length)} running`,
+    ...(unread === undefined ? [] : [`${count(unread)} not read yet`]),
+    ...(unclear === undefined ? [] : [`${count(unclear)} ${unclearTitle(unclear)}`]),
+  ];
+  const title = `${parts.join(', ')} · ${PAGE}`;
+  return problems === undefined ? title : `(${count(problems)}) ${title}`;
+}
+
+/** What is shown while there is no connection since this time of day: no old counts. */
+export function lostTitle(since: string): string {
+  return `No connection since ${since} · ${PAGE}`;
+}

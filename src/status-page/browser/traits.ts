@@ -1,0 +1,58 @@
+// The traits by which servers are counted and filtered.
+import { groupOf } from '../data/attention-table.ts';
+import type { LiveServer } from '../data/live-fields.ts';
+import { unclearTitle } from '../data/titles.ts';
+
+/**
+ * The verdicts on servers that the column "Problem" shows, and the titles of their counts, for one
+ * server and for several. A server without a verdict has nothing in that column.
+ */
+export const VERDICTS = {
+  down: ['down', 'down'],
+  no_data: ['no data', 'no data'],
+  warning: ['warning', 'warnings'],
+  unclear: [unclearTitle(1), unclearTitle(undefined)],
+  minor: ['minor problem', 'minor problems'],
+  crashed: ['crashed in the last hour', 'crashed in the last hour'],
+  note: ['note', 'notes'],
+} as const satisfies Readonly<Record<string, readonly [one: string, several: string]>>;
+
+export type Verdict = keyof typeof VERDICTS;
+
+export const VERDICT_CODES = Object.keys(VERDICTS) as readonly Verdict[];
+
+/** The verdict on a server: a problem that counts, a minor one beside its data, or something to know. */
+export function verdictOf(server: LiveServer): Verdict | undefined {
+  const { attention, complaint, blocked, last_crash: crash } = server;
+  if (attention !== undefined) return groupOf(attention);
+  if (complaint === undefined) return undefined;
+  if (complaint.severity !== 'fact') return 'minor';
+  // Why the panel holds a server is shown with its state.
+  if (blocked !== undefined) return undefined;
+  return crash === undefined ? 'note' : 'crashed';
+}
+
+/** Whether a server has a problem, even a minor one. */
+export function hasProblem(server: LiveServer): boolean {
+  const verdict = verdictOf(server);
+  return verdict !== undefined && verdict !== 'unclear' && verdict !== 'crashed' && verdict !== 'note';
+}
+
+/** Whether nothing has been read of a server yet, as in the first minutes of a large fleet. */
+export function isUnread(server: LiveServer): boolean {
+  const { state, attention, complaint, last_sample_timestamp_seconds: sampled } = server;
+  return state === 'unknown' && sampled === undefined && attention === undefined && complaint === undefined;
+}
+
+/** A server's traits, each a kind and a value, such as `state:running`. */
+export function traitsOf(server: LiveServer): readonly string[] {
+  const { attention, state, condition, panel } = server;
+  const traits = [`state:${state}`, `condition:${condition}`, `panel:${panel}`];
+  const verdict = verdictOf(server);
+  if (verdict !== undefined) traits.push(`verdict:${verdict}`);
+  if (isUnread(server)) traits.push('data:unread');
+  if (attention === undefined) return traits;
+  traits.push(`attention:${attention}`);
+  if (hasProblem(server)) traits.push('attention:any');
+  return traits;
+}

@@ -1,0 +1,62 @@
+// The fields of a server in the page's stream.
+import { CAUSES } from '../../diagnosis/causes.ts';
+import { FIELD_ENTRIES, type FIELDS } from '../../domain/fields.ts';
+import type { ServerReading, Snapshot } from '../../domain/reading.ts';
+import { recentCrash } from './attention.ts';
+import { problemOf } from './complaint.ts';
+import { SHARED_FIELDS } from './shared-fields.ts';
+
+/** Samples older than this many seconds are shown with their age. */
+const LIVE_SECONDS = 3;
+
+/** The fields that `/api/v1` doesn't have. */
+const PAGE_FIELDS = {
+  /** What its cause concerns. */
+  scope: (server) => {
+    const problem = problemOf(server);
+    return problem && CAUSES[problem.cause].scope;
+  },
+  /** Its players are on other servers. */
+  proxy: ({ target }) => target.isProxy,
+  /** In the last hour. */
+  last_crash: recentCrash,
+  /** Its states in the last two hours, in the form of `stripText`. */
+  strip: (_, reading, now) => reading.strip(now),
+  last_sample_timestamp_seconds: sampledAt,
+} satisfies Readonly<Record<string, (server: Snapshot, reading: ServerReading, now: number) => unknown>>;
+
+/** The numbers that the page shows. */
+type NumberField = {
+  [Name in keyof typeof FIELDS]: (typeof FIELDS)[Name] extends { readonly shown: unknown } ? Name : never;
+}[keyof typeof FIELDS];
+
+type Read<Fields extends Readonly<Record<string, (...facts: never) => unknown>>> = {
+  readonly [Name in keyof Fields]: ReturnType<Fields[Name]>;
+};
+
+/** A server as the page receives it. */
+export type LiveServer = Read<typeof SHARED_FIELDS & typeof PAGE_FIELDS> &
+  Readonly<Record<NumberField, number | undefined>>;
+
+export type LiveField = keyof LiveServer;
+
+/** How a field follows from the snapshot of a server at an instant. */
+type ReadField = (server: Snapshot, reading: ServerReading, now: number) => LiveServer[LiveField];
+
+const NUMBERS = FIELD_ENTRIES.flatMap(([name, { shown }]) => {
+  const read: ReadField = ({ [name]: value }) => value && shown?.(value);
+  return shown === undefined ? [] : [[name, read] as const];
+});
+
+/** Every field: its name, and how it is read. */
+export const LIVE_FIELDS = Object.entries<ReadField>({
+  ...SHARED_FIELDS,
+  ...Object.fromEntries(NUMBERS),
+  ...PAGE_FIELDS,
+}) as readonly (readonly [name: LiveField, read: ReadField])[];
+
+/** 0 while samples keep coming, so that a streaming server causes no changes here. */
+function sampledAt(server: Snapshot): number | undefined {
+  const { last_sample_timestamp_seconds: at, sample_age_seconds: age } = server;
+  return age !== undefined && age < LIVE_SECONDS ? 0 : at && Math.floor(at);
+}

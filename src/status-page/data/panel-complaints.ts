@@ -1,0 +1,114 @@
+// What the page says about panels and nodes with problems.
+import { CAUSES, isFact, shortTitle } from '../../diagnosis/causes.ts';
+import type { CauseCode } from '../../domain/problems.ts';
+import type { PanelReading, ProblemReading, ServerReading } from '../../domain/reading.ts';
+import type { Clock } from '../../domain/time.ts';
+import { panelViewOf } from '../../metrics/families.ts';
+import type { Complaint } from './complaint.ts';
+import { things } from './titles.ts';
+
+/** The complaint about one panel or node; the same about several is shown once. */
+export interface SubjectComplaint {
+  readonly subject: 'Panel' | 'Node';
+  readonly name: string;
+  readonly complaint: Complaint;
+}
+
+/** The complaints about a panel, its API key, the connection to it, and its nodes. */
+export function panelComplaints(
+  panel: PanelReading,
+  servers: readonly ServerReading[],
+  clock: Pick<Clock, 'now' | 'toUnixMs'>,
+  isOnlyPanel: boolean,
+): readonly SubjectComplaint[] {
+  const { name, up, problems, nodes } = panelViewOf(panel, clock.now());
+  const ofPanel = (complaint: Complaint) => ({ subject: 'Panel', name, complaint }) as const;
+  // While the panel has a problem, nobody can know whether its nodes do.
+  if (!up) return problems.map((problem) => ofPanel(outageComplaint(problem, clock)));
+  const ofNodes = nodes.flatMap(({ name: node, up: isUp, problem }): readonly SubjectComplaint[] => {
+    if (isUp || problem === undefined) return [];
+    const fullName = isOnlyPanel ? node : `${node} (${name})`;
+    return [{ subject: 'Node', name: fullName, complaint: outageComplaint(problem, clock) }];
+  });
+  // A node that is down has a complaint of its own.
+  const silent = ofNodes.length === 0 ? notStreaming(servers, name) : [];
+  const ofProblems = problems.map((problem) => complaintAbout(problem, clock));
+  return [...[...ofProblems, ...silent].map(ofPanel), ...ofNodes];
+}
+
+function complaintAbout({ cause, detail, since }: ProblemReading, clock: Pick<Clock, 'toUnixMs'>): Complaint {
+  const { severity, title, remedy } = CAUSES[cause];
+  const began = since === undefined ? undefined : Math.round(clock.toUnixMs(since) / 1_000);
+  return { severity, title, action: remedy, detail, since: began };
+}
+
+/**
+ * The complaint about a panel or node that can't be used. Its title is the cause: a panel that
+ * rejects the API key isn't down.
+ */
+function outageComplaint(problem: ProblemReading, clock: Pick<Clock, 'toUnixMs'>): Complaint {
+  return { ...complaintAbout(problem, clock), severity: 'error', title: shortTitle(problem.cause) };
+}
+
+/**
+ * The complaint, if any, about a panel of whose servers most don't stream although they should, with
+ * their most frequent cause.
+ */
+function notStreaming(servers: readonly ServerReading[], panel: string): readonly Complaint[] {
+  const required = servers.filter(
+    ({ target, status }) =>
+      target.panel === panel && target.mode !== 'poll' && !isFact(status.problem?.cause),
+  );
+  // Without a problem, a server is connecting or waits for its call.
+  const affected = required.flatMap(({ status: { problem, condition } }) =>
+    problem === undefined || condition === 'streaming' ? [] : [problem.cause],
+  );
+  const byCause = new Map<CauseCode, number>();
+  for (const cause of affected) byCause.set(cause, (byCause.get(cause) ?? 0) + 1);
+  const [cause] = [...byCause].sort(([, one], [, other]) => other - one)[0] ?? [];
+  if (cause === undefined || affected.length * 2 <= required.length) return [];
+  const { title, remedy } = CAUSES[cause];
+  return [
+    {
+      severity: 'warning',
+      title: `${affected.length} of ${required.length} servers not streaming: ${title}`,
+      action: remedy,
+      detail: '',
+    },
+  ];
+}
+
+/** Complaints with the same title as one, with the names of their subjects; the most serious come first. */
+export function together(all: readonly SubjectComplaint[]): readonly Complaint[] {
+  const groups = new Map<string, [SubjectComplaint, ...SubjectComplaint[]]>();
+  for (const one of all) {
+    const key = [one.subject, one.complaint.severity, one.complaint.title].join('\n');
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  const rank = ({ severity }: Complaint) => (severity === 'error' ? 0 : 1);
+  return [...groups.values()].map(asOne).sort((one, other) => rank(one) - rank(other));
+}
+
+function asOne(group: readonly [SubjectComplaint, ...SubjectComplaint[]]): Complaint {
+  const [{ subject, complaint }] = group;
+  const { severity, title, action, detail } = complaint;
+  const names = listed(group.map(({ name }) => name));
+  const beginnings = group.flatMap(({ complaint: { since } }) => since ?? []);
+  return {
+    severity,
+    title: `${things(group.length, subject)} ${names}: ${title}`,
+    action,
+    detail: group.length === 1 ? detail : '',
+    since: beginnings.length === 0 ? undefined : Math.min(...beginnings),
+  };
+}
+
+const MAX_NAMES = 3;
+const LIST = new Intl.ListFormat('en-GB');
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return LIST.format(more > 0 ? [...names.slice(0, MAX_NAMES), `${more} more`] : names);
+}

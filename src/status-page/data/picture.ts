@@ -1,0 +1,85 @@
+// The fleet at one instant, as the page shows it.
+import type { ServerReading } from '../../domain/reading.ts';
+import { inBlocks } from './blocks.ts';
+import type { BoardSource } from './board-source.ts';
+import { LIVE_FIELDS, type LiveField, type LiveServer } from './live-fields.ts';
+import { type PanelsStatus, panelsStatus } from './panel-status.ts';
+
+/** A server's values, in the order of `LIVE_FIELDS`. */
+export type Values = readonly LiveServer[LiveField][];
+
+export interface Picture {
+  /** The exporter's wall clock, in Unix seconds. */
+  readonly time: number;
+  readonly status: PanelsStatus;
+  readonly servers: readonly ServerReading[];
+  /**
+   * The values of the servers, in as many parts as there are turns: the server at a place is in the
+   * part of the place's remainder. A part that wasn't looked at is the same as before.
+   */
+  readonly parts: readonly (readonly Values[])[];
+  /** The number of pictures of the same servers before this one. */
+  readonly turn: number;
+}
+
+/**
+ * Servers that are looked at for one picture: a viewer of a large fleet costs no more than one of a
+ * small fleet, and each of 5,000 servers is looked at every 10 s.
+ */
+const SERVERS_A_TURN = 500;
+/**
+ * A strip takes longer than anything else, and changes slowly, so only one in this many looks at a
+ * server reads it.
+ */
+const LOOKS_PER_STRIP = 7;
+
+/** Takes a picture, a few servers between two blocks, after another one; the blocks are empty. */
+export function* takePicture(source: BoardSource, before?: Picture): Generator<'', Picture, void> {
+  const { fleet, clock } = source;
+  const now = clock.now();
+  const servers = fleet.servers();
+  const time = Math.round(clock.toUnixMs(now) / 1_000);
+  const turns = Math.max(1, Math.ceil(servers.length / SERVERS_A_TURN));
+  if (before?.servers !== servers) {
+    const parts: (readonly Values[])[] = [];
+    for (let part = 0; part < turns; part += 1)
+      parts.push(yield* look(source, now, { part, turns, round: 0 }));
+    return { time, status: panelsStatus(source), servers, parts, turn: 0 };
+  }
+  const turn = before.turn + 1;
+  const part = turn % turns;
+  const round = Math.floor(turn / turns);
+  const status = part > 0 ? before.status : panelsStatus(source);
+  const values = yield* look(source, now, { part, turns, round, known: before.parts[part] ?? [] });
+  return { time, status, servers, parts: before.parts.with(part, values), turn };
+}
+
+interface Look {
+  readonly part: number;
+  readonly turns: number;
+  /** How often each server was looked at before. */
+  readonly round: number;
+  /** The values of the look before. */
+  readonly known?: readonly Values[];
+}
+
+/** Looks at one part of the servers. */
+function* look(
+  { fleet, clock }: BoardSource,
+  now: number,
+  { part, turns, round, known = [] }: Look,
+): Generator<'', readonly Values[], void> {
+  const servers = fleet.servers();
+  const places = [];
+  for (let place = part; place < servers.length; place += turns) places.push(place);
+  // One server at a time, so that a snapshot is garbage before the next one is made.
+  return yield* inBlocks(places, (place, index): Values => {
+    const server = servers[place];
+    if (server === undefined) return [];
+    const snapshot = server.snapshot(now, clock);
+    const kept = (place + round) % LOOKS_PER_STRIP === 0 ? undefined : known[index];
+    return LIVE_FIELDS.map(([name, read], field) =>
+      name === 'strip' && kept !== undefined ? kept[field] : read(snapshot, server, now),
+    );
+  });
+}

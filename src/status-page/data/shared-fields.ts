@@ -1,0 +1,32 @@
+// The fields of a server, besides its numbers, that both the page and `/api/v1/servers` have.
+import type { Snapshot } from '../../domain/reading.ts';
+import { identityOf } from '../../domain/server.ts';
+import { attentionOf } from './attention.ts';
+import { complaintOf, problemOf } from './complaint.ts';
+
+/** How each field is read. */
+export const SHARED_FIELDS = {
+  panel: ({ target }) => target.panel,
+  server: ({ target }) => target.name,
+  server_id: ({ target }) => identityOf(target),
+  uuid: ({ target }) => target.uuid,
+  node: ({ node }) => node,
+  egg: ({ target }) => target.egg,
+  /** The user's own. */
+  labels: ({ target }) => target.labels,
+  state: ({ state }) => state,
+  condition: ({ condition }) => condition,
+  blocked: ({ blocked }) => blocked,
+  source: ({ source }) => source,
+  /** The code of its problem. */
+  cause: (server) => problemOf(server)?.cause,
+  attention: attentionOf,
+  complaint: complaintOf,
+  last_stop: (server) => server.last_stop,
+} satisfies Readonly<Record<string, (server: Snapshot) => unknown>>;
+
+/** The shared fields of a server, by name. */
+export function sharedFieldsOf(server: Snapshot): Readonly<Record<string, unknown>> {
+  const fields = Object.entries<(server: Snapshot) => unknown>(SHARED_FIELDS);
+  return Object.fromEntries(fields.map(([name, read]) => [name, read(server)]));
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type OffFacts, whyDown } from '../../../src/diagnosis/down.ts';
+import { readStrip, STOP_REASONS } from '../../../src/domain/reading.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { attentionOf } from '../../../src/status-page/data/attention.ts';
+import { groupOf } from '../../../src/status-page/data/attention-table.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { READ_AT } from '../../support/readings.ts';
+import { sampleOf } from '../../support/samples.ts';
+import { target } from '../../support/targets.ts';
+
+const OFF: OffFacts = {
+  isExpected: true,
+  reason: undefined,
+  stoppedForSeconds: Number.NaN,
+  isRestartAborted: false,
+  isStopAwaited: false,
+};
+
+describe('a server that is off', () => {
+  it.each<[string, Partial<OffFacts>, string | undefined]>([
+    ['and should run', {}, 'off'],
+    ['whose stop is not explained yet', { isStopAwaited: true }, undefined],
+    ['after a crash', { reason: 'crashed' }, 'crashed'],
+    ['after a crash, and its node gave up', { reason: 'crashed', isRestartAborted: true }, 'gave_up'],
+    ['and may be', { isExpected: false }, undefined],
+    [
+      'and may be, after a recent crash',
+      { isExpected: false, reason: 'disk_full', stoppedForSeconds: 899 },
+      'crashed',
+    ],
+    [
+      'and may be, after an old crash',
+      { isExpected: false, reason: 'crashed', stoppedForSeconds: 900 },
+      undefined,
+    ],
+    ['and may be, after its node gave up', { isExpected: false, isRestartAborted: true }, undefined],
+    ['without a sign that it should run', { isExpected: undefined }, undefined],
+    ['for an unknown reason', { isExpected: undefined, reason: 'unknown' }, 'off'],
+    [
+      'on request, without a sign that it should run',
+      { isExpected: undefined, reason: 'requested' },
+      undefined,
+    ],
+  ])('%s', (_, changes, expected) => expect(whyDown({ ...OFF, ...changes })).toBe(expected));
+
+  it('has a reason for every reason of a stop', () => {
+    for (const reason of STOP_REASONS) expect(whyDown({ ...OFF, reason })).toBeDefined();
+  });
+});
+
+/** What happens to a server, a few seconds after one another. */
+const events = fc.array(
+  fc.constantFrom(
+    'running',
+    'starting',
+    'stopping',
+    'offline',
+    'exit code 0',
+    'exit code 1',
+    'out of memory',
+    'restart aborted',
+    'disk full',
+    'gap',
+    'suspended',
+  ),
+  { minLength: 1, maxLength: 12 },
+);
+
+it('the newest point of the strip is red exactly if the row is, whatever happened', () => {
+  const clock = new ManualClock(READ_AT);
+  const expects = fc.constantFrom('auto' as const, 'running' as const, 'any' as const);
+  fc.assert(
+    fc.property(events, expects, fc.constantFrom(1, 15, 400), (happenings, expect_, seconds) => {
+      const record = new ServerRecord(target({ expect: expect_ }), { socket: 60_000, poll: 60_000 });
+      record.setCollection({ condition: 'streaming' }, 'streaming');
+      let now = READ_AT;
+      let state: 'running' | 'starting' | 'stopping' | 'offline' = 'running';
+      for (const event of happenings) {
+        now += seconds * 1_000;
+        if (event === 'gap') record.interrupted();
+        else if (event === 'suspended')
+          record.setCollection(
+            { condition: 'streaming', problem: { cause: 'suspended', detail: '' } },
+            'streaming',
+          );
+        else if (event === 'exit code 0' || event === 'exit code 1')
+          record.daemonWords({ kind: 'exit code', code: Number(event.at(-1)) }, now);
+        else if (event === 'out of memory') record.daemonWords({ kind: event, killed: true }, now);
+        else if (event === 'restart aborted' || event === 'disk full')
+          record.daemonWords({ kind: event }, now);
+        else {
+          state = event;
+          record.stateHint(event, now);
+        }
+        now += 11_000;
+        record.decideStop(now);
+        // In a point of its own, so that it shows nothing of what was before.
+        now = (Math.floor(now / 120_000) + 2) * 120_000;
+        record.socketSample(sampleOf({ state, uptimeMs: state === 'offline' ? 0 : 1_000 }), now);
+        now += 1_000;
+        record.socketSample(sampleOf({ state, uptimeMs: state === 'offline' ? 0 : 2_000 }), now);
+        const attention = attentionOf(record.snapshot(now, clock));
+        const newest = readStrip(record.strip(now))[0]?.at(-1)?.state;
+        const isDown = attention !== undefined && groupOf(attention) === 'down';
+        expect(newest === 'down', `${happenings.join()} ${attention} ${newest}`).toBe(isDown);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
