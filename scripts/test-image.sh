@@ -197,7 +197,7 @@ check_commands() {
 
 check_demo() {
   say 'demo'
-  start node "$PROGRAM" demo --port 0 --panel-port 0 --control-port 0
+  start node "$PROGRAM" demo --web.listen-address 127.0.0.1:0 --panel-port 0 --control-port 0
   local url series
   url=$(printed 'http://127.0.0.1:[0-9]+/metrics')
   series=$(get "$url" | grep -c '^gameserver_state') || fail "$url has no series of gameserver_state"

@@ -1,20 +1,25 @@
+// `demo`: the exporter beside a simulated panel, to look at it.
 import { Command } from 'commander';
-import { type App, createApp } from '../app/app.ts';
+import { createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
 import { type Config, parseConfig } from '../config/config.ts';
 import { MAX_PORT } from '../domain/addresses.ts';
-import { ListenError } from '../http/listen-address.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';
-import { CommandFailure, wholeNumber } from './command-line.ts';
-import { type LogFlags, logFormatOption, logLevelOption } from './serve-flags.ts';
+import { wholeNumber } from './command-line.ts';
+import {
+  externalUrlOption,
+  type ListenFlag,
+  type LogFlags,
+  listenAddressOption,
+  logFormatOption,
+  logLevelOption,
+} from './serve-flags.ts';
 import { runUntilSignal } from './service.ts';
-import { portProblem, simulatorConfig, startSimulatedPanel } from './simulate.ts';
+import { hostsOf, simulatorConfig, startSimulatedPanel } from './simulate.ts';
 
-const LOOPBACK = '127.0.0.1';
-
-interface DemoFlags extends LogFlags {
-  readonly port: number;
+interface DemoFlags extends LogFlags, ListenFlag {
+  readonly 'web.externalUrl'?: URL;
   readonly panelPort: number;
   readonly controlPort: number;
 }
@@ -24,11 +29,12 @@ export function demoCommand(): Command {
   const port = wholeNumber(0, MAX_PORT);
   return new Command('demo')
     .description('try the exporter with a simulated panel that has a dozen game servers')
-    .option('--port <port>', 'port of the exporter (0: any free port)', port, 10_317)
+    .addOption(listenAddressOption('127.0.0.1:10317', 'address of the exporter'))
+    .addOption(externalUrlOption())
     .option('--panel-port <port>', 'port of the simulated panel (0: any free port)', port, 10_318)
     .option(
       '--control-port <port>',
-      'port of its control endpoint, for faults and commands (0: any free port)',
+      'port of its control endpoint, on the same hosts as the exporter (0: any free port)',
       port,
       10_319,
     )
@@ -37,8 +43,9 @@ export function demoCommand(): Command {
     .addHelpText(
       'after',
       `
-Example:
-  $ gameserver-exporter demo --port 0 --panel-port 0 --control-port 0
+Examples:
+  $ gameserver-exporter demo
+  $ gameserver-exporter demo --web.listen-address :10317     open to other machines, or in a container
 
 Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     )
@@ -50,8 +57,13 @@ async function demo(flags: DemoFlags): Promise<void> {
   await runUntilSignal({
     start: async () => {
       const panel = await startSimulatedPanel(
-        { port: flags.panelPort, controlPort: flags.controlPort, servers: DEMO_SERVERS },
-        { port: '--panel-port', controlPort: '--control-port' },
+        {
+          listen: [{ host: '127.0.0.1', port: flags.panelPort }],
+          controlPort: flags.controlPort,
+          controlHosts: hostsOf(flags['web.listenAddress']),
+          servers: DEMO_SERVERS,
+        },
+        { panel: '--panel-port', control: '--control-port' },
       );
       stops.push(() => panel.stop());
       const { log, droppedLines } = await openLog({
@@ -60,31 +72,19 @@ async function demo(flags: DemoFlags): Promise<void> {
       });
       const app = createApp({
         config: await configFor(panel),
-        listen: { host: LOOPBACK, port: flags.port },
+        listen: flags['web.listenAddress'],
+        externalUrl: flags['web.externalUrl'],
         log,
         droppedLogLines: droppedLines,
       });
       stops.push(() => app.stop());
-      console.log(welcome(panel, await startApp(app, flags.port)));
+      const { url } = await app.start();
+      console.log(welcome(panel, url));
     },
     stop: async () => {
       await Promise.all(stops.map((stop) => stop()));
     },
   });
-}
-
-/** Starts the exporter, with this command's own flag in the error if it can't listen on the port. */
-async function startApp(app: App, port: number): Promise<string> {
-  try {
-    return (await app.start()).url;
-  } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    const { code } = error.cause as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    throw new CommandFailure(`port ${port} ${portProblem(code)}; choose another with --port`, {
-      cause: error,
-    });
-  }
 }
 
 async function configFor(panel: Simulator): Promise<Config> {

@@ -18,6 +18,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['init', async () => (await import('./init.ts')).initCommand()],
   ['check', async () => (await import('./check.ts')).checkCommand()],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
+  ['hash-password', async () => (await import('./hash-password.ts')).hashPasswordCommand()],
   ['console', async () => (await import('./console.ts')).consoleCommand()],
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
   ['simulate', async () => (await import('./simulate.ts')).simulateCommand()],

@@ -10,28 +10,26 @@ import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
 import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/settings.ts';
 
-/** The flags for the HTTP server. */
-export interface WebFlags extends WebConfigFlag {
+/** The flag with the addresses to listen on. */
+export interface ListenFlag {
   readonly 'web.listenAddress': readonly ListenAddress[];
 }
+
+/** The flags for the HTTP server. */
+export interface WebFlags extends WebConfigFlag, ListenFlag {}
 
 /** The flag with the path of the web configuration. */
 export interface WebConfigFlag {
   readonly 'web.config.file'?: string;
 }
 
-const DEFAULT_ADDRESS = ':10317';
-const DEFAULT: readonly ListenAddress[] = [parseListenAddress(DEFAULT_ADDRESS)];
-
-export function listenAddressOption(): Option {
-  return new Option(
-    '--web.listen-address <address>',
-    'address to listen on, repeatable (port 0 selects a free port)',
-  )
-    .default(DEFAULT, DEFAULT_ADDRESS)
+export function listenAddressOption(otherwise = ':10317', what = 'address to listen on'): Option {
+  const initial: readonly ListenAddress[] = [parseListenAddress(otherwise)];
+  return new Option('--web.listen-address <address>', `${what}, repeatable (port 0 selects a free port)`)
+    .default(initial, otherwise)
     .argParser((text: string, before: readonly ListenAddress[]) => {
       const address = parseListenAddress(text);
-      return before === DEFAULT ? [address] : [...before, address];
+      return before === initial ? [address] : [...before, address];
     });
 }
 

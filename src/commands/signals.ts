@@ -1,5 +1,5 @@
 /** Commands that do one thing and end: a signal ends them with that signal's exit code, unless they handle it themselves. */
-const ONE_SHOT_COMMANDS = new Set(['init', 'check', 'doctor', 'console']);
+const ONE_SHOT_COMMANDS = new Set(['init', 'check', 'doctor', 'console', 'hash-password']);
 
 /** Whether SIGHUP arrived before a service could reload. */
 let hasHungUp = false;

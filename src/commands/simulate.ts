@@ -1,17 +1,18 @@
+// `simulate`: a simulated panel that runs until it is stopped, and its configuration.
 import { Command } from 'commander';
-import { MAX_PORT } from '../domain/addresses.ts';
+import { isLocalHost, MAX_PORT } from '../domain/addresses.ts';
+import { type ListenAddress, ListenError } from '../http/listen-address.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/api.ts';
 import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';
 import { DEFAULT_SETTINGS } from '../simulator/settings.ts';
 import { DEFAULT_API_KEY, DEFAULT_SEED, startSimulator } from '../simulator/simulator.ts';
 import { CommandFailure, wholeNumber } from './command-line.ts';
+import { type ListenFlag, listenAddressOption } from './serve-flags.ts';
 import { runUntilSignal } from './service.ts';
 
-const DEFAULT_PORT = 10_318;
 const DEFAULT_CONTROL_PORT = 10_319;
 
-interface SimulateOptions {
-  readonly port: number;
+interface SimulateOptions extends ListenFlag {
   readonly controlPort: number;
   readonly servers: number;
   readonly rateLimit: number;
@@ -24,10 +25,10 @@ interface SimulateOptions {
 export function simulateCommand(): Command {
   return new Command('simulate')
     .description('run a simulated panel with game servers, and print a configuration for it')
-    .option('--port <port>', 'port of the panel (0: any free port)', wholeNumber(0, MAX_PORT), DEFAULT_PORT)
+    .addOption(listenAddressOption('127.0.0.1:10318', 'address of the panel'))
     .option(
       '--control-port <port>',
-      'port of the control endpoint, for faults (0: any free port)',
+      'port of the control endpoint, for faults, on the same hosts as the panel (0: any free port)',
       wholeNumber(0, MAX_PORT),
       DEFAULT_CONTROL_PORT,
     )
@@ -52,6 +53,7 @@ export function simulateCommand(): Command {
 Examples:
   $ gameserver-exporter simulate > config.yaml
   $ gameserver-exporter simulate --servers 500 --rate-limit 240 --seed 1
+  $ gameserver-exporter simulate --web.listen-address :10318     open to other machines, or in a container
   $ curl -X POST http://127.0.0.1:${DEFAULT_CONTROL_PORT}/control/servers/survival/crash -d '{"exit":{"code":1}}'
 
 Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
@@ -61,7 +63,7 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
       await runUntilSignal({
         start: async () => {
           panel = await start(options);
-          console.log(simulatorConfig(panel));
+          console.log(simulatorConfig(panel, hostsOf(options['web.listenAddress']).every(isLocal)));
         },
         stop: async () => panel?.stop(),
       });
@@ -71,45 +73,65 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
 function start(options: SimulateOptions): Promise<Simulator> {
   return startSimulatedPanel(
     {
-      port: options.port,
+      listen: options['web.listenAddress'],
       controlPort: options.controlPort,
+      controlHosts: hostsOf(options['web.listenAddress']),
       servers: mixedServers(options.servers),
       rateLimitPerMinute: options.rateLimit,
       tokenLifetimeSeconds: options.tokenLifetime,
       seed: options.seed,
       apiKeys: [options.apiKey],
     },
-    { port: '--port', controlPort: '--control-port' },
+    { panel: '--web.listen-address', control: '--control-port' },
   );
 }
 
-/** The flags for the simulated panel's ports. */
-export interface PortFlags {
-  readonly port: string;
-  readonly controlPort: string;
+/** Each host of the addresses once; undefined is every address of the machine. */
+export function hostsOf(addresses: readonly ListenAddress[]): readonly (string | undefined)[] {
+  return [...new Set(addresses.map(({ host }) => host))];
 }
 
-/** Starts a simulated panel; throws a CommandFailure that shows the flag to change if it can't listen on the port. */
+/** The flags with the simulated panel's ports. */
+interface PortFlags {
+  readonly panel: string;
+  readonly control: string;
+}
+
+/** Why listening on a port failed. */
+const PORT_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is already in use',
+  EACCES: 'may not be opened by this user',
+};
+
+/** Starts a simulated panel; throws a CommandFailure or a ListenError that shows the flag to change if it can't listen. */
 export async function startSimulatedPanel(options: SimulatorOptions, flags: PortFlags): Promise<Simulator> {
   try {
     return await startSimulator(options);
   } catch (error) {
-    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-    if ((code !== 'EADDRINUSE' && code !== 'EACCES') || port === undefined) throw error;
-    const flag = port === options.port ? flags.port : flags.controlPort;
-    throw new CommandFailure(`port ${port} ${portProblem(code)}; choose another with ${flag}`, {
-      cause: error,
-    });
+    const cause = error as NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string };
+    const { code = '', port, address, hostname } = cause;
+    const host = address ?? hostname;
+    const problem = PORT_PROBLEMS[code];
+    if (problem !== undefined && port !== undefined) {
+      const flag = options.listen?.some((place) => place.port === port) ? flags.panel : flags.control;
+      throw new CommandFailure(`port ${port} ${problem}; choose another with ${flag}`, { cause });
+    }
+    // A host that this machine doesn't have, or that nobody knows.
+    if (host === undefined) throw error;
+    throw new ListenError({ host, port: port ?? options.listen?.[0]?.port ?? 0 }, cause);
   }
 }
 
-/** Why listening on a port failed. */
-export function portProblem(code: 'EADDRINUSE' | 'EACCES'): string {
-  return code === 'EADDRINUSE' ? 'is already in use' : 'may not be opened by this user';
+/** Whether only this machine reaches the host. */
+function isLocal(host: string | undefined): boolean {
+  return host !== undefined && isLocalHost(host);
 }
 
-/** An exporter configuration that monitors everything on a simulated panel. */
-export function simulatorConfig(panel: Simulator): string {
+/**
+ * An exporter configuration that monitors everything on a simulated panel; without its games, which answer on loopback, if the
+ * exporter may be elsewhere.
+ */
+export function simulatorConfig(panel: Simulator, isExporterHere = true): string {
   const lines = [
     `# simulated panel: ${panel.url}`,
     `# second node (moved servers): ${panel.secondNodeUrl}`,
@@ -118,7 +140,9 @@ export function simulatorConfig(panel: Simulator): string {
     '  - name: simulated',
     `    url: ${panel.url}`,
     `    api_key: ${JSON.stringify(panel.apiKey)}`,
+    ...(isLocal(new URL(panel.url).hostname) ? [] : ['    allow_insecure: true']),
     '    backups: { interval: 10m }',
+    '    schedules: { interval: 10m }',
     '    servers:',
   ];
   for (const { name, profile, uuid, limits, gamePort } of panel.servers) {
@@ -127,7 +151,7 @@ export function simulatorConfig(panel: Simulator): string {
       `        name: ${JSON.stringify(name)}`,
       `        limits: { ${limitsText(limits)} }`,
     );
-    if (gamePort !== undefined)
+    if (gamePort !== undefined && isExporterHere)
       lines.push(`        query: { type: minecraft, address: "127.0.0.1:${gamePort}", interval: 10s }`);
     // These are not expected to run, so no alert should fire.
     if (profile === 'offline' || profile === 'suspended') lines.push('        expect: any');

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/time.ts';
 import type { GameUsage } from './game-server.ts';
+import type { Place, TlsFiles } from './listener.ts';
 import type { Recorder } from './recorder.ts';
 import type {
   BackupEnd,
@@ -18,20 +19,23 @@ import type { SettingsChange, SimulatorSettings } from './settings.ts';
 
 /** Options for a simulated panel; any setting may be given, and most can be changed later with `set`. */
 export interface SimulatorOptions extends Partial<SimulatorSettings> {
-  /** The address that the panel and its nodes listen on. Default 127.0.0.1. */
-  readonly host?: string;
-  /** The panel's port, which its first node shares. Default 0: any free port. */
-  readonly port?: number;
-  /** The control endpoint's port, always on loopback. Default 0. */
+  /**
+   * The panel's addresses, whose ports its first node shares; its second one has ports of its own. Default: any free port of
+   * 127.0.0.1. If there are several, a client's sockets lead to the one by which it reached the panel.
+   */
+  readonly listen?: readonly Place[];
+  /** The control endpoint's port. Default 0. */
   readonly controlPort?: number;
+  /** The hosts on which the control endpoint listens; undefined is every address. Default 127.0.0.1. */
+  readonly controlHosts?: readonly (string | undefined)[];
   /** The number of servers, or their specs. Default `DEMO_SERVERS`. */
   readonly servers?: number | readonly ServerSpec[];
   readonly seed?: number;
   /** API keys that the panel accepts; all belong to one user. */
   readonly apiKeys?: readonly string[];
   readonly statsIntervalMs?: number;
-  /** PEM certificate and key: with them, the panel and its nodes use https and wss. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  /** With them, the panel and its nodes use https and wss. */
+  readonly tls?: TlsFiles;
   readonly clock?: Clock;
 }
 
@@ -103,6 +107,8 @@ export interface Simulator {
   setNodeDown(server: string, down: boolean): void;
   /** Completes a backup of a server: it appears in the panel's list, and sockets with the permission get `backup completed`. */
   completeBackup(server: string, backup: BackupEnd): void;
+  /** Starts a server's schedules, whose tasks then don't end, or ends them. */
+  setSchedulesStuck(server: string, isStuck: boolean): void;
   /** Fixes the values that a server reports; undefined releases them. */
   pin(server: string, usage: UsagePin | undefined): void;
 

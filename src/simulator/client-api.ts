@@ -36,8 +36,8 @@ export interface ClientApiHost {
   readonly tokenKey: Uint8Array;
   /** Aborts when the panel stops, so that nothing keeps waiting. */
   readonly stopped: AbortSignal;
-  /** The base URL of a node's socket addresses. */
-  nodeSocketUrl(node: 0 | 1): string;
+  /** The base URL of a node's socket addresses for a client that reached the panel at `host:port`. */
+  nodeSocketUrl(node: 0 | 1, reachedAt: string | undefined): string;
 }
 
 export type ApiContext = Context<{ Bindings: HttpBindings }>;
@@ -150,7 +150,11 @@ const OPEN_TO_ADMINS: ReadonlySet<string | undefined> = new Set([
   'transferring',
 ]);
 
-async function credentials(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
+async function credentials(
+  host: ClientApiHost,
+  server: SimulatedServer,
+  context: ApiContext,
+): Promise<SimulatedAnswer> {
   const { clock, settings } = host;
   const { conflict } = server;
   const issue =
@@ -166,7 +170,8 @@ async function credentials(host: ClientApiHost, server: SimulatedServer): Promis
   const expiresAtMs = issuedAtMs + settings.tokenLifetimeSeconds * 1_000;
   const claims = { serverUuid: server.uuid, issuedAtMs, expiresAtMs };
   const token = await signToken(host.tokenKey, claims, randomUUID(), permissionsOf(settings));
-  const socket = server.advertised ?? `${host.nodeSocketUrl(server.node)}/api/servers/${server.uuid}/ws`;
+  const node = host.nodeSocketUrl(server.node, context.req.header('host'));
+  const socket = server.advertised ?? `${node}/api/servers/${server.uuid}/ws`;
   return json(200, { data: { token, socket } });
 }
 

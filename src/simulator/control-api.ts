@@ -69,6 +69,10 @@ const OPERATIONS = {
     backupEndSchema.extend({ server: z.string() }),
     (panel, { server, ...backup }) => panel.completeBackup(server, backup),
   ),
+  'servers/:server/schedules': operation(
+    serverSchema.extend({ stuck: z.boolean() }),
+    (panel, { server, stuck }) => panel.setSchedulesStuck(server, stuck),
+  ),
   'servers/:server/pin': operation(
     serverSchema.extend({ usage: usageSchema.nullable() }),
     (panel, { server, usage }) => panel.pin(server, usage ?? undefined),

@@ -74,6 +74,7 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     limits: { memory: 8 * GIB, disk: 40 * GIB, cpu: 400 },
     allocation: { alias: 'survival.example.com', port: 25_565 },
     backupEveryMs: 120_000,
+    schedules: [{ name: 'Restart', everyMs: 6 * 3_600_000 }],
   },
   {
     name: 'creative',

@@ -1,3 +1,4 @@
+// A server's schedules, as the panel's database has them.
 import type { Clock } from '../domain/time.ts';
 import type { ScheduleSpec } from './schema.ts';
 
@@ -6,6 +7,8 @@ export interface SimulatedSchedule extends Required<ScheduleSpec> {
   readonly id: number;
   lastRunAt: number | undefined;
   nextRunAt: number;
+  /** Whether the panel has started it and its tasks don't end, so that it isn't started again. */
+  isStuck: boolean;
 }
 
 export function newSchedule(spec: ScheduleSpec, index: number, now: number): SimulatedSchedule {
@@ -15,13 +18,23 @@ export function newSchedule(spec: ScheduleSpec, index: number, now: number): Sim
     id: index + 1,
     lastRunAt: undefined,
     nextRunAt: now + spec.everyMs,
+    isStuck: false,
   };
+}
+
+/** Starts a schedule whose tasks don't end, or ends them. */
+export function setStuck(schedule: SimulatedSchedule, isStuck: boolean, now: number): void {
+  if (schedule.isStuck === isStuck) return;
+  schedule.isStuck = isStuck;
+  // The panel plans the next run when it starts one, and notes the last one when it ends.
+  if (isStuck) schedule.nextRunAt = now + schedule.everyMs;
+  else schedule.lastRunAt = now;
 }
 
 /** Brings a schedule up to date: the panel's cron has started it and moved its next run, and its tasks were run at once. */
 export function play(schedule: SimulatedSchedule, now: number): void {
-  const { active, tasks, everyMs, nextRunAt } = schedule;
-  if (!active || tasks === 0 || nextRunAt > now) return;
+  const { active, tasks, everyMs, nextRunAt, isStuck } = schedule;
+  if (isStuck || !active || tasks === 0 || nextRunAt > now) return;
   const runs = Math.floor((now - nextRunAt) / everyMs) + 1;
   schedule.nextRunAt += runs * everyMs;
   schedule.lastRunAt = schedule.nextRunAt - everyMs;
@@ -31,7 +44,7 @@ const CREATED_AT = '2026-01-01T00:00:00+00:00';
 
 /** A schedule as an item of the list of schedules. */
 export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): object {
-  const { id, name, active, lastRunAt, nextRunAt, tasks } = schedule;
+  const { id, name, active, lastRunAt, nextRunAt, tasks, isStuck } = schedule;
   // As panels write times: in whole seconds, with an offset.
   const atom = (at: number) => new Date(clock.toUnixMs(at)).toISOString().replace(/\.\d{3}Z$/, '+00:00');
   const created = { created_at: CREATED_AT, updated_at: CREATED_AT };
@@ -42,7 +55,7 @@ export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): obj
       name,
       cron: { day_of_week: '*', day_of_month: '*', month: '*', hour: '*', minute: '*' },
       is_active: active,
-      is_processing: false,
+      is_processing: isStuck,
       only_when_online: false,
       last_run_at: lastRunAt === undefined ? null : atom(lastRunAt),
       next_run_at: atom(nextRunAt),

@@ -1,8 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Cancel, type Clock, SystemClock } from '../domain/time.ts';
 import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
@@ -11,8 +7,10 @@ import { clientApi } from './client-api.ts';
 import { controlApi } from './control-api.ts';
 import { GamePort, playersAt } from './game-port.ts';
 import { ApiGate } from './gate.ts';
+import { Listener } from './listener.ts';
 import { DEMO_SERVERS, steadyServers } from './profiles.ts';
 import type { Recorder } from './recorder.ts';
+import { setStuck } from './schedules.ts';
 import type {
   BackupEnd,
   Conflict,
@@ -28,73 +26,6 @@ import { type SimulatedServer, usageOf } from './server.ts';
 import { changedSettings, initialSettings, type SettingsChange, tokenCheckMs } from './settings.ts';
 import { handleUpgrade } from './upgrade.ts';
 import { World } from './world.ts';
-
-type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-
-/** One port: it can be closed with all its connections, and reopened at the same number. */
-class Listener {
-  readonly #server: Server;
-  readonly #secure: boolean;
-  readonly #host: string;
-  readonly #connections = new Set<Socket>();
-  #port: number;
-
-  constructor(
-    place: { readonly host: string; readonly port: number },
-    tls?: { readonly cert: string; readonly key: string },
-  ) {
-    this.#host = place.host;
-    this.#port = place.port;
-    this.#secure = tls !== undefined;
-    this.#server = tls === undefined ? createServer() : createTlsServer(tls);
-  }
-
-  /** Opens the port; rejects with Node's own error (`code`, `port`) if it is unavailable. */
-  async open(onRequest?: RequestListener, onUpgrade?: UpgradeListener): Promise<void> {
-    if (onRequest !== undefined) this.#server.on('request', onRequest);
-    if (onUpgrade !== undefined) this.#server.on('upgrade', onUpgrade);
-    this.#server.on('connection', (socket: Socket) => this.#track(socket));
-    if (this.#secure) this.#server.on('secureConnection', (socket: Socket) => this.#track(socket));
-    await this.reopen();
-  }
-
-  /** Opens the same port again. */
-  async reopen(): Promise<void> {
-    if (this.#server.listening) return;
-    this.#server.listen(this.#port, this.#host);
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-  }
-
-  /** Releases the port and destroys every connection. */
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    for (const socket of this.#connections) socket.destroy();
-    await closed;
-  }
-
-  /** `host:port`, as in a URL. */
-  get authority(): string {
-    return `${this.#host.includes(':') ? `[${this.#host}]` : this.#host}:${this.#port}`;
-  }
-
-  get url(): string {
-    return `${this.#secure ? 'https' : 'http'}://${this.authority}`;
-  }
-
-  get socketUrl(): string {
-    return `${this.#secure ? 'wss' : 'ws'}://${this.authority}`;
-  }
-
-  #track(socket: Socket): void {
-    this.#connections.add(socket);
-    // A client may disconnect at any moment, even during a stalled upgrade; there is nothing to handle.
-    socket.on('error', () => socket.destroy());
-    socket.once('close', () => this.#connections.delete(socket));
-  }
-}
 
 const LOOPBACK = '127.0.0.1';
 export const DEFAULT_SEED = 1;
@@ -128,22 +59,25 @@ class SimulatedPanel implements Simulator {
   #cancelTokenCheck: Cancel = () => undefined;
 
   constructor(options: SimulatorOptions) {
-    const host = options.host ?? LOOPBACK;
+    const { listen = [{ host: LOOPBACK, port: 0 }], controlHosts = [LOOPBACK] } = options;
     const keys = options.apiKeys ?? [DEFAULT_API_KEY];
     this.apiKey = keys[0] ?? DEFAULT_API_KEY;
     this.#options = options;
     this.#clock = options.clock ?? new SystemClock();
-    this.#panel = new Listener({ host, port: options.port ?? 0 }, options.tls);
-    this.#secondNode = new Listener({ host, port: 0 }, options.tls);
-    this.#control = new Listener({ host: LOOPBACK, port: options.controlPort ?? 0 });
+    this.#panel = new Listener(listen, options.tls);
+    this.#secondNode = new Listener(
+      listen.map(({ host }) => ({ host, port: 0 })),
+      options.tls,
+    );
+    this.#control = new Listener(controlHosts.map((host) => ({ host, port: options.controlPort ?? 0 })));
     this.#world = new World({
       clock: this.#clock,
       settings: initialSettings(options),
       keys,
       seed: options.seed ?? DEFAULT_SEED,
       statsIntervalMs: options.statsIntervalMs ?? DEFAULT_STATS_INTERVAL_MS,
-      panelUrl: () => this.#panel.url,
-      nodeSocketUrl: (node) => (node === 0 ? this.#panel : this.#secondNode).socketUrl,
+      panelUrl: (node, reachedAt) => this.#panelUrl(node, reachedAt),
+      nodeSocketUrl: (node, reachedAt) => this.#nodeSocketUrl(node, reachedAt),
     });
   }
 
@@ -289,6 +223,10 @@ class SimulatedPanel implements Simulator {
     this.#world.fleet.completeBackup(this.#find(ref), backup);
   }
 
+  setSchedulesStuck(ref: string, isStuck: boolean): void {
+    for (const schedule of this.#find(ref).schedules) setStuck(schedule, isStuck, this.#clock.now());
+  }
+
   pin(ref: string, usage: UsagePin | undefined): void {
     this.#find(ref).pin = usage;
   }
@@ -321,6 +259,21 @@ class SimulatedPanel implements Simulator {
     ]);
     // After the connections are closed, so that waiting calls have no client left.
     this.#world.abort();
+  }
+
+  /** The panel's base URL for a client that reached the node at `host:port`. */
+  #panelUrl(node: 0 | 1, reachedAt: string | undefined): string {
+    if (reachedAt === undefined || !this.#panel.hasManyAddresses) return this.#panel.url;
+    const authority = node === 0 ? reachedAt : this.#panel.authorityAt(hostIn(reachedAt));
+    return `${new URL(this.#panel.url).protocol}//${authority}`;
+  }
+
+  /** The base URL of a node's sockets for a client that reached the panel at `host:port`. */
+  #nodeSocketUrl(node: 0 | 1, reachedAt: string | undefined): string {
+    const listener = node === 0 ? this.#panel : this.#secondNode;
+    if (reachedAt === undefined || !this.#panel.hasManyAddresses) return listener.socketUrl();
+    // The port may have another number outside of a container. The first node shares the panel's.
+    return listener.socketUrl(node === 0 ? reachedAt : listener.authorityAt(hostIn(reachedAt)));
   }
 
   async #openGamePorts(): Promise<void> {
@@ -361,6 +314,11 @@ class SimulatedPanel implements Simulator {
       this.#checkTokens();
     });
   }
+}
+
+/** The host of `host:port`. */
+function hostIn(authority: string): string {
+  return new URL(`http://${authority}`).hostname;
 }
 
 /** An application as a Node request listener; it doesn't replace the process's global `Request` and `Response`. */

@@ -7,8 +7,8 @@ import type { SimulatedServer } from './server.ts';
 /** What an upgrade needs in addition to a console socket. */
 export interface UpgradeHost extends ConsoleHost {
   readonly webSockets: WebSocketServer;
-  /** The only `Origin` that may open a socket. */
-  readonly expectedOrigin: string;
+  /** The only `Origin` that may open a socket for a client that reached the node at `host:port`. */
+  expectedOrigin(node: 0 | 1, reachedAt: string | undefined): string;
   findByUuid(uuid: string): SimulatedServer | undefined;
 }
 
@@ -33,7 +33,8 @@ export function handleUpgrade(
     return;
   }
   if (applyUpgradeFault(host, server, socket)) return;
-  if (request.headers.origin !== host.expectedOrigin) {
+  const { origin, host: reachedAt } = request.headers;
+  if (origin !== host.expectedOrigin(node, reachedAt)) {
     host.recorder.count('wrongOrigin');
     refuse(socket, 403, 'Forbidden\n');
     return;

@@ -15,6 +15,9 @@ import type { UpgradeHost } from './upgrade.ts';
 /** Enough for any frame that a client may send; the nodes' own limit on frames is much lower. */
 const MAX_INCOMING_BYTES = 1_048_576;
 
+/** A URL for a client that reached the panel or a node at `host:port`. */
+type UrlOfNode = (node: 0 | 1, reachedAt: string | undefined) => string;
+
 /** The state shared by the panel, its nodes and the control endpoint. */
 export class World implements GateHost, ClientApiHost, UpgradeHost {
   readonly clock: Clock;
@@ -31,8 +34,8 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
   settings: SimulatorSettings;
   startedUnixMs: number;
   readonly #stopping = new AbortController();
-  readonly #panelUrl: () => string;
-  readonly #nodeSocketUrl: (node: 0 | 1) => string;
+  readonly #panelUrl: UrlOfNode;
+  readonly #nodeSocketUrl: UrlOfNode;
 
   constructor(parts: {
     readonly clock: Clock;
@@ -40,8 +43,8 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     readonly keys: readonly string[];
     readonly seed: number;
     readonly statsIntervalMs: number;
-    readonly panelUrl: () => string;
-    readonly nodeSocketUrl: (node: 0 | 1) => string;
+    readonly panelUrl: UrlOfNode;
+    readonly nodeSocketUrl: UrlOfNode;
   }) {
     // Every hanging call listens to it, and there may be thousands.
     setMaxListeners(0, this.#stopping.signal);
@@ -65,12 +68,13 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     return this.#stopping.signal;
   }
 
-  get expectedOrigin(): string {
-    return this.settings.expectedOrigin === '' ? this.#panelUrl() : this.settings.expectedOrigin;
+  expectedOrigin(node: 0 | 1, reachedAt: string | undefined): string {
+    const { expectedOrigin } = this.settings;
+    return expectedOrigin === '' ? this.#panelUrl(node, reachedAt) : expectedOrigin;
   }
 
-  nodeSocketUrl(node: 0 | 1): string {
-    return this.#nodeSocketUrl(node);
+  nodeSocketUrl(node: 0 | 1, reachedAt: string | undefined): string {
+    return this.#nodeSocketUrl(node, reachedAt);
   }
 
   findByUuid(uuid: string): SimulatedServer | undefined {

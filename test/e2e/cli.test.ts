@@ -80,8 +80,12 @@ describe.concurrent('the command line', () => {
     [['a.yaml'], "unknown command 'a.yaml'"],
     [['serve', '--log.level', 'loud'], "'loud' is invalid. Allowed choices are debug, info, warn, error"],
     [['serve', '--config'], "option '--config <file>' argument missing"],
-    [['demo', '--port', '65536'], 'Expected an integer from 0 to 65535'],
+    [['demo', '--panel-port', '65536'], 'Expected an integer from 0 to 65535'],
     [['simulate', '--servers', 'many'], 'Expected an integer'],
+    [['demo', '--web.listen-address', '10317'], '--web.listen-address "10317": expected [host]:port'],
+    [['simulate', '--web.listen-address', 'x'], '--web.listen-address "x": expected [host]:port'],
+    [['hash-password', 'a:b'], 'expected a name without a colon'],
+    [['hash-password', 'a', 'b'], 'too many arguments'],
     [['serve', '--web.listen-address', 'nowhere'], '--web.listen-address "nowhere": expected [host]:port'],
   ])('%j is rejected as incorrect usage', async (args, message) => {
     const { code, stdout, stderr } = await outcome(args);

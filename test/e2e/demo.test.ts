@@ -11,7 +11,8 @@ import {
   valuesIn,
 } from '../support/program.ts';
 
-const ANY_PORTS = ['--port', '0', '--panel-port', '0', '--control-port', '0'];
+const ANY_ADDRESS = ['--web.listen-address', '127.0.0.1:0'];
+const ANY_PORTS = [...ANY_ADDRESS, '--panel-port', '0', '--control-port', '0'];
 
 afterEach(endPrograms);
 
@@ -65,23 +66,50 @@ describe('demo', () => {
   });
 });
 
+it('demo is open at every address that it is told, with its control endpoint', async () => {
+  const everywhere = ['--web.listen-address', ':0', '--panel-port', '0', '--control-port', '0'];
+  const demo = runProgram(['demo', ...everywhere, '--web.external-url', 'https://games.example.com/']);
+  const [, panelUrl = ''] = await demo.printed(/runs at (http:\S+)/);
+  const [, url = ''] = await demo.printed(/serves at +(http:\/\/localhost:\S+)/);
+  const [, crash = '', body = ''] = await demo.printed(/POST (http:\/\/localhost:\S+\/crash) -d '(.+)'/);
+  expect(new URL(panelUrl).hostname).toBe('127.0.0.1');
+  const { scrape, until } = metricsAt(url.replace('localhost', '127.0.0.1'));
+  expect(
+    valuesIn(await scrape(), 'gameserver_exporter_web_info', { external_url: 'https://games.example.com' }),
+  ).toEqual([1]);
+  await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
+  const answer = await fetch(crash.replace('localhost', '127.0.0.1'), { method: 'POST', body });
+  expect(answer.status).toBe(200);
+});
+
 it.each([
-  ['demo', '--control-port', ['--port', '--panel-port']],
-  ['simulate', '--control-port', ['--port']],
-])('a port in use ends %s with one line that contains %s', async (command, flag, others) => {
+  ['demo', '--control-port', [...ANY_ADDRESS, '--panel-port', '0']],
+  ['demo', '--panel-port', [...ANY_ADDRESS, '--control-port', '0']],
+  ['simulate', '--control-port', ANY_ADDRESS],
+])('a port in use ends %s with one line that contains %s', async (command, flag, rest) => {
   await using occupant = await Answerer.tcp(() => {});
   const { port } = occupant;
-  const rest = others.flatMap((other) => [other, '0']);
   const program = runProgram([command, flag, String(port), ...rest]);
   expect(await program.ended).toEqual({ code: 1, signal: null });
   expect(program.stdout).toBe('');
   expect(program.stderr).toBe(`error: port ${port} is already in use; choose another with ${flag}\n`);
 });
 
+it.each([
+  ['nowhere.invalid:10399', 'unknown host'],
+  ['192.0.2.1:10399', "this machine doesn't have this address"],
+])('an address that this machine lacks ends simulate with one line: %s', async (address, problem) => {
+  const program = runProgram(['simulate', '--web.listen-address', address, '--control-port', '0']);
+  expect(await program.ended).toEqual({ code: 1, signal: null });
+  expect(program.stderr).toBe(
+    `error: cannot listen on ${address}: ${problem}; correct --web.listen-address\n`,
+  );
+});
+
 describe('simulate', () => {
   it('prints a configuration that check accepts and serve streams from', async () => {
     const flags = ['--servers', '14', '--rate-limit', '6000'];
-    const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', ...flags]);
+    const panel = runProgram(['simulate', ...ANY_ADDRESS, '--control-port', '0', ...flags]);
     await panel.printed(/name: "server-14"/);
     const [, controlUrl = ''] = /control endpoint: (\S+)/.exec(panel.stdout) ?? [];
     const file = await configFile(panel.stdout);
@@ -102,7 +130,7 @@ describe('simulate', () => {
 
   it('uses the given key, token lifetime and limit', async () => {
     const flags = ['--api-key', 'ptlc_a_key_of_my_own', '--token-lifetime', '77', '--rate-limit', '99'];
-    const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', '--servers', '1', ...flags]);
+    const panel = runProgram(['simulate', ...ANY_ADDRESS, '--control-port', '0', '--servers', '1', ...flags]);
     await panel.printed(/api_key: "ptlc_a_key_of_my_own"/);
     const [, url = ''] = /simulated panel: (\S+)/.exec(panel.stdout) ?? [];
     const [, id = ''] = /- id: (\S+)/.exec(panel.stdout) ?? [];

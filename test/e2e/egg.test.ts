@@ -83,7 +83,15 @@ describe('the egg', () => {
   it('installs, starts as the panel recognizes, serves, and stops on the configured signal', async () => {
     expect(await install()).toContain('gameserver-exporter, version ');
 
-    const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', '--api-key', 'ptlc_egg']);
+    const panel = runProgram([
+      'simulate',
+      '--web.listen-address',
+      '127.0.0.1:0',
+      '--control-port',
+      '0',
+      '--api-key',
+      'ptlc_egg',
+    ]);
     const [, url = ''] = await panel.printed(/simulated panel: (\S+)/);
     const server = launch('bash', ['-c', `exec ${startup}`], {
       cwd: folder,

@@ -136,7 +136,15 @@ describe('the npm package, installed into an empty folder', () => {
   });
 
   it('runs the demo, which serves metrics', async () => {
-    const demo = program('demo', '--port', '0', '--panel-port', '0', '--control-port', '0');
+    const demo = program(
+      'demo',
+      '--web.listen-address',
+      '127.0.0.1:0',
+      '--panel-port',
+      '0',
+      '--control-port',
+      '0',
+    );
     const [, url = ''] = await demo.printed(/serves at\s+(http:\S+)/);
     await metricsAt(url).until('gameserver_state', { server: 'survival', state: 'running' }, [1]);
     // The page's own files are in the package too.

@@ -94,8 +94,8 @@ it.each(['check', 'doctor'])('%s writes nothing', async (command) => {
 });
 
 it.each([
-  ['demo', ['--port', '0', '--panel-port', '0', '--control-port', '0']],
-  ['simulate', ['--port', '0', '--control-port', '0', '--api-key', 'ptlc_nobody']],
+  ['demo', ['--web.listen-address', '127.0.0.1:0', '--panel-port', '0', '--control-port', '0']],
+  ['simulate', ['--web.listen-address', '127.0.0.1:0', '--control-port', '0', '--api-key', 'ptlc_nobody']],
 ])('%s writes nothing', async (command, flags) => {
   const program = run(command, ...flags);
   await program.printed(/http:\/\/127\.0\.0\.1:\d+/);

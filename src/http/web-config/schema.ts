@@ -80,7 +80,7 @@ export const webConfigSchema = section('a map with tls_server_config, basic_auth
   basic_auth_users: z
     .record(
       z.string(),
-      scalar('the bcrypt hash of a password, such as `htpasswd -nBC 10 ""` prints after the colon', {
+      scalar('the bcrypt hash of a password, such as `gameserver-exporter hash-password` prints', {
         read: (text) => (BCRYPT_HASH.test(text) ? text : undefined),
         isSecret: true,
       }),

@@ -1,9 +1,9 @@
 import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator/api.ts';
 
-/** Credentials for a server's console. */
-export async function credentials(panel: Simulator, server: string) {
-  const response = await fetch(`${panel.url}/api/client/servers/${panel.server(server).uuid}/websocket`, {
+/** Credentials for a server's console, from the panel at one of its addresses. */
+export async function credentials(panel: Simulator, server: string, url = panel.url) {
+  const response = await fetch(`${url}/api/client/servers/${panel.server(server).uuid}/websocket`, {
     headers: { accept: 'application/json', authorization: `Bearer ${panel.apiKey}` },
   });
   const text = await response.text();

@@ -1,5 +1,28 @@
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { parseShard } from '../../../src/commands/serve-flags.ts';
+import { type ListenFlag, listenAddressOption, parseShard } from '../../../src/commands/serve-flags.ts';
+
+describe('the addresses to listen on', () => {
+  it.each([
+    ['the default', [], [{ host: '127.0.0.1', port: 10_317 }]],
+    ['one', [':9000'], [{ port: 9_000 }]],
+    [
+      'several',
+      ['127.0.0.1:0', '[::1]:0'],
+      [
+        { host: '127.0.0.1', port: 0 },
+        { host: '::1', port: 0 },
+      ],
+    ],
+  ])('are %s', (_, given, expected) => {
+    const command = new Command().addOption(listenAddressOption('127.0.0.1:10317'));
+    command.parse(
+      given.flatMap((address) => ['--web.listen-address', address]),
+      { from: 'user' },
+    );
+    expect(command.opts<ListenFlag>()['web.listenAddress']).toEqual(expected);
+  });
+});
 
 describe('the shard from flags and environment', () => {
   it.each([

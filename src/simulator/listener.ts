@@ -1,0 +1,128 @@
+// What the panel, a node or the control endpoint of a simulation listens on.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** An address to listen on: all addresses of the machine if `host` is absent, and any free port if `port` is 0. */
+export interface Place {
+  readonly host?: string | undefined;
+  readonly port: number;
+}
+
+/** PEM certificate and key: with them, ports speak https and wss. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Whether a port on this host is open at every address of the machine. */
+function isEverywhere(host: string | undefined): boolean {
+  return host === undefined || host === '0.0.0.0' || host === '::';
+}
+
+/** Several addresses that serve the same, and can be closed and opened again. */
+export class Listener {
+  readonly #places: readonly Place[];
+  readonly #ports: readonly Port[];
+  readonly #isSecure: boolean;
+
+  constructor(places: readonly Place[], tls?: TlsFiles) {
+    this.#places = places;
+    this.#isSecure = tls !== undefined;
+    this.#ports = places.map((place) => new Port(place, tls));
+  }
+
+  /** Opens the ports; rejects with Node's own error (`code`, `port`) if one is unavailable. */
+  async open(onRequest?: RequestListener, onUpgrade?: UpgradeListener): Promise<void> {
+    for (const port of this.#ports) await port.open(onRequest, onUpgrade);
+  }
+
+  /** Opens the same ports again. */
+  async reopen(): Promise<void> {
+    for (const port of this.#ports) await port.reopen();
+  }
+
+  /** Releases the ports and destroys every connection. */
+  async close(): Promise<void> {
+    await Promise.all(this.#ports.map((port) => port.close()));
+  }
+
+  /** Whether clients may reach it by more than one address. */
+  get hasManyAddresses(): boolean {
+    return this.#places.length > 1 || isEverywhere(this.#places[0]?.host);
+  }
+
+  /** `host:port` of its first address, as in a URL. */
+  get authority(): string {
+    const host = this.#places[0]?.host;
+    return this.authorityAt(host === undefined || isEverywhere(host) ? 'localhost' : host);
+  }
+
+  /** `host:port` for a client that reaches this machine by this host. */
+  authorityAt(host: string): string {
+    return `${isIPv6(host) ? `[${host}]` : host}:${this.#ports[0]?.number ?? 0}`;
+  }
+
+  get url(): string {
+    return `${this.#isSecure ? 'https' : 'http'}://${this.authority}`;
+  }
+
+  /** The base URL of WebSockets at `host:port`, its own by default. */
+  socketUrl(authority = this.authority): string {
+    return `${this.#isSecure ? 'wss' : 'ws'}://${authority}`;
+  }
+}
+
+/** One port: it can be closed with all its connections, and reopened at the same number. */
+class Port {
+  readonly #server: Server;
+  readonly #isSecure: boolean;
+  readonly #place: Place;
+  readonly #connections = new Set<Socket>();
+  #number: number;
+
+  constructor(place: Place, tls: TlsFiles | undefined) {
+    this.#place = place;
+    this.#number = place.port;
+    this.#isSecure = tls !== undefined;
+    this.#server = tls === undefined ? createServer() : createTlsServer(tls);
+  }
+
+  get number(): number {
+    return this.#number;
+  }
+
+  async open(onRequest?: RequestListener, onUpgrade?: UpgradeListener): Promise<void> {
+    if (onRequest !== undefined) this.#server.on('request', onRequest);
+    if (onUpgrade !== undefined) this.#server.on('upgrade', onUpgrade);
+    this.#server.on('connection', (socket: Socket) => this.#track(socket));
+    if (this.#isSecure) this.#server.on('secureConnection', (socket: Socket) => this.#track(socket));
+    await this.reopen();
+  }
+
+  async reopen(): Promise<void> {
+    if (this.#server.listening) return;
+    this.#server.listen({ host: this.#place.host, port: this.#number });
+    await once(this.#server, 'listening');
+    this.#number = (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#connections) socket.destroy();
+    await closed;
+  }
+
+  #track(socket: Socket): void {
+    this.#connections.add(socket);
+    // A client may disconnect at any moment, even during a stalled upgrade; there is nothing to handle.
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#connections.delete(socket));
+  }
+}
