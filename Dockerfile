@@ -12,7 +12,7 @@ COPY scripts/write-revision.mjs scripts/
 COPY src src
 # The build context has no .git, so the commit must be passed in.
 ARG REVISION=
-RUN GAMESERVER_EXPORTER_REVISION="$REVISION" npm run build
+RUN GAMESERVER_EXPORTER_REVISION="$REVISION" npm run build && chmod 755 dist/cli.js
 
 FROM ${NODE_IMAGE}
 ARG VERSION=
@@ -34,9 +34,11 @@ COPY LICENSE package.json config.example.yaml config.schema.json ./
 COPY docs docs
 COPY scripts/healthcheck.mjs ./
 COPY --from=build /build/dist dist
+# So that `docker exec NAME gameserver-exporter doctor` works, and messages name the program as the docs do.
+RUN ln -s /opt/gameserver-exporter/dist/cli.js /usr/local/bin/gameserver-exporter
 # For --storage.path, with or without a volume. A new volume gets the mode, so that any user can write there.
 RUN mkdir --mode=1777 /var/lib/gameserver-exporter
-# Relative paths are resolved here: config.yaml, which `serve` and `check` read by default.
+# Relative paths are resolved here: config.yaml, which `serve` and `check` read by default, and `init` writes.
 WORKDIR /etc/gameserver-exporter
 # Numeric, so that Kubernetes can verify that it isn't root. Any other user works too.
 USER 65532:65532
@@ -47,5 +49,5 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
   CMD ["node", "/opt/gameserver-exporter/healthcheck.mjs"]
 # Prevents signals from opening the inspector, through which a local process could read the API key, even while Node.js
 # itself starts.
-ENTRYPOINT ["node", "--disable-sigusr1", "/opt/gameserver-exporter/dist/cli.js"]
+ENTRYPOINT ["node", "--disable-sigusr1", "/usr/local/bin/gameserver-exporter"]
 CMD ["serve", "--storage.path=/var/lib/gameserver-exporter"]

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 RUN_AS=65532:65532
-PROGRAM=/opt/gameserver-exporter/dist/cli.js
+PROGRAM=/usr/local/bin/gameserver-exporter
 STOP_WITHIN_MS=5000
 MAX_WAIT_S=60
 
@@ -117,7 +117,7 @@ import { deepStrictEqual as same, ok } from 'node:assert';
 import { readFileSync } from 'node:fs';
 const { config } = JSON.parse(readFileSync(process.argv[2], 'utf8')).Docker;
 same(config.User, '65532:65532');
-same(config.Entrypoint, ['node', '--disable-sigusr1', '/opt/gameserver-exporter/dist/cli.js']);
+same(config.Entrypoint, ['node', '--disable-sigusr1', '/usr/local/bin/gameserver-exporter']);
 same(config.Cmd, ['serve', '--storage.path=/var/lib/gameserver-exporter']);
 same(config.Volumes, undefined);
 same(config.WorkingDir, '/etc/gameserver-exporter');
@@ -191,6 +191,8 @@ check_commands() {
   run node "$PROGRAM" --version | tee "$work/version"
   grep -q 0123456789abcdef0123456789abcdef01234567 "$work/version" || fail 'the revision is not the one given to the build'
   run node "$PROGRAM" check
+  run gameserver-exporter check | grep 'To test the panels: gameserver-exporter doctor' ||
+    fail 'the program does not run by its name, or does not use it in messages'
   if run node "$PROGRAM" check missing.yaml 2>"$work/output"; then fail 'check of a missing file succeeded'; fi
   echo "ok: $(cat "$work/output")"
 }

@@ -52,7 +52,10 @@ for (const file of PAGES) {
   );
 }
 edit('docs/install.md', (text) =>
-  replace('docs/install.md', text, [[/^ {2}gameserver-exporter$/m, `  ${image}:${version}`]]),
+  replace('docs/install.md', text, [
+    [/^ {2}gameserver-exporter$/m, `  ${image}:${version}`],
+    [/ gameserver-exporter'$/m, ` ${image}:${version}'`],
+  ]),
 );
 
 const OVERLAYS = ['one', 'many'].map((name) => `deploy/kubernetes/overlays/${name}/kustomization.yaml`);

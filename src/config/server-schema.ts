@@ -169,7 +169,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
     examples: ['1a7ce997-259b-452e-8b4e-cecc464142ca', 'd3aac109'],
   }),
   name: optional(name('server'), 'survival').describe(
-    'The server name, used as the `server` label. Must be unique within the panel. Default: the 8-character identifier.',
+    'The server name, used as the `server` label. Must be unique within the panel. Default: with `discover`, its name in the panel, otherwise the 8-character identifier.',
   ),
   labels: withExamples(labels(), { game: 'minecraft' }).describe(
     'Additional labels on every series of the server.',

@@ -1,6 +1,6 @@
 import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import {
   type Alias,
@@ -146,7 +146,8 @@ export async function loadSettings<Parsed>(
 
 /** A file's path as written in a configuration, which is relative to the configuration's directory. */
 export function pathFrom(file: string, name: string): string {
-  return resolve(dirname(file), name.replace(/^~(?=\/)/, homedir()));
+  // A user that the system doesn't know, as in a container, may have no home directory: looking it up would throw.
+  return name.startsWith('~/') ? join(homedir(), name.slice(2)) : resolve(dirname(file), name);
 }
 
 /** The way from the root to a value: keys and indices. */

@@ -98,6 +98,8 @@ describe('a release made in a repository', () => {
     const guide = await pageOf('docs/install.md');
     expect(guide).toContain(`\nThe image is \`${IMAGE}:${version}\`.\n`);
     expect(guide).toContain(`\n  ${IMAGE}:${version}\n`);
+    expect(guide).toContain(`:/etc/gameserver-exporter" ${IMAGE}:${version}'\n`);
+    expect(readme).toContain(` ${IMAGE}:${version} demo --web.listen-address :10317\n`);
     for (const text of [readme, guide])
       expect(text).not.toMatch(/git clone|npm run package|docker build|<!-- (?:checkout|release)/);
   });
@@ -157,7 +159,7 @@ describe('a release made in a repository', () => {
     const { services } = parse(text, { merge: true }) as {
       services: Record<string, { image: string; build?: object }>;
     };
-    for (const name of ['exporter', 'simulated-panel', 'demo-exporter']) {
+    for (const name of ['exporter', 'init', 'demo']) {
       expect(services[name]).toMatchObject({ image: `${IMAGE}:${version}@${DIGEST}` });
       expect(services[name]).not.toHaveProperty('build');
     }

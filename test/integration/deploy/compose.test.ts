@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import picomatch from 'picomatch';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { parseConfig } from '../../../src/config/config.ts';
+import { listenAddressOption } from '../../../src/commands/serve-flags.ts';
 import {
   isInRepository,
   readManifest,
@@ -29,7 +29,8 @@ const serviceSchema = z.strictObject({
     .string()
     .regex(/^[a-z./-]+:v?\d+\.\d+\.\d+(?:-rc\.\d+)?(?:@sha256:[0-9a-f]{64})?$/, 'an exact version'),
   build: z.strictObject({ context: z.string() }).optional(),
-  restart: z.literal('unless-stopped'),
+  restart: z.enum(['unless-stopped', 'no']),
+  user: z.string().optional(),
   read_only: z.boolean().optional(),
   cap_drop: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),
@@ -37,24 +38,17 @@ const serviceSchema = z.strictObject({
   entrypoint: z.tuple([z.literal('/bin/sh'), z.literal('-c'), z.string(), z.string()]).optional(),
   command: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).optional(),
-  healthcheck: z.strictObject({ disable: z.boolean() }).optional(),
-  configs: z.array(z.strictObject({ source: z.string(), target: z.string() })).optional(),
-  secrets: z.array(z.string()).optional(),
   volumes: z.array(z.string()).optional(),
   ports: z.array(port).optional(),
   ulimits: z.strictObject({ nofile: z.int() }).optional(),
   networks: z.strictObject({ default: z.strictObject({ aliases: z.array(z.string()) }) }).optional(),
-  network_mode: z.string().optional(),
-  depends_on: z.record(z.string(), z.strictObject({ condition: z.literal('service_started') })).optional(),
 });
 
-const files = z.record(z.string(), z.strictObject({ file: z.string() }));
-
-const composeSchema = z.object({
+const composeSchema = z.strictObject({
+  'x-exporter': z.looseObject({}),
+  'x-exporter-port': port,
   name: z.string(),
   services: z.record(z.string(), serviceSchema),
-  configs: files,
-  secrets: files,
   volumes: z.record(z.string(), z.null()),
 });
 
@@ -90,21 +84,15 @@ function mountedFrom(service: string, path: string): string | undefined {
 describe('the compose file', () => {
   it('refers only to services, files and volumes that exist', () => {
     for (const [name, service] of services) {
-      for (const { source } of service.configs ?? []) expect(compose.configs, name).toHaveProperty(source);
-      for (const secret of service.secrets ?? []) expect(compose.secrets, name).toHaveProperty(secret);
-      for (const other of Object.keys(service.depends_on ?? {}))
-        expect([...services.keys()]).toContain(other);
       for (const volume of service.volumes ?? []) {
         const [source = '', , mode] = volume.split(':');
         if (!source.startsWith('.')) expect(compose.volumes, volume).toHaveProperty(source);
         else {
           expect(isInRepository(posix.join(FOLDER, source)), volume).toBe(true);
-          expect(mode, volume).toBe('ro');
+          // Only `init` writes to a folder of this machine.
+          expect(mode, volume).toBe(name === 'init' ? undefined : 'ro');
         }
       }
-    }
-    for (const { file } of Object.values(compose.configs)) {
-      expect(isInRepository(posix.join(FOLDER, file)), file).toBe(true);
     }
   });
 
@@ -116,9 +104,18 @@ describe('the compose file', () => {
     for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   });
 
-  it('keeps the key out of the repository', () => {
-    const key = compose.secrets['panel-key']?.file ?? '';
-    expect(readText(`${FOLDER}/.gitignore`).split('\n')).toContain(posix.basename(key));
+  it('has one folder for the configuration and the key, where init writes them, out of the repository', () => {
+    for (const service of ['init', 'exporter'])
+      expect(mountedFrom(service, '/etc/gameserver-exporter')).toBe(`${FOLDER}/exporter`);
+    expect(readText('Dockerfile')).toContain('WORKDIR /etc/gameserver-exporter\n');
+    expect(readText(`${FOLDER}/exporter/.gitignore`)).toBe('*\n!.gitignore\n');
+    expect(services.get('init')?.command).toEqual(['init']);
+  });
+
+  it('runs the exporter and init as the same user, as the installation guide sets it', () => {
+    const [, variable = ''] = /^\$\{(\w+):-65532:65532\}$/.exec(services.get('exporter')?.user ?? '') ?? [];
+    expect(readText('docs/install.md')).toContain(`echo "${variable}=$(id -u):$(id -g)" >> .env\n`);
+    expect(services.get('init')?.user).toBe(services.get('exporter')?.user);
   });
 
   it('builds the exporter from its own checkout and version, with a read-only file system', () => {
@@ -138,9 +135,8 @@ describe('the compose file', () => {
   it('keeps the state of the exporter of a real panel in a volume', () => {
     const flag = (service: string) =>
       services.get(service)?.command?.find((argument) => argument.startsWith('--storage.path='));
-    const [volume] = services.get('exporter')?.volumes ?? [];
+    const [, volume] = services.get('exporter')?.volumes ?? [];
     expect(flag('exporter')).toBe(`--storage.path=${volume?.split(':')[1]}`);
-    expect(flag('demo-exporter')).toBe('--storage.path=');
   });
 
   it.each(['panel', 'demo'])(
@@ -178,22 +174,10 @@ describe('the compose file', () => {
 });
 
 describe('the configurations for compose', () => {
-  it.each(['config.yaml', 'demo.yaml'])('%s is valid for the exporter', async (name) => {
-    const { issues } = await parseConfig(readText(`${FOLDER}/${name}`), name, {});
-    expect(issues).toEqual([]);
-  });
-
-  it("the demo's exporter uses the simulated panel and its key", () => {
-    const [config] = readYaml(`${FOLDER}/demo.yaml`) as [{ panels: { url: string; api_key: string }[] }];
-    const { command = [] } = services.get('simulated-panel') ?? {};
-    expect(command).toEqual(['simulate', '--api-key', config.panels[0]?.api_key]);
-    expect(config.panels[0]?.url).toBe('http://127.0.0.1:10318');
-    expect(services.get('demo-exporter')?.network_mode).toBe('service:simulated-panel');
-  });
-
-  it("the key's path is where its secret is mounted", () => {
-    expect(readText(`${FOLDER}/config.yaml`)).toContain('api_key_file: /run/secrets/panel-key');
-    expect(services.get('exporter')?.secrets).toEqual(['panel-key']);
+  it('the demo is open to the other containers', () => {
+    const { command = [] } = services.get('demo') ?? {};
+    const flags = listenAddressOption('127.0.0.1:1');
+    expect(command).toContain(`${flags.long}=:10317`);
   });
 
   it.skipIf(!hasPromtool)(

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readManifest, readText, readYaml, repositoryPath } from '../../support/deploy-files.ts';
+import { documents, fencedBlocks } from '../../support/documents.ts';
 import { hasKustomize, type Manifest, renderKustomization } from '../../support/kustomize.ts';
 
 const FOLDER = 'deploy/kubernetes';
@@ -52,6 +53,7 @@ describe.skipIf(!canRender)('kubectl kustomize', () => {
     expect(readdirSync(repositoryPath(`${FOLDER}/components`))).toEqual([
       'alerts',
       'kube-prometheus',
+      'players',
       'state',
     ]);
   });
@@ -108,6 +110,24 @@ describe.skipIf(!canRender)('kubectl kustomize', () => {
         },
       ]);
     });
+  });
+
+  it('renders the additions of the installation guide', async () => {
+    const guide = documents().find(({ path }) => path === 'docs/install.md') ?? { text: '' };
+    const additions = fencedBlocks(guide, 'yaml').find((block) => block.startsWith('components:'));
+    const copy = await mkdtemp(join(tmpdir(), 'kustomize-'));
+    onTestFinished(() => rm(copy, { recursive: true }));
+    await cp(repositoryPath(FOLDER), copy, { recursive: true });
+    appendFileSync(join(copy, 'overlays/one/kustomization.yaml'), `\n${additions}`);
+    const manifests = await renderKustomization(join(copy, 'overlays/one'));
+    const release = { labels: { release: 'kube-prometheus-stack' } };
+    expect(ofKind(manifests, 'PodMonitor')).toMatchObject({ metadata: release });
+    expect(ofKind(manifests, 'PrometheusRule')).toMatchObject({ metadata: release });
+    expect(ofKind(manifests, 'StatefulSet')).toHaveProperty(
+      'spec.template.spec.containers[0].args',
+      expect.arrayContaining(['serve', expect.stringMatching(/^--web\.external-url=https:/)]),
+    );
+    expect(manifests.filter(({ kind }) => kind === 'NetworkPolicy')).toHaveLength(2);
   });
 
   it.each(Object.keys(OVERLAYS))('adds the components to overlay %s, with its labels', async (overlay) => {

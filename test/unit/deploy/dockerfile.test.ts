@@ -41,6 +41,14 @@ describe('the Dockerfile', () => {
     expect(valuesOf('RUN').find((value) => value.includes('npm '))).toMatch(/^npm ci --ignore-scripts /);
   });
 
+  it('runs the program by its name, which is on the path for docker exec', () => {
+    const link = valuesOf('RUN').find((value) => value.startsWith('ln -s '));
+    const [, , target, name] = link?.split(' ') ?? [];
+    expect(target).toBe('/opt/gameserver-exporter/dist/cli.js');
+    expect(JSON.parse(valuesOf('ENTRYPOINT')[0] ?? '')).toEqual(['node', '--disable-sigusr1', name]);
+    expect(valuesOf('RUN')).toContainEqual(expect.stringContaining('npm run build && chmod 755 dist/cli.js'));
+  });
+
   it('gets only the files that it copies from the build context', () => {
     const allowed = readText('.dockerignore')
       .split('\n')

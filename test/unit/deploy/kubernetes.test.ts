@@ -102,30 +102,42 @@ describe('the pods', () => {
     });
   });
 
-  it('cannot reach link-local addresses or the metadata services of clouds', () => {
-    const ipBlock = z.strictObject({ cidr: z.string(), except: z.array(z.string()) });
-    const peer = z.union([
-      z.strictObject({ ipBlock }),
-      z.strictObject({ namespaceSelector: z.looseObject({}) }),
-    ]);
-    // Every rule must have `to`: a rule without it would allow every address.
-    const { egress } = z
-      .object({ spec: z.object({ egress: z.array(z.object({ to: z.array(peer).min(1) })) }) })
-      .parse(base('network-policy')).spec;
-    const blocks = egress.flatMap(({ to }) => to.flatMap((one) => ('ipBlock' in one ? [one.ipBlock] : [])));
-    const list = new BlockList();
-    for (const { cidr, except } of blocks) {
-      const [, family] = subnetOf(cidr);
-      for (const subnet of except.map(subnetOf)) {
-        expect(subnet[1], 'Kubernetes takes exceptions of the same family only').toBe(family);
-        list.addSubnet(subnet[0], subnet[2], subnet[1]);
+  it.each(['base', 'components/players'])(
+    'cannot reach link-local addresses or the metadata services of clouds with the policy in %s',
+    (folder) => {
+      const ipBlock = z.strictObject({ cidr: z.string(), except: z.array(z.string()) });
+      const peer = z.union([
+        z.strictObject({ ipBlock }),
+        z.strictObject({ namespaceSelector: z.looseObject({}) }),
+      ]);
+      // Every rule must have `to`: a rule without it would allow every address.
+      const { egress } = z
+        .object({ spec: z.object({ egress: z.array(z.object({ to: z.array(peer).min(1) })) }) })
+        .parse(readYaml(`${FOLDER}/${folder}/network-policy.yaml`)[0]).spec;
+      const blocks = egress.flatMap(({ to }) => to.flatMap((one) => ('ipBlock' in one ? [one.ipBlock] : [])));
+      const list = new BlockList();
+      for (const { cidr, except } of blocks) {
+        const [, family] = subnetOf(cidr);
+        for (const subnet of except.map(subnetOf)) {
+          expect(subnet[1], 'Kubernetes takes exceptions of the same family only').toBe(family);
+          list.addSubnet(subnet[0], subnet[2], subnet[1]);
+        }
       }
-    }
-    expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
-    const refused = [...LOCAL_ADDRESSES, ...METADATA_ADDRESSES];
-    expect(refused.filter((address) => !list.check(address, familyOf(address)))).toEqual([]);
-    const allowed = ['10.0.0.7', '192.168.1.2', '100.64.0.1', '203.0.113.9', 'fd12::1', '2001:db8::1'];
-    expect(allowed.filter((address) => list.check(address, familyOf(address)))).toEqual([]);
+      expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
+      const refused = [...LOCAL_ADDRESSES, ...METADATA_ADDRESSES];
+      expect(refused.filter((address) => !list.check(address, familyOf(address)))).toEqual([]);
+      const allowed = ['10.0.0.7', '192.168.1.2', '100.64.0.1', '203.0.113.9', 'fd12::1', '2001:db8::1'];
+      expect(allowed.filter((address) => list.check(address, familyOf(address)))).toEqual([]);
+    },
+  );
+
+  it('are selected by the policy for players, which allows the ports of games', () => {
+    expect(readYaml(`${FOLDER}/components/players/network-policy.yaml`)[0]).toMatchObject({
+      spec: {
+        podSelector: { matchLabels: labels },
+        egress: [{ ports: [{ protocol: 'UDP', port: 1_024, endPort: 65_535 }, { protocol: 'TCP' }] }],
+      },
+    });
   });
 
   it('meet the restricted pod security standard', () => {

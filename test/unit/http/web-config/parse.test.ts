@@ -100,13 +100,18 @@ basic_auth_users:
   });
 });
 
-test('the example in the docs is valid', async () => {
+test('the examples in the docs are valid: passwords alone, and together with TLS', async () => {
   const page = readFileSync('docs/web-config.md', 'utf8');
-  const [, example = ''] = /```yaml\n([^`]+)```/.exec(page) ?? [];
-  expect(await settingsOf(example)).toMatchObject({
+  const [users = '', tls = ''] = [...page.matchAll(/```yaml\n([^`]+)```/g)].map(([, text]) => text);
+  const alone = await settingsOf(users);
+  expect([...alone.users.keys()]).toEqual(['prometheus']);
+  expect(alone.tls).toBeUndefined();
+  const both = `${tls}${users}`;
+  expect(await settingsOf(both)).toMatchObject({
+    ...alone,
     tls: { clientCertificate: 'required', isVerified: true },
   });
-  expect((await parse(example)).warnings).toEqual([]);
+  expect((await parse(both)).warnings).toEqual([]);
 });
 
 test.each([
