@@ -269,7 +269,7 @@ export class RunningPanel {
     this.fleet = new PanelFleet(config, {
       ...shared,
       telemetry,
-      gateway: new Gateway(options, this.#api),
+      gateway: new Gateway({ ...options, inTurn: connects.line() }, this.#api),
       sockets: socketAccess(config, clock, resolve, inTurn),
       openNodes: (key) =>
         new PanelApi({ ...access, ...apiAccess(this.#config, clock, resolve), apiKey: () => key.reveal() }),

@@ -99,7 +99,7 @@ async function runExporter(
     format: flags['log.format'] ?? config.log.format,
   });
   const web = watchWebConfig(flags, webConfig, log);
-  const clock = new SystemClock();
+  const clock = new SystemClock((run) => void setImmediate(run));
   const folder = flags['storage.path'];
   const state =
     folder === '' ? undefined : await StateKeeper.open({ folder, shard: shard.index, clock, log });

@@ -1,3 +1,4 @@
+import { DueCalls } from './due-calls.ts';
 import { INTERNAL_ERRORS } from './internal-errors.ts';
 
 /** Cancels a scheduled call; a second call does nothing. */
@@ -33,6 +34,12 @@ export class SystemClock implements Clock {
   #anchorMs = Date.now() - performance.now();
   /** What adds a call to those at the same instant, by that in steps. */
   readonly #shared = new Map<number, (run: () => void) => Cancel>();
+  readonly #due: DueCalls;
+
+  /** What ends at once takes several turns of the event loop if `nextTurn` is given. */
+  constructor(nextTurn?: (run: () => void) => void) {
+    this.#due = new DueCalls(nextTurn);
+  }
 
   now(): number {
     return performance.now();
@@ -49,15 +56,19 @@ export class SystemClock implements Clock {
   schedule(delayMs: number, run: () => void): Cancel {
     const step = Math.ceil((this.now() + delayMs) / SHARED_STEP_MS);
     if (delayMs >= SHARED_FROM_MS) return (this.#shared.get(step) ?? this.#share(step))(run);
-    const timer = setTimeout(contained, Math.max(0, delayMs), run);
-    return () => clearTimeout(timer);
+    const call = { run };
+    const timer = setTimeout(() => this.#due.add(call), Math.max(0, delayMs));
+    return () => {
+      clearTimeout(timer);
+      this.#due.cancel(call);
+    };
   }
 
   #share(step: number): (run: () => void) => Cancel {
     const calls = new Set<{ readonly run: () => void }>();
     const end = () => {
       this.#shared.delete(step);
-      for (const { run } of calls) contained(run);
+      for (const call of calls) this.#due.add(call);
     };
     // A millisecond later, because timers of Node may fire up to one early.
     const delayMs = Math.ceil(step * SHARED_STEP_MS - this.now()) + 1;
@@ -66,6 +77,7 @@ export class SystemClock implements Clock {
       const call = { run };
       calls.add(call);
       return () => {
+        this.#due.cancel(call);
         if (!calls.delete(call) || calls.size > 0) return;
         clearTimeout(timer);
         this.#shared.delete(step);
@@ -74,11 +86,6 @@ export class SystemClock implements Clock {
     this.#shared.set(step, add);
     return add;
   }
-}
-
-/** An exception in one call must not end the process, or keep others from being made. */
-function contained(run: () => void): void {
-  INTERNAL_ERRORS.contain(run);
 }
 
 /** Calls this once when the signal aborts, at once if it has; the result ends that. */

@@ -30,7 +30,7 @@ import { PanelLog } from './panel-log.ts';
 import { pauseProblem } from './pause-problem.ts';
 import type { Call } from './scheduler/call.ts';
 import { isOfConsole, type PinnedRate, type RateFacts, RateLimit } from './scheduler/rate-limit.ts';
-import { Scheduler } from './scheduler/scheduler.ts';
+import { Scheduler, type SchedulerOptions } from './scheduler/scheduler.ts';
 import {
   type Channel,
   NO_SERVER,
@@ -49,6 +49,8 @@ export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly limit?: RateLimit;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
+  /** Begins each call in its turn of the event loop; at once if absent. */
+  readonly inTurn?: SchedulerOptions['inTurn'];
 }
 
 /** The calls that a gateway makes. */
@@ -111,6 +113,7 @@ export class Gateway {
       holds: (call) => holdOf(call, this.#health),
       isBlamed: (subject) => this.#health.isBlamed(subject),
       isRejected: (error) => error instanceof PanelError && error.status === 401,
+      inTurn: options.inTurn,
     });
     this.#health = new Health({
       clock,

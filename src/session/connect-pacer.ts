@@ -1,5 +1,5 @@
-// Paces the connects of all panels, so that a storm of them leaves time in each turn of the event
-// loop for everything else.
+// Paces the connects and calls of all panels, so that a storm of them leaves time in each turn of
+// the event loop for everything else.
 
 import type { Cancel } from '../domain/time.ts';
 
@@ -28,7 +28,7 @@ export const atOnce: InTurn = (begin) => {
   return () => undefined;
 };
 
-/** The waiting connects of one panel, in their order. */
+/** The waiting connects or calls of one panel, in their order. */
 class Line {
   readonly #waiting = new Set<{ readonly begin: () => void }>();
   /**
@@ -60,8 +60,8 @@ class Line {
 }
 
 /**
- * One for the whole process. Panels take turns, so that a storm of one delays another's connects by
- * a turn at most.
+ * One for the whole process. Its lines take turns, so that a storm of one delays another's connects
+ * and calls by a turn at most.
  */
 export class ConnectPacer {
   readonly #loop: EventLoop;
@@ -73,7 +73,7 @@ export class ConnectPacer {
     this.#loop = loop;
   }
 
-  /** The line of another panel: its connects begin in the order in which they came. */
+  /** Another line, for the connects of a panel or for its calls, which begin in the order in which they came. */
   line(): InTurn {
     const line = new Line();
     return (begin) => {

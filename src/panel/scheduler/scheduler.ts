@@ -17,6 +17,8 @@ export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
   readonly limit: RateLimit;
   /** Did the panel reject the API key, and so not count the call? */
   readonly isRejected: (error: unknown) => boolean;
+  /** Begins a call that has started in its turn of the event loop; at once if absent. */
+  readonly inTurn?: ((begin: () => void) => unknown) | undefined;
 }
 
 type Job = () => Promise<unknown>;
@@ -224,12 +226,15 @@ export class Scheduler {
         leavePlace();
         settle();
       };
-      void make()
-        .finally(cancel)
-        .then(
-          (value) => ended(() => resolve(value)),
-          (error: unknown) => ended(() => reject(error), error),
-        );
+      const begin = () =>
+        void make()
+          .finally(cancel)
+          .then(
+            (value) => ended(() => resolve(value)),
+            (error: unknown) => ended(() => reject(error), error),
+          );
+      const { inTurn = (run) => run() } = this.#options;
+      inTurn(begin);
     });
   }
 

@@ -117,6 +117,32 @@ describe('SystemClock', () => {
     expect(reported).toEqual([new Error('call 0'), new Error('call 2')]);
   });
 
+  it.each([
+    ['timers of their own', 5],
+    ['a shared one', 15_000],
+  ])(
+    'makes calls that take long in several turns, unless they are canceled meanwhile: %s',
+    (_what, delayMs) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      let now = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => now);
+      const turns: (() => void)[] = [];
+      const clock = new SystemClock((run) => turns.push(run));
+      const calls: number[] = [];
+      const cancels = [0, 1, 2].map((call) =>
+        clock.schedule(delayMs, () => {
+          calls.push(call);
+          now += 100;
+        }),
+      );
+      vi.advanceTimersByTime(20_000);
+      expect(calls).toEqual([0]);
+      cancels[1]?.();
+      turns.pop()?.();
+      expect(calls).toEqual([0, 2]);
+    },
+  );
+
   it('leaves no timer behind when all that shared it are cancelled', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const clock = new SystemClock();

@@ -26,11 +26,12 @@ interface Begun {
 type Holds = SchedulerOptions['holds'];
 
 /** A scheduler whose calls end when the test says so. */
-function scheduled(perMinute = 1_000, holds: Holds = () => undefined) {
+function scheduled(perMinute = 1_000, holds: Holds = () => undefined, inTurn?: SchedulerOptions['inTurn']) {
   const clock = new ManualClock();
   const limit = new RateLimit(clock, { pinnedPerMinute: perMinute });
   const isRejected = (error: unknown) => error === REJECTED;
-  const scheduler = new Scheduler({ clock, panel: 'main', limit, isRejected, holds, isBlamed: () => false });
+  const isBlamed = () => false;
+  const scheduler = new Scheduler({ clock, panel: 'main', limit, isRejected, holds, isBlamed, inTurn });
   const made: Made[] = [];
   /** By default a token for a server whose node isn't known. */
   const run = (server: string, one: Partial<Call> = {}): Begun => {
@@ -107,6 +108,17 @@ describe('a call', () => {
       expect(world.others().at(-1)).toBe(expected);
     }
     expect(world.scheduler.waiting).toBe(0);
+  });
+
+  it('that has started begins in its turn, and holds its place until then', async () => {
+    const turns: (() => void)[] = [];
+    const world = scheduled(1_000, undefined, (begin) => turns.push(begin));
+    for (let index = 0; index < 10; index += 1) world.run(`s${index}`).end.resolve('');
+    await settled(world);
+    expect([world.started(), turns.length, world.scheduler.waiting]).toEqual([[], 8, 2]);
+    for (const begin of turns.splice(0, 2)) begin();
+    await settled(world);
+    expect([world.started(), turns.length, world.scheduler.waiting]).toEqual([['s0', 's1'], 8, 0]);
   });
 
   it('is one of eight in flight at most', async () => {
