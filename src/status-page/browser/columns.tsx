@@ -186,10 +186,19 @@ function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | nu
   );
 }
 
+/** What a server uses of a resource; of one that is off, only its disk is in use. */
+function usedOf({ name, used }: Resource, server: LiveServer): number | undefined {
+  return isOff(server.state) && name !== 'disk' ? undefined : server[used];
+}
+
+/** Whether anything is known of what a server uses. */
+export function hasUsage(server: LiveServer): boolean {
+  return RESOURCES.some((resource) => usedOf(resource, server) !== undefined);
+}
+
 /** The amount that a server uses, its percentage of the limit, and a bar; hovering shows the limit. */
 function meter(resource: Resource, server: LiveServer): JSX.Element {
-  // Of a server that is off, only its disk is in use.
-  const used = isOff(server.state) && resource.name !== 'disk' ? undefined : server[resource.used];
+  const used = usedOf(resource, server);
   const limit = server[resource.limit];
   const percent = used !== undefined && limit !== undefined ? Math.round((used / limit) * 100) : undefined;
   const level = resource.isShort?.(server) === true ? levelOf(server) : undefined;

@@ -46,7 +46,8 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
     ['data:unread', 'not read yet'],
     ...VERDICT_CODES.map((verdict): Titled => {
       const [one, several] = VERDICTS[verdict];
-      return [`verdict:${verdict}`, one, several];
+      // A server with another verdict crashed as well.
+      return [verdict === 'crashed' ? 'data:crashed' : `verdict:${verdict}`, one, several];
     }),
   ];
   const playing = playersOf(servers);

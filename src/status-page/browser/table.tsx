@@ -1,6 +1,6 @@
 // The table of servers.
 import { Component, type JSX } from 'preact';
-import { type Column, columnsOf, groupCells, levelOf } from './columns.tsx';
+import { type Column, columnsOf, groupCells, hasUsage, levelOf } from './columns.tsx';
 import { Details } from './details.tsx';
 import { isGroup, type Line } from './lines.ts';
 import { keyOf, type LiveFleet } from './live-fleet.ts';
@@ -187,6 +187,7 @@ class Row extends Component<RowProps, { readonly isNear: boolean; readonly isDra
         data-level={levelOf(server)}
         data-attention={server.attention}
         data-grouped={isGrouped}
+        data-usage={isGroup(line) || hasUsage(line)}
         onClick={() => String(getSelection()) === '' && this.props.onToggle()}
         onFocus={onFocus}
         onKeyDown={this.#onKey}

@@ -51,6 +51,7 @@ export function traitsOf(server: LiveServer): readonly string[] {
   const verdict = verdictOf(server);
   if (verdict !== undefined) traits.push(`verdict:${verdict}`);
   if (isUnread(server)) traits.push('data:unread');
+  if (server.last_crash !== undefined) traits.push('data:crashed');
   if (attention === undefined) return traits;
   traits.push(`attention:${attention}`);
   if (hasProblem(server)) traits.push('attention:any');

@@ -104,9 +104,16 @@ it('the page never contradicts itself, whatever is known of its servers', () => 
         page.texts(`.summary .tile[data-show="verdict:${verdict}"] b`),
       ).reduce((sum, text) => sum + Number(text), 0);
       const unread = page.texts('.summary .tile[data-show="data:unread"] b').map(Number)[0] ?? 0;
-      // Each row with a text in the column "Problem" is in exactly one count, and without any, all is well.
-      expect(listed).toHaveLength(counted);
-      expect(page.all('.well')).toHaveLength(counted + unread === 0 ? 1 : 0);
+      const isCrash = (row: HTMLElement) =>
+        row.querySelector<HTMLElement>('.what')?.dataset['severity'] === 'fact' &&
+        row.dataset['attention'] === undefined &&
+        row.querySelector('.since') !== null;
+      const crashes = listed.filter(isCrash).length;
+      const crashed = page.texts('.summary .tile[data-show="data:crashed"] b').map(Number)[0] ?? 0;
+      // Each row with a text in the column "Problem" is in one count, and without any, all is well.
+      expect(listed).toHaveLength(counted + crashes);
+      expect(crashed).toBeGreaterThanOrEqual(crashes);
+      expect(page.all('.well')).toHaveLength(listed.length + unread === 0 ? 1 : 0);
       for (const row of cells) {
         const level = row.dataset['level'];
         const severity = row.querySelector<HTMLElement>('.what')?.dataset['severity'];
