@@ -9,7 +9,7 @@ import { configFor, fastClock, startExporter } from '../support/exporter.ts';
 import { panelReading } from '../support/readings.ts';
 import { scriptedExporter } from '../support/scripted-exporter.ts';
 import { simulated } from '../support/stage.ts';
-import { crash, manyRunning, NEUTRAL, running, URGENT, URGENT_FLEET } from '../support/urgent-fleet.ts';
+import { crash, manyRunning, NEUTRAL, off, running, URGENT, URGENT_FLEET } from '../support/urgent-fleet.ts';
 
 const WIDTHS = [375, 768, 1_000, 1_280];
 
@@ -237,6 +237,23 @@ describe.skipIf(!hasChromium)('the layout', () => {
     await expect.poll(() => names(page)).toEqual([...URGENT, ...NEUTRAL]);
     await painted(page);
     expect(Math.abs((await top()) - before)).toBeLessThan(3);
+  });
+
+  it('moves no column with the first problem, and keeps a suspended card as low as its contents', async () => {
+    const healthy = Array.from({ length: 8 }, (_, at) => running(`server-${at}`));
+    const failed = healthy.map((one, at) => (at < 6 ? off(one.target.name) : one));
+    const { exporter, page } = await shown(healthy);
+    const lefts = () =>
+      page.evaluate<number[]>(
+        `[...document.querySelectorAll('th')].map((th) => th.getBoundingClientRect().left)`,
+      );
+    const before = await lefts();
+    await exporter.show(failed);
+    await page.locator('tr.group').waitFor();
+    expect(await lefts()).toEqual(before);
+    const phone = await shown(URGENT_FLEET, { viewport: { width: 390, height: 800 } });
+    const { height = Number.NaN } = (await row(phone.page, 'old-season').boundingBox()) ?? {};
+    expect(height).toBeLessThan(90);
   });
 
   it('isolates the direction of a name', async () => {

@@ -6,7 +6,7 @@ import { coreLimit, cores, count, NOTHING, rate, size, sizeLimit, span } from '.
 import { ATTENTION, groupOf } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, sentence, stateTitle } from '../data/titles.ts';
-import type { ServerGroup } from './lines.ts';
+import { GROUPED_FROM, type ServerGroup } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { ago, bar, strip, time, withCode } from './parts.tsx';
 import { SORTS, type SortKey } from './sorting.ts';
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'who', title: 'Server', sort: 'name', cell: who },
   { name: 'state', title: 'State', sort: 'state', cell: state },
   { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
-  { name: 'trouble', title: 'Problem', cell: trouble, isNeeded: isListed },
+  { name: 'trouble', title: 'Problem', cell: trouble },
   ...RESOURCES.map((resource) => valueColumn(resource.name, (server) => meter(resource, server))),
   valueColumn('network', network),
   valueColumn('players', playerText),
@@ -77,28 +77,21 @@ const COLUMNS: readonly Column[] = [
 
 /** The widths of a character of a name and of small texts, relative to that of a digit. */
 const [NAME, SMALL] = [1.12, 0.75];
+/** The narrowest and the widest column of names, in digits. */
+const [LEAST, MOST] = [10, 26];
 
 /**
- * The columns that the fleet needs, and custom properties with the widths of those that are as wide as their text. What to do about
- * grouped servers is shown once, across all columns.
+ * The columns that the fleet needs, and the width of the names as a custom property. Nothing here
+ * depends on problems, so that the first one moves no column.
  */
-export function columnsOf({ servers }: LiveFleet, grouped: ReadonlySet<LiveServer>) {
+export function columnsOf({ servers }: LiveFleet) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
-  const names = servers.map(({ server, egg = '' }) => Math.max(server.length * NAME, egg.length * SMALL));
-  const troubles = servers.filter(isListed).map((server) => {
-    const { title = '', action = '' } = server.complaint ?? {};
-    const since = server.attention === 'no_data' ? 'no data for 12 min' : '12 min ago';
-    // What to do has two lines.
-    const actionLength = grouped.has(server) ? 0 : (action.length * SMALL) / 2;
-    return Math.max(title.length + (since.length + 1) * SMALL, actionLength);
-  });
-  const least = grouped.size > 0 ? `▸ ${count(grouped.size)} servers`.length * NAME : 10;
-  return { columns, widths: { '--name': widest(names, least, 26), '--trouble': widest(troubles, 16, 46) } };
-}
-
-function widest(lengths: readonly number[], least: number, most: number): string {
-  const longest = lengths.reduce((one, other) => Math.max(one, other), least);
-  return `${Math.ceil(Math.min(longest, most))}ch`;
+  const group = servers.length < GROUPED_FROM ? '' : `▸ ${count(servers.length)} servers`;
+  let longest = Math.max(LEAST, group.length * NAME);
+  for (const { server, egg = '' } of servers) {
+    longest = Math.max(longest, server.length * NAME, egg.length * SMALL);
+  }
+  return { columns, widths: { '--name': `${Math.ceil(Math.min(longest, MOST))}ch` } };
 }
 
 export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefined {
@@ -152,15 +145,10 @@ function monitoringText(fleet: LiveFleet, server: LiveServer): string {
   return condition === 'polling' && age > 0 ? `${title} · ${span(age)}` : title;
 }
 
-/** Whether the column "Problem" has something about the server. */
-function isListed(server: LiveServer): boolean {
-  return verdictOf(server) !== undefined;
-}
-
 /** A server's problem, and since when; below it, what to do. */
 function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
   const { complaint, last_crash: crash } = server;
-  if (complaint === undefined || !isListed(server)) return null;
+  if (complaint === undefined || verdictOf(server) === undefined) return null;
   const { severity, title, action, since } = complaint;
   // The last sample may be older than the cause.
   const sinceText = server.attention === 'no_data' ? `no data for ${span(now - (since ?? now))}` : '';

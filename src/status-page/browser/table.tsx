@@ -54,7 +54,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
   override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
     const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
     const grouped = new Set(lines.flatMap((line) => (isGroup(line) ? line.servers : [])));
-    const { columns, widths } = columnsOf(fleet, grouped);
+    const { columns, widths } = columnsOf(fleet);
     const shape = columns.map(({ name }) => name).join(' ');
     const rows = lines.flatMap((line) => {
       const key = lineKey(line);

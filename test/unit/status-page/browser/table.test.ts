@@ -110,7 +110,7 @@ describe('a row', () => {
     const shown = ['Server', 'State', 'Last two hours', 'Problem', 'CPU', 'Memory', 'Disk', 'Network'];
     expect(page.texts('th')).toEqual(shown);
     const bare = PageWindow.live({ servers: [serverReading()] });
-    expect(bare.texts('th')).toEqual(['Server', 'State', 'Last two hours']);
+    expect(bare.texts('th')).toEqual(['Server', 'State', 'Last two hours', 'Problem']);
   });
 
   it('of a server that the node restarted after a crash has a neutral note, next to other problems too', () => {
