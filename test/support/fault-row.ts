@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
-import { SLOW_RETRY_MS } from '../../src/session/backoff.ts';
 import { expectWithinBudget } from './call-budget.ts';
 import { eventually } from './eventually.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';
@@ -55,9 +54,6 @@ const WAY_MS = 8_000;
 
 /** After this much time on the tests' clock, the code is fully warmed up. */
 const WARM_MS = 20_000;
-
-/** A higher speed for waits of several minutes. */
-const LONG_WAIT_SPEED = 150;
 
 const MINUTE_MS = 60_000;
 
@@ -155,9 +151,8 @@ function causesOf({ during }: FaultRow, { exporter, clock }: Scene): readonly (C
 }
 
 async function expectRecovery(row: FaultRow, scene: Scene): Promise<void> {
-  const { watch, time } = scene;
+  const { watch } = scene;
   await row.lift?.(scene);
-  if (row.recoveryMs >= SLOW_RETRY_MS) time.speed = LONG_WAIT_SPEED;
   const tookMs = await watch.until(
     (scraped) => expect(pictureOf(scraped)).toMatchObject(row.after ?? STREAMING),
     row.recoveryMs + WAY_MS,

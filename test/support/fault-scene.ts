@@ -9,9 +9,6 @@ import { type TestClock, TestTime } from './test-time.ts';
 /** The maximum duration of a stop, in any state of the sessions. */
 const STOP_MS = 5_000;
 
-/** A lower speed for stops, because they also take real time for files and system threads. */
-const STOP_SPEED = 5;
-
 /** An exporter, the panel with the fault, and one without. */
 export interface Scene extends Setting {
   readonly elsewhere: Simulator;
@@ -30,8 +27,7 @@ export async function startScene(
 ): Promise<Scene> {
   const resources = activeResources();
   const listeners = watchListeners();
-  const speed = options.speed ?? FAULT_SPEED;
-  const time = new TestTime(speed);
+  const time = new TestTime(options.speed ?? FAULT_SPEED);
   const stage = new Stage(time, options);
   try {
     await stage.build();
@@ -47,11 +43,9 @@ export async function startScene(
       try {
         await watch.end();
       } finally {
-        time.speed = STOP_SPEED;
         const stoppedAt = clock.now();
         await exporter.stop();
         expect(clock.now() - stoppedAt, 'how long the stop took').toBeLessThanOrEqual(STOP_MS);
-        time.speed = speed;
       }
       await expectNothingLeft(clock, stage.ports, exporter.url);
       listeners.expectNone();
