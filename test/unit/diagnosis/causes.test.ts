@@ -5,6 +5,7 @@ import { KEY_CAUSES, PANEL_CAUSES } from '../../../src/diagnosis/panel-causes.ts
 import { EXPORTER_CAUSES, SERVER_CAUSES } from '../../../src/diagnosis/server-causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
+import { PLAYED_CAUSES } from '../../faults/rows/all.ts';
 
 const ALL = Object.values(CAUSES);
 
@@ -37,4 +38,8 @@ describe('a server', () => {
     const reasons = ALL.map(({ code }) => blockedReason(code)).filter((reason) => reason !== undefined);
     expect(BLOCKED_REASONS).toEqual(expect.arrayContaining(reasons));
   });
+});
+
+it.each(Object.keys(CAUSES) as CauseCode[])('%s is simulated by a row of faults', (code) => {
+  expect([...PLAYED_CAUSES]).toContain(code);
 });

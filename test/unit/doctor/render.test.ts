@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../../src/build-info.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { Printout, wantsColors } from '../../../src/doctor/paint.ts';
-import { issuesDocument, renderReport, reportDocument } from '../../../src/doctor/render.ts';
+import { adviceIn, issuesDocument, renderReport, reportDocument } from '../../../src/doctor/render.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { doctorReport, panelReport, problem, serverReport } from './reports.ts';
 
@@ -252,4 +252,18 @@ describe('the JSON document', () => {
     expect(Object.keys(document)).toEqual(Object.keys(reportDocument(ALL_WELL)));
     expect(document).toMatchObject({ ok: false, configuration_issues: [issue] });
   });
+});
+
+describe('the advice on a cause', () => {
+  it.each(Object.keys(CAUSES) as CauseCode[])(
+    '%s: the first step fits the first line of the report',
+    (cause) => {
+      const { headline, rest } = adviceIn(CAUSES[cause].remedy);
+      expect(`1. ${headline}`.length).toBeLessThanOrEqual(80);
+      expect(headline).toMatch(/^[A-Z].*[^.]\.$/);
+      if (rest !== '') expect(rest).toMatch(/^[A-Z].*\.$/s);
+      const letters = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, '');
+      expect(letters(headline + rest)).toBe(letters(CAUSES[cause].remedy));
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { HeldBodies, isFromAnotherSite, type RouteEnv } from '../../../src/http/routes.ts';
+import { HeldBodies, isFromAnotherSite, isReloadHost, type RouteEnv } from '../../../src/http/routes.ts';
 import { renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { repeatedly } from '../../support/eventually.ts';
@@ -148,4 +148,26 @@ describe('held bodies', () => {
     hold(body(50), 'd');
     expect(cut).toEqual(['a', 'b', 'c']);
   });
+});
+
+it.each([
+  ['127.0.0.1:10317', true],
+  ['192.0.2.1', true],
+  ['[::1]:10317', true],
+  ['[2001:db8::1]', true],
+  ['localhost:10317', true],
+  ['LocalHost', true],
+  ['box', true],
+  ['Box.:10317', true],
+  ['exporter.example.com', true],
+  ['evil.example', false],
+  ['box.evil.example:10317', false],
+  ['localhost.evil.example', false],
+  ['127.0.0.1.evil.example', false],
+  ['evil.example@127.0.0.1', false],
+  ['127.0.0.1:10317:80', false],
+  ['', false],
+  [undefined, true],
+])('a reload with the host %j is allowed: %j', (host, expected) => {
+  expect(isReloadHost(host, ['box', 'exporter.example.com'])).toBe(expected);
 });

@@ -1,8 +1,10 @@
+import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import type { FleetReading } from '../../../src/domain/reading.ts';
 import { identityOf } from '../../../src/domain/server.ts';
-import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
+import { formatValue, renderFamily, renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { encodeChunks, renderBody, Slices } from '../../../src/metrics/rendered-body.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -18,6 +20,7 @@ import {
   streamingReading,
 } from '../../support/readings.ts';
 import { sampleOf } from '../../support/samples.ts';
+import { smallFleet } from '../../support/small-fleet.ts';
 
 const clock = new ManualClock();
 
@@ -218,4 +221,55 @@ test('rendering 10,000 servers yields to the event loop repeatedly', async () =>
   done = true;
   // Each family needs one pass over the servers, and a pass over 10,000 servers yields more than twice.
   expect(turns).toBeGreaterThan(2 * SERVER_FAMILIES.length);
+});
+
+function counted(): { fleet: FleetReading; renders: () => number } {
+  const inner = fleetReading([streamingReading()]);
+  let renders = 0;
+  const servers = () => {
+    renders += 1;
+    return inner.servers();
+  };
+  return { fleet: { ...inner, servers }, renders: () => renders };
+}
+
+const noSelf = { metrics: () => Promise.resolve('# self\n') };
+
+const ENCODINGS = ['identity', 'gzip'] as const;
+
+test.each(ENCODINGS)(
+  '%s: simultaneous scrapes share one render, and a later one gets its own',
+  async (encoding) => {
+    const { fleet, renders } = counted();
+    const scraper = new Scraper({ fleet, self: noSelf, clock: new ManualClock() });
+    const [first, second] = await Promise.all([scraper.scrape(encoding), scraper.scrape(encoding)]);
+    expect(second).toBe(first);
+    expect(renders()).toBe(1);
+    expect(await scraper.scrape(encoding)).not.toBe(first);
+    expect(renders()).toBe(2);
+  },
+);
+
+test('the compressed and the plain exposition are the same, however long', async () => {
+  const scraper = new Scraper({ fleet: largeFleet(2_000), self: noSelf, clock: new ManualClock() });
+  const [plain, compressed] = await Promise.all([scraper.scrape('identity'), scraper.scrape('gzip')]);
+  const text = Buffer.concat(plain.chunks);
+  expect(text.length).toBeGreaterThan(2_000_000);
+  expect(gunzipSync(Buffer.concat(compressed.chunks)).equals(text)).toBe(true);
+  expect(compressed.bytes).toBe(Buffer.concat(compressed.chunks).length);
+});
+
+test('the self-metrics follow after an empty line', async () => {
+  const { fleet } = counted();
+  const scrape = await new Scraper({ fleet, self: noSelf, clock: new ManualClock() }).scrape('identity');
+  const text = Buffer.concat(scrape.chunks);
+  expect(text.toString()).toMatch(/# TYPE gameserver_node_maintenance gauge\n\n# self\n$/);
+  expect(scrape.bytes).toBe(text.length);
+});
+
+const GOLDEN = new URL('../../fixtures/golden.prom', import.meta.url);
+
+test('the exposition matches the golden scrape', async () => {
+  const text = [...renderFleet(smallFleet(), new ManualClock())].join('');
+  await expect(text).toMatchFileSnapshot(GOLDEN.pathname);
 });

@@ -4,8 +4,10 @@ import { type CollectionStatus, type ServerReading, STOP_REASONS } from '../../.
 import { BLOCKED_REASONS, SERVER_STATES, type ServerTarget } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { renderFleet } from '../../../src/metrics/exposition.ts';
-import { SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { readText } from '../../support/deploy-files.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { renderMetricTables } from '../../support/metric-tables.ts';
 import {
   FULL_SAMPLE,
   fleetReading,
@@ -15,6 +17,7 @@ import {
   READ_AT,
   streamingReading,
 } from '../../support/readings.ts';
+import { SELF_FAMILIES } from '../../support/self-families.ts';
 
 const clock = new ManualClock();
 
@@ -362,4 +365,26 @@ describe('a queried game', () => {
       'query_duration_seconds 0.05',
     ]);
   });
+});
+
+const names = (table: string) => [...table.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]);
+
+test('each metric has a row in one of the tables, with its own labels and its help', () => {
+  const table = renderMetricTables();
+  expect(table).toMatch(/^### State\n\n\| metric \| labels \| meaning \|\n(?:\| --- ){3}\|\n/);
+  expect(table).toContain('| `gameserver_memory_usage_bytes` |  | Memory in use, in bytes. |\n');
+  expect(table).toContain('| `gameserver_info` | `node`, `egg`, `uuid`, `proxy` | ');
+  expect(table).toContain('| `gameserver_panel_up` | `panel` | ');
+  const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES];
+  expect(names(table)).toHaveLength(families.length);
+  expect(new Set(names(table))).toEqual(new Set(families.map((family) => family.name)));
+});
+
+/** One line per metric: name, type and labels. A line is only removed or changed in a major version. */
+const PROMISED = 'test/fixtures/stable-metrics.txt';
+
+test('a metric keeps its name, type and labels', () => {
+  const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES, ...SELF_FAMILIES];
+  const lines = families.map(({ name, type, labels }) => [name, type, ...labels].join(' '));
+  expect(lines.toSorted()).toEqual(readText(PROMISED).trimEnd().split('\n').toSorted());
 });

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { parseConfig } from '../../../src/config/config.ts';
-import { Secret } from '../../../src/domain/secrets.ts';
-import { formatIssues, mostSimilar, type SchemaNode } from '../../../src/yaml/settings.ts';
-import { configJsonSchema } from '../../support/config-schema.ts';
-import { cpuMs } from '../../support/cpu-time.ts';
-import { fuzzRuns } from '../../support/fuzz.ts';
+import { parseConfig } from '../../../../src/config/config.ts';
+import { Secret } from '../../../../src/domain/secrets.ts';
+import { formatIssues, mostSimilar, type SchemaNode } from '../../../../src/yaml/settings.ts';
+import { configJsonSchema } from '../../../support/config-schema.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
+import { fuzzRuns } from '../../../support/fuzz.ts';
 
 const EXAMPLE = readFileSync('config.example.yaml', 'utf8');
 const UNCOMMENTED = EXAMPLE.replaceAll(/^( *)#(?=[a-z-])/gm, '$1');
