@@ -47,7 +47,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'panel',
     contains:
-      "one panel's API: `health` decides who is in trouble, `scheduler` when a call may start; `dialects` has the differences between panels",
+      "one panel's API: `health` decides what has an outage, `scheduler` when a call may start; `dialects` has the differences between panels",
     mayImport: ['domain', 'diagnosis', 'names'],
   },
   {

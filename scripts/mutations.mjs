@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LEDGER = ['src/panel/health/ledger.ts', 'panel/health/ledger'];
-const TROUBLE = ['src/panel/health/trouble.ts', 'panel/health/trouble'];
+const OUTAGE = ['src/panel/health/outage.ts', 'panel/health/outage'];
 const CANDIDATES = ['src/panel/health/candidates.ts', 'panel/health/candidates'];
 const TALLY = ['src/panel/health/tally.ts', 'panel/health/tally'];
 const HOLDS = ['src/panel/health/holds.ts', 'panel/health/holds'];
@@ -35,7 +35,7 @@ const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 
 /** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */
 export const MUTATIONS = [
-  // Who is in trouble?
+  // What has an outage?
   ['a node needs three failing servers', LEDGER, 'const SERVERS_NEEDED = 3;', 'const SERVERS_NEEDED = 2;'],
   ['a success of two minutes contradicts', LEDGER, 'SUCCESS_LASTS_MS = 120_000', 'SUCCESS_LASTS_MS = 0'],
   [
@@ -58,7 +58,7 @@ export const MUTATIONS = [
     'void tally;',
   ],
   [
-    'a node in trouble the other way needs no proof',
+    'a node with an outage the other way needs no proof',
     LEDGER,
     'if (this.isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();',
     '',
@@ -78,7 +78,7 @@ export const MUTATIONS = [
   ],
   ['the server list needs one failure', LEDGER, "!isOfSeveral && channel !== 'listing'", '!isOfSeveral'],
   [
-    'a node in trouble explains failures on its paths',
+    'a node with an outage explains failures on its paths',
     LEDGER,
     '(this.isBlamed(socketsOf(node)) || this.isBlamed(pollsOf(node)))',
     'false',
@@ -96,10 +96,10 @@ export const MUTATIONS = [
     'if (first.outcome.startedAt > this.#provenAt) return;',
     'return;',
   ],
-  ['any success ends a trouble', LEDGER, 'worksAt >= trouble.suspectedAt', 'worksAt > 1e15'],
-  ['a trouble ends with its last server', LEDGER, 'servers === 0 || worksAt', 'worksAt'],
+  ['any success ends an outage', LEDGER, 'worksAt >= outage.suspectedAt', 'worksAt > 1e15'],
+  ['an outage ends with its last server', LEDGER, 'servers === 0 || worksAt', 'worksAt'],
   [
-    'what a larger trouble explained says nothing',
+    'what a larger outage explained says nothing',
     LEDGER,
     'found.at <= (this.#explainedUntil.get(path) ?? NEVER);',
     'found.at < 0;',
@@ -130,19 +130,19 @@ export const MUTATIONS = [
     'candidates.ofAll(false)',
     'panel/health/candidates',
   ],
-  ['a panel needs two rounds', TROUBLE, 'isRound ? 2 : 1', '1'],
-  ['a refused key needs one round', TROUBLE, 'isRound ? 2 : 1', "subject === 'panel' ? 2 : 1"],
-  ['a trial that proved nothing is no failed one', TROUBLE, '(problem === undefined ? 0 : 1)', '1'],
-  ['trials are 15, 30 and 60 s apart', TROUBLE, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
-  ['sockets are tried after 15, then 25 s', TROUBLE, '[15_000, 25_000]', '[15_000, 60_000]'],
-  ['consoles are tried every five minutes', TROUBLE, '[300_000]', '[30_000]'],
+  ['a panel needs two rounds', OUTAGE, 'isRound ? 2 : 1', '1'],
+  ['a refused key needs one round', OUTAGE, 'isRound ? 2 : 1', "subject === 'panel' ? 2 : 1"],
+  ['a trial that proved nothing is no failed one', OUTAGE, '(problem === undefined ? 0 : 1)', '1'],
+  ['trials are 15, 30 and 60 s apart', OUTAGE, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
+  ['sockets are tried after 15, then 25 s', OUTAGE, '[15_000, 25_000]', '[15_000, 60_000]'],
+  ['consoles are tried every five minutes', OUTAGE, '[300_000]', '[30_000]'],
   [
     'a trial comes a gap after the start of the last',
-    TROUBLE,
-    'trouble.trial.since + trialGapMs(',
+    OUTAGE,
+    'outage.trial.since + trialGapMs(',
     'now + trialGapMs(',
   ],
-  ['every second trial has new credentials', TROUBLE, 'trouble.trials % 2 === 1', 'trouble.trials < 0'],
+  ['every second trial has new credentials', OUTAGE, 'outage.trials % 2 === 1', 'outage.trials < 0'],
   [
     'blocked servers are no trial',
     CANDIDATES,
@@ -176,7 +176,7 @@ export const MUTATIONS = [
   ['a failure that came earlier is not the last', TALLY, 'if (at <= this.#at) return;', ''],
   ['the problem is that of the last failure', TALLY, 'outcome.at > newest.at', 'outcome.at < newest.at'],
   [
-    'nothing but trials starts in trouble',
+    'nothing but trials starts during an outage',
     HOLDS,
     'if (blamed !== undefined) return',
     'if (blamed === null) return',
@@ -236,7 +236,7 @@ export const MUTATIONS = [
   ],
   ['two credential calls a minute', RULES, 'TOKEN_CALLS = 2;', 'TOKEN_CALLS = 3;'],
   [
-    'what is in trouble holds its calls',
+    'what has an outage holds its calls',
     RULES,
     'if (hold === undefined) return FREE;',
     'if (hold) return FREE;',
@@ -348,7 +348,7 @@ export const MUTATIONS = [
   ],
   ['without connects there is no shortage', SCHEDULER, ' && connects > 0 && backlog', ' && backlog'],
   ['an overbooked fleet has no shortage', SCHEDULER, '!this.isOverbooked && connects', 'connects'],
-  ['a node in trouble is in doubt', SCHEDULER, 'this.#history.streamed(node, false);', ''],
+  ['a node with an outage is in doubt', SCHEDULER, 'this.#history.streamed(node, false);', ''],
   ['polls take 90 % of the rest', NEEDS, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
   // The session
   [

@@ -1,8 +1,8 @@
-/** `npm run bench -- outcomes`: what an outcome and a start cost beside a fleet that is in trouble, or that waits. */
+/** `npm run bench -- outcomes`: what an outcome and a start cost beside a fleet that has an outage, or that waits. */
 import type { Cost } from '../growth/cost.ts';
 import type { Benchmark, Target } from '../report/benchmark.ts';
 import { formatNumber } from '../report/table.ts';
-import type { Layout } from './troubled-health.ts';
+import type { Layout } from './failing-health.ts';
 import { type LayoutWork, NODE_TIMES, TIMES, WORKS } from './works.ts';
 
 const SIZES = [100, 1_000, 10_000];

@@ -4,8 +4,8 @@ import { RateLimit } from '../../src/panel/scheduler/rate-limit.ts';
 import { PLACES } from '../../src/panel/scheduler/rules.ts';
 import { Scheduler, type SchedulerOptions } from '../../src/panel/scheduler/scheduler.ts';
 import { deferred } from '../../test/support/deferred.ts';
+import { type Layout, nodeOf, serverOf, settled } from './failing-health.ts';
 import { StillClock } from './still-clock.ts';
-import { type Layout, nodeOf, serverOf, settled } from './troubled-health.ts';
 
 /** A call that runs until it is ended. */
 export interface Begun {

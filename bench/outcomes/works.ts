@@ -1,7 +1,7 @@
-/** Outcomes and starts of calls, each beside a fleet that is in trouble, or that waits. */
+/** Outcomes and starts of calls, each beside a fleet that has an outage, or that waits. */
 import { CHANNELS, pathOf, socketsOf } from '../../src/panel/subjects.ts';
 import { type Cost, costOf, costPerRun, costPerTurn, medianCost } from '../growth/cost.ts';
-import { type Layout, serverOf, settled, TroubledHealth } from './troubled-health.ts';
+import { FailingHealth, type Layout, serverOf, settled } from './failing-health.ts';
 import { type Begun, FREE_NODE, WaitingCalls } from './waiting-calls.ts';
 
 /** One row of the results. */
@@ -22,13 +22,13 @@ function half({ cpuMs, blockMs }: Cost): Cost {
   return { cpuMs: cpuMs / 2, blockMs: blockMs / 2 };
 }
 
-type World = TroubledHealth;
+type World = FailingHealth;
 
-/** Measures outcomes where all nodes are in trouble. */
+/** Measures outcomes where all nodes have an outage. */
 const ofNodes =
   (work: (world: World) => void, outcomes: 1 | 2 = 1) =>
   async (layout: Layout): Promise<Cost> => {
-    const world = new TroubledHealth(layout);
+    const world = new FailingHealth(layout);
     await world.nodesFail();
     const cost = await medianCost(costPerRun(() => work(world), TIMES));
     return outcomes === 1 ? cost : half(cost);
@@ -36,11 +36,11 @@ const ofNodes =
 
 const OUTCOMES: readonly LayoutWork[] = [
   {
-    what: 'a poll fails, all nodes in trouble',
+    what: 'a poll fails, all nodes with an outage',
     measure: ofNodes((world) => world.callEnds(world.server(), 'node_unreachable')),
   },
   {
-    what: 'a poll works or fails, all nodes in trouble',
+    what: 'a poll works or fails, all nodes with an outage',
     measure: ofNodes((world) => {
       const server = world.server();
       world.callEnds(server);
@@ -48,11 +48,11 @@ const OUTCOMES: readonly LayoutWork[] = [
     }, 2),
   },
   {
-    what: 'a socket ends, all nodes in trouble',
+    what: 'a socket ends, all nodes with an outage',
     measure: ofNodes((world) => world.socketFails(world.server())),
   },
   {
-    what: 'a socket streams or ends, all nodes in trouble',
+    what: 'a socket streams or ends, all nodes with an outage',
     measure: ofNodes((world) => {
       const server = world.server();
       world.socketStreams(server);
@@ -60,16 +60,16 @@ const OUTCOMES: readonly LayoutWork[] = [
     }, 2),
   },
   {
-    what: 'a poll times out or the list works, all nodes in trouble',
+    what: 'a poll times out or the list works, all nodes with an outage',
     measure: ofNodes((world) => {
       world.callEnds(world.server(), 'timeout');
       world.listWorks();
     }, 2),
   },
   {
-    what: 'a trial fails, all nodes in trouble',
+    what: 'a trial fails, all nodes with an outage',
     measure: async (layout) => {
-      const world = new TroubledHealth(layout);
+      const world = new FailingHealth(layout);
       await world.nodesFail();
       const next = async () => {
         world.clock.fire();
@@ -79,17 +79,17 @@ const OUTCOMES: readonly LayoutWork[] = [
     },
   },
   {
-    what: 'a token is denied, the consoles in trouble',
+    what: 'a token is denied, the consoles with an outage',
     measure: async (layout) => {
-      const world = new TroubledHealth(layout, 'websocket');
+      const world = new FailingHealth(layout, 'websocket');
       await world.callsFail('no_console_permission', 'consoles');
       return medianCost(costPerRun(() => world.callEnds(world.server(), 'no_console_permission'), TIMES));
     },
   },
   {
-    what: 'a token times out or the list works, the path in trouble',
+    what: 'a token times out or the list works, the path with an outage',
     measure: async (layout) => {
-      const world = new TroubledHealth(layout, 'websocket');
+      const world = new FailingHealth(layout, 'websocket');
       await world.callsFail('timeout', pathOf('websocket'));
       const cost = await medianCost(
         costPerRun(() => {
@@ -103,7 +103,7 @@ const OUTCOMES: readonly LayoutWork[] = [
   {
     what: 'a server is gone, all servers refused',
     measure: async (layout) => {
-      const world = new TroubledHealth(layout);
+      const world = new FailingHealth(layout);
       await world.callsFail('not_found');
       return medianCost(costPerRun(() => world.callEnds(world.server(), 'not_found'), TIMES));
     },
@@ -111,7 +111,7 @@ const OUTCOMES: readonly LayoutWork[] = [
   {
     what: 'a node has another address: each socket is forgotten, or fails again',
     measure: async (layout) => {
-      const world = new TroubledHealth(layout);
+      const world = new FailingHealth(layout);
       await world.nodesFail();
       let node = 0;
       const each = layout.servers / layout.nodes;
@@ -130,17 +130,17 @@ const OUTCOMES: readonly LayoutWork[] = [
     what: 'the server list is read, nothing changed',
     isOfAll: true,
     measure: async (layout) => {
-      const world = new TroubledHealth(layout);
+      const world = new FailingHealth(layout);
       await world.nodesFail();
       return medianCost(() => costOf(() => world.use()));
     },
   },
   {
-    what: 'the path’s trouble ends, which explains all failures',
+    what: 'the path’s outage ends, which explains all failures',
     isOfAll: true,
     measure: (layout) =>
       medianCost(async () => {
-        const world = new TroubledHealth(layout, 'websocket');
+        const world = new FailingHealth(layout, 'websocket');
         await world.callsFail('timeout', pathOf('websocket'));
         return costOf(() => {
           world.callEnds(world.server());
@@ -154,7 +154,7 @@ const OUTCOMES: readonly LayoutWork[] = [
     isOfAll: true,
     measure: (layout) =>
       medianCost(async () => {
-        const world = new TroubledHealth(layout);
+        const world = new FailingHealth(layout);
         await world.nodesFail();
         return costOf(() => world.health.forget(new Set(CHANNELS)));
       }),

@@ -295,7 +295,7 @@ export class Gateway {
   /** Makes the call when it may, and again after each pause that the panel demands. */
   async #run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
     // The first call is a canary: it checks address and key, and teaches the limit.
-    if (!this.#health.isKnown && this.#health.trouble('panel') === undefined) this.#health.check();
+    if (!this.#health.isKnown && this.#health.outage('panel') === undefined) this.#health.check();
     // A session that was chosen to connect tries its node with its own call.
     const tries = () => (path === 'websocket' ? this.#health.socketTrial(what.id ?? '')?.subject : undefined);
     for (;;) {
@@ -440,7 +440,7 @@ export class Gateway {
 
   #beginAgain(channels: readonly Channel[]): void {
     this.#beginnings += 1;
-    const hasBegun = this.health !== 'unknown' || this.#health.trouble('panel') !== undefined;
+    const hasBegun = this.health !== 'unknown' || this.#health.outage('panel') !== undefined;
     this.#health.forget(new Set(channels));
     if (hasBegun) this.#health.check();
   }

@@ -1,6 +1,6 @@
 // How long a session waits after failures and refusals.
 
-import { TRIAL_GAPS_MS } from '../panel/health/trouble.ts';
+import { TRIAL_GAPS_MS } from '../panel/health/outage.ts';
 
 /**
  * After this many consecutive failures, the next call will probably fail as well: it waits for
@@ -10,7 +10,7 @@ export const FAILURES_TO_RETRY = 3;
 
 /**
  * Milliseconds after which a poll or a read that failed this many times in a row is due again: as
- * long as between the trials of what is in trouble.
+ * long as between the trials of what has an outage.
  */
 export function retryGapMs(failures: number): number {
   return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;

@@ -1,11 +1,11 @@
 /**
- * Who is in trouble, decided over all cells each time: slow and short. The ledger has to decide the same, whatever happened before.
+ * What has an outage, decided over all cells each time: slow and short. The ledger has to decide the same, whatever happened before.
  */
 import { isBlockedAlone, type Signs } from '../../src/diagnosis/outcome.ts';
 import type { Problem } from '../../src/domain/problems.ts';
+import * as outage from '../../src/panel/health/outage.ts';
+import { type Outage, suspected, trialGapMs } from '../../src/panel/health/outage.ts';
 import type { AskedServer, Outcome } from '../../src/panel/health/outcome.ts';
-import * as trouble from '../../src/panel/health/trouble.ts';
-import { suspected, type Trouble, trialGapMs } from '../../src/panel/health/trouble.ts';
 import {
   type Channel,
   channelOf,
@@ -27,10 +27,10 @@ export interface Cell {
 export type Cells = Readonly<Record<Channel, ReadonlyMap<string, Cell>>>;
 
 export interface BlameState {
-  readonly troubles: ReadonlyMap<Subject, Trouble>;
+  readonly outages: ReadonlyMap<Subject, Outage>;
   /** When a call last showed that the panel works; infinite before the first. */
   readonly provenAt: number;
-  /** Larger troubles that ended. */
+  /** Larger outages that ended. */
   readonly ended: ReadonlyMap<Subject, Ended>;
 }
 
@@ -42,7 +42,7 @@ interface Ended {
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-export const NO_TROUBLES: BlameState = { troubles: new Map(), provenAt: NEVER, ended: new Map() };
+export const NO_OUTAGES: BlameState = { outages: new Map(), provenAt: NEVER, ended: new Map() };
 
 /** The most servers that have to fail. */
 const SERVERS_NEEDED = 3;
@@ -51,7 +51,7 @@ const SERVERS_NEEDED = 3;
 const SUCCESS_LASTS_MS = 120_000;
 
 /**
- * Who is in trouble, from the last outcomes and from what has begun; pure.
+ * What has an outage, from the last outcomes and from what has begun; pure.
  *
  * | subject | suspected if |
  * |---|---|
@@ -59,36 +59,36 @@ const SUCCESS_LASTS_MS = 120_000;
  * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
  * | the server list | it failed, and another path worked since |
  * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
- * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other way to the node is in trouble |
+ * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other way to the node has an outage |
  *
  * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
- * panel: two), and its trouble ends with any success.
+ * panel: two), and its outage ends with any success.
  */
 export function blame(cells: Cells, state: BlameState, now: number): BlameState {
   const tallies = tallyAll(cells, state);
-  const troubles = new Map<Subject, Trouble>();
+  const outages = new Map<Subject, Outage>();
   const ended = new Map(state.ended);
-  for (const [subject, trouble] of state.troubles) {
+  for (const [subject, outage] of state.outages) {
     const tally = tallies.get(subject);
-    if (tally !== undefined && tally.worksAt < trouble.suspectedAt) troubles.set(subject, trouble);
-    else if (nodeOf(subject) === undefined) ended.set(subject, endOf(subject, trouble, ended, now));
+    if (tally !== undefined && tally.worksAt < outage.suspectedAt) outages.set(subject, outage);
+    else if (nodeOf(subject) === undefined) ended.set(subject, endOf(subject, outage, ended, now));
   }
   for (const [subject, tally] of tallies) {
-    if (troubles.has(subject) || tally.failed.length === 0) continue;
+    if (outages.has(subject) || tally.failed.length === 0) continue;
     if (subject !== 'panel' && tally.worksAt > now - SUCCESS_LASTS_MS) continue;
-    const problem = suspicion(subject, tally, cells, troubles);
+    const problem = suspicion(subject, tally, cells, outages);
     const trialAt = Math.max(now, ended.get(subject)?.nextTrialAt ?? now);
-    if (problem !== undefined) troubles.set(subject, suspected(problem, now, trialAt));
+    if (problem !== undefined) outages.set(subject, suspected(problem, now, trialAt));
   }
-  return { ...state, troubles, ended };
+  return { ...state, outages, ended };
 }
 
-/** The steps of a trouble, on a whole state. */
+/** The steps of an outage, on a whole state. */
 export const withCheck = (state: BlameState, now: number): BlameState =>
-  replaced(state, 'panel', trouble.withCheck(state.troubles.get('panel'), now));
+  replaced(state, 'panel', outage.withCheck(state.outages.get('panel'), now));
 export const withTrial = (state: BlameState, subject: Subject, server: string, now: number): BlameState => {
-  const before = state.troubles.get(subject);
-  return before === undefined ? state : replaced(state, subject, trouble.withTrial(before, server, now));
+  const before = state.outages.get(subject);
+  return before === undefined ? state : replaced(state, subject, outage.withTrial(before, server, now));
 };
 export const afterTrial = (
   state: BlameState,
@@ -96,17 +96,17 @@ export const afterTrial = (
   problem: Problem | undefined,
   now: number,
 ): BlameState => {
-  const before = state.troubles.get(subject);
+  const before = state.outages.get(subject);
   return before === undefined
     ? state
-    : replaced(state, subject, trouble.afterTrial(before, subject, problem, now));
+    : replaced(state, subject, outage.afterTrial(before, subject, problem, now));
 };
-function replaced(state: BlameState, subject: Subject, one: Trouble): BlameState {
-  return { ...state, troubles: new Map(state.troubles).set(subject, one) };
+function replaced(state: BlameState, subject: Subject, one: Outage): BlameState {
+  return { ...state, outages: new Map(state.outages).set(subject, one) };
 }
 
-function endOf(subject: Subject, trouble: Trouble, ended: BlameState['ended'], now: number): Ended {
-  const { problem, blamedAt, trial } = trouble;
+function endOf(subject: Subject, outage: Outage, ended: BlameState['ended'], now: number): Ended {
+  const { problem, blamedAt, trial } = outage;
   // A panel that was only suspected worked all the time.
   const isExplanation = subject !== 'panel' || blamedAt !== undefined;
   const explainsUntil = isExplanation ? now : (ended.get(subject)?.explainsUntil ?? NEVER);
@@ -216,26 +216,26 @@ export function lastOf(channel: Channel, server: string, cells: Cells): Outcome 
   return token?.signs.node === 'may fail' && token.at > (own?.at ?? NEVER) ? token : own;
 }
 
-type Troubled = BlameState['troubles'];
+type Outages = BlameState['outages'];
 
 /** The problem of a subject whose servers fail often enough; undefined if they don't. */
-function suspicion(subject: Subject, tally: Tally, cells: Cells, troubles: Troubled): Problem | undefined {
+function suspicion(subject: Subject, tally: Tally, cells: Cells, outages: Outages): Problem | undefined {
   if (subject === 'panel') return newest(tally.failed);
   if (subject === 'consoles') return ofConsoles(tally, cells);
   const channel = channelOf(subject);
   const node = nodeOf(subject);
   return node === undefined
-    ? ofPath(channel, tally, cells, troubles)
-    : ofNode(node, channel, tally, cells, troubles);
+    ? ofPath(channel, tally, cells, outages)
+    : ofNode(node, channel, tally, cells, outages);
 }
 
-function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, troubles: Troubled) {
+function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outages: Outages) {
   const [path, otherWay] =
     channel === 'sockets'
       ? (['websocket', pollsOf(node)] as const)
       : (['resources', socketsOf(node)] as const);
-  // If the other way to the node is in trouble, the next failure says the same.
-  if (isBlamed(troubles, otherWay)) return newest(tally.failed);
+  // If the other way to the node has an outage, the next failure says the same.
+  if (isBlamed(outages, otherWay)) return newest(tally.failed);
   const needed = Math.min(SERVERS_NEEDED, tally.asked);
   const certain = tally.failed.filter(({ signs }) => signs.node === 'fails');
   if (certain.length >= needed) return newest(certain);
@@ -244,11 +244,11 @@ function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, trou
   return worksSince(others, tally.failed) ? newest(tally.failed) : undefined;
 }
 
-function ofPath(path: Channel, tally: Tally, cells: Cells, troubles: Troubled): Problem | undefined {
-  // A node in trouble explains why its servers fail.
+function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Problem | undefined {
+  // A node with an outage explains why its servers fail.
   const failed = tally.failed.filter(
     ({ node }) =>
-      node === undefined || !(isBlamed(troubles, socketsOf(node)) || isBlamed(troubles, pollsOf(node))),
+      node === undefined || !(isBlamed(outages, socketsOf(node)) || isBlamed(outages, pollsOf(node))),
   );
   if (failed.length < Math.min(SERVERS_NEEDED, tally.asked)) return undefined;
   const nodes = new Set(failed.map(({ node }) => node));
@@ -280,8 +280,8 @@ function worksSince(others: Iterable<Cell>, failed: readonly Failed[]): boolean 
   return false;
 }
 
-function isBlamed(troubles: Troubled, subject: Subject): boolean {
-  return troubles.get(subject)?.blamedAt !== undefined;
+function isBlamed(outages: Outages, subject: Subject): boolean {
+  return outages.get(subject)?.blamedAt !== undefined;
 }
 
 function newest(failed: readonly Failed[]): Problem | undefined {

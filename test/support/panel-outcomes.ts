@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { signsOf, signsOfSocket } from '../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
+import type { Outage } from '../../src/panel/health/outage.ts';
 import type { Asked, Outcome } from '../../src/panel/health/outcome.ts';
-import type { Trouble } from '../../src/panel/health/trouble.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../../src/panel/subjects.ts';
 
 export const MINUTE_MS = 60_000;
@@ -59,8 +59,8 @@ export function askedOf(servers: readonly string[]): Asked {
   return Object.fromEntries(entries) as Asked;
 }
 
-/** A trouble that is blamed since a minute ago. */
-export const BLAMED: Trouble = {
+/** An outage that is blamed since a minute ago. */
+export const BLAMED: Outage = {
   problem: { cause: 'node_connection', detail: '' },
   suspectedAt: NOW - MINUTE_MS,
   blamedAt: NOW - MINUTE_MS,

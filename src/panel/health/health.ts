@@ -1,4 +1,4 @@
-/** One panel's health: takes how calls and sockets ended, decides who is in trouble, and lets servers try what is. */
+/** One panel's health: takes how calls and sockets ended, decides what has an outage, and lets servers try that. */
 import { signsOf } from '../../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
@@ -17,17 +17,17 @@ import {
 } from '../subjects.ts';
 import { round } from './canaries.ts';
 import { Ledger } from './ledger.ts';
-import type { AskedServer, Outcome } from './outcome.ts';
-import { RefusalWatch } from './refusals.ts';
 import {
   afterTrial,
+  type Outage,
   problemOfSubject,
   problemOfTrial,
   type Trial,
-  type Trouble,
   withCheck,
   withTrial,
-} from './trouble.ts';
+} from './outage.ts';
+import type { AskedServer, Outcome } from './outcome.ts';
+import { RefusalWatch } from './refusals.ts';
 
 /** How a panel is used. */
 export interface PanelUse {
@@ -93,7 +93,7 @@ export class Health {
   readonly #options: HealthOptions;
   readonly #ledger: Ledger;
   readonly #refusals = new RefusalWatch();
-  /** Subjects in trouble without a trial under way, by when the next is due. */
+  /** Subjects with an outage without a trial under way, by when the next is due. */
   readonly #due = new Ranking<Subject>();
   /** Trials under way. */
   readonly #scopes = new Map<Subject, AbortController>();
@@ -120,8 +120,8 @@ export class Health {
     return this.#suspects.size > 0;
   }
 
-  trouble(subject: Subject): Trouble | undefined {
-    return this.#ledger.troubles.get(subject);
+  outage(subject: Subject): Outage | undefined {
+    return this.#ledger.outages.get(subject);
   }
 
   isBlamed(subject: Subject): boolean {
@@ -131,7 +131,7 @@ export class Health {
   /** The problem of the first of these subjects that is blamed. */
   problemOf(...subjects: readonly Subject[]): Problem | undefined {
     for (const subject of subjects) {
-      const problem = problemOfSubject(subject, this.trouble(subject));
+      const problem = problemOfSubject(subject, this.outage(subject));
       if (problem !== undefined) return problem;
     }
     return undefined;
@@ -141,7 +141,7 @@ export class Health {
   reading(...subjects: readonly Subject[]): ProblemReading | undefined {
     for (const subject of subjects) {
       const problem = this.problemOf(subject);
-      if (problem !== undefined) return { ...problem, since: this.trouble(subject)?.suspectedAt };
+      if (problem !== undefined) return { ...problem, since: this.outage(subject)?.suspectedAt };
     }
     return undefined;
   }
@@ -201,7 +201,7 @@ export class Health {
       const none = new Map([[NO_SERVER, {}]]);
       this.#ledger.setAsked({ ...onPaths, listing: none, sockets: onPaths.websocket });
       for (const subject of this.#scopes.keys()) {
-        const server = this.trouble(subject)?.trial?.server;
+        const server = this.outage(subject)?.trial?.server;
         const isGone = server !== undefined && this.asked(channelOf(subject), server) === undefined;
         if (subject !== 'panel' && isGone) this.#trialEnded(subject, undefined);
       }
@@ -210,14 +210,14 @@ export class Health {
 
   /** The panel is to be tried at once. */
   check(): void {
-    this.#happens(() => this.#set('panel', withCheck(this.trouble('panel'), this.#now)));
+    this.#happens(() => this.#set('panel', withCheck(this.outage('panel'), this.#now)));
   }
 
   /** These channels are reached in another way: their outcomes are forgotten, except for sockets that still stream. */
   forget(channels: ReadonlySet<Channel>): void {
     this.#happens(() => {
       this.#ledger.forget(channels);
-      for (const subject of this.#ledger.troubles.keys())
+      for (const subject of this.#ledger.outages.keys())
         if (subject !== 'panel' && channels.has(channelOf(subject))) this.#set(subject, undefined);
     });
   }
@@ -272,24 +272,24 @@ export class Health {
     this.#tryWhatIsDue();
   }
 
-  #set(subject: Subject, trouble: Trouble | undefined): void {
-    const before = this.trouble(subject);
-    this.#ledger.setTrouble(subject, trouble);
+  #set(subject: Subject, outage: Outage | undefined): void {
+    const before = this.outage(subject);
+    this.#ledger.setOutage(subject, outage);
     this.#follow(subject, before);
   }
 
-  /** The subject's trouble changed from this one. */
-  #follow(subject: Subject, before: Trouble | undefined): void {
-    const trouble = this.trouble(subject);
-    if (trouble?.trial === undefined) {
+  /** The subject's outage changed from this one. */
+  #follow(subject: Subject, before: Outage | undefined): void {
+    const outage = this.outage(subject);
+    if (outage?.trial === undefined) {
       this.#scopes.get(subject)?.abort(new Error('the trial is over'));
       this.#scopes.delete(subject);
     }
-    if (trouble !== undefined && trouble.trial === undefined) this.#due.put(subject, trouble.trialAt);
+    if (outage !== undefined && outage.trial === undefined) this.#due.put(subject, outage.trialAt);
     else this.#due.delete(subject);
-    if (trouble !== undefined && trouble.blamedAt === undefined) this.#suspects.add(subject);
+    if (outage !== undefined && outage.blamedAt === undefined) this.#suspects.add(subject);
     else this.#suspects.delete(subject);
-    if (blamedFor(before) !== blamedFor(trouble)) this.#options.changed({ of: 'subject', subject });
+    if (blamedFor(before) !== blamedFor(outage)) this.#options.changed({ of: 'subject', subject });
   }
 
   #tryWhatIsDue(): void {
@@ -308,11 +308,11 @@ export class Health {
 
   /** Begins a trial; whoever reported the failure finishes with it first. */
   async #try(subject: Subject): Promise<void> {
-    const trouble = this.trouble(subject);
-    if (trouble === undefined) return;
+    const outage = this.outage(subject);
+    if (outage === undefined) return;
     const scope = new AbortController();
     this.#scopes.set(subject, scope);
-    this.#set(subject, withTrial(trouble, NO_SERVER, this.#now));
+    this.#set(subject, withTrial(outage, NO_SERVER, this.#now));
     await Promise.resolve();
     if (scope.signal.aborted) return;
     const problem = await this.#problemOfTrial(subject, scope.signal).catch(() => undefined);
@@ -322,8 +322,8 @@ export class Health {
   }
 
   #trialEnded(subject: Subject, problem: Problem | undefined): void {
-    const trouble = this.trouble(subject);
-    if (trouble !== undefined) this.#set(subject, afterTrial(trouble, subject, problem, this.#now));
+    const outage = this.outage(subject);
+    if (outage !== undefined) this.#set(subject, afterTrial(outage, subject, problem, this.#now));
   }
 
   /** Resolves with the problem if the trial failed, with undefined if it proved nothing or its success is recorded. */
@@ -360,7 +360,7 @@ export class Health {
     const tried = new Promise<void>((resolve) => {
       ended = resolve;
     });
-    const attempt = { subject, isFresh: this.trouble(subject)?.trial?.isFresh === true, ended };
+    const attempt = { subject, isFresh: this.outage(subject)?.trial?.isFresh === true, ended };
     this.#attempts.set(server, attempt);
     const end = untilAborted(tried, signal).finally(() => {
       if (this.#attempts.get(server) !== attempt) return;
@@ -373,17 +373,17 @@ export class Health {
   /** The trial is this server's. */
   #chose(subject: Subject, server: string): void {
     this.#happens(() => {
-      const trouble = this.trouble(subject);
-      if (trouble?.trial === undefined) return;
-      const trial: Trial = { ...trouble.trial, server };
-      this.#ledger.setTrouble(subject, { ...trouble, trial });
+      const outage = this.outage(subject);
+      if (outage?.trial === undefined) return;
+      const trial: Trial = { ...outage.trial, server };
+      this.#ledger.setOutage(subject, { ...outage, trial });
       if (this.#attempts.has(server)) this.#options.changed({ of: 'trial', server });
     });
   }
 
   #round(signal: AbortSignal): Promise<Problem | undefined> {
     const { clock, enqueue } = this.#options;
-    const { trials = 0, blamedAt } = this.trouble('panel') ?? {};
+    const { trials = 0, blamedAt } = this.outage('panel') ?? {};
     const isListingUsed = !this.#isListMissing || trials === 0;
     return round(
       {
@@ -410,12 +410,12 @@ export class Health {
   }
 }
 
-function blamedFor(trouble: Trouble | undefined): Problem | undefined {
-  return trouble?.blamedAt === undefined ? undefined : trouble.problem;
+function blamedFor(outage: Outage | undefined): Problem | undefined {
+  return outage?.blamedAt === undefined ? undefined : outage.problem;
 }
 
 /** May the server's socket be opened: do its node's sockets work as far as is known, or does this server try them? */
 export function mayConnect(health: Health, server: string, node: string | undefined): boolean {
   if (node === undefined || !health.isBlamed(socketsOf(node))) return true;
-  return health.trouble(socketsOf(node))?.trial?.server === server;
+  return health.outage(socketsOf(node))?.trial?.server === server;
 }

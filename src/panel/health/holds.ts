@@ -1,4 +1,4 @@
-/** Which calls must not start now, because what they need is in trouble. */
+/** Which calls must not start now, because what they need has an outage. */
 import type { Call } from '../scheduler/call.ts';
 import { pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
 import type { Health } from './health.ts';
@@ -9,18 +9,18 @@ const FIRST_CALL_MS = 3_000;
 /** The subject that holds the call, and until when; undefined if nothing does. */
 export function holdOf(
   call: Call,
-  health: Pick<Health, 'isKnown' | 'isBlamed' | 'trouble'>,
+  health: Pick<Health, 'isKnown' | 'isBlamed' | 'outage'>,
 ): { readonly subject: Subject; readonly until: number } | undefined {
   const subjects = neededBy(call);
   const blamed = subjects.find((subject) => health.isBlamed(subject));
   if (blamed !== undefined) return { subject: blamed, until: Number.POSITIVE_INFINITY };
   if (health.isKnown || subjects.length === 0) return undefined;
   // Before the panel is known, only canaries start.
-  const first = health.trouble('panel')?.trial;
+  const first = health.outage('panel')?.trial;
   return first && { subject: 'panel', until: first.since + FIRST_CALL_MS };
 }
 
-/** What must not be in trouble for the call to start, the larger first; a trial is held only by what is larger than its subject. */
+/** What must not have an outage for the call to start, the larger first; a trial is held only by what is larger than its subject. */
 function neededBy(call: Call): readonly Subject[] {
   const { path, isRefresh } = call;
   const [node, tries] = [call.node(), call.tries()];

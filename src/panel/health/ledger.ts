@@ -1,4 +1,4 @@
-/** The ledger of who is in trouble: an outcome changes the tallies of the few subjects that it concerns, and only these are decided. */
+/** The ledger of what has an outage: an outcome changes the tallies of the few subjects that it concerns, and only these are decided. */
 import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { Ranking } from '../ranking.ts';
@@ -15,9 +15,9 @@ import {
   socketsOf,
 } from '../subjects.ts';
 import { Candidates } from './candidates.ts';
+import { type Outage, suspected, trialGapMs } from './outage.ts';
 import { type Asked, type AskedServer, NEVER, type Outcome } from './outcome.ts';
 import { type Evidence, type Key, Tally } from './tally.ts';
-import { suspected, type Trouble, trialGapMs } from './trouble.ts';
 
 /** The most servers that have to fail. */
 const SERVERS_NEEDED = 3;
@@ -37,13 +37,13 @@ interface Cell {
   evidence: readonly Evidence[];
 }
 
-/** A trouble that began or ended. */
+/** An outage that began or ended. */
 export interface Decision {
   readonly subject: Subject;
-  readonly before: Trouble | undefined;
+  readonly before: Outage | undefined;
 }
 
-/** What a trouble of the panel, a path or the consoles leaves when it ends. */
+/** What an outage of the panel, a path or the consoles leaves when it ends. */
 interface Ended {
   /** Failures up to here are explained by it. */
   readonly explainsUntil: number;
@@ -57,7 +57,7 @@ const STREAMS = 'streams';
 const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NOTHING };
 
 /**
- * The last outcomes of a panel's servers, and who is in trouble according to them.
+ * The last outcomes of a panel's servers, and what has an outage according to them.
  *
  * | subject | suspected if |
  * |---|---|
@@ -65,16 +65,16 @@ const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, s
  * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
  * | the server list | it failed, and another path worked since |
  * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
- * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other of the two is in trouble |
+ * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other of the two has an outage |
  *
  * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
- * panel: two), and its trouble ends with any success.
+ * panel: two), and its outage ends with any success.
  */
 export class Ledger {
-  readonly troubles = new Map<Subject, Trouble>();
+  readonly outages = new Map<Subject, Outage>();
   /** When a call last proved that the panel works; infinite before the first. */
   #provenAt = NEVER;
-  /** A call has worked since the panel's trouble began. */
+  /** A call has worked since the panel's outage began. */
   #isPanelCleared = true;
   readonly #random: () => number;
   readonly #cells = byChannel(() => new Map<string, Cell>());
@@ -87,7 +87,7 @@ export class Ledger {
   /** Nodes' subjects that are suspected as soon as another node's server works on the path. */
   readonly #unproven = new Map<Path, Set<Tally>>();
   readonly #ended = new Map<Subject, Ended>();
-  /** Failures on a path up to here don't count: a larger trouble that ended explains them. */
+  /** Failures on a path up to here don't count: a larger outage that ended explains them. */
   readonly #explainedUntil = new Map<Path, number>();
 
   /** `random` is uniform in [0, 1). */
@@ -110,7 +110,7 @@ export class Ledger {
   }
 
   isBlamed(subject: Subject): boolean {
-    return this.troubles.get(subject)?.blamedAt !== undefined;
+    return this.outages.get(subject)?.blamedAt !== undefined;
   }
 
   /** These servers are asked; others are forgotten. */
@@ -201,17 +201,17 @@ export class Ledger {
     }
   }
 
-  /** Replaces a trouble, or ends it without a success. */
-  setTrouble(subject: Subject, trouble: Trouble | undefined): void {
+  /** Replaces an outage, or ends it without a success. */
+  setOutage(subject: Subject, outage: Outage | undefined): void {
     const wasBlamed = this.isBlamed(subject);
-    if (subject === 'panel' && !this.troubles.has(subject)) this.#isPanelCleared = false;
-    if (trouble === undefined) this.troubles.delete(subject);
-    else this.troubles.set(subject, trouble);
+    if (subject === 'panel' && !this.outages.has(subject)) this.#isPanelCleared = false;
+    if (outage === undefined) this.outages.delete(subject);
+    else this.outages.set(subject, outage);
     this.#touch(subject);
     if (wasBlamed !== this.isBlamed(subject)) this.#blameChanged(subject);
   }
 
-  /** Decides the subjects whose evidence changed; returns those whose trouble began or ended, with the one before. */
+  /** Decides the subjects whose evidence changed; returns those whose outage began or ended, with the one before. */
   judge(now: number): readonly Decision[] {
     this.#dropProven();
     for (let next = this.#contradicted.first; next !== undefined; next = this.#contradicted.first) {
@@ -221,7 +221,7 @@ export class Ledger {
     }
     const decisions: Decision[] = [];
     for (const tally of this.#touched) {
-      const before = this.troubles.get(tally.subject);
+      const before = this.outages.get(tally.subject);
       if (this.#ends(tally, now)) decisions.push({ subject: tally.subject, before });
     }
     // What ended may be the reason why something else wasn't suspected.
@@ -251,17 +251,17 @@ export class Ledger {
   }
 
   #ends({ subject, servers, worksAt }: Tally, now: number): boolean {
-    const trouble = this.troubles.get(subject);
-    if (trouble === undefined) return false;
+    const outage = this.outages.get(subject);
+    if (outage === undefined) return false;
     const isOver =
-      subject === 'panel' ? this.#isPanelCleared : servers === 0 || worksAt >= trouble.suspectedAt;
+      subject === 'panel' ? this.#isPanelCleared : servers === 0 || worksAt >= outage.suspectedAt;
     if (!isOver) return false;
-    if (nodeOf(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, trouble, now));
-    this.setTrouble(subject, undefined);
+    if (nodeOf(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));
+    this.setOutage(subject, undefined);
     return true;
   }
 
-  #endOf(subject: Subject, { problem, blamedAt, trial }: Trouble, now: number): Ended {
+  #endOf(subject: Subject, { problem, blamedAt, trial }: Outage, now: number): Ended {
     // A panel that was only suspected worked all the time.
     const isExplanation = subject !== 'panel' || blamedAt !== undefined;
     const explainsUntil = isExplanation ? now : (this.#ended.get(subject)?.explainsUntil ?? NEVER);
@@ -274,14 +274,14 @@ export class Ledger {
     const { subject, failed, worksAt } = tally;
     this.#contradicted.delete(tally);
     this.#unproven.get(pathBehind(tally.channel))?.delete(tally);
-    if (this.troubles.has(subject) || failed === 0) return false;
+    if (this.outages.has(subject) || failed === 0) return false;
     if (subject !== 'panel' && worksAt > now - SUCCESS_LASTS_MS) {
       if (Number.isFinite(worksAt)) this.#contradicted.put(tally, worksAt + SUCCESS_LASTS_MS);
       return false;
     }
     const problem = this.#suspicion(tally);
     if (problem === undefined) return false;
-    this.setTrouble(
+    this.setOutage(
       subject,
       suspected(problem, now, Math.max(now, this.#ended.get(subject)?.nextTrialAt ?? now)),
     );
@@ -297,7 +297,7 @@ export class Ledger {
 
   #ofNode(tally: Tally, node: string): Problem | undefined {
     const isSockets = tally.channel === 'sockets';
-    // If the node's other subject is in trouble, the next failure has the same reason.
+    // If the node's other subject has an outage, the next failure has the same reason.
     if (this.isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();
     const needed = Math.min(SERVERS_NEEDED, tally.asked);
     if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
@@ -452,7 +452,7 @@ export class Ledger {
 
   #newTally(subject: Subject): Tally {
     if (!subject.startsWith('path ')) return new Tally(subject);
-    // A node in trouble explains why its servers fail.
+    // A node with an outage explains why its servers fail.
     return new Tally(
       subject,
       (node) => node !== undefined && (this.isBlamed(socketsOf(node)) || this.isBlamed(pollsOf(node))),
@@ -464,7 +464,7 @@ export class Ledger {
     if (tally !== undefined) this.#touched.add(tally);
   }
 
-  /** A node's trouble explains failures on the paths, and makes the node's other subject likely. */
+  /** A node's outage explains failures on the paths, and makes the node's other subject likely. */
   #blameChanged(subject: Subject): void {
     const node = nodeOf(subject);
     if (node === undefined) return;
@@ -477,7 +477,7 @@ export class Ledger {
     }
   }
 
-  /** Failures before the end of a larger trouble count no longer, once per trouble; what is recorded later is compared with its end. */
+  /** Failures before the end of a larger outage count no longer, once per outage; what is recorded later is compared with its end. */
   #explain(): void {
     const explainedBy = (subject: Subject) => this.#ended.get(subject)?.explainsUntil ?? NEVER;
     for (const path of PATHS) {

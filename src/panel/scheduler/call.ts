@@ -10,7 +10,7 @@ export interface Call {
   readonly node: () => string | undefined;
   /** By when the response is needed, in monotonic milliseconds: of the calls that may start, the earliest does. */
   readonly deadline: number;
-  /** What it tries now, because that is in trouble; a call that tries the panel is a canary. */
+  /** What it tries now, because that has an outage; a call that tries the panel is a canary. */
   readonly tries: () => Subject | undefined;
   /** Its server failed there before, so it probably fails again. */
   readonly isRetry?: (() => boolean) | undefined;

@@ -26,7 +26,7 @@ export class History {
   /** First connects by node and server, in the order of their starts. */
   readonly #connecting = new Map<string, Map<string, number>>();
   readonly #nodeOfConnect = new Map<string, string>();
-  /** Nodes of which a server has streamed since their sockets were last in trouble. */
+  /** Nodes of which a server has streamed since their sockets last had an outage. */
   readonly #streamed = new Set<string>();
 
   tokensAt = (server: string): readonly number[] => this.#tokens.get(server)?.map(({ at }) => at) ?? [];

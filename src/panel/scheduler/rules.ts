@@ -12,7 +12,7 @@ export interface Traffic {
     pausedUntil(path: Path, server: string): number;
     isPaused(path: Path, server: string): boolean;
   };
-  /** What must not start now, because it is in trouble; infinite, or until an instant. */
+  /** What must not start now, because it has an outage; infinite, or until an instant. */
   readonly holds: (call: Call) => { readonly subject: Subject; readonly until: number } | undefined;
   /** Is this subject blamed, so that a call that tries it probably fails? */
   readonly isBlamed: (subject: Subject) => boolean;
@@ -28,7 +28,7 @@ export interface Traffic {
   readonly others: SlidingWindow;
   /** Servers of a node between their token's call and their first `stats`: when those calls started, the earliest first. */
   readonly connecting: (node: string) => readonly number[];
-  /** Has a server of this node streamed since its sockets were last in trouble? */
+  /** Has a server of this node streamed since its sockets last had an outage? */
   readonly hasStreamed: (node: string) => boolean;
   /** More waits than a minute carries, connects among it. */
   readonly isShort: boolean;
@@ -86,8 +86,8 @@ type Rule = (call: Call, traffic: Traffic, now: number) => Hold;
 
 /** The window, the account's pause and the places concern every call alike: the scheduler asks them once for all. */
 const RULES = {
-  /** Of what is in trouble, only its trial starts. Before the panel is known, only canaries. */
-  trouble: (call, { holds }) => {
+  /** Of what has an outage, only its trial starts. Before the panel is known, only canaries. */
+  outage: (call, { holds }) => {
     const hold = holds(call);
     if (hold === undefined) return FREE;
     return { at: hold.until, gate: nodeOf(hold.subject) === undefined ? `gate ${hold.subject}` : 'node' };

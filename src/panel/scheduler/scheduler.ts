@@ -106,7 +106,7 @@ export class Scheduler {
     if (this.#idsOf.has(server)) this.#serverChanged(server);
   }
 
-  /** This subject, of this node if of one, is in trouble or no longer. */
+  /** This subject, of this node if of one, has an outage or none any more. */
   holdChanged(subject: Subject, node: string | undefined): void {
     if (node === undefined) this.#lines.opened(`gate ${subject}`);
     else this.#lines.nodeChanged(node);
@@ -135,7 +135,7 @@ export class Scheduler {
     if (connected !== undefined || isFirst) this.#kick();
   }
 
-  /** The node's sockets are in trouble: whether it refuses everybody is in doubt again. */
+  /** The node's sockets have an outage: whether it refuses everybody is in doubt again. */
   doubt(node: string): void {
     this.#history.streamed(node, false);
   }

@@ -1,4 +1,4 @@
-import { TRIAL_GAPS_MS } from '../../../src/panel/health/trouble.ts';
+import { TRIAL_GAPS_MS } from '../../../src/panel/health/outage.ts';
 import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
 
 /**
@@ -27,7 +27,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 /** An auth without a response is given up after this time (`auth_timeout`). */
 export const AUTH_TIMEOUT_MS = 12_000;
 
-/** The longest gap between the trials of what is in trouble. */
+/** The longest gap between the trials of what has an outage. */
 export const TRIAL_GAP_MS = Math.max(...TRIAL_GAPS_MS);
 
 /** How often a server is polled (`poll_interval`). */

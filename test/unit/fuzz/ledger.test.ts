@@ -1,13 +1,13 @@
-// The ledger names the same troubles as the oracle, which looks at all cells, whatever happens to a fleet.
+// The ledger names the same outages as the oracle, which looks at all cells, whatever happens to a fleet.
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { NOTHING, signsOf, signsOfSocket } from '../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { Ledger } from '../../../src/panel/health/ledger.ts';
+import type { Outage } from '../../../src/panel/health/outage.ts';
+import * as steps from '../../../src/panel/health/outage.ts';
 import type { Asked, Outcome } from '../../../src/panel/health/outcome.ts';
-import type { Trouble } from '../../../src/panel/health/trouble.ts';
-import * as steps from '../../../src/panel/health/trouble.ts';
 import {
   CHANNELS,
   type Channel,
@@ -22,7 +22,7 @@ import {
   type BlameState,
   blame,
   type Cell,
-  NO_TROUBLES,
+  NO_OUTAGES,
   withCheck,
   withTrial,
 } from '../../support/blame-oracle.ts';
@@ -53,7 +53,7 @@ type Step = { readonly waitMs: number; readonly judges: boolean } & (
     }
   | {
       readonly does: 'trial' | 'trial failed' | 'trial showed nothing';
-      readonly trouble: number;
+      readonly outage: number;
       readonly server: number;
     }
   | { readonly does: 'check' }
@@ -80,7 +80,7 @@ const serverName = (server: number) => `s${server}`;
 /** The cells and the state of the oracle, with the ledger beside them. */
 class World {
   now = 1_000_000;
-  state: BlameState = NO_TROUBLES;
+  state: BlameState = NO_OUTAGES;
   readonly ledger = new Ledger(() => 0.5);
   readonly cells = Object.fromEntries(CHANNELS.map((channel) => [channel, new Map()])) as Record<
     Channel,
@@ -119,7 +119,7 @@ class World {
 
   record(channel: Channel, server: string, told: Told): void {
     const last = this.#outcome(channel, told);
-    const isDown = this.state.troubles.get('panel')?.blamedAt !== undefined;
+    const isDown = this.state.outages.get('panel')?.blamedAt !== undefined;
     if (last.signs.panel === 'works') {
       this.state = { ...this.state, provenAt: this.now };
       this.ledger.panelWorks(this.now);
@@ -139,8 +139,8 @@ class World {
 
   run(step: Step): void {
     this.now += step.waitMs;
-    const subjects = [...this.state.troubles.keys()];
-    const subject = 'trouble' in step ? subjects[step.trouble % subjects.length] : undefined;
+    const subjects = [...this.state.outages.keys()];
+    const subject = 'outage' in step ? subjects[step.outage % subjects.length] : undefined;
     switch (step.does) {
       case 'outcome':
         return this.record(step.channel, this.#serverOf(step.channel, step.server), step.told);
@@ -157,12 +157,12 @@ class World {
         // A proof at the same instant comes before the check.
         this.now += 1;
         this.state = withCheck(this.state, this.now);
-        return this.#change('panel', (trouble) => steps.withCheck(trouble, this.now));
+        return this.#change('panel', (outage) => steps.withCheck(outage, this.now));
       case 'trial': {
         if (subject === undefined) return;
         const server = this.#serverOf(channelOf(subject), step.server);
         this.state = withTrial(this.state, subject, server, this.now);
-        return this.#change(subject, (trouble) => trouble && steps.withTrial(trouble, server, this.now));
+        return this.#change(subject, (outage) => outage && steps.withTrial(outage, server, this.now));
       }
       case 'trial failed':
       case 'trial showed nothing': {
@@ -172,7 +172,7 @@ class World {
         this.state = afterTrial(this.state, subject, problem, this.now);
         return this.#change(
           subject,
-          (trouble) => trouble && steps.afterTrial(trouble, subject, problem, this.now),
+          (outage) => outage && steps.afterTrial(outage, subject, problem, this.now),
         );
       }
       case 'forget':
@@ -188,9 +188,9 @@ class World {
             if (last?.streams !== true) this.cells[channel].set(server, { asked, last: undefined });
         this.ledger.forget(new Set(step.channels));
         const isKept = (one: Subject) => one === 'panel' || !step.channels.includes(channelOf(one));
-        for (const one of subjects) if (!isKept(one)) this.ledger.setTrouble(one, undefined);
-        const kept = [...this.state.troubles].filter(([one]) => isKept(one));
-        this.state = { ...this.state, troubles: new Map(kept) };
+        for (const one of subjects) if (!isKept(one)) this.ledger.setOutage(one, undefined);
+        const kept = [...this.state.outages].filter(([one]) => isKept(one));
+        this.state = { ...this.state, outages: new Map(kept) };
         return;
       }
       case 'storm':
@@ -211,8 +211,8 @@ class World {
     return channel === 'listing' ? NO_SERVER : serverName(server);
   }
 
-  #change(subject: Subject, by: (trouble: Trouble | undefined) => Trouble | undefined): void {
-    this.ledger.setTrouble(subject, by(this.ledger.troubles.get(subject)));
+  #change(subject: Subject, by: (outage: Outage | undefined) => Outage | undefined): void {
+    this.ledger.setOutage(subject, by(this.ledger.outages.get(subject)));
   }
 
   #outcome(channel: Channel, { what, fromPanel, tookMs }: Told): Outcome {
@@ -230,7 +230,7 @@ class World {
 
 const ALL_CAUSES = Object.keys(CAUSES) as CauseCode[];
 
-/** Those of large troubles, more often than the others. */
+/** Those of large outages, more often than the others. */
 const USUAL: readonly CauseCode[] = [
   'node_connection',
   'node_unreachable',
@@ -275,7 +275,7 @@ const when = {
   judges: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
 };
 const does = <const Name extends string>(name: Name) => ({ does: fc.constant(name), ...when });
-const trouble = fc.nat({ max: 5 });
+const outage = fc.nat({ max: 5 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ ...does('outcome'), channel, server, told: anyTold }) },
   {
@@ -289,9 +289,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       second: fc.option(anyTold, { nil: undefined, freq: 1 }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ ...does('trial'), trouble, server }) },
-  { weight: 4, arbitrary: fc.record({ ...does('trial failed'), trouble, server }) },
-  { weight: 1, arbitrary: fc.record({ ...does('trial showed nothing'), trouble, server }) },
+  { weight: 4, arbitrary: fc.record({ ...does('trial'), outage, server }) },
+  { weight: 4, arbitrary: fc.record({ ...does('trial failed'), outage, server }) },
+  { weight: 1, arbitrary: fc.record({ ...does('trial showed nothing'), outage, server }) },
   { weight: 1, arbitrary: fc.record(does('check')) },
   { weight: 1, arbitrary: fc.record({ ...does('use'), servers: fleet }) },
   { weight: 1, arbitrary: fc.record({ ...does('moves'), server, node, told: anyTold }) },
@@ -302,18 +302,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Troubles by subject; of failures at the same instant, any may be shown. */
-function shown(troubles: ReadonlyMap<Subject, Trouble>) {
-  const rows = [...troubles].map(([subject, { problem, ...rest }]) => {
+/** Outages by subject; of failures at the same instant, any may be shown. */
+function shown(outages: ReadonlyMap<Subject, Outage>) {
+  const rows = [...outages].map(([subject, { problem, ...rest }]) => {
     const at = problem && /at (\d+)/.exec(problem.detail)?.[1];
     return [subject, { ...rest, problemAt: at }] as const;
   });
   return Object.fromEntries(rows.toSorted(([one], [other]) => one.localeCompare(other)));
 }
 
-/** A trouble that began is to be tried, has a problem, and nothing that worked just now contradicts it. */
-function expectSane(before: BlameState['troubles'], { state, cells, now }: World): void {
-  for (const [subject, { problem, blamedAt, trialAt, suspectedAt }] of state.troubles) {
+/** An outage that began is to be tried, has a problem, and nothing that worked just now contradicts it. */
+function expectSane(before: BlameState['outages'], { state, cells, now }: World): void {
+  for (const [subject, { problem, blamedAt, trialAt, suspectedAt }] of state.outages) {
     if (before.has(subject)) continue;
     expect(problem).toBeDefined();
     expect(blamedAt).toBeUndefined();
@@ -330,16 +330,16 @@ function expectSane(before: BlameState['troubles'], { state, cells, now }: World
   }
 }
 
-/** Plays the steps; after each, the ledger has to name the same troubles as the oracle. Returns what happened to them. */
+/** Plays the steps; after each, the ledger has to name the same outages as the oracle. Returns what happened to them. */
 function play(first: readonly (Fleet | undefined)[], played: readonly Step[]): readonly string[] {
   const world = new World();
   const fates: string[] = [];
   world.setUse(first);
   const judge = () => {
-    const before = world.state.troubles;
+    const before = world.state.outages;
     world.judge();
-    fates.push(...fatesOf(before, world.state.troubles));
-    expect(shown(world.ledger.troubles)).toEqual(shown(world.state.troubles));
+    fates.push(...fatesOf(before, world.state.outages));
+    expect(shown(world.ledger.outages)).toEqual(shown(world.state.outages));
     expectSane(before, world);
   };
   for (const one of played) {
@@ -357,7 +357,7 @@ function play(first: readonly (Fleet | undefined)[], played: readonly Step[]): r
   return fates;
 }
 
-function fatesOf(before: BlameState['troubles'], after: BlameState['troubles']): readonly string[] {
+function fatesOf(before: BlameState['outages'], after: BlameState['outages']): readonly string[] {
   const began = [...after.keys()].filter((subject) => !before.has(subject));
   const ended = [...before.keys()].filter((subject) => !after.has(subject));
   const blamed = [...after].filter(([, { blamedAt }]) => blamedAt !== undefined);
@@ -387,8 +387,8 @@ const one = (channel: Channel, what: Told): Step => ({
   told: what,
 });
 const failedTrial: readonly Step[] = [
-  { ...then, does: 'trial', trouble: 0, server: 1 },
-  { ...then, does: 'trial failed', trouble: 0, server: 1 },
+  { ...then, does: 'trial', outage: 0, server: 1 },
+  { ...then, does: 'trial failed', outage: 0, server: 1 },
 ];
 const EIGHT: readonly Fleet[] = Array.from({ length: 8 }, (_, index) => ({ node: index % 2, paths: 3 }));
 
@@ -420,7 +420,7 @@ it.each<[Subject, readonly Step[]]>([
   expect([...fates]).toEqual([`${subject} begins`, `${subject} is blamed`, `${subject} ends`]);
 });
 
-it('the ledger names the same troubles as the oracle, whatever happens', { timeout: 3_600_000 }, () => {
+it('the ledger names the same outages as the oracle, whatever happens', { timeout: 3_600_000 }, () => {
   fc.assert(
     fc.property(fleet, fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), (first, played) => {
       play(first, played);

@@ -92,7 +92,7 @@ const subjects: readonly Subject[] = [
   ...(['listing', 'websocket', 'resources'] as const).map(pathOf),
   ...['n1', 'n2'].flatMap((node) => [socketsOf(node), pollsOf(node)]),
 ];
-const inTrouble = ({ health }: World) => subjects.filter((subject) => health.trouble(subject) !== undefined);
+const withOutage = ({ health }: World) => subjects.filter((subject) => health.outage(subject) !== undefined);
 const blamed = ({ health }: World) => subjects.filter((subject) => health.isBlamed(subject));
 const settled = ({ clock }: World) => clock.advance(0);
 
@@ -105,13 +105,13 @@ async function threeFailed() {
   return world;
 }
 
-describe('who is in trouble', () => {
+describe('what has an outage', () => {
   it('is decided at once by a first failure', () => {
     const world = healthOf();
     for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');
-    expect(inTrouble(world)).toEqual([]);
+    expect(withOutage(world)).toEqual([]);
     world.socketEnds('c', 'node_connection');
-    expect(inTrouble(world)).toEqual([socketsOf('n1')]);
+    expect(withOutage(world)).toEqual([socketsOf('n1')]);
     expect(world.health.isJudging).toBe(true);
   });
 
@@ -119,9 +119,9 @@ describe('who is in trouble', () => {
     'is decided at once by another failure: %s',
     async (cause) => {
       const world = await threeFailed();
-      expect(inTrouble(world)).toEqual([]);
+      expect(withOutage(world)).toEqual([]);
       world.socketEnds('a', cause);
-      expect(inTrouble(world)).toEqual([socketsOf('n1')]);
+      expect(withOutage(world)).toEqual([socketsOf('n1')]);
     },
   );
 
@@ -144,7 +144,7 @@ describe('who is in trouble', () => {
     expect(world.health.problemOf('panel', socketsOf('n1'))).toMatchObject({ cause: 'node_connection' });
     world.socketEnds('a');
     expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of, of]);
-    expect([inTrouble(world), world.health.problemOf(socketsOf('n1')), world.health.isJudging]).toEqual([
+    expect([withOutage(world), world.health.problemOf(socketsOf('n1')), world.health.isJudging]).toEqual([
       [],
       undefined,
       false,
@@ -155,7 +155,7 @@ describe('who is in trouble', () => {
     const world = healthOf();
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
     world.health.forget(new Set(['sockets']));
-    expect([inTrouble(world), world.health.last('sockets', 'a')]).toEqual([[], undefined]);
+    expect([withOutage(world), world.health.last('sockets', 'a')]).toEqual([[], undefined]);
     world.health.socketEnded('d', {
       startedAt: 0,
       problem: undefined,
@@ -173,7 +173,7 @@ describe('who is in trouble', () => {
     expect(world.health.last('sockets', 'a')).toBeDefined();
     world.health.forgetSockets('n1');
     world.socketEnds('c', 'node_connection');
-    expect(inTrouble(world)).toEqual([]);
+    expect(withOutage(world)).toEqual([]);
   });
 
   it('is found when a server’s node becomes known', () => {
@@ -194,10 +194,10 @@ describe('who is in trouble', () => {
       asked: { websocket: map, resources: map, backups: new Map(), schedules: new Map() },
     });
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
-    expect(inTrouble(world)).toEqual([]);
+    expect(withOutage(world)).toEqual([]);
     node = 'n1';
     for (const server of SERVERS) world.health.nodeMayHaveChanged(server);
-    expect(inTrouble(world)).toEqual([socketsOf('n1')]);
+    expect(withOutage(world)).toEqual([socketsOf('n1')]);
   });
 });
 
@@ -213,7 +213,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     expect(world.health.socketTrial('d')).toMatchObject({ subject: socketsOf('n1'), isFresh: false });
     expect(world.changes).toContainEqual({ of: 'trial', server: 'd' });
-    expect(world.health.trouble(socketsOf('n1'))?.trial).toMatchObject({ server: 'd' });
+    expect(world.health.outage(socketsOf('n1'))?.trial).toMatchObject({ server: 'd' });
   });
 
   it('that fails completes the blame, and the next comes 15 s after its start', async () => {
@@ -232,11 +232,11 @@ describe('a trial of a node’s sockets', () => {
     expect(mayConnect(world.health, trying ?? '', 'n1')).toBe(true);
   });
 
-  it('that works ends the trouble', async () => {
+  it('that works ends the outage', async () => {
     const world = await suspected();
     world.socketEnds('d');
     await settled(world);
-    expect([inTrouble(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
+    expect([withOutage(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
     expect(world.changes.filter(({ of }) => of === 'trial')).toHaveLength(1);
   });
 
@@ -244,7 +244,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     world.socketEnds('a');
     await settled(world);
-    expect([inTrouble(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
+    expect([withOutage(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
     // The session that tries is told.
     expect(world.changes.filter(({ of }) => of === 'trial')).toHaveLength(2);
   });
@@ -253,7 +253,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     world.use(['a', 'b', 'c']);
     await settled(world);
-    expect(world.health.trouble(socketsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    expect(world.health.outage(socketsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
     await world.clock.advance(15_000);
     expect(['a', 'b', 'c'].filter((server) => world.health.socketTrial(server) !== undefined)).toHaveLength(
       1,
@@ -264,7 +264,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     world.health.socketEnded('d', undefined);
     await settled(world);
-    expect(world.health.trouble(socketsOf('n1'))).toMatchObject({
+    expect(world.health.outage(socketsOf('n1'))).toMatchObject({
       blamedAt: undefined,
       trial: undefined,
       trials: 0,
@@ -291,7 +291,7 @@ describe('a trial of a node’s polls', () => {
     expect(world.asked).toMatchObject([
       { path: 'resources', server: 'd', tries: pollsOf('n1'), needsRoom: false },
     ]);
-    expect(world.health.trouble(pollsOf('n1'))?.trial).toMatchObject({ server: 'd' });
+    expect(world.health.outage(pollsOf('n1'))?.trial).toMatchObject({ server: 'd' });
   });
 
   it('that fails completes the blame', async () => {
@@ -308,20 +308,20 @@ describe('a trial of a node’s polls', () => {
     const world = await suspected();
     world.asked[0]?.end(new Error('rate limit'));
     await settled(world);
-    expect([inTrouble(world), blamed(world)]).toEqual([[pollsOf('n1')], []]);
+    expect([withOutage(world), blamed(world)]).toEqual([[pollsOf('n1')], []]);
     await world.clock.advance(15_000);
     expect(world.asked).toHaveLength(2);
   });
 
-  it('that works ends the trouble', async () => {
+  it('that works ends the outage', async () => {
     const world = await suspected();
     world.callEnds('resources', 'd');
     world.asked[0]?.end();
     await settled(world);
-    expect(inTrouble(world)).toEqual([]);
+    expect(withOutage(world)).toEqual([]);
   });
 
-  it('is withdrawn if something else ends the trouble', async () => {
+  it('is withdrawn if something else ends the outage', async () => {
     const world = await suspected();
     world.callEnds('resources', 'a');
     expect(world.asked[0]?.signal.aborted).toBe(true);
@@ -331,7 +331,7 @@ describe('a trial of a node’s polls', () => {
 
   it('comes later if none can be made', async () => {
     const world = await suspected({ enqueues: false });
-    expect(world.health.trouble(pollsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    expect(world.health.outage(pollsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
     expect(world.health.isJudging).toBe(true);
   });
 
@@ -352,14 +352,14 @@ describe('the panel', () => {
     const world = healthOf({ listing: 'required' });
     world.health.check();
     await settled(world);
-    expect([world.health.isKnown, inTrouble(world)]).toEqual([false, ['panel']]);
+    expect([world.health.isKnown, withOutage(world)]).toEqual([false, ['panel']]);
     expect(world.asked).toMatchObject([
       { path: 'listing', server: NO_SERVER, tries: 'panel', needsRoom: true },
     ]);
     world.callEnds('listing', NO_SERVER);
     world.asked[0]?.end();
     await settled(world);
-    expect([world.health.isKnown, inTrouble(world), world.asked.length]).toEqual([true, [], 1]);
+    expect([world.health.isKnown, withOutage(world), world.asked.length]).toEqual([true, [], 1]);
   });
 
   it('is down after two rounds of all kinds, 15 s apart', async () => {
@@ -419,7 +419,7 @@ describe('what happens while something is dealt with', () => {
     for (let trials = 0; trials < 10; trials += 1) {
       const before = tried();
       await world.clock.advance(25_000);
-      expect(world.health.trouble(socketsOf('n1'))?.trial).toBeUndefined();
+      expect(world.health.outage(socketsOf('n1'))?.trial).toBeUndefined();
       expect(tried()).toBeGreaterThan(before);
     }
   });
@@ -517,7 +517,7 @@ describe('one outcome', () => {
     ['on 50 nodes', (servers: number) => Math.min(50, servers / 2)],
     ['on a node each', (servers: number) => servers],
   ])(
-    'draws as few lots and tells as few changes among 3,000 servers in trouble as among 100, %s',
+    'draws as few lots and tells as few changes among 3,000 servers with an outage as among 100, %s',
     async (_what, nodesOf) => {
       const costOf = async (count: number) => {
         const nodes = nodesOf(count);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { holdOf } from '../../../../src/panel/health/holds.ts';
-import { suspected, withTrial } from '../../../../src/panel/health/trouble.ts';
+import { suspected, withTrial } from '../../../../src/panel/health/outage.ts';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
 import { NO_SERVER, pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
 import { NOW } from '../../../support/panel-outcomes.ts';
@@ -22,15 +22,15 @@ const trial = (tries: Subject, one: Partial<Call> = {}) => call({ tries: () => t
 const blamed = (...subjects: readonly Subject[]) => ({
   isKnown: true,
   isBlamed: (subject: Subject) => subjects.includes(subject),
-  trouble: () => undefined,
+  outage: () => undefined,
 });
 
 describe('a call', () => {
   it.each<[string, Call, readonly Subject[], Subject?]>([
-    ['starts if nothing is in trouble', call(), []],
+    ['starts if nothing has an outage', call(), []],
     ['waits while the panel is down', call(), ['panel'], 'panel'],
     ['starts as a canary of a panel that is down', trial('panel'), ['panel']],
-    ['waits while its path is in trouble', call(), [pathOf('resources')], pathOf('resources')],
+    ['waits while its path has an outage', call(), [pathOf('resources')], pathOf('resources')],
     ['starts while another path is', call(), [pathOf('websocket'), pathOf('listing')]],
     ['waits while its node’s polls are', call(), [pollsOf('a')], pollsOf('a')],
     ['starts while its node’s sockets are, as a poll', call(), [socketsOf('a')]],
@@ -38,7 +38,7 @@ describe('a call', () => {
     ['starts while its node isn’t known', call({ node: () => undefined }), [pollsOf('a')]],
     ['starts as the trial of its node', trial(pollsOf('a')), [pollsOf('a')]],
     [
-      'waits as the trial of a node whose path is in trouble',
+      'waits as the trial of a node whose path has an outage',
       trial(pollsOf('a')),
       [pollsOf('a'), pathOf('resources')],
       pathOf('resources'),
@@ -73,19 +73,19 @@ describe('a call', () => {
       'consoles',
     ],
     [
-      'waits for the largest of what is in trouble',
+      'waits for the largest of what has an outage',
       call(),
       [pollsOf('a'), pathOf('resources'), 'panel'],
       'panel',
     ],
     [
-      'starts for the server list while its path is in trouble: nothing else reads it',
+      'starts for the server list while its path has an outage: nothing else reads it',
       listing(),
       [pathOf('listing')],
     ],
     ['waits for the server list while the panel is down', listing(), ['panel'], 'panel'],
     [
-      'starts for backups while the node is in trouble',
+      'starts for backups while the node has an outage',
       call({ path: 'backups' }),
       [pollsOf('a'), socketsOf('a')],
     ],
@@ -101,10 +101,10 @@ describe('a call', () => {
   });
 
   const firstRound = withTrial(suspected(undefined, NOW, NOW), NO_SERVER, NOW);
-  const unknown = (trouble: typeof firstRound | undefined) => ({
+  const unknown = (outage: typeof firstRound | undefined) => ({
     ...blamed(),
     isKnown: false,
-    trouble: () => trouble,
+    outage: () => outage,
   });
 
   it('waits three seconds at most for the first canary', () => {

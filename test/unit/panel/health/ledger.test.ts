@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
 import { Ledger } from '../../../../src/panel/health/ledger.ts';
-import { afterTrial, problemOfSubject, withCheck, withTrial } from '../../../../src/panel/health/trouble.ts';
+import { afterTrial, problemOfSubject, withCheck, withTrial } from '../../../../src/panel/health/outage.ts';
 import {
   channelOf,
   NO_SERVER,
@@ -36,7 +36,7 @@ function ledgerOf(rows: readonly Row[], servers: readonly string[], before: Befo
   const ledger = new Ledger(() => 0.5);
   const provenAt = 'provenAt' in before ? before.provenAt : NOW;
   ledger.setAsked(askedOf(servers));
-  for (const subject of before.blamed ?? []) ledger.setTrouble(subject, BLAMED);
+  for (const subject of before.blamed ?? []) ledger.setOutage(subject, BLAMED);
   if (provenAt !== undefined) ledger.panelWorks(provenAt);
   record(ledger, rows);
   return ledger;
@@ -46,10 +46,10 @@ function record(ledger: Ledger, rows: readonly Row[]): void {
   for (const row of rows) ledger.record(row[0], row[1], outcomeOf(row));
 }
 
-/** What is in trouble once it has decided. */
+/** What has an outage once it has decided. */
 function judged(ledger: Ledger, now = NOW): readonly Subject[] {
   ledger.judge(now);
-  return [...ledger.troubles.keys()].toSorted();
+  return [...ledger.outages.keys()].toSorted();
 }
 
 const suspectsOf = (rows: readonly Row[], servers: readonly string[], before?: Before) =>
@@ -108,7 +108,7 @@ describe('a node’s polls are suspected', () => {
     expect(suspectsOf(rows, ['a1', ...B])).toEqual([]);
   });
 
-  it('by timeouts if its sockets are in trouble as well', () => {
+  it('by timeouts if its sockets have an outage as well', () => {
     const rows: Row[] = [
       ['resources', 'a1', 'node_silent'],
       ['resources', 'a2', 'node_silent'],
@@ -159,7 +159,7 @@ describe('a path is suspected', () => {
     expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [pathOf('resources')] : []);
   });
 
-  it('not because of nodes that are in trouble', () => {
+  it('not because of nodes that have an outage', () => {
     const rows = [...failing('resources', 'a1 a2 b1', 'node_silent', 10), LIST_WORKS];
     const withSocket: Row[] = [...rows, ['sockets', 'a1', 'node_connection']];
     const before = { blamed: [socketsOf('a')] };
@@ -201,14 +201,14 @@ describe('the consoles of the account are suspected', () => {
   });
 });
 
-describe('a trouble', () => {
+describe('an outage', () => {
   const rows = failing('resources', 'a1 a2 a3', 'node_unreachable');
   const subject = pollsOf('a');
 
   it('is tried at once, before anything is held', () => {
     const ledger = ledgerOf(rows, A);
     expect(ledger.judge(NOW)).toEqual([{ subject, before: undefined }]);
-    expect(ledger.troubles.get(subject)).toMatchObject({ blamedAt: undefined, trialAt: NOW, trials: 0 });
+    expect(ledger.outages.get(subject)).toMatchObject({ blamedAt: undefined, trialAt: NOW, trials: 0 });
     expect(ledger.isBlamed(subject)).toBe(false);
   });
 
@@ -216,7 +216,7 @@ describe('a trouble', () => {
     const ledger = ledgerOf(rows, A, { blamed: [subject] });
     record(ledger, [['resources', 'a4', 'works', 0]]);
     expect(ledger.judge(NOW)).toEqual([{ subject, before: BLAMED }]);
-    expect(ledger.troubles.size).toBe(0);
+    expect(ledger.outages.size).toBe(0);
   });
 
   it('is decided once: nothing follows until something is recorded', () => {
@@ -236,7 +236,7 @@ describe('a trouble', () => {
     const silent = failing('resources', 'a1 a2 b1', 'node_silent', 10);
     const ledger = ledgerOf(silent, [...A, ...B]);
     expect(judged(ledger)).toEqual([]);
-    ledger.setTrouble(socketsOf('a'), BLAMED);
+    ledger.setOutage(socketsOf('a'), BLAMED);
     expect(judged(ledger)).toEqual([pollsOf('a'), socketsOf('a')]);
     record(ledger, [LIST_WORKS]);
     expect(judged(ledger)).not.toContain(pathOf('resources'));
@@ -285,7 +285,7 @@ describe('a trouble', () => {
 
   it('of a panel that was only suspected explains nothing', () => {
     const ledger = ledgerOf([], [...A, ...B], { provenAt: NOW - 60_000 });
-    ledger.setTrouble('panel', withCheck(undefined, NOW - 15_000));
+    ledger.setOutage('panel', withCheck(undefined, NOW - 15_000));
     record(ledger, failing('resources', 'a1 a2', 'timeout', 10));
     ledger.panelWorks(NOW - 1_000);
     expect(judged(ledger, NOW - 1_000)).toEqual([]);
@@ -297,7 +297,7 @@ describe('a trouble', () => {
 describe('the panel', () => {
   it('is cleared by a call that works after its check has begun, even at the same instant', () => {
     const ledger = ledgerOf([], A);
-    ledger.setTrouble('panel', withCheck(undefined, NOW));
+    ledger.setOutage('panel', withCheck(undefined, NOW));
     expect(judged(ledger)).toEqual(['panel']);
     ledger.panelWorks(NOW);
     expect(judged(ledger)).toEqual([]);
@@ -311,14 +311,14 @@ describe('the panel', () => {
   };
   /** A round of canaries begins at this instant, and fails. */
   const tried = (ledger: Ledger, at: number, cause: CauseCode = 'connection_cut') => {
-    const trouble = ledger.troubles.get('panel');
-    const tries = trouble && withTrial(trouble, NO_SERVER, at);
-    ledger.setTrouble('panel', tries && afterTrial(tries, 'panel', { cause, detail: '' }, at + 9_000));
-    return ledger.troubles.get('panel');
+    const outage = ledger.outages.get('panel');
+    const tries = outage && withTrial(outage, NO_SERVER, at);
+    ledger.setOutage('panel', tries && afterTrial(tries, 'panel', { cause, detail: '' }, at + 9_000));
+    return ledger.outages.get('panel');
   };
 
   it('is suspected by any failure that may be its own, unless a call has worked since its start', () => {
-    expect([...suspected().troubles.keys()]).toEqual(['panel']);
+    expect([...suspected().outages.keys()]).toEqual(['panel']);
     const startedAt = NOW - 10_100;
     expect(suspectsOf(cut, A, { provenAt: startedAt - 1 })).toContain('panel');
     expect(suspectsOf(cut, A, { provenAt: startedAt })).not.toContain('panel');
@@ -356,7 +356,7 @@ describe('the panel', () => {
 
   it('has no problem until it is blamed', () => {
     const ledger = suspected();
-    expect(problemOfSubject('panel', ledger.troubles.get('panel'))).toBeUndefined();
+    expect(problemOfSubject('panel', ledger.outages.get('panel'))).toBeUndefined();
     tried(ledger, NOW);
     const down = tried(ledger, NOW + 15_000, 'not_found');
     expect(problemOfSubject('panel', down)).toEqual({ cause: 'not_a_panel', detail: '' });
@@ -366,21 +366,21 @@ describe('the panel', () => {
     const ledger = suspected();
     tried(ledger, NOW);
     const down = tried(ledger, NOW + 15_000);
-    ledger.setTrouble('panel', down && withTrial(down, NO_SERVER, NOW + 30_000));
+    ledger.setOutage('panel', down && withTrial(down, NO_SERVER, NOW + 30_000));
     ledger.panelWorks(NOW + 31_000);
     expect(judged(ledger, NOW + 31_000)).toEqual([]);
     record(ledger, [['resources', 'a1', 'connection_cut', -35]]);
     ledger.judge(NOW + 35_000);
-    expect(ledger.troubles.get('panel')).toMatchObject({ blamedAt: undefined, trialAt: NOW + 45_000 });
+    expect(ledger.outages.get('panel')).toMatchObject({ blamedAt: undefined, trialAt: NOW + 45_000 });
   });
 
   it('stays down while another key or way is tried, which is at once', () => {
     const ledger = suspected();
     tried(ledger, NOW);
     const down = tried(ledger, NOW + 15_000);
-    ledger.setTrouble('panel', withCheck(down, NOW + 25_000));
+    ledger.setOutage('panel', withCheck(down, NOW + 25_000));
     expect(judged(ledger, NOW + 25_000)).toContain('panel');
-    const { problem, blamedAt, trialAt } = ledger.troubles.get('panel') ?? {};
+    const { problem, blamedAt, trialAt } = ledger.outages.get('panel') ?? {};
     expect({ problem, blamedAt, trialAt }).toEqual({
       problem: { cause: 'connection_cut', detail: '' },
       blamedAt: NOW + 24_000,
@@ -389,7 +389,7 @@ describe('the panel', () => {
   });
 });
 
-/** Does this outcome contradict a trouble of the subject? */
+/** Does this outcome contradict an outage of the subject? */
 function contradicts(subject: Subject, [channel, server, what]: Row): boolean {
   if (what !== 'works' && what !== 'streams') return false;
   const node = nodeOf(subject);
@@ -451,12 +451,12 @@ describe('a decision', () => {
       fc.property(anyRows, (rows) => {
         const ledger = ledgerOf(rows, EVERYBODY);
         ledger.judge(NOW);
-        for (const [subject, trouble] of ledger.troubles) {
-          expect(trouble.trialAt).toBe(NOW);
+        for (const [subject, outage] of ledger.outages) {
+          expect(outage.trialAt).toBe(NOW);
           const channel = channelOf(subject);
           const [first] = channel === 'listing' ? [NO_SERVER] : ledger.candidates(channel, nodeOf(subject));
           expect(first).toBeDefined();
-          expect(trouble.problem?.detail).not.toBe('');
+          expect(outage.problem?.detail).not.toBe('');
         }
       }),
     );
@@ -502,7 +502,7 @@ describe('what one outcome looks at', () => {
     ledger.panelWorks(NOW);
     for (let index = 0; index < servers; index += 1) fails(index, 'sockets', NOW + index);
     for (let index = 0; index < servers; index += 1) fails(index, 'resources', NOW + servers + index);
-    expect(ledger.troubles.size).toBeGreaterThanOrEqual(nodes);
+    expect(ledger.outages.size).toBeGreaterThanOrEqual(nodes);
     looks = 0;
     const again = NOW + 3 * servers;
     for (let index = 0; index < 40; index += 1)
@@ -513,7 +513,7 @@ describe('what one outcome looks at', () => {
   it.each<[string, (servers: number) => number]>([
     ['on ten nodes', () => 10],
     ['on a node each', (servers) => servers],
-  ])('hardly grows from 100 to 10,000 servers in trouble, %s', (_what, nodesOf) => {
+  ])('hardly grows from 100 to 10,000 servers with an outage, %s', (_what, nodesOf) => {
     expect(looksOf(10_000, nodesOf(10_000))).toBeLessThanOrEqual(3 * looksOf(100, nodesOf(100)));
   });
 });

@@ -151,7 +151,7 @@ describe('first connects of a node', () => {
     expect([history.connecting('n'), history.connectEnded('s')]).toEqual([[], undefined]);
   });
 
-  it('are none of a node that has streamed since its sockets were in trouble', () => {
+  it('are none of a node that has streamed since its sockets were with an outage', () => {
     const history = new History();
     history.streamed('n', true);
     history.started(call(), false, NOW);

@@ -18,7 +18,7 @@ const call = (server: string, deadline = 0, one: Partial<Call> = {}): Call => ({
   ...one,
 });
 
-const held = (at: number, gate: Start['gate']): Start => ({ at, gate, why: 'trouble' });
+const held = (at: number, gate: Start['gate']): Start => ({ at, gate, why: 'outage' });
 const all = () => true;
 const startsNow = () => FREE;
 
@@ -486,7 +486,7 @@ describe('the rules asked for one start', () => {
         lines.add(String(server), call(`s${server}`, server, { node: () => node }), '');
       }
       let asked = 0;
-      // Every second node is in trouble.
+      // Every second node has an outage.
       const startOf = (one: Call) => {
         asked += 1;
         return Number(one.node()?.slice(1)) % 2 === 0 ? held(NEVER, 'node') : FREE;

@@ -129,30 +129,30 @@ describe('a call starts', () => {
     ],
     ['at once after one credential call', token(), tokens(1)],
     ['at once whatever tokens its server got, if it gets none', call(), tokens(20, 1)],
-    ['never while the panel is down', call(), held('panel'), NEVER, 'trouble', 'gate panel'],
+    ['never while the panel is down', call(), held('panel'), NEVER, 'outage', 'gate panel'],
     [
       'after three seconds while the first canary is under way',
       call(),
       held('panel', NOW + 3_000),
       3,
-      'trouble',
+      'outage',
       'gate panel',
     ],
     [
-      'never while its path is in trouble',
+      'never while its path has an outage',
       call(),
       held(pathOf('resources')),
       NEVER,
-      'trouble',
+      'outage',
       'gate path resources',
     ],
-    ['never while its node’s polls are', call(), held(pollsOf('a')), NEVER, 'trouble', 'node'],
+    ['never while its node’s polls are', call(), held(pollsOf('a')), NEVER, 'outage', 'node'],
     [
       'never for a token while consoles are refused',
       token(),
       held('consoles'),
       NEVER,
-      'trouble',
+      'outage',
       'gate consoles',
     ],
     [
@@ -160,7 +160,7 @@ describe('a call starts', () => {
       token(),
       held(socketsOf('a')),
       NEVER,
-      'trouble',
+      'outage',
       'node',
     ],
     [
@@ -317,7 +317,7 @@ describe('a call starts', () => {
   });
 });
 
-/** What may be in trouble of a call: what it needs. */
+/** What a call needs, which may have an outage. */
 const needs = (one: Call): readonly Subject[] => {
   const node = one.node();
   return ['panel', pathOf(one.path), ...(node === undefined ? [] : [pollsOf(node), socketsOf(node)])];
@@ -410,18 +410,18 @@ describe('the start of any call', () => {
     );
   });
 
-  it('is not later because of calls that are not its own kind of trouble', () => {
+  it('is not later because of calls that are not its own kind of outage', () => {
     fc.assert(
       fc.property(anyTraffic, (when) => {
         const one = call({ node: () => 'b' });
-        const troubled = [pollsOf('a'), socketsOf('a'), pathOf('backups')];
+        const blamedOnes = [pollsOf('a'), socketsOf('a'), pathOf('backups')];
         const holds: Traffic['holds'] = (other) => {
-          const subject = troubled.find((blamed) => needs(other).includes(blamed));
+          const subject = blamedOnes.find((blamed) => needs(other).includes(blamed));
           return subject && { subject, until: NEVER };
         };
         const without = { ...when, holds: () => undefined, isBlamed: () => false };
         expect(
-          startAt(one, { ...when, holds, isBlamed: (subject) => troubled.includes(subject) }, NOW),
+          startAt(one, { ...when, holds, isBlamed: (subject) => blamedOnes.includes(subject) }, NOW),
         ).toEqual(startAt(one, without, NOW));
       }),
     );

@@ -523,7 +523,7 @@ describe('a node that nobody has connected to', () => {
     expect(world.made).toHaveLength(12);
   });
 
-  it('gets all of them once one streams, until its sockets are in trouble', async () => {
+  it('gets all of them once one streams, until its sockets have an outage', async () => {
     const world = scheduled();
     for (let index = 0; index < 20; index += 1) world.run(`s${index}`, connect()).end.resolve('');
     await settled(world);
@@ -624,7 +624,7 @@ describe('the decisions for one start', () => {
   it.each([
     ['on 50 nodes', 50],
     ['on a node each', 10_000],
-  ])('don’t grow with the number of servers in trouble, %s', async (_what, nodes) => {
+  ])('don’t grow with the number of servers with an outage, %s', async (_what, nodes) => {
     const askedFor = async (servers: number) => {
       let asked = 0;
       const isHeld = (node: string | undefined) => node !== 'works';

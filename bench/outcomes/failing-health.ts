@@ -19,7 +19,7 @@ export const nodeOf = (index: number, { nodes }: Layout) => `node-${index % node
 /** What lies between two outcomes. */
 const STEP_MS = 0.01;
 
-export class TroubledHealth {
+export class FailingHealth {
   readonly clock = new StillClock();
   readonly health: Health;
   readonly #layout: Layout;
@@ -90,7 +90,7 @@ export class TroubledHealth {
 
   expect(...subjects: readonly Subject[]): void {
     for (const subject of subjects)
-      if (!this.health.isBlamed(subject)) throw new Error(`${subject} is not in trouble`);
+      if (!this.health.isBlamed(subject)) throw new Error(`${subject} is not with an outage`);
   }
 
   callEnds(server: string, cause?: CauseCode, path: Path = this.#path): void {

@@ -3,13 +3,13 @@ import { signsOf, signsOfSocket } from '../../../../src/diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../../../src/domain/problems.ts';
 import {
   afterTrial,
+  type Outage,
   problemOfSubject,
   problemOfTrial,
   suspected,
-  type Trouble,
   withCheck,
   withTrial,
-} from '../../../../src/panel/health/trouble.ts';
+} from '../../../../src/panel/health/outage.ts';
 import { NO_SERVER, pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
 import { BLAMED, NOW } from '../../../support/panel-outcomes.ts';
 
@@ -17,20 +17,20 @@ const FIRST = suspected({ cause: 'node_unreachable', detail: 'first' }, NOW, NOW
 const failure = (cause: CauseCode): Problem => ({ cause, detail: 'of a trial' });
 
 /** What five trials in a row lead to, each begun when it is due: the gap to the next, whether it is blamed, and new credentials. */
-function trialsOf(subject: Subject, cause: CauseCode, before: Trouble = FIRST) {
+function trialsOf(subject: Subject, cause: CauseCode, before: Outage = FIRST) {
   const seen: { gapMs: number; isBlamed: boolean; isFresh: boolean }[] = [];
-  let trouble = before;
+  let outage = before;
   for (let trial = 0; trial < 5; trial += 1) {
-    const at = trouble.trialAt;
-    const trying = withTrial(trouble, 'a4', at);
-    trouble = afterTrial(trying, subject, failure(cause), at + 10_000);
+    const at = outage.trialAt;
+    const trying = withTrial(outage, 'a4', at);
+    outage = afterTrial(trying, subject, failure(cause), at + 10_000);
     const isFresh = trying.trial?.isFresh ?? false;
-    seen.push({ gapMs: trouble.trialAt - at, isBlamed: trouble.blamedAt !== undefined, isFresh });
+    seen.push({ gapMs: outage.trialAt - at, isBlamed: outage.blamedAt !== undefined, isFresh });
   }
   return seen;
 }
 
-describe('a trouble', () => {
+describe('an outage', () => {
   it.each<[string, Subject, CauseCode, readonly number[]]>([
     ['a node’s polls', pollsOf('a'), 'node_unreachable', [15, 30, 60, 60, 60]],
     ['a path', pathOf('resources'), 'connection_cut', [15, 30, 60, 60, 60]],
@@ -104,8 +104,8 @@ describe('the problem', () => {
     ['of a node that lost its servers', socketsOf('a'), 'server_not_on_node', 'node_lost_servers'],
     ['of a node', socketsOf('a'), 'node_connection', 'node_connection'],
   ])('%s is its own, not that of a call', (_what, subject, cause, shown) => {
-    const trouble = { ...BLAMED, problem: failure(cause) };
-    expect(problemOfSubject(subject, trouble)?.cause).toBe(shown);
+    const outage = { ...BLAMED, problem: failure(cause) };
+    expect(problemOfSubject(subject, outage)?.cause).toBe(shown);
   });
 
   it('isn’t there until something is blamed', () => {

@@ -1,4 +1,4 @@
-/** Something in trouble: suspected, then blamed once its trials have failed as well; pure steps from one to the next. */
+/** An outage: suspected, then blamed once its trials have failed as well; pure steps from one to the next. */
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { problemOfBlamed } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
@@ -6,7 +6,7 @@ import { channelOf, PATHS, pathOf, type Subject } from '../subjects.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Instants are monotonic milliseconds. */
-export interface Trouble {
+export interface Outage {
   /** Undefined until something has failed. */
   readonly problem: Problem | undefined;
   readonly suspectedAt: number;
@@ -41,46 +41,46 @@ export function trialGapMs(subject: Subject, failed: number): number {
   return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
 }
 
-export function suspected(problem: Problem | undefined, now: number, trialAt: number): Trouble {
+export function suspected(problem: Problem | undefined, now: number, trialAt: number): Outage {
   return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
 }
 
 /** The panel is to be tried at once, whatever is known; one that is down stays so until then. */
-export function withCheck(trouble: Trouble | undefined, now: number): Trouble {
-  return { ...(trouble ?? suspected(undefined, now, now)), trialAt: now, trial: undefined };
+export function withCheck(outage: Outage | undefined, now: number): Outage {
+  return { ...(outage ?? suspected(undefined, now, now)), trialAt: now, trial: undefined };
 }
 
 /** A server's trial begins. */
-export function withTrial(trouble: Trouble, server: string, now: number): Trouble {
-  return { ...trouble, trial: { server, since: now, isFresh: trouble.trials % 2 === 1 } };
+export function withTrial(outage: Outage, server: string, now: number): Outage {
+  return { ...outage, trial: { server, since: now, isFresh: outage.trials % 2 === 1 } };
 }
 
 /** The trial ended without a success: it failed with this problem, or proved nothing. The next comes a gap after its start. */
 export function afterTrial(
-  trouble: Trouble,
+  outage: Outage,
   subject: Subject,
   problem: Problem | undefined,
   now: number,
-): Trouble {
-  if (trouble.trial === undefined) return trouble;
-  const trials = trouble.trials + (problem === undefined ? 0 : 1);
+): Outage {
+  if (outage.trial === undefined) return outage;
+  const trials = outage.trials + (problem === undefined ? 0 : 1);
   // Only the panel itself refuses a key.
   const isRound = subject === 'panel' && problem !== undefined && CAUSES[problem.cause].scope !== 'key';
   const needed = isRound ? 2 : 1;
   const isBlamed = problem !== undefined && trials >= needed;
   return {
-    ...trouble,
-    problem: problem ?? trouble.problem,
-    blamedAt: trouble.blamedAt ?? (isBlamed ? now : undefined),
-    trialAt: trouble.trial.since + trialGapMs(subject, trials - needed + 1),
+    ...outage,
+    problem: problem ?? outage.problem,
+    blamedAt: outage.blamedAt ?? (isBlamed ? now : undefined),
+    trialAt: outage.trial.since + trialGapMs(subject, trials - needed + 1),
     trials,
     trial: undefined,
   };
 }
 
 /** The problem of what is blamed, as it is shown: that of the subject rather than of the call that failed. */
-export function problemOfSubject(subject: Subject, trouble: Trouble | undefined): Problem | undefined {
-  const { problem, blamedAt } = trouble ?? {};
+export function problemOfSubject(subject: Subject, outage: Outage | undefined): Problem | undefined {
+  const { problem, blamedAt } = outage ?? {};
   if (problem === undefined || blamedAt === undefined) return undefined;
   if (subject === 'consoles' || subject === 'panel') return problemOfBlamed(subject, problem);
   return problemOfBlamed(PATHS.find((one) => subject === pathOf(one)) ?? 'node', problem);
