@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CAUSES } from '../../src/diagnosis/causes.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
@@ -183,9 +184,7 @@ Wrote config.yaml and panel-key (readable only by you)
     await writeFile(join(folder, 'given'), 'ptlc_TopSecretKeyOfNobody');
     const { code, stdout, stderr } = await init('--key-file', 'given');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(
-      '1. Create a client API key in the panel (account → API credentials).\n   Put it into `api_key` or `api_key_file`.',
-    );
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`1. ${CAUSES.key_refused.remedy}`);
     expect(stderr).toMatch(/error: nothing was written\n$/);
     expect(stderr).not.toContain('TopSecret');
     expect(await written()).toEqual([]);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasProgram } from '../../support/has-program.ts';
@@ -102,7 +103,7 @@ describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange
     const address = await arrange(panel);
     const exporter = await stage.exporter(panel, [trust, `proxy_url: ${address}`]);
     const line = await expectLine(exporter, withSetting(words, 'proxy_url'));
-    expect(line).toContain(`panel main (${panel.url}): proxy to the panel failed: GET `);
+    expect(line).toContain(`panel main (${panel.url}): ${CAUSES.proxy.title}: GET `);
     await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     expect(panel.calls()).toBe(0);
     expect(await everythingSaid(exporter)).not.toContain(PASSWORD);

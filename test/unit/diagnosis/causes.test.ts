@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { blockedReason, CAUSES } from '../../../src/diagnosis/causes.ts';
 import { NODE_CAUSES } from '../../../src/diagnosis/node-causes.ts';
@@ -8,6 +9,11 @@ import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 import { PLAYED_CAUSES } from '../../faults/rows/all.ts';
 
 const ALL = Object.values(CAUSES);
+
+/** Of all causes; the shortest could be about anything. */
+const SENTENCES = ALL.flatMap(({ meaning, remedy }) => `${meaning} ${remedy}`.split(/(?<=\.) /)).filter(
+  ({ length }) => length > 25,
+);
 
 test('a code is in one scope only', () => {
   const tables = [SERVER_CAUSES, NODE_CAUSES, PANEL_CAUSES, KEY_CAUSES, EXPORTER_CAUSES];
@@ -42,4 +48,15 @@ describe('a server', () => {
 
 it.each(Object.keys(CAUSES) as CauseCode[])('%s is simulated by a row of faults', (code) => {
   expect([...PLAYED_CAUSES]).toContain(code);
+});
+
+it('what a cause means, and what to do, is in its table alone: tests refer to it', () => {
+  const tests = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.test\.tsx?$/.test(file),
+  );
+  const repeated = tests.flatMap((file) => {
+    const text = readFileSync(`test/${file}`, 'utf8').replaceAll("\\'", "'");
+    return SENTENCES.filter((sentence) => text.includes(sentence)).map((sentence) => `${file}: ${sentence}`);
+  });
+  expect(repeated).toEqual([]);
 });

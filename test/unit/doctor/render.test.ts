@@ -60,7 +60,7 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
    Where:         panel main: rate limit unknown
    Details:       it was seen
 `);
-    expect(text).toContain('\n  creative  failed   Origin rejected by the node\n');
+    expect(text).toContain(`\n  creative  failed   ${CAUSES.origin.title}\n`);
     expect(text).toMatch(/Problems found: 1 problem, 1 of 2 servers affected \(7 calls in 3 s\)\.\n$/);
   });
 
@@ -74,7 +74,7 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
     );
     const text = shown(report);
     expect(text.replaceAll(/\n {18}/g, ' ')).toContain(
-      '\n   Where:         panel main, nodes fra-1, fra-2, servers s0, s1, s2, s3, s4 and 1995 more: Origin rejected by the node\n',
+      `\n   Where:         panel main, nodes fra-1, fra-2, servers s0, s1, s2, s3, s4 and 1995 more: ${CAUSES.origin.title}\n`,
     );
     expect(text).toContain('\n  1900 more with problems (not shown)\n');
     expect(text.match(/^ {2}s\d+ /gm)).toHaveLength(100);
@@ -97,13 +97,13 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
     const report = doctorReport(panelReport({ up: false, servers, problems: [problem('dns')] }));
     expect(shown(report)).toBe(`\
 1. ${CAUSES.dns.remedy}
-   Where:         panel main: panel name not resolved
+   Where:         panel main: ${CAUSES.dns.title}
    Details:       it was seen
    Likely cause:  The host in \`url\` is misspelled, or this machine's DNS server
                   doesn't know it.
 
 panel main: https://panel.example.com
-  API      failed   panel name not resolved
+  API      failed   ${CAUSES.dns.title}
   servers  -        0 of 150 without problems
 
   150 servers not tested: no data and no problem of their own

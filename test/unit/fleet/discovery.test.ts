@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { DiscoverRules, ListingSettings, ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import { PanelError } from '../../../src/panel/api.ts';
@@ -329,7 +330,7 @@ describe('an empty server list', () => {
     await clock.advance(20 * MINUTE);
     expect(discovery.problems).toEqual([EMPTY]);
     expect(lines()).toEqual([
-      expect.stringMatching(/^panel main: no servers listed: the server list is empty\. .+/),
+      `panel main: ${CAUSES.nothing_listed.title}: the server list is empty. ${CAUSES.nothing_listed.remedy}`,
     ]);
     pages = [[listed(1)]];
     await clock.advance(5 * MINUTE);

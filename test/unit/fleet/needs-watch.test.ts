@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { NeedsWatch, needsOf } from '../../../src/fleet/needs.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -103,8 +104,8 @@ it('warns about what is missing instead, once, and reports when it is no longer 
   expect(watch.problems).toEqual([]);
   await clock.advance(1_000);
   expect(lines()).toEqual([
-    expect.stringMatching(
-      /^warn panel main: API budget too small: 3 servers need 60\.4 API calls per minute, but `requests_per_minute` allows 48: /,
+    expect.stringContaining(
+      `warn panel main: ${CAUSES.budget_too_small.title}: 3 servers need 60.4 API calls per minute, but \`requests_per_minute\` allows 48: `,
     ),
     'info panel main: streaming 3 servers; using up to 48 calls per minute',
   ]);

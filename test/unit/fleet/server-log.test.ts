@@ -99,8 +99,7 @@ describe('an event of many servers', () => {
           events: 245,
           first: ['server-6', 'server-7', 'server-8'],
         },
-        message:
-          "150 more servers can't be monitored, 245 times (server-6, server-7, server-8, …): node unreachable on fra-1; retrying",
+        message: `150 more servers can't be monitored, 245 times (server-6, server-7, server-8, …): ${CAUSES.node_connection.title} on fra-1; retrying`,
       },
     ]);
     expect(clock.pending).toBe(0);
@@ -150,32 +149,32 @@ describe('an event of many servers', () => {
       ['fra-1'],
     ],
     [
-      "147 more servers can't be monitored (server-1, server-2, server-3, …): node unreachable on fra-1, fra-2, fra-3, …; retrying",
+      `147 more servers can't be monitored (server-1, server-2, server-3, …): ${CAUSES.node_connection.title} on fra-1, fra-2, fra-3, …; retrying`,
       { event: 'closed', cause: 'node_connection' },
       147,
       ['fra-1', 'fra-2', 'fra-3', 'fra-4'],
     ],
     [
-      "1 more server can't be monitored (server-1): socket upgrade failed (5xx) on fra-1; retrying",
+      `1 more server can't be monitored (server-1): ${CAUSES.upgrade_error.title} on fra-1; retrying`,
       { event: 'closed', cause: 'upgrade_error' },
       1,
       ['fra-1'],
     ],
     [
-      "1 more server can't be monitored (server-1): node timed out; retrying",
+      `1 more server can't be monitored (server-1): ${CAUSES.node_timeout.title}; retrying`,
       { event: 'failing', cause: 'node_timeout' },
       1,
     ],
     // Rejections of individual servers are not attributed to their node.
     [
-      '2 more servers blocked (server-1, server-2): server suspended',
+      `2 more servers blocked (server-1, server-2): ${CAUSES.suspended.title}`,
       { event: 'blocked', cause: 'suspended' },
       2,
       ['fra-1'],
     ],
     ['4 more servers crashed (server-1, server-2, server-3, …)', { event: 'crashed' }, 4, ['fra-1']],
     [
-      '1 more server polled while its socket fails, 3 times (server-1): Origin rejected by the node on fra-1',
+      `1 more server polled while its socket fails, 3 times (server-1): ${CAUSES.origin.title} on fra-1`,
       { event: 'fallback', cause: 'origin' },
       1,
       ['fra-1'],

@@ -30,7 +30,7 @@ describe('the complaint about a server', () => {
     const shown = complaint({ state: 'starting', problem: STARTING, start_time_seconds: NOW - 7_200 });
     expect(shown).toMatchObject({
       severity: 'warning',
-      title: 'starting for long',
+      title: CAUSES.still_starting.title,
       detail: 'starting for 2 h',
       since: NOW - 7_200,
       action: expect.stringContaining('startup detection') as string,
@@ -46,7 +46,7 @@ describe('the complaint about a server', () => {
     );
     expect(shown).toMatchObject({
       severity: isBlocked ? 'error' : 'warning',
-      title: isBlocked ? 'installation failed' : 'reinstallation failed',
+      title: CAUSES[cause].title,
       action: expect.stringContaining('Reinstall the server') as string,
     });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import { healthOf, serversWithId } from '../../../../src/status-page/data/health.ts';
 import {
   fleetReading,
@@ -36,7 +37,7 @@ describe('health of', () => {
     [
       'a server on hold',
       { state: 'offline', blocked: 'suspended', problem: { cause: 'suspended', detail: '' } },
-      'server suspended',
+      CAUSES.suspended.title,
     ],
   ])('%s: its reason', (_, changes, reason) => {
     expect(healthOf(streamingSnapshot(changes))).toMatchObject({ healthy: false, reason });

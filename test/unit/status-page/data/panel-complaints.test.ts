@@ -76,7 +76,7 @@ describe('the complaints about panels and nodes', () => {
 
   it('name a rejected API key, not a panel that is down', () => {
     const problems = [{ cause: 'key_refused', detail: '401' }] as const;
-    expect(titles({ up: false, problems })).toEqual(['Panel main: API key rejected']);
+    expect(titles({ up: false, problems })).toEqual([`Panel main: ${CAUSES.key_refused.title}`]);
   });
 
   it('name no node while the panel has a problem, because nobody can know', () => {
