@@ -134,6 +134,7 @@ export function createApp(options: AppOptions): App {
     fleet: supervisor,
     clock,
     version: VERSION,
+    shard: shard.total > 1 ? `${shard.index + 1} of ${shard.total}` : undefined,
     board: status,
     reload: options.enableLifecycle === true ? () => reloader.reload() : undefined,
     reloadHosts: [hostname(), ...(options.externalUrl === undefined ? [] : [options.externalUrl.hostname])],

@@ -34,6 +34,8 @@ export interface RouteDependencies {
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly version: string;
+  /** This exporter's place among all shards, such as `1 of 3`; absent without sharding. */
+  readonly shard?: string | undefined;
   /** Reloads the configuration; absent if that isn't enabled over HTTP. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   /** Names of this machine, besides localhost and IP addresses, that are accepted as the host of a reload request. */
@@ -46,7 +48,7 @@ export interface RouteDependencies {
 
 /** All routes served over HTTP; none of them changes a server. */
 export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
-  const { scrape, ready, fleet, clock, version, board, reload } = dependencies;
+  const { scrape, ready, fleet, clock, version, shard, board, reload } = dependencies;
   const app = new Hono<RouteEnv>();
   const onMethodNotAllowed = (c: Context, methods: readonly string[]) =>
     c.text(`Method not allowed: use ${methods.join(' or ')}.\n`, 405, { Allow: methods.join(', ') });
@@ -67,7 +69,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   );
 
   const bodies = new HeldBodies(dependencies.heldBytes ?? HELD_BYTES);
-  const page = assetOf('text/html; charset=UTF-8', Buffer.from(pageText(version)));
+  const page = assetOf('text/html; charset=UTF-8', Buffer.from(pageText(version, shard)));
   app.get('/', async (c) => {
     const { type, bodies: rendered } = await page;
     return bodies.respond(c, { 'Content-Type': type }, async (encoding) => rendered[encoding]);

@@ -11,10 +11,11 @@ export const PAGE_POLICY = {
   frameAncestors: ["'none'"],
 };
 
-/** The start page: a frame that the page's script fills. Addresses are relative, so that it works below any path of a proxy. */
-export function pageText(version: string): string {
+/** The start page: a frame that the page's script fills. Addresses are relative, so that it works below any path of a proxy. `shard` is such as `1 of 3`. */
+export function pageText(version: string, shard?: string): string {
+  const place = shard === undefined ? '' : ` data-shard="${shard}"`;
   return `<!doctype html>
-<html lang="en" data-version="${version}">
+<html lang="en" data-version="${version}"${place}>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -128,12 +128,13 @@ export class Page {
   }
 
   #layout(): JSX.Element {
-    const version = document.documentElement.dataset['version'];
+    const { version, shard } = document.documentElement.dataset;
     const theme = this.#theme;
     return (
       <>
         <header class="top">
           <h1>Game servers</h1>
+          {shard !== undefined && <span class="sub">shard {shard}</span>}
           {this.#link()}
           <nav>
             <a href="metrics">Metrics</a>

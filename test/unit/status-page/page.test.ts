@@ -8,6 +8,11 @@ test('the page has its version, and shows nothing of the fleet', () => {
   expect(text).toContain('<title>Game servers</title>');
 });
 
+test('the page of a shard has its place', () => {
+  expect(text).not.toContain('data-shard');
+  expect(pageText('1.2.3', '1 of 3')).toContain('<html lang="en" data-version="1.2.3" data-shard="1 of 3">');
+});
+
 test('without scripts, the page refers to the JSON', () => {
   const [, shown = ''] = /<noscript>(.*)<\/noscript>/s.exec(text) ?? [];
   expect(shown).toContain('The same data is available as <a href="api/v1/servers">JSON</a>.');

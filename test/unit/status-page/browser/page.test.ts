@@ -136,6 +136,14 @@ it('the footer has the version of the page', () => {
   expect(page.text('footer')).toBe(`gameserver-exporter ${VERSION} · Health · Readiness`);
 });
 
+it('the header shows which shard the page is of', () => {
+  const page = PageWindow.live(FLEET);
+  expect(page.text('header')).not.toContain('shard');
+  page.window.document.documentElement.dataset['shard'] = '1 of 3';
+  page.full();
+  expect(page.text('header')).toContain('shard 1 of 3');
+});
+
 it('every link is relative, so that the page works below the path of a proxy', () => {
   const page = PageWindow.live(FLEET);
   const addresses = page
