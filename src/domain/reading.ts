@@ -120,6 +120,9 @@ export interface Snapshot extends Readonly<Record<FieldName, number | undefined>
   readonly unwanted_stops: readonly ShownStop[];
 }
 
+/** The number of state changes, and of stops that nobody requested, kept per server. */
+export const MAX_CHANGES_KEPT = 20;
+
 export const CHART_SERIES = [
   'cpu_usage_cores',
   'memory_usage_bytes',

@@ -4,6 +4,7 @@ import {
   CHART_SERIES,
   isCrash,
   type LastStop,
+  MAX_CHANGES_KEPT,
   POINTS,
   type RecentHistory,
   STEP_SECONDS,
@@ -103,9 +104,6 @@ const noMark = () => ({
   networkTransmitBytes: Number.NaN,
 });
 
-/** The number of state changes, and of unwanted stops, kept per server. */
-const MAX_KEPT = 20;
-
 /** The places of the states in a strip. */
 const SHOWN: Readonly<Record<ServerState | 'down', number>> = {
   running: STRIP_STATES.indexOf('running'),
@@ -203,7 +201,7 @@ export class ServerHistory {
     const stop = { at, reason, exitCode, whileDown };
     this.#changes = this.#changes.map((change) => (isThis(change) ? { ...change, ...stop } : change));
     if (isCrash(reason)) this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
-    if (reason !== 'requested') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_KEPT);
+    if (reason !== 'requested') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_CHANGES_KEPT);
   }
 
   /** The stops of the last hour that nobody requested, oldest first. */
@@ -319,7 +317,7 @@ export class ServerHistory {
       end_timestamp_seconds: Math.round(clock.toUnixMs(end * STEP_MS) / SECOND_MS),
       series: Object.fromEntries(series.filter(([name]) => name !== 'players' || this.#hasPlayers)),
       state_changes: this.#changesAt(now, isFresh)
-        .slice(-MAX_KEPT)
+        .slice(-MAX_CHANGES_KEPT)
         .map((change) => shown(change, clock)),
     };
   }
@@ -409,7 +407,7 @@ export class ServerHistory {
   }
 
   #change(change: Change): void {
-    this.#changes = [...this.#changes, change].slice(-MAX_KEPT);
+    this.#changes = [...this.#changes, change].slice(-MAX_CHANGES_KEPT);
     this.#state = change.state;
   }
 }

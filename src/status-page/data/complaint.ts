@@ -2,7 +2,7 @@
 import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES, isFact } from '../../diagnosis/causes.ts';
 import { type Problem, SATURATED_FROM, TROUBLES } from '../../domain/problems.ts';
-import { isCrash, type Snapshot } from '../../domain/reading.ts';
+import { isCrash, MAX_CHANGES_KEPT, type Snapshot } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
 import { attentionOf, diskShare, recentCrash, repeatedStops } from './attention.ts';
@@ -97,7 +97,7 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
   }),
   gave_up: (server) => ({ title: gaveUpTitle(server), action: `${cureOf(server)} Then start it.` }),
   crash_loop: (server) => ({
-    title: `${TROUBLES.crash_loop.title}: ${repeatedStops(server)} times in 1 h`,
+    title: `${TROUBLES.crash_loop.title}: ${times(repeatedStops(server) ?? 0)} in 1 h`,
     action: cureOf(server),
   }),
   off: offTexts,
@@ -122,6 +122,11 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
       'Start it if it should be running. To decide it for good, set `expect: running` or `expect: any`.',
   }),
 };
+
+/** How often; older stops than the last ones aren't kept. */
+function times(stops: number): string {
+  return stops < MAX_CHANGES_KEPT ? `${stops} times` : `at least ${stops} times`;
+}
 
 function offTexts(server: Snapshot): TitleAndAction {
   const { expected_running: expected, last_stop: stop } = server;

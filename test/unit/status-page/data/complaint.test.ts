@@ -87,6 +87,11 @@ describe('the complaint about a server', () => {
       'Check its console for the cause.',
     ],
     [
+      { unwanted_stops: Array.from({ length: 20 }, () => stop('crashed')) },
+      'stops repeatedly: at least 20 times in 1 h',
+      'Check its console for the cause.',
+    ],
+    [
       OFF,
       'off, but expected to run',
       'The exporter did not see it stop. Start it, or set `expect: any` if it is allowed to be off.',
