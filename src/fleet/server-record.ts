@@ -364,9 +364,13 @@ export class ServerRecord implements ServerReading {
   stateHint(state: ServerState, now: number): void {
     this.#see({ seen: 'state', source: 'status', at: now, state });
     this.#samples?.hinted(state);
-    if (!this.isFresh(now)) return;
-    this.#samples?.observed(now, this.state === 'running');
-    this.#past.seen(this.state, now, this.#isDown(now));
+    if (this.isFresh(now)) this.#samples?.observed(now, this.state === 'running');
+    this.#showInStrip(now);
+  }
+
+  /** The strip follows each verdict at once: a server that is off may send no further samples. */
+  #showInStrip(now: number): void {
+    if (this.isFresh(now)) this.#past.seen(this.state, now, this.#isDown(now));
   }
 
   daemonWords(words: DaemonWords, now: number): void {
@@ -376,11 +380,13 @@ export class ServerRecord implements ServerReading {
     // What the daemon prints about a stop that is still pending is logged with the stop.
     const isNewsOfLast = this.#power.isRestartAborted && !isRestartAborted && !this.awaitsWords;
     if (isNewsOfLast && lastStop !== undefined) this.#tell({ ...lastStop, words: [words.kind] });
+    this.#showInStrip(now);
   }
 
   /** Decides the reasons of the stops for which it is due; of all stops at infinity. */
   decideStop(now: number): void {
     this.#see({ seen: 'time', at: now });
+    this.#showInStrip(now);
   }
 
   socketSample(sample: Sample, now: number): void {

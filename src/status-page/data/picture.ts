@@ -1,5 +1,6 @@
 // The fleet at one instant, as the page shows it.
 import type { ServerReading } from '../../domain/reading.ts';
+import { attentionOf } from './attention.ts';
 import { inBlocks } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
 import { LIVE_FIELDS, type LiveField, type LiveServer } from './live-fields.ts';
@@ -32,6 +33,11 @@ const SERVERS_A_TURN = 500;
  * server reads it.
  */
 const LOOKS_PER_STRIP = 7;
+
+/** The places of these fields among a server's values. */
+const [ATTENTION = -1, STATE = -1] = ['attention', 'state'].map((field) =>
+  LIVE_FIELDS.findIndex(([name]) => name === field),
+);
 
 /** Takes a picture, a few servers between two blocks, after another one; the blocks are empty. */
 export function* takePicture(source: BoardSource, before?: Picture): Generator<'', Picture, void> {
@@ -77,9 +83,14 @@ function* look(
     const server = servers[place];
     if (server === undefined) return [];
     const snapshot = server.snapshot(now, clock);
-    const kept = (place + round) % LOOKS_PER_STRIP === 0 ? undefined : known[index];
+    const before = known[index];
+    // A strip never contradicts its row: a new verdict is shown by both.
+    const isDue =
+      (place + round) % LOOKS_PER_STRIP === 0 ||
+      attentionOf(snapshot) !== before?.[ATTENTION] ||
+      snapshot.state !== before?.[STATE];
     return LIVE_FIELDS.map(([name, read], field) =>
-      name === 'strip' && kept !== undefined ? kept[field] : read(snapshot, server, now),
+      name === 'strip' && !isDue ? before?.[field] : read(snapshot, server, now),
     );
   });
 }

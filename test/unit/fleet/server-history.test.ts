@@ -261,7 +261,7 @@ describe('the strip of two hours', () => {
     record.daemonWords({ kind: 'exit code', code: 1 }, at());
     expect(strip()).toBe('u59o1;r60');
     record.decideStop(at() + 10_000);
-    expect(strip()).toBe('u59d1;r60');
+    expect(strip()).toBe('u59d1;r60o11');
   });
 });
 

@@ -35,3 +35,22 @@ it.each([
     expect(new Set(page.servers.map(({ strip }) => strip))).toEqual(new Set(['r2']));
   },
 );
+
+it('the strip of a server is read with each new verdict', () => {
+  let state: 'running' | 'offline' = 'running';
+  const server = {
+    ...streamingReading(),
+    snapshot: () => streamingSnapshot({ state }),
+    strip: () => (state === 'running' ? 'r1' : 'd1'),
+  };
+  const fleet = [streamingReading(), server];
+  let picture = pictureOf(fleet);
+  const page = new LiveFleet(updateOf(undefined, picture));
+  for (let second = 1; second <= 14; second += 1) {
+    state = second % 2 === 0 ? 'running' : 'offline';
+    const before = picture;
+    picture = pictureOf(fleet, READ_AT + second * 1_000, before);
+    page.apply(updateOf(before, picture));
+    expect(page.servers[1]).toMatchObject({ state, strip: state === 'running' ? 'r1' : 'd1' });
+  }
+});
