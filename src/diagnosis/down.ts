@@ -26,7 +26,7 @@ export function whyDown(server: OffFacts): WhyDown | undefined {
   if (isCrash(reason) && (!mayBeOff || server.stoppedForSeconds < CRASH_WINDOW_SECONDS)) return 'crashed';
   // The reason decides what to do.
   if (server.isStopAwaited) return undefined;
-  // After an unexplained stop, it is also unknown whether the server should run; the alert uses what
-  // was expected before.
+  // After an unexplained stop, it is also unknown whether the server should run; the alert uses
+  // what was expected before.
   return isExpected === true || (isExpected === undefined && reason === 'unknown') ? 'off' : undefined;
 }

@@ -1,3 +1,4 @@
+// The files that the page loads, as the last build wrote them.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -10,7 +11,10 @@ const FOLDER = new URL('status-page/', BUILT);
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-/** Every file that the page loads, with its type. The table is closed, so that no request reaches the file system. */
+/**
+ * Every file that the page loads, with its type. The table is closed, so that no request reaches
+ * the file system.
+ */
 const TYPES: Readonly<Record<string, string>> = {
   'page.css': STYLE,
   'page.js': SCRIPT,
@@ -26,7 +30,10 @@ export interface Asset {
   readonly etag: string;
 }
 
-/** Reads the files of the last build, keyed by their names below `assets/`; rejects if one is missing. */
+/**
+ * Reads the files of the last build, keyed by their names below `assets/`; rejects if one is
+ * missing.
+ */
 export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   const assets = Object.entries(TYPES).map(
     async ([name, type]) => [name, await assetOf(type, await readFile(new URL(name, FOLDER)))] as const,

@@ -1,4 +1,8 @@
-/** The page's Content-Security-Policy: only its own files, and no text that becomes markup or script. */
+// The page as it is served: a frame that its script fills.
+/**
+ * The page's Content-Security-Policy: only its own files, and no text that becomes markup or
+ * script.
+ */
 export const PAGE_POLICY = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -11,7 +15,10 @@ export const PAGE_POLICY = {
   frameAncestors: ["'none'"],
 };
 
-/** The start page: a frame that the page's script fills. Addresses are relative, so that it works below any path of a proxy. `shard` is such as `1 of 3`. */
+/**
+ * The start page: a frame that the page's script fills. Addresses are relative, so that it works
+ * below any path of a proxy. `shard` is such as `1 of 3`.
+ */
 export function pageText(version: string, shard?: string): string {
   const place = shard === undefined ? '' : ` data-shard="${shard}"`;
   return `<!doctype html>

@@ -1,4 +1,4 @@
-// The columns of the table, and their cells for a server or a group of servers.
+// The columns of the table.
 import type { ComponentChild, JSX } from 'preact';
 import { SATURATED_FROM } from '../../domain/problems.ts';
 import { isOff } from '../../domain/server.ts';
@@ -137,7 +137,8 @@ function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
 /** How the server is monitored; the sample of a polled server may be some time old. */
 function monitoringText(fleet: LiveFleet, server: LiveServer): string {
   const { condition, blocked, last_sample_timestamp_seconds: sampled } = server;
-  // Not shown while it streams, as every server without a problem does; a failure is shown as the problem.
+  // Not shown while it streams, as every server without a problem does; a failure is shown as the
+  // problem.
   if ((condition === 'streaming' || condition === 'failing') && blocked === undefined) return '';
   const title = blocked ?? conditionTitle(condition);
   // 0 while samples keep coming.
@@ -184,7 +185,9 @@ export function hasUsage(server: LiveServer): boolean {
   return RESOURCES.some((resource) => usedOf(resource, server) !== undefined);
 }
 
-/** The amount that a server uses, its percentage of the limit, and a bar; hovering shows the limit. */
+/**
+ * The amount that a server uses, its percentage of the limit, and a bar; hovering shows the limit.
+ */
 function meter(resource: Resource, server: LiveServer): JSX.Element {
   const used = usedOf(resource, server);
   const limit = server[resource.limit];

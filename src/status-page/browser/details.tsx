@@ -29,7 +29,8 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
     void this.#follow();
   }
 
-  // The history is fetched when it has a new point, and when the stream shows another state or stop.
+  // The history is fetched when it has a new point, and when the stream shows another state or
+  // stop.
   async #follow(): Promise<void> {
     const { fleet, server } = this.props;
     if (fleet.isLost) return;
@@ -77,7 +78,10 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
   }
 }
 
-/** The last minutes of the server with this key; undefined if the exporter is unreachable, which the stream shows. */
+/**
+ * The last minutes of the server with this key; undefined if the exporter is unreachable, which the
+ * stream shows.
+ */
 async function fetchHistory(key: string): Promise<HistoryView | undefined> {
   const response = await fetch(`api/v1/history?${new URLSearchParams({ server: key }).toString()}`);
   if (!response.ok) return undefined;
@@ -105,7 +109,9 @@ function changes(states: HistoryView['state_changes'], now: number): JSX.Element
   );
 }
 
-/** What is known about a server: texts, and instants that some depend on; what is unknown is absent. */
+/**
+ * What is known about a server: texts, and instants that some depend on; what is unknown is absent.
+ */
 function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryView | undefined): JSX.Element {
   const { expected_running: expected, last_stop: stop } = server;
   const { start_time_seconds: started, starts_total: starts } = server;

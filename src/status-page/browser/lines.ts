@@ -43,8 +43,8 @@ export function linesOf(
 }
 
 /**
- * The same for servers with the same cause. A node that is down shows in several ways, and is another
- * cause than another node; what is a server's own is the same on every panel.
+ * The same for servers with the same cause. A node that is down shows in several ways, and is
+ * another cause than another node; what is a server's own is the same on every panel.
  */
 function causeKey({ attention, complaint, scope = 'server', panel, node }: LiveServer): string {
   const isOfNode = scope === 'node';

@@ -77,8 +77,8 @@ export function labelText({ labels }: LiveServer): string {
 }
 
 /**
- * The players of all servers, each once: those of a proxy are on other servers. Undefined if none are
- * known.
+ * The players of all servers, each once: those of a proxy are on other servers. Undefined if none
+ * are known.
  */
 export function playersOf(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
   const known = servers.flatMap(({ players, proxy }) => (proxy === true ? [] : (players ?? [])));

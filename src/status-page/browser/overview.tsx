@@ -1,4 +1,4 @@
-// The page above the table: banners, counts, and what is known of each panel.
+// What stands above the table: banners and counts.
 import type { JSX } from 'preact';
 import { CONDITIONS } from '../../domain/reading.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
@@ -14,7 +14,10 @@ import type { Choice } from './view.ts';
 /** A trait of servers, its name, and its name unless there is one server, if that is another. */
 type Titled = readonly [trait: string, title: string, plural?: string];
 
-/** Buttons with counts of servers, each of which filters the table; 0 is shown only while the table is filtered by it. */
+/**
+ * Buttons with counts of servers, each of which filters the table; 0 is shown only while the table
+ * is filtered by it.
+ */
 function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose }: Choice): JSX.Element[] {
   const shown = titles.filter(([trait]) => counts.has(trait) || view.show === trait);
   return shown.map(([trait, title, plural = title]) => (
@@ -38,7 +41,10 @@ function isWell({ servers, counts, status }: LiveFleet): boolean {
   return VERDICT_CODES.every((verdict) => !counts.has(`verdict:${verdict}`));
 }
 
-/** How many servers there are, run, aren't read yet, and have each verdict, and how many people play. */
+/**
+ * How many servers there are, run, aren't read yet, and have each verdict, and how many people
+ * play.
+ */
 export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
   const { servers } = fleet;
   const titles: readonly Titled[] = [

@@ -1,4 +1,4 @@
-// The page: shows the stream's data, and reacts to the user.
+// The page in the browser, which holds all of its state.
 import { type JSX, render } from 'preact';
 import { count, span } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
@@ -14,7 +14,10 @@ import { moveFocus, sortList, Table } from './table.tsx';
 import { nextTheme, storedTheme, useTheme } from './theme.ts';
 import { readView, type View, writeView } from './view.ts';
 
-/** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */
+/**
+ * Rows keep their places for this many seconds while values change, so that they can be read and
+ * clicked.
+ */
 const SETTLED_SECONDS = 5;
 
 const PROGRAM = 'gameserver-exporter';
@@ -67,8 +70,8 @@ export class Page {
   }
 
   /**
-   * Applies a user's choice, and stores it in the page's address: as a new history entry, or in place
-   * of the current one.
+   * Applies a user's choice, and stores it in the page's address: as a new history entry, or in
+   * place of the current one.
    */
   readonly #choose = (change: Partial<View>, step: 'new' | 'in place' = 'new'): void => {
     this.#view = { ...this.#view, ...change };
@@ -91,7 +94,9 @@ export class Page {
     this.#draw();
   }
 
-  /** Sorts the servers by their changed values, while the open row keeps its place on the screen. */
+  /**
+   * Sorts the servers by their changed values, while the open row keeps its place on the screen.
+   */
   #settle(): void {
     const place = () => document.querySelector('tr.details')?.getBoundingClientRect();
     const before = place();
@@ -122,7 +127,10 @@ export class Page {
     return { since: minuteOfDay(now - silentSeconds, now), for: span(silentSeconds) };
   }
 
-  /** The exporter's clock, which goes on without a connection; before the first event, the browser's. */
+  /**
+   * The exporter's clock, which goes on without a connection; before the first event, the
+   * browser's.
+   */
   #now(): number {
     return this.#fleet?.time ?? Date.now() / 1_000;
   }

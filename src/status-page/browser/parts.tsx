@@ -11,7 +11,9 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const dayAndMinutes = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' });
 const dayAndClock = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
-/** A text about an instant in Unix seconds; hovering shows the instant, in the viewer's time zone. */
+/**
+ * A text about an instant in Unix seconds; hovering shows the instant, in the viewer's time zone.
+ */
 export function time(unixSeconds: number, text: string, className = 'sub'): JSX.Element {
   const date = new Date(unixSeconds * 1_000);
   return (
@@ -57,7 +59,10 @@ export function banner(complaint: Complaint, now: number): JSX.Element {
   );
 }
 
-/** What to do about a complaint whose title is shown above, and what happened; null if neither is known. */
+/**
+ * What to do about a complaint whose title is shown above, and what happened; null if neither is
+ * known.
+ */
 export function advice(complaint: Complaint): JSX.Element | null {
   const { severity, action, detail } = complaint;
   if (action === '' && detail === '') return null;

@@ -1,4 +1,4 @@
-// The scale of a chart, and the lines in it.
+// Positions in a chart.
 /** At most this many steps between 0 and the highest value. */
 const STEPS = 4;
 
@@ -16,7 +16,10 @@ export function ticksOf(highest: number, { base, least }: Division): readonly nu
   return Array.from({ length: Math.max(1, Math.ceil(highest / step)) + 1 }, (_, at) => at * step);
 }
 
-/** A line through these values as the data of an SVG path: one unit from value to value, and 1 high at `top`; gaps are null. */
+/**
+ * A line through these values as the data of an SVG path: one unit from value to value, and 1 high
+ * at `top`; gaps are null.
+ */
 export function pathOf(values: readonly (number | null)[], top: number): string {
   const points = values.map((value, at) => {
     if (value === null) return '';

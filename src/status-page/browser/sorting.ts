@@ -8,7 +8,10 @@ interface Sort {
   readonly isHighestFirst?: true;
 }
 
-/** What the table can be sorted by: the name of the order, and what is compared; undefined if unknown. */
+/**
+ * What the table can be sorted by: the name of the order, and what is compared; undefined if
+ * unknown.
+ */
 export const SORTS = {
   name: { title: 'Server', of: (server) => server.server },
   node: { title: 'Node', of: (server) => server.node },

@@ -4,7 +4,9 @@ import type { LiveUpdate } from '../data/live-update.ts';
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5_000;
 
-/** A connection without an event for this long is dead, because the exporter sends one every second. */
+/**
+ * A connection without an event for this long is dead, because the exporter sends one every second.
+ */
 const SILENCE_MS = 15_000;
 
 /** While there is no connection, the page is told this often, because the ages on it grow. */

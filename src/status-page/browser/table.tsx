@@ -49,7 +49,10 @@ interface TableProps extends Choice {
   readonly onToggle: (line: Line) => void;
 }
 
-/** The table of servers. The browser skips the rows out of view, which stay empty until they are near it. */
+/**
+ * The table of servers. The browser skips the rows out of view, which stay empty until they are
+ * near it.
+ */
 export class Table extends Component<TableProps, { readonly active?: string }> {
   override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
     const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
@@ -91,7 +94,10 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
   }
 }
 
-/** The head of a column. Choosing it sorts by it: first in the usual direction, then in the other, then not at all. */
+/**
+ * The head of a column. Choosing it sorts by it: first in the usual direction, then in the other,
+ * then not at all.
+ */
 function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.Element {
   const ways: readonly string[] = sort === undefined ? [] : waysOf(sort);
   const at = ways.indexOf(view.sort);
@@ -117,7 +123,10 @@ function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.E
 /** The number of rows that Page Up and Page Down move by. */
 const PAGE_ROWS = 10;
 
-/** Moves the keyboard focus to another row, the first one if none has it; false if the key moves nothing. */
+/**
+ * Moves the keyboard focus to another row, the first one if none has it; false if the key moves
+ * nothing.
+ */
 export function moveFocus(key: string): boolean {
   const rows = [...document.querySelectorAll<HTMLElement>('tr.server')];
   const at = rows.findIndex((row) => row === document.activeElement);

@@ -1,4 +1,4 @@
-// The traits by which servers are counted and filtered.
+// The traits of servers, which counts and filters share.
 import { groupOf } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { unclearTitle } from '../data/titles.ts';
@@ -21,7 +21,10 @@ export type Verdict = keyof typeof VERDICTS;
 
 export const VERDICT_CODES = Object.keys(VERDICTS) as readonly Verdict[];
 
-/** The verdict on a server: a problem that counts, a minor one beside its data, or something to know. */
+/**
+ * The verdict on a server: a problem that counts, a minor one beside its data, or something to
+ * know.
+ */
 export function verdictOf(server: LiveServer): Verdict | undefined {
   const { attention, complaint, blocked, last_crash: crash } = server;
   if (attention !== undefined) return groupOf(attention);

@@ -5,9 +5,14 @@ import { SORT_KEYS } from './sorting.ts';
 export interface View {
   /** The text to search for. */
   readonly q: string;
-  /** The trait of the servers to show, that of one of the page's counts, such as `state:running`. */
+  /**
+   * The trait of the servers to show, that of one of the page's counts, such as `state:running`.
+   */
   readonly show: string;
-  /** The key of the order, after a `-` if it is descending; without it, servers with problems come first. */
+  /**
+   * The key of the order, after a `-` if it is descending; without it, servers with problems come
+   * first.
+   */
   readonly sort: string;
   /** The key of the server whose row is open. */
   readonly open: string;

@@ -13,8 +13,8 @@ import { isOff } from '../../domain/server.ts';
 import type { Attention } from './attention-table.ts';
 
 /**
- * The problem for which a server is counted; undefined if it has none. Normal conditions don't count:
- * held by the panel, off as expected, not read yet.
+ * The problem for which a server is counted; undefined if it has none. Normal conditions don't
+ * count: held by the panel, off as expected, not read yet.
  */
 export function attentionOf(server: Snapshot): Attention | undefined {
   if (server.collection_up === 0) return isMissed(server) && !isHeld(server) ? 'no_data' : undefined;
@@ -32,7 +32,9 @@ export function attentionOf(server: Snapshot): Attention | undefined {
   return isUnclear(server) ? 'unclear' : undefined;
 }
 
-/** How often a server stopped in the last hour, if that makes it stop repeatedly, as for the alert. */
+/**
+ * How often a server stopped in the last hour, if that makes it stop repeatedly, as for the alert.
+ */
 export function repeatedStops({
   unwanted_stops: stops,
   expected_running: expected,
@@ -73,7 +75,10 @@ function isMissed({ last_sample_timestamp_seconds: sampled, problem, condition }
   return sampled !== undefined || problem !== undefined || condition === 'blocked';
 }
 
-/** Whether the panel holds the server in a state in which it needn't run, such as suspended or installing. */
+/**
+ * Whether the panel holds the server in a state in which it needn't run, such as suspended or
+ * installing.
+ */
 function isHeld({ problem, blocked }: Snapshot): boolean {
   return isFact(problem?.cause ?? blocked);
 }

@@ -1,6 +1,9 @@
 // Work on all servers in blocks, each a bounded piece of work.
 
-/** Items per block: few enough that a block of the most expensive items takes less than a millisecond. */
+/**
+ * Items per block: few enough that a block of the most expensive items takes less than a
+ * millisecond.
+ */
 const BLOCK_ITEMS = 16;
 
 /** The items in blocks. */

@@ -1,3 +1,4 @@
+// The data behind the page, rendered once for all who ask.
 import type { ChartSeries } from '../../domain/reading.ts';
 import { type Repeat, repeat } from '../../domain/time.ts';
 import {
@@ -17,7 +18,10 @@ import { Viewers, type Watcher } from './viewers.ts';
 
 const SECOND_MS = 1_000;
 
-/** The data behind the status page. While there are viewers, it looks at the fleet, or a part of it, once a second. */
+/**
+ * The data behind the status page. While there are viewers, it looks at the fleet, or a part of it,
+ * once a second.
+ */
 export class StatusBoard {
   readonly #source: BoardSource;
   readonly #viewers: Viewers;
@@ -62,7 +66,10 @@ export class StatusBoard {
     return this.#view('targets', () => targetGroups(this.#source.fleet), encoding);
   }
 
-  /** The last minutes of the servers `<panel>/<id>`, with the short or the full id, as JSON; unknown ones are absent. */
+  /**
+   * The last minutes of the servers `<panel>/<id>`, with the short or the full id, as JSON; unknown
+   * ones are absent.
+   */
   histories(
     keys: readonly string[],
     series: readonly ChartSeries[],
@@ -96,8 +103,9 @@ export class StatusBoard {
   }
 
   /**
-   * An event of the stream, in blocks of text; its data is one line of JSON: what a picture shows, a new one unless it is given, or
-   * what changed since another one, unless there are other servers.
+   * An event of the stream, in blocks of text; its data is one line of JSON: what a picture shows,
+   * a new one unless it is given, or what changed since another one, unless there are other
+   * servers.
    */
   *#event(given: Picture | undefined, before?: Picture): Generator<string, void, void> {
     const picture = given ?? (yield* takePicture(this.#source, before));
@@ -108,7 +116,8 @@ export class StatusBoard {
     if (given === undefined) this.#picture = picture;
   }
 
-  // Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer waits for the second after.
+  // Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer
+  // waits for the second after.
   #untilNextSecond(): number {
     const half = SECOND_MS / 2;
     return SECOND_MS + half - ((this.#source.clock.now() + half) % SECOND_MS);

@@ -20,8 +20,8 @@ export interface Complaint {
   /** What happened, such as the method, address and status of a response; may be empty. */
   readonly detail: string;
   /**
-   * When it began, in Unix seconds; undefined if unknown. For a server without data, the time of its
-   * last sample.
+   * When it began, in Unix seconds; undefined if unknown. For a server without data, the time of
+   * its last sample.
    */
   readonly since?: number | undefined;
 }
@@ -35,8 +35,8 @@ export function problemOf({
 }
 
 /**
- * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as
- * that it is suspended.
+ * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such
+ * as that it is suspended.
  */
 export function remedyOf({ condition }: Pick<Snapshot, 'condition'>, { cause }: Problem): string {
   return condition === 'streaming' && isFact(cause) ? '' : CAUSES[cause].remedy;
@@ -54,7 +54,8 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
   }
   if (problem !== undefined) {
     const { title, severity: ofCause } = CAUSES[problem.cause];
-    // A server with data isn't down, however serious the reason is that it isn't monitored as configured.
+    // A server with data isn't down, however serious the reason is that it isn't monitored as
+    // configured.
     const ofData = ofCause === 'error' ? 'warning' : ofCause;
     const severity = attention === undefined ? ofData : ATTENTION[attention].severity;
     return { severity, title, action: remedyOf(server, problem), detail: problem.detail, since };
@@ -64,7 +65,10 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
   return crash && { severity: 'fact', title: stopTitle(crash), action: '', detail: '', since: crashedAt };
 }
 
-/** A problem with monitoring a server whose complaint is another: what happened, and what to do about it. */
+/**
+ * A problem with monitoring a server whose complaint is another: what happened, and what to do
+ * about it.
+ */
 function detailBeside(server: Snapshot, attention: Attention): string {
   const problem = problemOf(server);
   if (problem === undefined) return '';
@@ -103,7 +107,8 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
   off: offTexts,
   no_data: () => TROUBLES.no_data,
   stuck: () => TROUBLES.stuck,
-  // A problem with monitoring the server takes precedence over that of its query, and has another remedy.
+  // A problem with monitoring the server takes precedence over that of its query, and has another
+  // remedy.
   not_answering: ({ problem, query_problem: query }) => ({
     title: TROUBLES.not_answering.title,
     action:

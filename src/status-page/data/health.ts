@@ -1,3 +1,4 @@
+// Whether one server is healthy, for monitors that check one server.
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
 import { identityOf, isOff } from '../../domain/server.ts';
@@ -5,8 +6,9 @@ import { withIdentity } from './servers-by-id.ts';
 import { stateTitle, stopTitle } from './titles.ts';
 
 /**
- * Whether players can expect the server to be up, for monitors that check one server. It is healthy while it is known to be running,
- * whatever is expected of it; otherwise there is a reason in a few words.
+ * Whether players can expect the server to be up, for monitors that check one server. It is healthy
+ * while it is known to be running, whatever is expected of it; otherwise there is a reason in a few
+ * words.
  */
 export function healthOf(server: Snapshot) {
   const { target, state } = server;
@@ -26,8 +28,8 @@ function reasonOf(server: Snapshot): string {
 }
 
 /**
- * The servers with this short id or UUID, in any case: several if panels share an id. A server of the configuration takes precedence,
- * because a panel may list any ids.
+ * The servers with this short id or UUID, in any case: several if panels share an id. A server of
+ * the configuration takes precedence, because a panel may list any ids.
  */
 export function serversWithId(fleet: FleetReading, id: string, panel?: string): readonly ServerReading[] {
   const wanted = id.toLowerCase();

@@ -17,8 +17,8 @@ export interface HistoryView extends RecentHistory {
 }
 
 /**
- * The histories of the servers `<panel>/<id>`, with the short or the full id, in this order, as JSON
- * in blocks of text; unknown servers are absent.
+ * The histories of the servers `<panel>/<id>`, with the short or the full id, in this order, as
+ * JSON in blocks of text; unknown servers are absent.
  */
 export function* historyText(
   { fleet, clock }: BoardSource,

@@ -1,3 +1,4 @@
+// The JSON of `/api/v1/servers`.
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { CONDITIONS, type NodeReading, type PanelReading, type Snapshot } from '../../domain/reading.ts';
@@ -19,8 +20,8 @@ import { complaintOf, problemOf, remedyOf } from './complaint.ts';
 import { sharedFieldsOf } from './shared-fields.ts';
 
 /**
- * The JSON view in blocks of text. Names and units are those of the metrics, whose families the values are read from; unknown values
- * are absent.
+ * The JSON view in blocks of text. Names and units are those of the metrics, whose families the
+ * values are read from; unknown values are absent.
  */
 export function* jsonView(source: BoardSource): Generator<string, void, void> {
   const { fleet, clock, version } = source;

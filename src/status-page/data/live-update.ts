@@ -24,7 +24,10 @@ export interface LiveUpdate {
   ])[];
 }
 
-/** The differences between two pictures of the same servers as the JSON of a `LiveUpdate`, in blocks of text. */
+/**
+ * The differences between two pictures of the same servers as the JSON of a `LiveUpdate`, in blocks
+ * of text.
+ */
 export function* updateText(
   version: string,
   before: Picture | undefined,
@@ -50,7 +53,9 @@ export function* updateText(
   yield ']}';
 }
 
-/** The places of the servers whose value changed, for each field; only in parts that were looked at. */
+/**
+ * The places of the servers whose value changed, for each field; only in parts that were looked at.
+ */
 function* changedPlaces(
   before: Picture | undefined,
   { parts }: Picture,

@@ -51,8 +51,8 @@ function outageComplaint(problem: ProblemReading, clock: Pick<Clock, 'toUnixMs'>
 }
 
 /**
- * The complaint, if any, about a panel of whose servers most don't stream although they should, with
- * their most frequent cause.
+ * The complaint, if any, about a panel of whose servers most don't stream although they should,
+ * with their most frequent cause.
  */
 function notStreaming(servers: readonly ServerReading[], panel: string): readonly Complaint[] {
   const required = servers.filter(
@@ -78,7 +78,10 @@ function notStreaming(servers: readonly ServerReading[], panel: string): readonl
   ];
 }
 
-/** Complaints with the same title as one, with the names of their subjects; the most serious come first. */
+/**
+ * Complaints with the same title as one, with the names of their subjects; the most serious come
+ * first.
+ */
 export function together(all: readonly SubjectComplaint[]): readonly Complaint[] {
   const groups = new Map<string, [SubjectComplaint, ...SubjectComplaint[]]>();
   for (const one of all) {

@@ -9,7 +9,10 @@ import { panelComplaints, together } from './panel-complaints.ts';
 export interface PanelStatus {
   readonly name: string;
   readonly url: string | undefined;
-  /** About the panel, its API key, the connection to it, and its nodes; a panel that is up may have some, too. */
+  /**
+   * About the panel, its API key, the connection to it, and its nodes; a panel that is up may have
+   * some, too.
+   */
   readonly complaints: readonly Complaint[];
   readonly budget: Pick<BudgetReading, 'limitPerMinute' | 'usedLastMinute' | 'queueLength' | 'paused'>;
   readonly rateLimited: number;

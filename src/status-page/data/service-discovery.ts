@@ -1,14 +1,21 @@
+// The servers' addresses for the HTTP service discovery of Prometheus.
 import { isManyAddress, isMetadataAddress, parseEndpoint } from '../../domain/addresses.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 import { arrayText, inBlocks } from './blocks.ts';
 
-/** Whether a panel's server list hasn't been read yet. Until then, addresses that were known before a restart are missing. */
+/**
+ * Whether a panel's server list hasn't been read yet. Until then, addresses that were known before
+ * a restart are missing.
+ */
 export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean {
   return fleet.panels().some(({ discovery }) => discovery?.isPending === true);
 }
 
-/** The servers with known addresses as a list of targets, in the order of the fleet; in blocks of text. */
+/**
+ * The servers with known addresses as a list of targets, in the order of the fleet; in blocks of
+ * text.
+ */
 export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<string, void, void> {
   const groups = yield* inBlocks(fleet.servers(), groupOf);
   yield* arrayText(groups.filter(Boolean), (group) => group);

@@ -3,8 +3,8 @@ import { TROUBLES } from '../../domain/problems.ts';
 import type { ShownStop, StopReason } from '../../domain/reading.ts';
 
 /**
- * The display name of a state; without data, it is unknown, but a server with data may be in a state
- * that the exporter doesn't know.
+ * The display name of a state; without data, it is unknown, but a server with data may be in a
+ * state that the exporter doesn't know.
  */
 export function stateTitle(state: string, condition?: string): string {
   if (state !== 'unknown') return state;

@@ -1,3 +1,4 @@
+// The viewers of the page's event stream.
 import { INTERNAL_ERRORS } from '../../domain/internal-errors.ts';
 import type { RenderedBody } from '../../metrics/rendered-body.ts';
 
@@ -6,11 +7,17 @@ const MAX_VIEWERS = 50;
 
 /** A viewer of the page. */
 export interface Watcher {
-  /** The client that the stream counts towards: the client with the most streams is the first to lose one. */
+  /**
+   * The client that the stream counts towards: the client with the most streams is the first to
+   * lose one.
+   */
   readonly client: string;
   /** Closes the stream's connection, discarding unsent data. */
   readonly cut: () => void;
-  /** Called with each event that is sent; returns a function that is called when the viewer has consumed it or is gone. */
+  /**
+   * Called with each event that is sent; returns a function that is called when the viewer has
+   * consumed it or is gone.
+   */
   readonly hold: (event: Pick<RenderedBody, 'bytes'>) => () => void;
 }
 
@@ -25,8 +32,9 @@ interface Viewer extends Watcher {
 }
 
 /**
- * The viewers, each on an event stream. All are sent the same bytes, which are rendered once. At most one event is queued per
- * viewer: a slow viewer skips updates, and is sent the full state once it has caught up.
+ * The viewers, each on an event stream. All are sent the same bytes, which are rendered once. At
+ * most one event is queued per viewer: a slow viewer skips updates, and is sent the full state once
+ * it has caught up.
  */
 export class Viewers {
   readonly #max: number;
@@ -43,7 +51,10 @@ export class Viewers {
     return this.#viewers.size;
   }
 
-  /** A stream for one more viewer. If there are too many, the oldest stream of the client with the most is closed. */
+  /**
+   * A stream for one more viewer. If there are too many, the oldest stream of the client with the
+   * most is closed.
+   */
   open(watcher: Watcher): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= this.#max) this.#makeRoom(watcher.client);
     let viewer: Viewer | undefined;

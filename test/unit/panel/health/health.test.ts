@@ -232,6 +232,20 @@ describe('a trial of a node’s sockets', () => {
     expect(mayConnect(world.health, trying ?? '', 'n1')).toBe(true);
   });
 
+  it('that fails dates the problem back to the first suspicion, not to the blame', async () => {
+    const world = await suspected();
+    const before = world.clock.now();
+    expect(world.health.reading(socketsOf('n1'))).toBeUndefined();
+    await world.clock.advance(2_000);
+    world.socketEnds('d', 'node_connection');
+    await settled(world);
+    const { cause, since = Number.NaN } = world.health.reading(pollsOf('n1'), socketsOf('n1')) ?? {};
+    expect(cause).toBe('node_connection');
+    expect(since).toBeLessThanOrEqual(before);
+    await world.clock.advance(60_000);
+    expect(world.health.reading(socketsOf('n1'))?.since).toBe(since);
+  });
+
   it('that works ends the outage', async () => {
     const world = await suspected();
     world.socketEnds('d');
