@@ -4,14 +4,11 @@ import type { Problem } from '../domain/problems.ts';
 import { isOfConsole, type RateFacts, type RateLimit } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
 
-/** Responses are compared with earlier ones at least this far apart. */
+/** Responses are compared at least this far apart, unless no other call was in flight, so that they are exact. */
 const COMPARED_MS = 30_000;
 
-/** A call that started this long before a response may have been counted only after it. */
-const IN_FLIGHT_MS = 10_000;
-
-/** A few unexplained calls are a person's visit. */
-const TOLERATED = 2;
+/** A call that ended this long ago without a response is no longer counted by the panel. */
+const LOST_MS = 10_000;
 
 /** Somebody who uses the account for a while is reported, a person who looks at the panel isn't. */
 const REPORTED_AFTER_MS = 600_000;
@@ -19,26 +16,38 @@ const REPORTED_AFTER_MS = 600_000;
 /** After this long without unexplained calls, nobody uses the account any more. */
 const OVER_AFTER_MS = 180_000;
 
-/** How many own calls had started by an instant. */
-interface Made {
-  readonly at: number;
-  readonly calls: number;
-}
+/** Fewer unexplained calls within ten minutes are visits of people. */
+const MIN_CALLS = 8;
 
-/** Earlier counts: the account's calls as the panel counted them, and own ones that may have been counted since. */
-interface Reference {
-  readonly at: number;
-  readonly used: number;
-  readonly made: number;
+const MINUTE_MS = 60_000;
+
+/** An own call: which one it is, and how many had ended when it started. */
+interface OwnCall {
+  readonly number: number;
+  readonly endedBefore: number;
 }
 
 /**
- * The calls of others since an earlier response, at least; negative if own calls explain more than all. Panels count in windows of a
- * minute or more, whose beginning isn't known: a count that fell began anew after the earlier response.
+ * The account's calls, as the response to an own call reports them. At that instant, the panel had counted at least the own calls that had
+ * ended before that call started, and itself, and at most those that had started when the response came.
  */
-export function unexplained(since: Pick<Reference, 'used' | 'made'>, used: number, made: number): number {
-  const before = used >= since.used ? since.used : 0;
-  return used - before - (made - since.made);
+interface Reading {
+  readonly used: number;
+  readonly atLeast: number;
+  readonly atMost: number;
+}
+
+/**
+ * The calls of others between two responses, of which the later one's call started after the earlier one; at least, and negative if
+ * own calls explain more than all. Panels count in windows whose beginning and length aren't known: a count that fell began anew in
+ * between, and one that didn't may have begun anew as well, but then it hides calls.
+ */
+export function unexplained(
+  earlier: Pick<Reading, 'used' | 'atLeast'>,
+  later: Pick<Reading, 'used' | 'atMost'>,
+): number {
+  const before = later.used >= earlier.used ? earlier.used : 0;
+  return later.used - before - (later.atMost - earlier.atLeast);
 }
 
 const WATCHES = new WeakMap<RateLimit, ForeignCalls>();
@@ -55,14 +64,15 @@ export class ForeignCalls {
   readonly #othersPerMinute: () => number;
   /** The account's limit, as last reported. */
   limit = 0;
-  #made = 0;
-  /** Two earlier numbers of own calls, at least `IN_FLIGHT_MS` apart. */
-  #older: Made | undefined;
-  #newer: Made | undefined;
-  #reference: Reference | undefined;
+  #started = 0;
+  #ended = 0;
+  /** When calls ended without a response that the panel may still count. */
+  #lost: number[] = [];
+  #reference: (Reading & { readonly at: number }) | undefined;
   #since: number | undefined;
   #seenAt = Number.NEGATIVE_INFINITY;
-  #perMinute = 0;
+  /** Unexplained calls by the minute in which they were found. */
+  readonly #found = new Map<number, number>();
 
   /** `othersPerMinute`: calls that other shards of this exporter may make. */
   constructor(othersPerMinute: () => number = () => 0) {
@@ -72,7 +82,10 @@ export class ForeignCalls {
   /** How many calls a minute somebody else has made for ten minutes, at least; undefined if nobody. */
   get perMinute(): number | undefined {
     const isLasting = this.#since !== undefined && this.#seenAt - this.#since >= REPORTED_AFTER_MS;
-    return isLasting ? this.#perMinute : undefined;
+    const minutes = REPORTED_AFTER_MS / MINUTE_MS;
+    const found = [...this.#found.values()].reduce((sum, calls) => sum + calls, 0);
+    const calls = found - this.#othersPerMinute() * minutes;
+    return isLasting && calls >= MIN_CALLS ? Math.max(1, Math.round(calls / minutes)) : undefined;
   }
 
   /** The same as a problem of a panel that works. */
@@ -84,35 +97,55 @@ export class ForeignCalls {
   }
 
   /** An own call starts. */
-  started(): void {
-    this.#made += 1;
+  started(now: number): OwnCall {
+    this.#forgetLost(now);
+    this.#started += 1;
+    return { number: this.#started, endedBefore: this.#ended };
   }
 
-  /** A response reported what is left; returns whether somebody else is reported since, or no longer. */
-  saw(path: Path, { limitPerMinute: limit, remaining }: RateFacts, now: number): boolean {
+  /** An own call ended. Without a response, the panel may count it later. */
+  ended(isAnswered: boolean, now: number): void {
+    if (isAnswered) this.#ended += 1;
+    else this.#lost.push(now);
+  }
+
+  /** The response to an own call reported what is left; returns whether somebody else is reported since, or no longer. */
+  saw(call: OwnCall, path: Path, { limitPerMinute: limit, remaining }: RateFacts, now: number): boolean {
     if (limit === undefined || remaining === undefined || isOfConsole(path, limit)) return false;
     this.limit = limit;
-    if (this.#newer === undefined || now - this.#newer.at >= IN_FLIGHT_MS) {
-      this.#older = this.#newer;
-      this.#newer = { at: now, calls: this.#made };
-    }
+    const reading = {
+      at: now,
+      used: limit - remaining,
+      atLeast: call.endedBefore + 1,
+      atMost: this.#started,
+    };
     const reference = this.#reference;
-    if (this.#older === undefined || (reference !== undefined && now - reference.at < COMPARED_MS))
-      return false;
-    const used = limit - remaining;
-    this.#reference = { at: now, used, made: this.#older.calls };
-    return reference !== undefined && this.#judge(now, reference, used);
+    if (reference !== undefined) {
+      const isExact = reading.atLeast === reading.atMost;
+      // The panel may have counted a call that had started by then before the other one.
+      if (call.number <= reference.atMost || !(isExact || now - reference.at >= COMPARED_MS)) return false;
+    }
+    this.#reference = reading;
+    return reference !== undefined && this.#judge(now, reference, reading);
   }
 
-  #judge(now: number, reference: Reference, used: number): boolean {
+  #forgetLost(now: number): void {
+    const lost = this.#lost.filter((endedAt) => now - endedAt < LOST_MS);
+    this.#ended += this.#lost.length - lost.length;
+    this.#lost = lost;
+  }
+
+  #judge(now: number, reference: Reading, reading: Reading): boolean {
     const wasReported = this.perMinute !== undefined;
-    const minutes = (now - reference.at) / 60_000;
-    const calls = unexplained(reference, used, this.#made) - this.#othersPerMinute() * minutes;
-    if (calls > TOLERATED) {
+    const calls = unexplained(reference, reading);
+    if (calls > 0) {
       this.#since ??= now;
       this.#seenAt = now;
-      this.#perMinute = Math.round(calls / minutes);
+      const minute = Math.floor(now / MINUTE_MS);
+      this.#found.set(minute, (this.#found.get(minute) ?? 0) + calls);
     } else if (now - this.#seenAt > OVER_AFTER_MS) this.#since = undefined;
+    for (const minute of this.#found.keys())
+      if ((minute + 1) * MINUTE_MS <= now - REPORTED_AFTER_MS) this.#found.delete(minute);
     return (this.perMinute !== undefined) !== wasReported;
   }
 }

@@ -4,7 +4,7 @@ import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
 import type { Logger } from '../domain/telemetry.ts';
-import { bounded } from '../domain/time.ts';
+import { bounded, type Clock } from '../domain/time.ts';
 import { PanelApi, type PanelApiOptions, PanelError, problemOf, problemOfAddress } from './api.ts';
 import type {
   BackupsPage,
@@ -347,7 +347,8 @@ export class Gateway {
     const tries = call.tries();
     const make = (scope: AbortSignal) => this.#api.get(call.path, what, scope);
     const startedAt = clock.now();
-    this.#foreign.started();
+    const foreign = this.#foreign;
+    const own = foreign.started(startedAt);
     const beginning = this.#beginnings;
     const ended = (problem: Problem | undefined, fromPanel: boolean) => {
       if (beginning === this.#beginnings) this.#callEnded(call, startedAt, problem, fromPanel);
@@ -356,8 +357,9 @@ export class Gateway {
     const late = () => new PanelError({ cause: 'timeout', detail: words });
     try {
       const isCanary = tries === 'panel';
-      const answer = await (isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal));
-      this.#noteRate(call, answer);
+      const asked = isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal);
+      const answer = await counted(asked, foreign, clock);
+      this.#noteRate(call, answer, { foreign, own });
       ended(problemIn(call.path, answer.value), true);
       return answer.value;
     } catch (error) {
@@ -365,7 +367,8 @@ export class Gateway {
       if (signal.aborted && !(error instanceof PanelError)) throw error;
       const failure = error instanceof PanelError ? error : undefined;
       const fromPanel = failure?.fromPanel ?? false;
-      this.#noteRate(call, fromPanel ? { limitPerMinute: failure?.limitPerMinute } : {}, failure);
+      const facts = fromPanel ? { limitPerMinute: failure?.limitPerMinute } : {};
+      this.#noteRate(call, facts, { foreign, own, failure });
       ended(problemOf(error), fromPanel);
       throw error;
     }
@@ -393,13 +396,13 @@ export class Gateway {
   }
 
   /** Learns from a response, of which one with 429 demands a pause, and others prove that it is over. */
-  #noteRate({ path, server }: Call, facts: RateFacts, failure?: PanelError): void {
+  #noteRate({ path, server }: Call, facts: RateFacts, { foreign, own, failure }: Noted): void {
     const limit = this.#limit;
     const throttled = failure?.status === 429 ? failure : undefined;
     const wasKnown = limit.knownLimitPerMinute !== undefined;
     if (limit.learn(path, facts)) this.#log.learned(limit, wasKnown);
-    if (this.#foreign.saw(path, facts, this.#options.clock.now())) {
-      this.#log.shared(this.#foreign.problem);
+    if (foreign.saw(own, path, facts, this.#options.clock.now())) {
+      this.#log.shared(foreign.problem);
       this.#rateChanged();
     }
     const pause = throttled && limit.throttled(path, server, throttled, throttled.problem.retryAfterMs);
@@ -454,6 +457,26 @@ export class Gateway {
     this.#addresses.set(node, address);
     if (before !== undefined && before !== address) this.#health.forgetSockets(node);
   }
+}
+
+/** The same call, of which the end is counted. */
+async function counted<T>(call: Promise<T>, foreign: ForeignCalls, clock: Clock): Promise<T> {
+  let isAnswered = true;
+  try {
+    return await call;
+  } catch (error) {
+    isAnswered = error instanceof PanelError && error.status !== undefined;
+    throw error;
+  } finally {
+    foreign.ended(isAnswered, clock.now());
+  }
+}
+
+/** What a call is among those of its account, and its failure. */
+interface Noted {
+  readonly foreign: ForeignCalls;
+  readonly own: ReturnType<ForeignCalls['started']>;
+  readonly failure?: PanelError | undefined;
 }
 
 /** Only a response to `/resources` can show that the node has no data. */
