@@ -60,6 +60,8 @@ function kindOf(response: ForeignResponse): ForeignKind | undefined {
   const { status, words = '' } = response;
   if (PLAIN_TO_TLS.test(words)) return 'https_needed';
   if (CLIENT_CERTIFICATE.test(words)) return 'client_certificate';
+  // Cloudflare marks each of its challenges, and a page that is none may contain the same words: its own rate limit denies access.
+  if (status === 429) return response.isChallenge === true ? 'challenge' : undefined;
   // Cloudflare's name is on its error pages, too.
   if (CLOUDFLARE[status] !== undefined) return 'cloudflare';
   if (isChallenge(response)) return 'challenge';

@@ -192,6 +192,12 @@ export class PanelError extends Error {
   }
 }
 
+/** Does the panel, or something in front of it, demand a pause? A challenge with the same status demands a browser. */
+export function isThrottled(error: unknown): error is PanelError {
+  if (!(error instanceof PanelError) || error.status !== 429) return false;
+  return error.problem.cause === 'rate_limited' || error.problem.cause === 'console_limit';
+}
+
 type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute'>;
 
 /** The problem behind any rejection of a call. */

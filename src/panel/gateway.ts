@@ -5,7 +5,14 @@ import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { bounded, type Clock } from '../domain/time.ts';
-import { PanelApi, type PanelApiOptions, PanelError, problemOf, problemOfAddress } from './api.ts';
+import {
+  isThrottled,
+  PanelApi,
+  type PanelApiOptions,
+  PanelError,
+  problemOf,
+  problemOfAddress,
+} from './api.ts';
 import type {
   BackupsPage,
   Credentials,
@@ -302,8 +309,7 @@ export class Gateway {
       try {
         return await this.#start(path, what, { ...ask, tries }, signal);
       } catch (error) {
-        const isPaused =
-          error instanceof PanelError && error.status === 429 && !isOfConsole(path, error.limitPerMinute);
+        const isPaused = isThrottled(error) && !isOfConsole(path, error.limitPerMinute);
         // By now, other calls may have shown that the address is right.
         if (!isPaused) throw this.#health.isKnown ? error : problemOfAddress(error);
       }
@@ -398,7 +404,7 @@ export class Gateway {
   /** Learns from a response, of which one with 429 demands a pause, and others prove that it is over. */
   #noteRate({ path, server }: Call, facts: RateFacts, { foreign, own, failure }: Noted): void {
     const limit = this.#limit;
-    const throttled = failure?.status === 429 ? failure : undefined;
+    const throttled = isThrottled(failure) ? failure : undefined;
     const wasKnown = limit.knownLimitPerMinute !== undefined;
     if (limit.learn(path, facts)) this.#log.learned(limit, wasKnown);
     if (foreign.saw(own, path, facts, this.#options.clock.now())) {

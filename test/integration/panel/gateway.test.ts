@@ -271,6 +271,23 @@ describe('a 429', () => {
   });
 });
 
+describe('a challenge of Cloudflare with the status of a rate limit', () => {
+  it('pauses nothing, and is the problem of the panel', async () => {
+    answer = (response) => {
+      response.writeHead(429, { 'Content-Type': 'text/html', 'cf-mitigated': 'challenge' });
+      response.end('<title>Just a moment...</title>');
+    };
+    const call = expect(connect('a')).rejects.toThrow();
+    await eventually(async () => {
+      await clock.advance(1_000);
+      expect(gateway.problem).toMatchObject({ cause: 'challenge_page' });
+    });
+    expect(gateway.budget().paused).toBe(false);
+    await gateway.close();
+    await call;
+  });
+});
+
 describe('close', () => {
   it('rejects running and waiting calls, even during a pause', async () => {
     await connect('a');

@@ -47,6 +47,14 @@ const ROWS: readonly Row[] = [
   [{ status: 404, words: '404 page not found' }, 'not_a_panel', undefined],
   [{ status: 401, words: 'Grafana' }, 'not_a_panel', undefined],
   [{ status: 429 }, 'rate_limited', undefined],
+  // Error 1015 of Cloudflare.
+  [
+    { status: 429, words: 'Access denied | panel.example.com used Cloudflare to restrict access' },
+    'rate_limited',
+    undefined,
+  ],
+  // The action of a rate limiting rule of Cloudflare may be a challenge, and its bot protection may send 429 as well.
+  [{ status: 429, words: 'Just a moment...', isChallenge: true }, 'challenge_page', 'node_challenge_page'],
   [{ status: 504 }, 'timeout', undefined],
   [{ status: 500, words: 'Server Error' }, 'panel_error', undefined],
   // The daemon's words say nothing new about a node.
