@@ -192,7 +192,7 @@ export const KEY_CAUSES = {
     key_refused: [
       'API key rejected',
       "The key is wrong or was deleted, or a web server or proxy in front of the panel removes the header `Authorization`, so that the panel gets no key. The panel's response is the same.",
-      "Create a client API key in the panel (account → API credentials). Put it into `api_key` or `api_key_file`. If the new key is rejected, too, and the panel shows that it was never used, the header is removed: with Apache, set `AllowOverride All` for the panel's folder `public`, or `CGIPassAuth On`.",
+      "Create a client API key in the panel (account → API credentials). Put it into `api_key` or `api_key_file`. If the panel rejects it, too, run `php artisan serve --port=8099` in the panel's folder, and on the same machine `curl -si -H 'Accept: application/json' -H 'Authorization: Bearer KEY' http://127.0.0.1:8099/api/client`. If this returns 200, the key is right, and the web server removes the header: with Apache, set `AllowOverride All` for the panel's folder `public`, or `CGIPassAuth On`.",
     ],
     key_address: [
       'API key not allowed from this address',

@@ -44,6 +44,17 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
     expect(renderReport(ALL_WELL, plain)).toContain(VERSION);
   });
 
+  it('says of a rejected key that the web server may have removed it, and how to tell the two apart', () => {
+    const text = renderReport(doctorReport(panelReport({ problems: [problem('key_refused')] })), plain);
+    const words = text.replaceAll(/\s+/g, ' ');
+    expect(words).toContain('The key is wrong or was deleted, or a web server');
+    expect(words).toContain('removes the header `Authorization`');
+    expect(words).toContain(
+      "curl -si -H 'Accept: application/json' -H 'Authorization: Bearer KEY' http://127.0.0.1:8099/api/client",
+    );
+    expect(words).toContain('If this returns 200, the key is right');
+  });
+
   it('begins with the problems, failures first: what to do, where, and what was seen', () => {
     const text = shown(TROUBLED);
     expect(text).toMatch(

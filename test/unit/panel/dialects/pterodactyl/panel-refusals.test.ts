@@ -15,6 +15,11 @@ describe("another rejection in the panel's own form", () => {
   it.each<[string, Partial<PanelRefusal>, string]>([
     ['an application key, by its prefix', { isApplicationKey: true }, 'application_key'],
     ['401 on the server list', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
+    [
+      'the same for a good key that the web server has removed',
+      { status: 401, endpoint: 'listing', detail: 'Unauthenticated.' },
+      'key_refused',
+    ],
     ['409 with an unknown message', { status: 409, detail: 'no' }, 'maintenance'],
     ['422', { status: 422 }, 'bad_request'],
     [
