@@ -1,6 +1,7 @@
 /** Finds out whether somebody else uses an account's calls, from what its responses report to be left. */
 
 import type { Problem } from '../domain/problems.ts';
+import { LimitPeriod, type Reading } from './limit-period.ts';
 import { isOfConsole, type RateFacts, type RateLimit } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
 
@@ -25,16 +26,6 @@ const MINUTE_MS = 60_000;
 interface OwnCall {
   readonly number: number;
   readonly endedBefore: number;
-}
-
-/**
- * The account's calls, as the response to an own call reports them. At that instant, the panel had counted at least the own calls that had
- * ended before that call started, and itself, and at most those that had started when the response came.
- */
-interface Reading {
-  readonly used: number;
-  readonly atLeast: number;
-  readonly atMost: number;
 }
 
 /**
@@ -63,12 +54,13 @@ export class ForeignCalls {
 
   readonly #othersPerMinute: () => number;
   /** The account's limit, as last reported. */
-  limit = 0;
+  #limit = 0;
+  readonly #period = new LimitPeriod();
   #started = 0;
   #ended = 0;
   /** When calls ended without a response that the panel may still count. */
   #lost: number[] = [];
-  #reference: (Reading & { readonly at: number }) | undefined;
+  #reference: Reading | undefined;
   #since: number | undefined;
   #seenAt = Number.NEGATIVE_INFINITY;
   /** Unexplained calls by the minute in which they were found. */
@@ -90,10 +82,16 @@ export class ForeignCalls {
 
   /** The same as a problem of a panel that works. */
   get problem(): Problem | undefined {
-    const { perMinute, limit } = this;
+    const { perMinute } = this;
+    const limit = this.allowedPerMinute(this.#limit);
     if (perMinute === undefined) return undefined;
     const others = `at least ${perMinute} of the account's ${limit} calls per minute`;
     return { cause: 'account_shared', detail: `${others} aren't made by this exporter` };
+  }
+
+  /** The calls per minute of a limit that the panel reports, and that may be for several minutes. */
+  allowedPerMinute(limit: number): number {
+    return Math.floor(limit / this.#period.minutes);
   }
 
   /** An own call starts. */
@@ -112,7 +110,7 @@ export class ForeignCalls {
   /** The response to an own call reported what is left; returns whether somebody else is reported since, or no longer. */
   saw(call: OwnCall, path: Path, { limitPerMinute: limit, remaining }: RateFacts, now: number): boolean {
     if (limit === undefined || remaining === undefined || isOfConsole(path, limit)) return false;
-    this.limit = limit;
+    this.#limit = limit;
     const reading = {
       at: now,
       used: limit - remaining,
@@ -126,7 +124,9 @@ export class ForeignCalls {
       if (call.number <= reference.atMost || !(isExact || now - reference.at >= COMPARED_MS)) return false;
     }
     this.#reference = reading;
-    return reference !== undefined && this.#judge(now, reference, reading);
+    if (reference === undefined) return false;
+    this.#period.saw(reference, reading);
+    return this.#judge(now, reference, reading);
   }
 
   #forgetLost(now: number): void {

@@ -406,8 +406,12 @@ export class Gateway {
     const limit = this.#limit;
     const throttled = isThrottled(failure) ? failure : undefined;
     const wasKnown = limit.knownLimitPerMinute !== undefined;
-    if (limit.learn(path, facts)) this.#log.learned(limit, wasKnown);
-    if (foreign.saw(own, path, facts, this.#options.clock.now())) {
+    const isOther = foreign.saw(own, path, facts, this.#options.clock.now());
+    const reported = facts.limitPerMinute;
+    const limitPerMinute =
+      reported && (isOfConsole(path, reported) ? reported : foreign.allowedPerMinute(reported));
+    if (limit.learn(path, { ...facts, limitPerMinute })) this.#log.learned(limit, wasKnown);
+    if (isOther) {
       this.#log.shared(foreign.problem);
       this.#rateChanged();
     }
