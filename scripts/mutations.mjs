@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LEDGER = ['src/panel/health/ledger.ts', 'panel/health/ledger'];
+const SUSPICION = ['src/panel/health/suspicion.ts', 'panel/health/ledger'];
+const TALLIES = ['src/panel/health/tallies.ts', 'panel/health/ledger'];
 const OUTAGE = ['src/panel/health/outage.ts', 'panel/health/outage'];
 const CANDIDATES = ['src/panel/health/candidates.ts', 'panel/health/candidates'];
 const TALLY = ['src/panel/health/tally.ts', 'panel/health/tally'];
@@ -36,7 +38,7 @@ const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 /** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */
 export const MUTATIONS = [
   // What has an outage?
-  ['a node needs three failing servers', LEDGER, 'const SERVERS_NEEDED = 3;', 'const SERVERS_NEEDED = 2;'],
+  ['a node needs three failing servers', SUSPICION, 'const SERVERS_NEEDED = 3;', 'const SERVERS_NEEDED = 2;'],
   ['a success of two minutes contradicts', LEDGER, 'SUCCESS_LASTS_MS = 120_000', 'SUCCESS_LASTS_MS = 0'],
   [
     'a contradiction ends by time alone',
@@ -44,23 +46,23 @@ export const MUTATIONS = [
     'if ((this.#contradicted.firstRank?.[0] ?? 0) > now) break;',
     'break;',
   ],
-  ['a timeout of a node needs two servers', LEDGER, 'failed < Math.max(2, needed)', 'failed < needed'],
+  ['a timeout of a node needs two servers', SUSPICION, 'failed < Math.max(2, needed)', 'failed < needed'],
   [
     "a timeout of a node needs another node's server that works",
-    LEDGER,
-    'if (this.#tally(pathOf(path)).worksAtBeside(node) > tally.failsSince) return',
-    'if (path !== undefined) return',
+    SUSPICION,
+    'return worksAt > tally.failsSince ?',
+    'return worksAt > -1e15 || tally.failed > 0 ?',
   ],
   [
     "another node's server that works later proves it, too",
-    LEDGER,
-    'if (tally.node !== key) this.#touched.add(tally);',
+    TALLIES,
+    'if (tally.node !== key) this.touched.add(tally);',
     'void tally;',
   ],
   [
     'a node with an outage the other way needs no proof',
-    LEDGER,
-    'if (this.isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();',
+    SUSPICION,
+    'if (isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();',
     '',
   ],
   [
@@ -69,18 +71,18 @@ export const MUTATIONS = [
     "token?.signs.node === 'may fail' &&",
     'false &&',
   ],
-  ['a path needs servers of two nodes', LEDGER, 'failingGroups >= 2 ||', 'failingGroups >= 1 ||'],
+  ['a path needs servers of two nodes', SUSPICION, 'failingGroups >= 2 ||', 'failingGroups >= 1 ||'],
   [
     'a path needs another one that works',
-    LEDGER,
-    'return this.#worksSince(tally.failsSince, channel) ? tally.newestProblem() : undefined;',
+    SUSPICION,
+    'return worksSince(known, tally.failsSince, channel) ? tally.newestProblem() : undefined;',
     'return tally.newestProblem();',
   ],
-  ['the server list needs one failure', LEDGER, "!isOfSeveral && channel !== 'listing'", '!isOfSeveral'],
+  ['the server list needs one failure', SUSPICION, "!isOfSeveral && channel !== 'listing'", '!isOfSeveral'],
   [
     'a node with an outage explains failures on its paths',
-    LEDGER,
-    '(this.isBlamed(socketsOf(node)) || this.isBlamed(pollsOf(node)))',
+    TALLIES,
+    '(this.#isBlamed(socketsOf(node)) || this.#isBlamed(pollsOf(node)))',
     'false',
   ],
   ['consoles need the same cause', LEDGER, "'console', last?.problem?.cause)", "'console', undefined)"],
@@ -92,8 +94,8 @@ export const MUTATIONS = [
   ],
   [
     'a success since contradicts a failure of the panel',
-    LEDGER,
-    'if (first.outcome.startedAt > this.#provenAt) return;',
+    TALLIES,
+    'if (first.outcome.startedAt > provenAt) return;',
     'return;',
   ],
   ['any success ends an outage', LEDGER, 'worksAt >= outage.suspectedAt', 'worksAt > 1e15'],

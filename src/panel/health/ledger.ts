@@ -1,6 +1,5 @@
 /** The ledger of what has an outage: an outcome changes the tallies of the few subjects that it concerns, and only these are decided. */
 import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/outcome.ts';
-import type { Problem } from '../../domain/problems.ts';
 import { Ranking } from '../ranking.ts';
 import {
   CHANNELS,
@@ -17,10 +16,9 @@ import {
 import { Candidates } from './candidates.ts';
 import { type Outage, suspected, trialGapMs } from './outage.ts';
 import { type Asked, type AskedServer, NEVER, type Outcome } from './outcome.ts';
-import { type Evidence, type Key, Tally } from './tally.ts';
-
-/** The most servers that have to fail. */
-const SERVERS_NEEDED = 3;
+import { type Known, suspicionOf } from './suspicion.ts';
+import { STREAMS, Tallies } from './tallies.ts';
+import type { Evidence, Key, Tally } from './tally.ts';
 
 /** How long a server's last success speaks for its node and its path. */
 const SUCCESS_LASTS_MS = 120_000;
@@ -50,22 +48,11 @@ interface Ended {
   readonly nextTrialAt: number;
 }
 
-/** The key of servers that were granted their consoles, because their sockets stream. */
-const STREAMS = 'streams';
-
 /** Nothing has ended there yet. */
 const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NOTHING };
 
 /**
  * The last outcomes of a panel's servers, and what has an outage according to them.
- *
- * | subject | suspected if |
- * |---|---|
- * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
- * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
- * | the server list | it failed, and another path worked since |
- * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
- * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other of the two has an outage |
  *
  * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
  * panel: two), and its outage ends with any success.
@@ -79,13 +66,9 @@ export class Ledger {
   readonly #random: () => number;
   readonly #cells = byChannel(() => new Map<string, Cell>());
   readonly #candidates: Readonly<Record<Channel, Candidates>>;
-  readonly #tallies = new Map<Subject, Tally>();
-  /** Subjects whose evidence changed since they were last decided. */
-  readonly #touched = new Set<Tally>();
+  readonly #tallies = new Tallies((subject) => this.isBlamed(subject));
   /** Subjects with failures that a recent success contradicts, by when that is over. */
   readonly #contradicted = new Ranking<Tally>();
-  /** Nodes' subjects that are suspected as soon as another node's server works on the path. */
-  readonly #unproven = new Map<Path, Set<Tally>>();
   readonly #ended = new Map<Subject, Ended>();
   /** Failures on a path up to here don't count: a larger outage that ended explains them. */
   readonly #explainedUntil = new Map<Path, number>();
@@ -94,8 +77,10 @@ export class Ledger {
   constructor(random: () => number) {
     this.#random = random;
     this.#candidates = byChannel(() => new Candidates(this.#random));
-    // The panel and its paths are decided even if no server is asked there.
-    this.#tally('panel');
+  }
+
+  get #known(): Known {
+    return { find: this.#tallies.find, isBlamed: (subject) => this.isBlamed(subject) };
   }
 
   get provenAt(): number {
@@ -106,7 +91,7 @@ export class Ledger {
   panelWorks(now: number): void {
     this.#provenAt = now;
     this.#isPanelCleared = true;
-    this.#touch('panel');
+    this.#tallies.touch('panel');
   }
 
   isBlamed(subject: Subject): boolean {
@@ -176,14 +161,8 @@ export class Ledger {
       for (const cell of this.#cells[channel].values())
         if (cell.last?.streams !== true) cell.last = undefined;
       this.#candidates[channel].forget();
-      this.#tally('panel').excuse(channel);
     }
-    for (const tally of this.#tallies.values()) {
-      if (!channels.has(tally.channel) || tally.subject === 'panel') continue;
-      // Sockets that stream are granted consoles, too.
-      tally.forget(tally.channel === 'sockets' ? 'works' : STREAMS);
-      this.#touched.add(tally);
-    }
+    this.#tallies.forget(channels);
     for (const server of ofBoth) this.#count('sockets', server);
   }
 
@@ -207,28 +186,29 @@ export class Ledger {
     if (subject === 'panel' && !this.outages.has(subject)) this.#isPanelCleared = false;
     if (outage === undefined) this.outages.delete(subject);
     else this.outages.set(subject, outage);
-    this.#touch(subject);
-    if (wasBlamed !== this.isBlamed(subject)) this.#blameChanged(subject);
+    this.#tallies.touch(subject);
+    if (wasBlamed !== this.isBlamed(subject)) this.#tallies.blameChanged(subject);
   }
 
   /** Decides the subjects whose evidence changed; returns those whose outage began or ended, with the one before. */
   judge(now: number): readonly Decision[] {
-    this.#dropProven();
+    const { touched } = this.#tallies;
+    this.#tallies.dropProven(this.#provenAt);
     for (let next = this.#contradicted.first; next !== undefined; next = this.#contradicted.first) {
       if ((this.#contradicted.firstRank?.[0] ?? 0) > now) break;
       this.#contradicted.delete(next);
-      this.#touched.add(next);
+      touched.add(next);
     }
     const decisions: Decision[] = [];
-    for (const tally of this.#touched) {
+    for (const tally of touched) {
       const before = this.outages.get(tally.subject);
       if (this.#ends(tally, now)) decisions.push({ subject: tally.subject, before });
     }
     // What ended may be the reason why something else wasn't suspected.
-    for (const tally of this.#touched) {
-      this.#touched.delete(tally);
+    for (const tally of touched) {
+      // Before it is decided: a beginning may touch it again.
+      this.#tallies.decided(tally);
       if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
-      if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
     }
     this.#explain();
     return decisions;
@@ -273,14 +253,15 @@ export class Ledger {
   #begins(tally: Tally, now: number): boolean {
     const { subject, failed, worksAt } = tally;
     this.#contradicted.delete(tally);
-    this.#unproven.get(pathBehind(tally.channel))?.delete(tally);
+    this.#tallies.awaitProof(tally, false);
     if (this.outages.has(subject) || failed === 0) return false;
     if (subject !== 'panel' && worksAt > now - SUCCESS_LASTS_MS) {
       if (Number.isFinite(worksAt)) this.#contradicted.put(tally, worksAt + SUCCESS_LASTS_MS);
       return false;
     }
-    const problem = this.#suspicion(tally);
-    if (problem === undefined) return false;
+    const problem = suspicionOf(tally, this.#known);
+    if (problem === 'unproven') this.#tallies.awaitProof(tally, true);
+    if (problem === undefined || problem === 'unproven') return false;
     this.setOutage(
       subject,
       suspected(problem, now, Math.max(now, this.#ended.get(subject)?.nextTrialAt ?? now)),
@@ -288,61 +269,9 @@ export class Ledger {
     return true;
   }
 
-  /** The problem of a subject whose servers fail often enough; undefined if they don't. */
-  #suspicion(tally: Tally): Problem | undefined {
-    if (tally.subject === 'panel') return tally.newestProblem();
-    if (tally.subject === 'consoles') return this.#ofConsoles(tally);
-    return tally.node === undefined ? this.#ofPath(tally) : this.#ofNode(tally, tally.node);
-  }
-
-  #ofNode(tally: Tally, node: string): Problem | undefined {
-    const isSockets = tally.channel === 'sockets';
-    // If the node's other subject has an outage, the next failure has the same reason.
-    if (this.isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();
-    const needed = Math.min(SERVERS_NEEDED, tally.asked);
-    if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
-      return tally.newestProblemIn(tally.group('fails'));
-    if (tally.failed < Math.max(2, needed)) return undefined;
-    const path = pathBehind(tally.channel);
-    if (this.#tally(pathOf(path)).worksAtBeside(node) > tally.failsSince) return tally.newestProblem();
-    const unproven = this.#unproven.get(path) ?? new Set();
-    this.#unproven.set(path, unproven.add(tally));
-    return undefined;
-  }
-
-  #ofPath(tally: Tally): Problem | undefined {
-    const { failingGroups, failed, asked, channel } = tally;
-    if (failed < Math.min(SERVERS_NEEDED, asked)) return undefined;
-    const isOfNodes = failingGroups >= 2 || tally.isFailing(undefined);
-    const isOfSeveral = failed >= 2 && (isOfNodes || failed === asked);
-    if (!isOfSeveral && channel !== 'listing') return undefined;
-    return this.#worksSince(tally.failsSince, channel) ? tally.newestProblem() : undefined;
-  }
-
-  #ofConsoles(tally: Tally): Problem | undefined {
-    const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.asked));
-    // Of several causes that are frequent enough, the one that began first.
-    let first: (typeof tally.failing)[number] | undefined;
-    for (const group of tally.failing) {
-      if (group.failed.size < needed) continue;
-      const isFirst = first === undefined || group.failsSince < first.failsSince;
-      if (isFirst || (group.failsSince === first?.failsSince && String(group.key) < String(first?.key)))
-        first = group;
-    }
-    // A panel that refuses the key denies consoles, too.
-    return first !== undefined && this.#worksSince(first.failsSince)
-      ? tally.newestProblemIn(first)
-      : undefined;
-  }
-
-  /** Has another path worked since the first of the failed calls started? */
-  #worksSince(since: number, but?: Channel): boolean {
-    return PATHS.some((path) => path !== but && (this.#tallies.get(pathOf(path))?.worksAt ?? NEVER) > since);
-  }
-
   #forget(channel: Channel, server: string): void {
     const cell = this.#cells[channel].get(server);
-    for (const evidence of cell?.evidence ?? []) this.#take(evidence);
+    for (const evidence of cell?.evidence ?? []) this.#tallies.take(evidence);
     this.#cells[channel].delete(server);
     this.#candidates[channel].delete(server);
     if (channel === 'sockets' && cell?.last?.streams === true) this.#rankEverywhere(server);
@@ -358,10 +287,10 @@ export class Ledger {
 
   /** Takes out the evidence of what the server's outcome was, and puts in that of what it is. */
   #weigh(channel: Channel, server: string, cell: Cell): void {
-    for (const evidence of cell.evidence) this.#take(evidence);
+    for (const evidence of cell.evidence) this.#tallies.take(evidence);
     cell.node = cell.asked.node;
     cell.evidence = channel === 'sockets' ? this.#ofSocket(server, cell) : this.#ofCall(channel, cell);
-    for (const evidence of cell.evidence) this.#put(evidence);
+    for (const evidence of cell.evidence) this.#tallies.put(evidence);
   }
 
   #ofCall(path: Path, { last: found, node }: Cell): Evidence[] {
@@ -375,7 +304,7 @@ export class Ledger {
       evidence.push(this.#evidence('consoles', last, 'console', last?.problem?.cause));
     if (last?.problem !== undefined && last.signs.panel === 'fails' && last.startedAt > this.#provenAt)
       evidence.push({
-        group: this.#tally('panel').group(path),
+        group: this.#tallies.of('panel').group(path),
         outcome: last,
         proves: 'fails',
         isAsked: true,
@@ -390,7 +319,7 @@ export class Ledger {
     // A server that streams was granted its console.
     if (own?.streams === true && this.#cells.websocket.size > 0)
       evidence.push({
-        group: this.#tally('consoles').group(STREAMS),
+        group: this.#tallies.of('consoles').group(STREAMS),
         outcome: own,
         proves: 'works',
         isAsked: false,
@@ -407,28 +336,7 @@ export class Ledger {
     const isAsked = !isBlocked || signs.path === 'fails';
     const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
     const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;
-    return { group: this.#tally(subject).group(key), outcome, proves, isAsked };
-  }
-
-  #put(evidence: Evidence): void {
-    const { tally, key } = evidence.group;
-    tally.add(evidence);
-    this.#touched.add(tally);
-    if (evidence.proves === 'works') this.#worked(tally, key);
-  }
-
-  #take(evidence: Evidence): void {
-    const { tally } = evidence.group;
-    tally.remove(evidence);
-    this.#touched.add(tally);
-  }
-
-  /** A success on a path proves that failures elsewhere aren't the panel's. */
-  #worked({ subject, channel, node }: Tally, key: Key): void {
-    if (subject === 'consoles' || subject === 'panel' || node !== undefined || channel === 'sockets') return;
-    for (const path of PATHS) if (path !== channel) this.#touch(pathOf(path));
-    this.#touch('consoles');
-    for (const tally of this.#unproven.get(channel) ?? []) if (tally.node !== key) this.#touched.add(tally);
+    return { group: this.#tallies.of(subject).group(key), outcome, proves, isAsked };
   }
 
   #rank(channel: Channel, server: string, { node }: Cell): void {
@@ -444,39 +352,6 @@ export class Ledger {
     }
   }
 
-  #tally(subject: Subject): Tally {
-    let tally = this.#tallies.get(subject);
-    if (tally === undefined) this.#tallies.set(subject, (tally = this.#newTally(subject)));
-    return tally;
-  }
-
-  #newTally(subject: Subject): Tally {
-    if (!subject.startsWith('path ')) return new Tally(subject);
-    // A node with an outage explains why its servers fail.
-    return new Tally(
-      subject,
-      (node) => node !== undefined && (this.isBlamed(socketsOf(node)) || this.isBlamed(pollsOf(node))),
-    );
-  }
-
-  #touch(subject: Subject): void {
-    const tally = this.#tallies.get(subject);
-    if (tally !== undefined) this.#touched.add(tally);
-  }
-
-  /** A node's outage explains failures on the paths, and makes the node's other subject likely. */
-  #blameChanged(subject: Subject): void {
-    const node = nodeOf(subject);
-    if (node === undefined) return;
-    this.#touch(subject.startsWith('sockets ') ? pollsOf(node) : socketsOf(node));
-    for (const path of PATHS) {
-      const tally = this.#tallies.get(pathOf(path));
-      if (tally === undefined) continue;
-      tally.explanationChanged(node);
-      this.#touched.add(tally);
-    }
-  }
-
   /** Failures before the end of a larger outage count no longer, once per outage; what is recorded later is compared with its end. */
   #explain(): void {
     const explainedBy = (subject: Subject) => this.#ended.get(subject)?.explainsUntil ?? NEVER;
@@ -484,28 +359,9 @@ export class Ledger {
       const until = Math.max(explainedBy('panel'), explainedBy(pathOf(path)));
       if (until <= (this.#explainedUntil.get(path) ?? NEVER)) continue;
       this.#explainedUntil.set(path, until);
-      this.#tally(pathOf(path)).excuse();
-      this.#tally('panel').excuse(path);
-      // Polls of a node that may have failed because of the path.
-      if (path === 'resources')
-        for (const tally of this.#tallies.values())
-          if (tally.channel === path && tally.node !== undefined) tally.excuse('may fail');
+      this.#tallies.excuse(path);
     }
   }
-
-  /** Failures of calls that started before the panel was known to work aren't the panel's. */
-  #dropProven(): void {
-    const tally = this.#tally('panel');
-    for (let first = tally.firstFailure; first !== undefined; first = tally.firstFailure) {
-      if (first.outcome.startedAt > this.#provenAt) return;
-      tally.drop(first);
-    }
-  }
-}
-
-/** The path of the API by which the channel's servers are asked. */
-function pathBehind(channel: Channel): Path {
-  return channel === 'sockets' ? 'websocket' : channel;
 }
 
 function byChannel<Value>(create: () => Value): Record<Channel, Value> {

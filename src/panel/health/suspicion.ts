@@ -1,0 +1,79 @@
+/** Which failures make a subject suspected; pure, over what the tallies count. */
+import type { Problem } from '../../domain/problems.ts';
+import { type Channel, PATHS, type Path, pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
+import { NEVER } from './outcome.ts';
+import type { Group, Tally } from './tally.ts';
+
+/** The most servers that have to fail. */
+const SERVERS_NEEDED = 3;
+
+/** What the tests ask besides the subject's own tally. */
+export interface Known {
+  readonly find: (subject: Subject) => Tally | undefined;
+  readonly isBlamed: (subject: Subject) => boolean;
+}
+
+/**
+ * The problem of a subject that is suspected; `unproven` if it is as soon as another node's server
+ * works on the path.
+ *
+ * | subject | suspected if |
+ * |---|---|
+ * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
+ * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
+ * | the server list | it failed, and another path worked since |
+ * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
+ * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other of the two has an outage |
+ */
+export function suspicionOf(tally: Tally, known: Known): Problem | 'unproven' | undefined {
+  if (tally.subject === 'panel') return tally.newestProblem();
+  if (tally.subject === 'consoles') return ofConsoles(tally, known);
+  return tally.node === undefined ? ofPath(tally, known) : ofNode(tally, tally.node, known);
+}
+
+/** The path of the API by which the channel's servers are asked. */
+export function pathBehind(channel: Channel): Path {
+  return channel === 'sockets' ? 'websocket' : channel;
+}
+
+function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem | 'unproven' | undefined {
+  const isSockets = tally.channel === 'sockets';
+  // If the node's other subject has an outage, the next failure has the same reason.
+  if (isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();
+  const needed = Math.min(SERVERS_NEEDED, tally.asked);
+  if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
+    return tally.newestProblemIn(tally.group('fails'));
+  if (tally.failed < Math.max(2, needed)) return undefined;
+  const worksAt = find(pathOf(pathBehind(tally.channel)))?.worksAtBeside(node) ?? NEVER;
+  return worksAt > tally.failsSince ? tally.newestProblem() : 'unproven';
+}
+
+function ofPath(tally: Tally, known: Known): Problem | undefined {
+  const { failingGroups, failed, asked, channel } = tally;
+  if (failed < Math.min(SERVERS_NEEDED, asked)) return undefined;
+  const isOfNodes = failingGroups >= 2 || tally.isFailing(undefined);
+  const isOfSeveral = failed >= 2 && (isOfNodes || failed === asked);
+  if (!isOfSeveral && channel !== 'listing') return undefined;
+  return worksSince(known, tally.failsSince, channel) ? tally.newestProblem() : undefined;
+}
+
+function ofConsoles(tally: Tally, known: Known): Problem | undefined {
+  const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.asked));
+  // Of several causes that are frequent enough, the one that began first.
+  let first: Group | undefined;
+  for (const group of tally.failing) {
+    if (group.failed.size < needed) continue;
+    const isFirst = first === undefined || group.failsSince < first.failsSince;
+    if (isFirst || (group.failsSince === first?.failsSince && String(group.key) < String(first?.key)))
+      first = group;
+  }
+  // A panel that refuses the key denies consoles, too.
+  return first !== undefined && worksSince(known, first.failsSince)
+    ? tally.newestProblemIn(first)
+    : undefined;
+}
+
+/** Has another path worked since the first of the failed calls started? */
+function worksSince({ find }: Known, since: number, but?: Channel): boolean {
+  return PATHS.some((path) => path !== but && (find(pathOf(path))?.worksAt ?? NEVER) > since);
+}
