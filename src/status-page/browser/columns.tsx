@@ -10,7 +10,7 @@ import { GROUPED_FROM, type ServerGroup } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { ago, bar, strip, time, withCode } from './parts.tsx';
 import { SORTS, type SortKey } from './sorting.ts';
-import { verdictOf } from './traits.ts';
+import { isUnread, verdictOf } from './traits.ts';
 
 /** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
 export interface Column {
@@ -127,7 +127,7 @@ function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
   return (
     <>
       <span class="badge" data-state={isDown ? 'down' : server.state}>
-        {stateTitle(server.state, server.condition)}
+        {isUnread(server) ? 'not read yet' : stateTitle(server.state, server.condition)}
       </span>
       <span class="sub">{monitoringText(fleet, server)}</span>
     </>

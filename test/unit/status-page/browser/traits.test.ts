@@ -133,6 +133,7 @@ it('servers that were not read yet are counted as such, beside those that run', 
   expect(page.text('.total')).toBe('3servers');
   expect(page.text('.summary .tile[data-show="state:running"]')).toBe('1running');
   expect(page.text('.summary .tile[data-show="data:unread"]')).toBe('2not read yet');
+  expect(page.cell('b', 'state')).toMatch(/^not read yet/);
   expect(document.title).toBe('1/3 running, 2 not read yet · Game servers');
   expect(page.all('.well')).toEqual([]);
 });
