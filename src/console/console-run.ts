@@ -1,3 +1,4 @@
+// A run of the command `console`: connects to one server, does what it was asked to do, and ends.
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
@@ -18,7 +19,10 @@ import { credentialsFrom } from './credentials.ts';
 import { explainProblem, noteOf } from './messages.ts';
 import type { Screen } from './screen.ts';
 
-/** What a run does, in this order: recent lines, a power action, commands; it ends `for` milliseconds after connecting, finished or not. */
+/**
+ * What a run does, in this order: recent lines, a power action, commands; it ends `for`
+ * milliseconds after connecting, finished or not.
+ */
 export interface ConsolePlan {
   readonly logs?: boolean;
   readonly power?: PowerAction;
@@ -41,13 +45,19 @@ export interface ConsoleOptions {
   readonly random: () => number;
 }
 
-/** Daemons accept ten commands at once and then one per second (wings, router/websocket/limiter.go), and drop the others. */
+/**
+ * Daemons accept ten commands at once and then one per second (wings, router/websocket/limiter.go),
+ * and drop the others.
+ */
 const COMMAND_INTERVAL_MS = 1_050;
 
 /** A node sends the server's state right after a token. */
 const FIRST_STATE_MS = 3_000;
 
-/** How long messages wait for a lost connection to come back, and how long a power action may take: modded servers take minutes. */
+/**
+ * How long messages wait for a lost connection to come back, and how long a power action may take:
+ * modded servers take minutes.
+ */
 const PATIENCE_MS = 5 * 60_000;
 
 /** Output is complete after this long without a line, and at the latest after the longer time. */
@@ -57,7 +67,10 @@ const MAX_SETTLING_MS = 10_000;
 /** How often a condition that is waited for is checked. */
 const CHECK_INTERVAL_MS = 50;
 
-/** Messages whose text is the server's output, and those that report that a request was not carried out. */
+/**
+ * Messages whose text is the server's output, and those that report that a request was not carried
+ * out.
+ */
 const OUTPUT: ReadonlySet<string> = new Set(['console output', 'install output', 'transfer logs']);
 const REFUSALS: ReadonlySet<string> = new Set(['daemon error', 'throttled']);
 
@@ -67,7 +80,10 @@ interface PowerTarget {
   readonly isDone: (state: ServerState) => boolean;
 }
 
-/** The permission that a node requires (wings, router/websocket), and the states in which the action is underway and done. */
+/**
+ * The permission that a node requires (wings, router/websocket), and the states in which the action
+ * is underway and done.
+ */
 const POWER: Readonly<Record<PowerAction, PowerTarget>> = {
   start: { permission: 'control.start', underway: 'starting', isDone: (state) => state === 'running' },
   stop: { permission: 'control.stop', underway: 'stopping', isDone: isOff },
@@ -91,7 +107,10 @@ export class ConsoleRun {
   #problem: Problem | undefined;
   /** How many requests were not carried out. */
   #failures = 0;
-  /** Whether the server can have been restarted: a running server must have been in another state first. */
+  /**
+   * Whether the server can have been restarted: a running server must have been in another state
+   * first.
+   */
   #hasLeft = false;
   /** Whether the power action and the commands of the plan were carried out or rejected. */
   #isDone = false;
@@ -108,13 +127,17 @@ export class ConsoleRun {
 
   /** Ends the run, also before it is done. */
   end(error?: string): void {
-    // In a person's session, failures were visible and could be handled, so they don't change the exit code.
+    // In a person's session, failures were visible and could be handled, so they don't change the
+    // exit code.
     const hasFailed = error !== undefined || (this.#failures > 0 && !this.#plan.interactive);
     this.#outcome ??= { code: hasFailed ? 1 : 0, error };
     this.#ending.abort();
   }
 
-  /** Executes the plan; resolves when the socket is closed, with the exit code, and an error that wasn't shown before. */
+  /**
+   * Executes the plan; resolves when the socket is closed, with the exit code, and an error that
+   * wasn't shown before.
+   */
   async run() {
     this.#session.sees(this.#surroundings(true));
     try {
@@ -180,7 +203,9 @@ export class ConsoleRun {
     this.#screen.note(`${action} completed: ${now}`);
   }
 
-  /** Sends a message once the node accepts it; ends the run if there is no connection for too long. */
+  /**
+   * Sends a message once the node accepts it; ends the run if there is no connection for too long.
+   */
   async #send(message: ClientMessage, what: string): Promise<void> {
     const isReady = await this.#until(this.#isReady, PATIENCE_MS);
     if (!isReady) this.end(`${what} was not sent: no connection for 5 minutes`);
@@ -193,10 +218,15 @@ export class ConsoleRun {
     }
   }
 
-  /** A node may refuse messages while a new token is pending, because the old one may have expired. */
+  /**
+   * A node may refuse messages while a new token is pending, because the old one may have expired.
+   */
   readonly #isReady = () => ['opening', 'streaming'].includes(this.#session.machine.name);
 
-  /** The permission that the token lacks, in words; undefined if none is known. Nodes silently drop messages without permission. */
+  /**
+   * The permission that the token lacks, in words; undefined if none is known. Nodes silently drop
+   * messages without permission.
+   */
   #lacking(permission: string): string | undefined {
     const { machine } = this.#session;
     const token = 'token' in machine ? machine.token : undefined;

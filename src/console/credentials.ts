@@ -1,4 +1,7 @@
-/** Credentials of one server's console, whose path may contain a daemon that the configuration doesn't name. */
+/**
+ * Credentials of one server's console, whose path may contain a daemon that the configuration
+ * doesn't name.
+ */
 import { DAEMONS, type ServerTarget } from '../domain/server.ts';
 import { type PanelApi, PanelError } from '../panel/api.ts';
 import type { Credentials, ServerAddress } from '../panel/dialect.ts';

@@ -1,3 +1,4 @@
+// What a console shows of the messages of a daemon.
 import { stripVTControlCharacters } from 'node:util';
 import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -15,12 +16,18 @@ const NOTES = new Map<string, (said: string) => string>([
   ['backup restore completed', () => 'backup restored'],
 ]);
 
-/** What to tell a person about a message that isn't output; undefined if it is irrelevant or reported in another way. */
+/**
+ * What to tell a person about a message that isn't output; undefined if it is irrelevant or
+ * reported in another way.
+ */
 export function noteOf({ event, args: [first = ''] }: ServerMessage): string | undefined {
   return NOTES.get(event)?.(printable(first));
 }
 
-/** A problem with the connection and what to do about it, with the source of the API key if the key or its account is the reason. */
+/**
+ * A problem with the connection and what to do about it, with the source of the API key if the key
+ * or its account is the reason.
+ */
 export function explainProblem(problem: Problem, keySource: string): string {
   const { scope, lasting, severity } = CAUSES[problem.cause];
   // A suspended server is suspended for every API key.
@@ -30,7 +37,10 @@ export function explainProblem(problem: Problem, keySource: string): string {
   );
 }
 
-/** The maximum length of a message's text that is shown, in UTF-16 units: in longer ones, escape sequences are expensive to find. */
+/**
+ * The maximum length of a message's text that is shown, in UTF-16 units: in longer ones, escape
+ * sequences are expensive to find.
+ */
 export const MAX_LENGTH = 16_384;
 
 /** Splits a text so that every second part is a color. */
@@ -40,8 +50,9 @@ const COLOR = /(\u001b\[[\d;:]*m)/;
 const UNPRINTABLE = new RegExp(String.raw`(?![\t\n])${INVISIBLE}`, 'gv');
 
 /**
- * A node's text as lines that can't control a terminal: printable characters and tabs, plus colors (SGR sequences) if `color` is
- * true, reset at the end of each line; secrets are redacted. A carriage return breaks the line, so that nothing is overwritten.
+ * A node's text as lines that can't control a terminal: printable characters and tabs, plus colors
+ * (SGR sequences) if `color` is true, reset at the end of each line; secrets are redacted. A
+ * carriage return breaks the line, so that nothing is overwritten.
  */
 export function cleanLines(text: string, color: boolean): readonly string[] {
   const isColored = color && text.length <= MAX_LENGTH;

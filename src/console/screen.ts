@@ -1,3 +1,4 @@
+// The output and input of a console, in a terminal or not.
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
@@ -15,7 +16,10 @@ interface ScreenOptions {
   readonly onInterrupt: () => void;
 }
 
-/** The output and input of a console: pipes and files, or a terminal in which output appears above the line that is being typed. */
+/**
+ * The output and input of a console: pipes and files, or a terminal in which output appears above
+ * the line that is being typed.
+ */
 export class Screen {
   /** The lines that are typed or piped in; absent if nothing is read. */
   readonly input: AsyncIterable<string> | undefined;
@@ -50,7 +54,10 @@ export class Screen {
     this.#write(`-- ${KNOWN_SECRETS.redact(text)}`, prompt === undefined ? stderr : stdout);
   }
 
-  /** Releases the terminal and the input: a pipe whose other end stays open must not keep the program running. */
+  /**
+   * Releases the terminal and the input: a pipe whose other end stays open must not keep the
+   * program running.
+   */
   close(): void {
     if (this.#isTyping) this.#options.stdout.write('\n');
     this.#reader?.close();
@@ -58,7 +65,8 @@ export class Screen {
   }
 
   #write(text: string, stream: Writable): void {
-    // A long input line spans several rows. readline moves up by that many before it redraws, so they are added below.
+    // A long input line spans several rows. readline moves up by that many before it redraws, so
+    // they are added below.
     const rows = this.#isTyping ? (this.#reader?.getCursorPos().rows ?? 0) : 0;
     if (this.#isTyping) {
       moveCursor(stream, 0, -rows);

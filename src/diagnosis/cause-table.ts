@@ -1,9 +1,15 @@
+// What a cause is, and how tables of causes are written.
 import type { CauseCode } from '../domain/problems.ts';
 
-/** How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it. */
+/**
+ * How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it.
+ */
 export type Severity = 'fact' | 'warning' | 'error';
 
-/** What a cause concerns: one server, every server of a node, the whole panel, its API key, or the exporter. */
+/**
+ * What a cause concerns: one server, every server of a node, the whole panel, its API key, or the
+ * exporter.
+ */
 export type Scope = 'server' | 'node' | 'panel' | 'key' | 'exporter';
 
 /** What is known about a cause, independent of where it occurs. */
@@ -23,7 +29,9 @@ export interface Cause {
 
 type Kind = Pick<Cause, 'severity' | 'lasting'>;
 
-/** A state in which the panel blocks a server: it is normal, and ends without the exporter's help. */
+/**
+ * A state in which the panel blocks a server: it is normal, and ends without the exporter's help.
+ */
 export const STATE: Kind = { severity: 'fact', lasting: true };
 
 /** Something normal that may end at any time. */
@@ -35,7 +43,9 @@ export const PASSING: Kind = { severity: 'warning', lasting: false };
 /** Servers can't be monitored, perhaps none of a node or a panel. */
 export const DOWN: Kind = { severity: 'error', lasting: false };
 
-/** The same, until someone changes the configuration, a permission, the key, the panel or the node. */
+/**
+ * The same, until someone changes the configuration, a permission, the key, the panel or the node.
+ */
 export const WRONG: Kind = { severity: 'error', lasting: true };
 
 /** What to do about a clock. */

@@ -1,3 +1,4 @@
+// All causes by their codes.
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { withAdvice } from '../domain/sentences.ts';
 import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
@@ -18,7 +19,10 @@ declare module '../domain/problems.ts' {
   interface CauseCodes extends Record<keyof typeof CAUSES, never> {}
 }
 
-/** The cause's title where the server, node or panel is already named: `unreachable` for `node unreachable`. */
+/**
+ * The cause's title where the server, node or panel is already named: `unreachable` for `node
+ * unreachable`.
+ */
 export function shortTitle(code: CauseCode): string {
   const { scope, title } = CAUSES[code];
   return title.startsWith(`${scope} `) ? title.slice(scope.length + 1) : title;
@@ -34,14 +38,18 @@ export function withRemedy({ cause, detail }: Problem): string {
   return withAdvice(detail, CAUSES[cause].remedy);
 }
 
-/** A problem on one line that begins with the name of its subject: what happened, the detail, and what to do. */
+/**
+ * A problem on one line that begins with the name of its subject: what happened, the detail, and
+ * what to do.
+ */
 export function problemLine(problem: Problem): string {
   return `${shortTitle(problem.cause)}: ${withRemedy(problem)}`;
 }
 
 /**
- * The state or refusal that prevents a server from being monitored until someone changes it; undefined for every other cause. A
- * problem of the panel or its API key blocks no server: it is reported once, for the panel.
+ * The state or refusal that prevents a server from being monitored until someone changes it;
+ * undefined for every other cause. A problem of the panel or its API key blocks no server: it is
+ * reported once, for the panel.
  */
 export function blockedReason(cause: CauseCode): BlockedReason | undefined {
   const { scope, lasting } = CAUSES[cause];

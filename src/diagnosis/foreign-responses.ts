@@ -1,4 +1,6 @@
-/** What HTTP responses mean that come from something in front of a panel or a node, or in its place. */
+/**
+ * What HTTP responses mean that come from something in front of a panel or a node, or in its place.
+ */
 import type { CauseCode } from '../domain/problems.ts';
 
 /** A response that isn't in the form of the panel's or the daemon's own. */
@@ -50,7 +52,10 @@ const CLOUDFLARE: Readonly<Partial<Record<number, string>>> = {
   530: "can't be found: its DNS record or its tunnel is missing or down",
 };
 
-/** What the response shows about the server behind Cloudflare; undefined if it has none of Cloudflare's own statuses. */
+/**
+ * What the response shows about the server behind Cloudflare; undefined if it has none of
+ * Cloudflare's own statuses.
+ */
 export function cloudflareWords(status: number): string | undefined {
   const words = CLOUDFLARE[status];
   return words && `the server behind Cloudflare ${words}`;
@@ -60,7 +65,8 @@ function kindOf(response: ForeignResponse): ForeignKind | undefined {
   const { status, words = '' } = response;
   if (PLAIN_TO_TLS.test(words)) return 'https_needed';
   if (CLIENT_CERTIFICATE.test(words)) return 'client_certificate';
-  // Cloudflare marks each of its challenges, and a page that is none may contain the same words: its own rate limit denies access.
+  // Cloudflare marks each of its challenges, and a page that is none may contain the same words:
+  // its own rate limit denies access.
   if (status === 429) return response.isChallenge === true ? 'challenge' : undefined;
   // Cloudflare's name is on its error pages, too.
   if (CLOUDFLARE[status] !== undefined) return 'cloudflare';
@@ -69,7 +75,10 @@ function kindOf(response: ForeignResponse): ForeignKind | undefined {
   return status === 403 ? 'access_rule' : undefined;
 }
 
-/** What Wings responds to calls without its own token (router/middleware of pterodactyl/wings and pelican/wings). */
+/**
+ * What Wings responds to calls without its own token (router/middleware of pterodactyl/wings and
+ * pelican/wings).
+ */
 const OF_WINGS =
   /required authorization head(?:er)?s were not present|not authorized to access this endpoint/i;
 
@@ -86,7 +95,10 @@ const OF_PANEL: Readonly<Partial<Record<number, CauseCode>>> = {
   504: 'timeout',
 };
 
-/** Why something in front of the panel, or in its place, refused a call; it shows nothing about a server. */
+/**
+ * Why something in front of the panel, or in its place, refused a call; it shows nothing about a
+ * server.
+ */
 export function foreignPanelCause(response: ForeignResponse): CauseCode {
   const { status, words = '' } = response;
   if (status < 500 && OF_WINGS.test(words)) return 'url_of_node';
@@ -96,7 +108,10 @@ export function foreignPanelCause(response: ForeignResponse): CauseCode {
   return OF_PANEL[status] ?? (status < 500 ? 'not_a_panel' : 'panel_error');
 }
 
-/** Why something in front of the node refused an upgrade; undefined if the response shows no more than its status. */
+/**
+ * Why something in front of the node refused an upgrade; undefined if the response shows no more
+ * than its status.
+ */
 export function foreignNodeCause(response: ForeignResponse): CauseCode | undefined {
   const kind = kindOf(response);
   return kind && CAUSES_OF[kind][1];
@@ -111,8 +126,8 @@ const LOGIN =
 const LOGIN_TITLE = /\b(?:log|sign)[ -]?in\b|\blogin\b/i;
 
 /**
- * Why a response with a success status has a page instead of JSON: a bot check, another service, a login, or anything else, such as
- * PHP's messages in front of the JSON.
+ * Why a response with a success status has a page instead of JSON: a bot check, another service, a
+ * login, or anything else, such as PHP's messages in front of the JSON.
  */
 export function pageCause(page: string, response: Omit<ForeignResponse, 'status'>): CauseCode {
   const { words = '' } = response;

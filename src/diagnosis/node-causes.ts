@@ -1,3 +1,4 @@
+// The causes that concern a node, its daemon, or the connection to it.
 import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
 
 const CERTIFICATE = "Fix the node's certificate";

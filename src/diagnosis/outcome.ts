@@ -1,3 +1,4 @@
+// What the outcome of a call or a socket proves of the panel, a path, a node and the account.
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
@@ -9,7 +10,10 @@ export interface CallEnd {
   readonly cause: CauseCode | undefined;
   /** The panel itself responded, in one of its own forms. */
   readonly fromPanel: boolean;
-  /** The panel has responded with success before, so a 404 is about a server and not about the address. */
+  /**
+   * The panel has responded with success before, so a 404 is about a server and not about the
+   * address.
+   */
   readonly isProven: boolean;
 }
 
@@ -22,7 +26,9 @@ export const NO_DATA: Problem = {
 /** What an outcome shows of one thing; undefined if nothing. */
 type Sign = 'works' | 'fails' | undefined;
 
-/** What one outcome shows about the panel, the path, the server's node, and the account's consoles. */
+/**
+ * What one outcome shows about the panel, the path, the server's node, and the account's consoles.
+ */
 export interface Signs {
   /** `works`: it responded and accepted the key. */
   readonly panel: Sign;
@@ -80,7 +86,8 @@ export function signsOf({ endpoint, cause, fromPanel, isProven }: CallEnd): Sign
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
   if (isUnknownPath(cause)) return isOfServer && isProven ? { ...NOTHING, path: 'works' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : undefined;
-  // A panel may respond with 401 to an account that may not read backups or schedules, or because it doesn't accept the key.
+  // A panel may respond with 401 to an account that may not read backups or schedules, or because
+  // it doesn't accept the key.
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
     return { ...NOTHING, path: 'works' };
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
@@ -99,29 +106,41 @@ function success(endpoint: ApiEndpoint): Signs {
   };
 }
 
-/** Failures of one server's socket that only its node can cause, if several servers have them: one that lost its list knows none. */
+/**
+ * Failures of one server's socket that only its node can cause, if several servers have them: one
+ * that lost its list knows none.
+ */
 const OF_NODE: ReadonlySet<CauseCode> = new Set(['no_stats', 'server_not_on_node']);
 
-/** A socket that opened and sends stats needs no problem; what only its own server can cause proves nothing about the node. */
+/**
+ * A socket that opened and sends stats needs no problem; what only its own server can cause proves
+ * nothing about the node.
+ */
 export function signsOfSocket(cause: CauseCode | undefined): Signs {
   if (cause === undefined) return { ...NOTHING, node: 'works' };
   return CAUSES[cause].scope === 'node' || OF_NODE.has(cause) ? { ...NOTHING, node: 'fails' } : NOTHING;
 }
 
-/** Is the server refused for a reason of its own, which only a person or a job of the panel can end? */
+/**
+ * Is the server refused for a reason of its own, which only a person or a job of the panel can end?
+ */
 export function isBlockedAlone({ cause }: Problem): boolean {
   const { scope, lasting } = CAUSES[cause];
   return scope === 'server' && lasting && !OF_ACCOUNT.has(cause);
 }
 
 /**
- * The problem of a server's console while another path of the server works: the panel knows the server, so a 404 is about the path.
+ * The problem of a server's console while another path of the server works: the panel knows the
+ * server, so a 404 is about the path.
  */
 export function besideWorkingPath(problem: Problem | undefined): Problem | undefined {
   return problem?.cause === 'not_found' ? { ...problem, cause: 'daemon_unknown' } : problem;
 }
 
-/** What may be to blame for a failed call: the panel, one of its paths, the account's right to consoles, or a node. */
+/**
+ * What may be to blame for a failed call: the panel, one of its paths, the account's right to
+ * consoles, or a node.
+ */
 export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
 
 /**

@@ -1,3 +1,4 @@
+// The causes that concern a panel as a whole, or its API key.
 import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/secrets.ts';
 import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
 

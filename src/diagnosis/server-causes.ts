@@ -1,3 +1,4 @@
+// The causes that concern one server, or the exporter itself.
 import { causes, DOWN, PASSING, QUIET, STATE, WRONG } from './cause-table.ts';
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';

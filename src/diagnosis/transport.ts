@@ -1,9 +1,11 @@
+// What errors mean that end a connection or a call before there is a response.
 import type { CauseCode } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 
 /**
- * Codes of errors that the exporter itself raises, in addition to those of Node, undici and OpenSSL: a call's own timeout, a
- * response that is too long, a proxy that failed, a socket address that isn't allowed, and a name that wasn't resolved in time.
+ * Codes of errors that the exporter itself raises, in addition to those of Node, undici and
+ * OpenSSL: a call's own timeout, a response that is too long, a proxy that failed, a socket address
+ * that isn't allowed, and a name that wasn't resolved in time.
  */
 export const OWN_CODES = {
   deadline: 'DEADLINE',
@@ -23,7 +25,10 @@ export class CodedError extends Error {
   }
 }
 
-/** What ended a connection or a call before there was a response, and the causes that it is for a panel and for a node. */
+/**
+ * What ended a connection or a call before there was a response, and the causes that it is for a
+ * panel and for a node.
+ */
 const CAUSES_OF = {
   address: ['connection', 'socket_address_local'],
   descriptors: ['descriptors', 'descriptors'],
@@ -81,7 +86,10 @@ const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
   [/wrong version number/i, 'tls_plain_port'],
 ];
 
-/** An entry of OpenSSL's error queue, such as `…:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:…`. */
+/**
+ * An entry of OpenSSL's error queue, such as `…:error:0A00010B:SSL routines:ssl3_get_record:wrong
+ * version number:…`.
+ */
 const OPENSSL_ENTRY = /\berror:[0-9A-F]{8}:[^:]*:[^:]*:(?<reason>[^:]*)/i;
 
 /** What OpenSSL's reasons mean; the first match decides. */
@@ -97,7 +105,10 @@ const OPENSSL_REASONS: readonly (readonly [RegExp, string])[] = [
   [/unexpected eof/i, 'the connection was closed'],
 ];
 
-/** OpenSSL's entries and names of system calls are for programmers: their meaning is shown instead, and the error's code beside it. */
+/**
+ * OpenSSL's entries and names of system calls are for programmers: their meaning is shown instead,
+ * and the error's code beside it.
+ */
 function plainWords(message: string): string {
   const [, refusedBy] = /^connect ECONNREFUSED (\S+)/.exec(message) ?? [];
   if (refusedBy !== undefined) return `connection to ${refusedBy} refused`;
@@ -114,7 +125,8 @@ export function readTransportError(error: unknown) {
       .map((one) => (one as Partial<Record<typeof key, unknown>>)[key])
       .filter((value) => typeof value === 'string');
   const codes = textsOf('code');
-  // undici and ws give a code to every error of a connection, but none if the response isn't HTTP or no WebSocket begins.
+  // undici and ws give a code to every error of a connection, but none if the response isn't HTTP
+  // or no WebSocket begins.
   const byDefault = errors.length > 0 && codes.length === 0 ? 'protocol' : 'connection';
   const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? byDefault;
   // Only the text of a TLS error is evaluated: any other text may contain words from the far end.

@@ -1,3 +1,4 @@
+// Describes as a report what the exporter shows of its panels.
 import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { BudgetReading, NodeReading, PanelReading, Snapshot } from '../domain/reading.ts';
@@ -97,7 +98,10 @@ interface Occurrence extends Omit<FoundProblem, 'nodes' | 'servers'> {
   readonly servers: Set<string>;
 }
 
-/** One panel's problems. Nodes and servers with the same cause have one problem, whose detail is that of the first. */
+/**
+ * One panel's problems. Nodes and servers with the same cause have one problem, whose detail is
+ * that of the first.
+ */
 class FoundProblems {
   readonly #occurrences = new Map<string, Occurrence>();
 

@@ -1,9 +1,13 @@
+// Text in columns and colors for a terminal.
 import { styleText } from 'node:util';
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { FoundProblem, ServerReport } from './report.ts';
 
-/** The width of the output, in columns, unless the terminal is narrower: that of a terminal with the default size. */
+/**
+ * The width of the output, in columns, unless the terminal is narrower: that of a terminal with the
+ * default size.
+ */
 const WIDTH = 80;
 
 /** Lays texts out for a terminal or a file. */
@@ -32,8 +36,8 @@ export class Printout {
   }
 
   /**
-   * Wraps a text to the width, including what precedes the first line and all others; words that are too long are broken. Colors take no
-   * columns.
+   * Wraps a text to the width, including what precedes the first line and all others; words that
+   * are too long are broken. Colors take no columns.
    */
   wrapped(text: string, first = '', others = ' '.repeat(stringWidth(first))): string {
     const columns = Math.max(1, this.#width - Math.max(stringWidth(first), stringWidth(others)));
@@ -42,7 +46,10 @@ export class Printout {
   }
 }
 
-/** Whether output to this stream should be colored: only in a terminal that supports colors, unless NO_COLOR is set. */
+/**
+ * Whether output to this stream should be colored: only in a terminal that supports colors, unless
+ * NO_COLOR is set.
+ */
 export function wantsColors(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   const refuses = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   return stream.isTTY === true && !refuses && env['TERM'] !== 'dumb';

@@ -1,3 +1,4 @@
+// A report as text for a person, or as JSON for a program.
 import stringWidth from 'fast-string-width';
 import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
@@ -27,8 +28,8 @@ const MAX_NAME = 30;
 const NAMED = 5;
 
 /**
- * The report for a person, in at most 80 columns: first each problem under the advice for it, then each panel with its
- * servers, and finally a summary line.
+ * The report for a person, in at most 80 columns: first each problem under the advice for it, then
+ * each panel with its servers, and finally a summary line.
  */
 export function renderReport(report: DoctorReport, page: Printout): string {
   const problems = report.panels.flatMap((panel) =>
@@ -58,7 +59,10 @@ export function problemBlocks(all: readonly LocatedProblem[], page: Printout): r
 /** The first sentence, or its part before a semicolon. */
 const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
 
-/** A remedy, split so that what usually helps comes first; the rest is empty if that is all there is. */
+/**
+ * A remedy, split so that what usually helps comes first; the rest is empty if that is all there
+ * is.
+ */
 export function adviceIn(remedy: string): Readonly<Record<'headline' | 'rest', string>> {
   const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];
   return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };

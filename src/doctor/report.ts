@@ -1,9 +1,13 @@
+// What doctor reports.
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, Condition, NeedsReading } from '../domain/reading.ts';
 import type { ServerState } from '../domain/server.ts';
 import type { Selection } from './selection.ts';
 
-/** A problem, with everything that it affects: a thousand nodes that reject one Origin are one problem. */
+/**
+ * A problem, with everything that it affects: a thousand nodes that reject one Origin are one
+ * problem.
+ */
 export interface FoundProblem extends Problem {
   /** A warning limits what is monitored, or may do so later. */
   readonly result: 'failed' | 'warning';
@@ -14,7 +18,10 @@ export interface FoundProblem extends Problem {
   readonly servers: readonly string[];
 }
 
-/** What was found out about a server; `untested` if the run ended before it had data or a problem of its own. */
+/**
+ * What was found out about a server; `untested` if the run ended before it had data or a problem of
+ * its own.
+ */
 export interface ServerReport {
   readonly name: string;
   readonly id: string;
@@ -25,7 +32,10 @@ export interface ServerReport {
   readonly players: number | undefined;
   /** Why it can't be monitored as configured, and why its game can't be queried. */
   readonly problems: readonly Problem[];
-  /** The state in which the panel holds the server; set if its expectation allows that, so that nothing is wrong. */
+  /**
+   * The state in which the panel holds the server; set if its expectation allows that, so that
+   * nothing is wrong.
+   */
   readonly held: string | undefined;
 }
 

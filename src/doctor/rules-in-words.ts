@@ -1,3 +1,4 @@
+// The rules of `discover` as sentences.
 import type { QuerySettings, ServerGlobs } from '../domain/server.ts';
 import { formatDuration } from '../domain/time.ts';
 
@@ -6,7 +7,10 @@ export function matchesEveryServer({ match }: { readonly match: ServerGlobs }): 
   return Object.keys(match).length === 0;
 }
 
-/** A rule and the servers that it applies to; `index` is its position, because earlier rules take precedence. */
+/**
+ * A rule and the servers that it applies to; `index` is its position, because earlier rules take
+ * precedence.
+ */
 export function describeRule(effect: string, match: ServerGlobs, index: number): string {
   const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
   if (parts.length > 0) return `${effect} where ${parts.join(' and ')}`;

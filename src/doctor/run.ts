@@ -1,3 +1,4 @@
+// Runs the exporter until its servers have data or a problem, for a minute at most.
 import { pino } from 'pino';
 import { WHOLE } from '../app/shard.ts';
 import { SocketLimit } from '../app/socket-limit.ts';
@@ -21,8 +22,8 @@ import { selectionOf } from './selection.ts';
 export const WINDOW_MS = 60_000;
 
 /**
- * With a problem, the exporter runs until nothing has changed for this long: what looks like a problem of one server may turn out to
- * be that of its node or its panel.
+ * With a problem, the exporter runs until nothing has changed for this long: what looks like a
+ * problem of one server may turn out to be that of its node or its panel.
  */
 const SETTLED_MS = 5_000;
 
@@ -48,7 +49,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs the exporter until every server has data or a problem, for a minute at most, and describes what it shows then.
+ * Runs the exporter until every server has data or a problem, for a minute at most, and describes
+ * what it shows then.
  *
  * @throws CodedError if the environment's proxy is invalid
  */
@@ -104,7 +106,10 @@ function queriedSoon(config: Config): Config {
 /** The latest problem of each server that has had no data as configured since. */
 type SeenProblems = ReadonlyMap<ServerRecord, Problem>;
 
-/** Resolves when all servers have an outcome that no longer changes, the time is up, or the signal aborts. */
+/**
+ * Resolves when all servers have an outcome that no longer changes, the time is up, or the signal
+ * aborts.
+ */
 async function untilDescribable(
   panels: readonly RunningPanel[],
   { clock, signal, onProgress }: RunOptions,
@@ -131,7 +136,10 @@ async function untilDescribable(
   return seen;
 }
 
-/** What is wrong, in a form that changes when that changes; the panel's own facts about servers don't. */
+/**
+ * What is wrong, in a form that changes when that changes; the panel's own facts about servers
+ * don't.
+ */
 function troublesOf(fleet: PanelFleet, now: number): readonly string[] {
   const reading = fleet.reading();
   return [
@@ -145,7 +153,10 @@ function troublesOf(fleet: PanelFleet, now: number): readonly string[] {
   ];
 }
 
-/** Is the panel as a whole known to be unusable? A warning, such as a pause after a 429, ends by itself. */
+/**
+ * Is the panel as a whole known to be unusable? A warning, such as a pause after a 429, ends by
+ * itself.
+ */
 function isDown(fleet: PanelFleet): boolean {
   const { up, problems } = fleet.reading();
   return !up && problems.some(isError);
@@ -155,7 +166,10 @@ function isError({ cause }: Problem): boolean {
   return CAUSES[cause].severity === 'error';
 }
 
-/** Does each server of the panel have data or a problem? Those to discover are known once the server list was read. */
+/**
+ * Does each server of the panel have data or a problem? Those to discover are known once the server
+ * list was read.
+ */
 function hasOutcome({ config, fleet }: RunningPanel, clock: Clock): boolean {
   const { up, isJudging, discovery, problems } = fleet.reading();
   const isKnown = isListRead(config, fleet) || problems.some(isError);

@@ -1,3 +1,4 @@
+// Which listed servers the rules of a panel select, and with which settings.
 import type { PanelConfig } from '../config/config.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/server.ts';
 import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
@@ -64,7 +65,10 @@ interface Selected {
   readonly server: ListedServer;
   /** The position of the rule that determines the expected state; -1 if there is none. */
   readonly expectedBy: number;
-  /** The query of the rule for it, and the one that follows from it; the latter is undefined if the game isn't known. */
+  /**
+   * The query of the rule for it, and the one that follows from it; the latter is undefined if the
+   * game isn't known.
+   */
   readonly rule: QuerySettings | undefined;
   readonly query: QuerySettings | undefined;
 }

@@ -1,10 +1,14 @@
-// Contains exceptions of the exporter's own code, so that each ends only the work in which it was thrown.
+// Contains exceptions of the exporter's own code, so that each ends only the work in which it was
+// thrown.
 
 /** Reports exceptions to whoever listens: the exporter while it runs. */
 export class InternalErrors {
   #receive: ((error: unknown) => void) | undefined;
 
-  /** Passes exceptions to this function from now on, which must not throw; returns a function that ends that. */
+  /**
+   * Passes exceptions to this function from now on, which must not throw; returns a function that
+   * ends that.
+   */
   listen(receive: (error: unknown) => void): () => void {
     this.#receive = receive;
     return () => {

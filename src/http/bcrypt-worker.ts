@@ -1,3 +1,4 @@
+// The program of the thread that compares passwords with their hashes.
 import { parentPort } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 

@@ -10,15 +10,19 @@ interface OpenConnection {
   response: ServerResponse | undefined;
   /** Whether to close the connection after its response. */
   isEnding: boolean;
-  /** Whether its request waits: for the check of a password, its turn, or a body that is being rendered. */
+  /**
+   * Whether its request waits: for the check of a password, its turn, or a body that is being
+   * rendered.
+   */
   isWaiting: boolean;
   /** Whether the connection ended meanwhile. */
   isAbandoned: boolean;
 }
 
 /**
- * The most requests of a client that may wait although their connections have ended. Nothing can be taken back from them, and a client
- * could abandon thousands a second, where it may have only a bounded number of connections.
+ * The most requests of a client that may wait although their connections have ended. Nothing can be
+ * taken back from them, and a client could abandon thousands a second, where it may have only a
+ * bounded number of connections.
  */
 export const MAX_ABANDONED = 32;
 
@@ -36,8 +40,9 @@ export class ClientConnections {
   }
 
   /**
-   * Adds a connection. When there are too many, the least recently used one of the client with the most is closed: rejecting the
-   * new one, as Node does, would let idle or half-open connections keep every scraper out.
+   * Adds a connection. When there are too many, the least recently used one of the client with the
+   * most is closed: rejecting the new one, as Node does, would let idle or half-open connections
+   * keep every scraper out.
    */
   admit(socket: Socket): void {
     const name = nameOf(socket);
@@ -61,8 +66,9 @@ export class ClientConnections {
   }
 
   /**
-   * Records a request on a connection, which waits until it is `answered`. False if the connection is unknown, the response to its
-   * previous request isn't complete, or its client has abandoned too many: each request that waits occupies memory.
+   * Records a request on a connection, which waits until it is `answered`. False if the connection
+   * is unknown, the response to its previous request isn't complete, or its client has abandoned
+   * too many: each request that waits occupies memory.
    */
   track(socket: Socket, response: ServerResponse): boolean {
     const name = nameOf(socket);
@@ -99,7 +105,10 @@ export class ClientConnections {
     else this.#abandoned.delete(client);
   }
 
-  /** Closes idle connections now and the others after their response; returns a function that closes those immediately. */
+  /**
+   * Closes idle connections now and the others after their response; returns a function that closes
+   * those immediately.
+   */
   end(): () => void {
     const all = [...this.#open.values()];
     for (const connection of all) {
@@ -127,8 +136,8 @@ export class ClientConnections {
 }
 
 /**
- * The addresses of both ends, which identify a connection while it is open: a TLS socket has no public reference to the socket
- * below it.
+ * The addresses of both ends, which identify a connection while it is open: a TLS socket has no
+ * public reference to the socket below it.
  */
 function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');
@@ -137,8 +146,9 @@ function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket):
 const MAPPED = /^::ffff:(\d+(?:\.\d+){3})$/i;
 
 /**
- * The client that an address counts as when clients share a bounded resource: an IPv4 address is one client, and so is a
- * whole IPv6 /64, because a client with one of its addresses usually has all of them.
+ * The client that an address counts as when clients share a bounded resource: an IPv4 address is
+ * one client, and so is a whole IPv6 /64, because a client with one of its addresses usually has
+ * all of them.
  */
 export function clientOf(address = ''): string {
   const [, mapped] = MAPPED.exec(address) ?? [];

@@ -1,7 +1,11 @@
+// The addresses of `--web.listen-address`.
 import { isIPv6 } from 'node:net';
 import { MAX_PORT } from '../domain/addresses.ts';
 
-/** An address to listen on; all addresses of the machine if `host` is absent. With port 0 the system chooses the port. */
+/**
+ * An address to listen on; all addresses of the machine if `host` is absent. With port 0 the system
+ * chooses the port.
+ */
 export interface ListenAddress {
   readonly host?: string;
   readonly port: number;
@@ -40,7 +44,9 @@ export class ListenError extends Error {
 
 const ADDRESS = /^(?:\[(?<v6>[^\]]*)\]|(?<host>[\w.-]*)):(?<port>\d{1,5})$/;
 
-/** Parses `:10317`, `127.0.0.1:0`, `localhost:10317` or `[::1]:10317`; throws a ListenAddressError. */
+/**
+ * Parses `:10317`, `127.0.0.1:0`, `localhost:10317` or `[::1]:10317`; throws a ListenAddressError.
+ */
 export function parseListenAddress(text: string): ListenAddress {
   const { v6, host = v6, port: digits } = ADDRESS.exec(text)?.groups ?? {};
   const port = Number(digits);

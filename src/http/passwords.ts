@@ -1,3 +1,4 @@
+// Checks the passwords of clients, without blocking the event loop.
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -9,7 +10,9 @@ import type { Comparison } from './bcrypt-worker.ts';
 /** The result of a check; `limited` if the password was not checked. */
 type PasswordVerdict = 'right' | 'wrong' | 'limited';
 
-/** The wrong passwords of a client within a window: enough for typing errors, too few for guessing. */
+/**
+ * The wrong passwords of a client within a window: enough for typing errors, too few for guessing.
+ */
 const MAX_WRONG = 8;
 export const WRONG_WINDOW_MS = 60_000;
 
@@ -23,8 +26,9 @@ const MAX_WAITING = 64;
 const MAX_CACHED = 100;
 
 /**
- * Checks passwords against bcrypt hashes, one at a time. Results are cached by a keyed digest, right ones separately, so that
- * wrong ones never evict them. An unknown user takes as long as a known one.
+ * Checks passwords against bcrypt hashes, one at a time. Results are cached by a keyed digest,
+ * right ones separately, so that wrong ones never evict them. An unknown user takes as long as a
+ * known one.
  */
 export class Passwords {
   readonly #clock: Clock;
@@ -65,13 +69,17 @@ export class Passwords {
     if (!isSame || known === undefined) return 'wrong';
     if (cached === undefined) this.#wrong.set(client, Math.max(0, (this.#wrong.get(client) ?? 0) - 1));
     this.#right.set(username, key);
-    // Only now is it known to be a secret; before, it could be anything that a client sent. Nothing tells when it is changed.
+    // Only now is it known to be a secret; before, it could be anything that a client sent. Nothing
+    // tells when it is changed.
     KNOWN_SECRETS.add(password);
     KNOWN_SECRETS.replace([password], []);
     return 'right';
   }
 
-  /** Whether the client may have a password checked; counted in advance, so that simultaneous guesses count, too. */
+  /**
+   * Whether the client may have a password checked; counted in advance, so that simultaneous
+   * guesses count, too.
+   */
   #takeCheck(client: string): boolean {
     const now = this.#clock.now();
     if (now >= this.#windowEndsAt || this.#wrong.size >= MAX_CLIENTS) {
@@ -99,7 +107,10 @@ export class Passwords {
     return result;
   }
 
-  /** A hash that matches no password. Its cost is one in use, and always the same for a name, as a real user's would be. */
+  /**
+   * A hash that matches no password. Its cost is one in use, and always the same for a name, as a
+   * real user's would be.
+   */
   #hashOfNobody(username: string, hashes: readonly string[]): string {
     const choice = this.#digest(['nobody', username]).readUInt32BE() % hashes.length;
     return `${hashes[choice]?.slice(0, 29)}${'.'.repeat(31)}`;
@@ -111,8 +122,9 @@ export class Passwords {
 }
 
 /**
- * Runs bcrypt in its own thread, one comparison at a time: a comparison takes a tenth of a second or more, and the asynchronous
- * functions of bcryptjs block the event loop for a tenth of a second at a time.
+ * Runs bcrypt in its own thread, one comparison at a time: a comparison takes a tenth of a second
+ * or more, and the asynchronous functions of bcryptjs block the event loop for a tenth of a second
+ * at a time.
  */
 export class BcryptThread {
   #worker: Worker | undefined;

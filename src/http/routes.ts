@@ -1,3 +1,4 @@
+// The paths that are served over HTTP.
 import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -19,8 +20,8 @@ import { PAGE_POLICY, pageText } from '../status-page/page.ts';
 import { clientOf } from './connections.ts';
 
 /**
- * The result of a reload: one line that summarizes the changes, or the problems, one per line and without secrets; after a
- * failure nothing has changed.
+ * The result of a reload: one line that summarizes the changes, or the problems, one per line and
+ * without secrets; after a failure nothing has changed.
  */
 export type ReloadOutcome =
   | { readonly ok: true; readonly summary: string }
@@ -38,7 +39,10 @@ export interface RouteDependencies {
   readonly shard?: string | undefined;
   /** Reloads the configuration; absent if that isn't enabled over HTTP. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
-  /** Names of this machine, besides localhost and IP addresses, that are accepted as the host of a reload request. */
+  /**
+   * Names of this machine, besides localhost and IP addresses, that are accepted as the host of a
+   * reload request.
+   */
   readonly reloadHosts?: readonly string[];
   /** The data for the status page's script. */
   readonly board: StatusBoard;
@@ -60,7 +64,8 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
       strictTransportSecurity: false,
     }),
     async (c, next) => {
-      // Otherwise a client that requests without a pause would take much of a scrape's time, however small the responses are.
+      // Otherwise a client that requests without a pause would take much of a scrape's time,
+      // however small the responses are.
       if (c.req.path !== '/metrics') await giveWay();
       await next();
       if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
@@ -94,7 +99,8 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   );
   app.get('/api/v1/servers/:id/health', (c) => health(c, fleet, clock));
   app.get('/api/v1/sd', async (c) =>
-    // After an error Prometheus keeps its targets; a list without the servers of a panel would end their series.
+    // After an error Prometheus keeps its targets; a list without the servers of a panel would end
+    // their series.
     isDiscoveryPending(fleet)
       ? c.text("Not ready yet: the panels' server lists have not been read.\n", 503, { 'Retry-After': '10' })
       : bodies.respond(c, { 'Content-Type': 'application/json' }, (encoding) => board.targets(encoding)),
@@ -130,8 +136,8 @@ function reloadProblem(c: Context, { reload, reloadHosts = [] }: RouteDependenci
 }
 
 /**
- * Whether a browser sent the request on behalf of another site's page. Browsers indicate that, older ones only by `Origin`;
- * programs don't send these headers.
+ * Whether a browser sent the request on behalf of another site's page. Browsers indicate that,
+ * older ones only by `Origin`; programs don't send these headers.
  */
 export function isFromAnotherSite(header: (name: string) => string | undefined): boolean {
   const site = header('Sec-Fetch-Site');
@@ -192,9 +198,9 @@ function stream(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): R
 }
 
 /**
- * Whether a request with this Host header may trigger a reload. Another site's page can point its own name at this machine (DNS
- * rebinding), which makes it same-origin for the browser, but it can't make the browser send an IP address or one of these names
- * as the host.
+ * Whether a request with this Host header may trigger a reload. Another site's page can point its
+ * own name at this machine (DNS rebinding), which makes it same-origin for the browser, but it
+ * can't make the browser send an IP address or one of these names as the host.
  */
 export function isReloadHost(header: string | undefined, names: readonly string[]): boolean {
   // HTTP/1.0 allows requests without a Host header, and no browser sends them.
@@ -210,8 +216,8 @@ export interface RouteEnv {
 }
 
 /**
- * The limit on bytes held by responses in flight, on all routes together: the newest expositions of the largest fleet, or hundreds
- * of a small one.
+ * The limit on bytes held by responses in flight, on all routes together: the newest expositions of
+ * the largest fleet, or hundreds of a small one.
  */
 export const HELD_BYTES = 128 * MIB;
 
@@ -221,8 +227,9 @@ interface Reader {
 }
 
 /**
- * The bodies that responses in flight still have to send, on every route whose body grows with the fleet; several responses may
- * share one. When their total exceeds the limit, the oldest responses are cut, so that slow readers never block a new one.
+ * The bodies that responses in flight still have to send, on every route whose body grows with the
+ * fleet; several responses may share one. When their total exceeds the limit, the oldest responses
+ * are cut, so that slow readers never block a new one.
  */
 export class HeldBodies {
   readonly #maxBytes: number;
@@ -254,7 +261,10 @@ export class HeldBodies {
     return c.body(ReadableStream.from(body.chunks), 200, all);
   }
 
-  /** Holds a body for one reader; returns a function that releases it. `cut` may be called before that. */
+  /**
+   * Holds a body for one reader; returns a function that releases it. `cut` may be called before
+   * that.
+   */
   hold(body: Pick<RenderedBody, 'bytes'>, cut: () => void): () => void {
     const reader = { body, cut };
     this.#readers.add(reader);

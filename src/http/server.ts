@@ -1,3 +1,4 @@
+// The HTTP server: listens, admits clients, and passes requests to the routes.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
@@ -25,7 +26,10 @@ const LIMITS = {
   checkMs: 5_000,
   /** A reader that takes nothing for this long is disconnected, and its body is freed. */
   stalledMs: 30_000,
-  /** How long an idle connection is kept open; longer than the usual scrape interval, so that Prometheus keeps its connection. */
+  /**
+   * How long an idle connection is kept open; longer than the usual scrape interval, so that
+   * Prometheus keeps its connection.
+   */
   keepAliveMs: 75_000,
 };
 
@@ -45,11 +49,16 @@ interface HttpServerOptions {
   readonly logger: Logger;
   /** Overrides of the default limits; all addresses share them. */
   readonly limits?: Partial<HttpServerLimits>;
-  /** Authentication and TLS settings; defaults to plain HTTP without authentication. Whether TLS is used is fixed at start. */
+  /**
+   * Authentication and TLS settings; defaults to plain HTTP without authentication. Whether TLS is
+   * used is fixed at start.
+   */
   readonly settings?: WebSettingsSource | undefined;
 }
 
-/** The first address that the server listens on, and the URLs of all, for a browser on this machine. */
+/**
+ * The first address that the server listens on, and the URLs of all, for a browser on this machine.
+ */
 interface Listening {
   readonly port: number;
   readonly url: string;
@@ -77,7 +86,9 @@ export class HttpServer {
     this.#passwords = new Passwords(options.clock, (comparison) => this.#bcrypt.compare(comparison));
   }
 
-  /** Listens on every address; throws a ListenError if one is unavailable, and then listens on none. */
+  /**
+   * Listens on every address; throws a ListenError if one is unavailable, and then listens on none.
+   */
   async start(): Promise<Listening> {
     const handle = this.#requestHandler();
     const started: Omit<Listening, 'urls'>[] = [];
@@ -181,7 +192,10 @@ export class HttpServer {
     this.#cancelCut = this.#options.clock.schedule(graceMs, this.#connections.end());
   }
 
-  /** Accepts no new connections, lets requests in flight finish, and resolves when every connection is closed. */
+  /**
+   * Accepts no new connections, lets requests in flight finish, and resolves when every connection
+   * is closed.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -197,12 +211,16 @@ export class HttpServer {
   }
 }
 
-/** How a parser of Node.js goes on after the headers of a request: with this, not at all, as after an upgrade. */
+/**
+ * How a parser of Node.js goes on after the headers of a request: with this, not at all, as after
+ * an upgrade.
+ */
 const STOP_PARSING = 2;
 
 /**
- * Disconnects a client, and parses nothing more of what it sent. Node.js would go on to create objects for each of the thousands of
- * requests that were received at once, and has no public means to prevent that.
+ * Disconnects a client, and parses nothing more of what it sent. Node.js would go on to create
+ * objects for each of the thousands of requests that were received at once, and has no public means
+ * to prevent that.
  */
 function cut(socket: Socket & { readonly parser?: { onIncoming?: () => number } | null }): void {
   socket.destroy();
@@ -217,7 +235,10 @@ function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
   return hasNone ? tls.clientCertificate === 'optional' : !tls.isVerified || socket.authorized;
 }
 
-/** Why the system failed to open a connection; uses the same codes as problems with panels and nodes. */
+/**
+ * Why the system failed to open a connection; uses the same codes as problems with panels and
+ * nodes.
+ */
 function causeOf({ code }: NodeJS.ErrnoException): CauseCode {
   return code === 'EMFILE' || code === 'ENFILE' ? 'descriptors' : 'unexpected';
 }
@@ -243,7 +264,8 @@ export function guarded(
       const refused = users.size > 0 && (await refusal(request, client, users, passwords, logger));
       const response = refused || (await routes.fetch(request, served));
       for (const [name, value] of Object.entries(headers)) {
-        // Browsers enforce both policies; any other header of the exporter's own is at least as strict.
+        // Browsers enforce both policies; any other header of the exporter's own is at least as
+        // strict.
         const isAdded = name === 'Content-Security-Policy' || !response.headers.has(name);
         if (isAdded) response.headers.append(name, value);
       }

@@ -1,3 +1,4 @@
+// The settings of the HTTP server that may change while it runs.
 import type { SecureContextOptions } from 'node:tls';
 
 /** The TLS settings of the server. */

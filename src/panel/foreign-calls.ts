@@ -1,11 +1,17 @@
-/** Finds out whether somebody else uses an account's calls, from what its responses report to be left. */
+/**
+ * Finds out whether somebody else uses an account's calls, from what its responses report to be
+ * left.
+ */
 
 import type { Problem } from '../domain/problems.ts';
 import { LimitPeriod, type Reading } from './limit-period.ts';
 import { isOfConsole, type RateFacts, type RateLimit } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
 
-/** Responses are compared at least this far apart, unless no other call was in flight, so that they are exact. */
+/**
+ * Responses are compared at least this far apart, unless no other call was in flight, so that they
+ * are exact.
+ */
 const COMPARED_MS = 30_000;
 
 /** A call that ended this long ago without a response is no longer counted by the panel. */
@@ -29,9 +35,10 @@ interface OwnCall {
 }
 
 /**
- * The calls of others between two responses, of which the later one's call started after the earlier one; at least, and negative if
- * own calls explain more than all. Panels count in windows whose beginning and length aren't known: a count that fell began anew in
- * between, and one that didn't may have begun anew as well, but then it hides calls.
+ * The calls of others between two responses, of which the later one's call started after the
+ * earlier one; at least, and negative if own calls explain more than all. Panels count in windows
+ * whose beginning and length aren't known: a count that fell began anew in between, and one that
+ * didn't may have begun anew as well, but then it hides calls.
  */
 export function unexplained(
   earlier: Pick<Reading, 'used' | 'atLeast'>,
@@ -71,7 +78,9 @@ export class ForeignCalls {
     this.#othersPerMinute = othersPerMinute;
   }
 
-  /** How many calls a minute somebody else has made for ten minutes, at least; undefined if nobody. */
+  /**
+   * How many calls a minute somebody else has made for ten minutes, at least; undefined if nobody.
+   */
   get perMinute(): number | undefined {
     const isLasting = this.#since !== undefined && this.#seenAt - this.#since >= REPORTED_AFTER_MS;
     const minutes = REPORTED_AFTER_MS / MINUTE_MS;
@@ -89,7 +98,9 @@ export class ForeignCalls {
     return { cause: 'account_shared', detail: `${others} aren't made by this exporter` };
   }
 
-  /** The calls per minute of a limit that the panel reports, and that may be for several minutes. */
+  /**
+   * The calls per minute of a limit that the panel reports, and that may be for several minutes.
+   */
   allowedPerMinute(limit: number): number {
     return Math.floor(limit / this.#period.minutes);
   }
@@ -107,7 +118,10 @@ export class ForeignCalls {
     else this.#lost.push(now);
   }
 
-  /** The response to an own call reported what is left; returns whether somebody else is reported since, or no longer. */
+  /**
+   * The response to an own call reported what is left; returns whether somebody else is reported
+   * since, or no longer.
+   */
   saw(call: OwnCall, path: Path, { limitPerMinute: limit, remaining }: RateFacts, now: number): boolean {
     if (limit === undefined || remaining === undefined || isOfConsole(path, limit)) return false;
     this.#limit = limit;

@@ -1,8 +1,12 @@
-/** Finds out in how many minutes a panel allows the calls that it reports as its limit, which no header contains. */
+/**
+ * Finds out in how many minutes a panel allows the calls that it reports as its limit, which no
+ * header contains.
+ */
 
 /**
- * The account's calls, as the response to an own call reports them. At that instant, the panel had counted at least the own calls that had
- * ended before that call started, and itself, and at most those that had started when the response came.
+ * The account's calls, as the response to an own call reports them. At that instant, the panel had
+ * counted at least the own calls that had ended before that call started, and itself, and at most
+ * those that had started when the response came.
  */
 export interface Reading {
   /** Monotonic milliseconds. */
@@ -21,8 +25,9 @@ const SLACK_MS = 5_000;
 const MIN_USED = 10;
 
 /**
- * Panels count in windows of whole minutes (Pelican's `APP_API_CLIENT_RATELIMIT_PERIOD`, 1 by default). A window is as long as a count
- * that only grows by own calls, and at most as long as the time between two counts that began anew.
+ * Panels count in windows of whole minutes (Pelican's `APP_API_CLIENT_RATELIMIT_PERIOD`, 1 by
+ * default). A window is as long as a count that only grows by own calls, and at most as long as the
+ * time between two counts that began anew.
  */
 export class LimitPeriod {
   #minutes = 1;
@@ -36,7 +41,9 @@ export class LimitPeriod {
     return this.#minutes;
   }
 
-  /** Compares a response with an earlier one, of a call that ended before the later one's started. */
+  /**
+   * Compares a response with an earlier one, of a call that ended before the later one's started.
+   */
   saw(earlier: Reading, later: Reading): void {
     const more = later.used - earlier.used;
     if (more < 0) this.#beganAnew(earlier, later);

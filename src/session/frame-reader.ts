@@ -127,7 +127,10 @@ export class FrameReader {
     return socket;
   }
 
-  /** Reads a connection that is open or opening, such as one through a proxy; returns what ws gets in its place. */
+  /**
+   * Reads a connection that is open or opening, such as one through a proxy; returns what ws gets
+   * in its place.
+   */
   through(tunnel: Duplex): Duplex {
     this.#socket = new TunneledSocket(tunnel, (bytes) => this.#read(bytes, bytes.length));
     return this.#socket;

@@ -1,4 +1,5 @@
-// A connection through a proxy that is read as a socket with the option `onread` is, which Node.js offers only for its own connections.
+// A connection through a proxy that is read as a socket with the option `onread` is, which Node.js
+// offers only for its own connections.
 import { Duplex } from 'node:stream';
 
 /** Passes the bytes of an open connection to a function, and emits only those that are pushed. */
@@ -17,7 +18,8 @@ export class TunneledSocket extends Duplex {
     tunnel.once('close', () => this.destroy());
   }
 
-  // Nothing may have been pushed since the last read, so a stream that reads on would wait for that.
+  // Nothing may have been pushed since the last read, so a stream that reads on would wait for
+  // that.
   override resume(): this {
     this.#tunnel.resume();
     return super.resume();

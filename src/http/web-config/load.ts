@@ -1,3 +1,4 @@
+// Loads the file of `--web.config.file`.
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/secrets.ts';
@@ -21,8 +22,8 @@ export type WebConfigResult = { readonly files: readonly string[] } & (
 );
 
 /**
- * Reads a web configuration and the files that it refers to, whose relative paths are resolved against its directory. Invalid input
- * is returned as issues.
+ * Reads a web configuration and the files that it refers to, whose relative paths are resolved
+ * against its directory. Invalid input is returned as issues.
  */
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
   const advice = 'correct --web.config.file';
@@ -45,7 +46,10 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
   return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, document, [path]) };
 }
 
-/** Parses the text of a web configuration; `file` is its name in the issues, and `read` reads the files that it refers to, if any. */
+/**
+ * Parses the text of a web configuration; `file` is its name in the issues, and `read` reads the
+ * files that it refers to, if any.
+ */
 export async function parseWebConfig(text: string, file: string, env: Environment, read?: ReadFile) {
   const { document, settings, issues, toIssue } = await checkSettings(text, env, {
     file,
@@ -58,7 +62,10 @@ export async function parseWebConfig(text: string, file: string, env: Environmen
   return { document, settings, issues, warnings: warnings.map(toIssue) };
 }
 
-/** Node's default list without static RSA, with which a key stolen later would decrypt earlier recordings. */
+/**
+ * Node's default list without static RSA, with which a key stolen later would decrypt earlier
+ * recordings.
+ */
 export const CIPHER_LIST = `${DEFAULT_CIPHERS}:!kRSA`;
 
 /** The settings of a valid configuration. */

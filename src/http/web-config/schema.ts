@@ -1,3 +1,4 @@
+// The settings of the web configuration.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { isTreeMap, TLS_FILE, type Tree } from '../../yaml/document.ts';
@@ -73,7 +74,10 @@ const http = section('a map with headers', { headers: headers.prefault({}), http
 /** Includes the cost, which is the logarithm of the number of rounds. */
 const BCRYPT_HASH = /^\$2[aby]?\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
-/** A file in the format of Prometheus' exporter-toolkit (docs/web-configuration.md there). The input is a tree of strings. */
+/**
+ * A file in the format of Prometheus' exporter-toolkit (docs/web-configuration.md there). The input
+ * is a tree of strings.
+ */
 export const webConfigSchema = section('a map with tls_server_config, basic_auth_users and others', {
   tls_server_config: tls.optional(),
   http_server_config: http.prefault({}),
@@ -95,7 +99,10 @@ export type WebConfigShape = z.output<typeof webConfigSchema>;
 
 const KEYS = new Set([webConfigSchema, tls, http, headers].flatMap(({ shape }) => Object.keys(shape)));
 
-/** The tree without known keys that have no value, which the format treats as absent. Blank users become no users. */
+/**
+ * The tree without known keys that have no value, which the format treats as absent. Blank users
+ * become no users.
+ */
 export function withoutBlanks(tree: Tree): Tree {
   if (!isTreeMap(tree)) return tree;
   const kept: Record<string, Tree> = {};

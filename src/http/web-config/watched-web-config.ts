@@ -1,3 +1,4 @@
+// A web configuration that is loaded again when its files change.
 import { stat } from 'node:fs/promises';
 import { KNOWN_SECRETS } from '../../domain/secrets.ts';
 import type { Logger } from '../../domain/telemetry.ts';
@@ -17,7 +18,10 @@ interface WatchOptions {
   readonly log: Logger;
 }
 
-/** A web configuration that is reloaded when it or a file that it refers to changes. An invalid one changes nothing, and is logged once. */
+/**
+ * A web configuration that is reloaded when it or a file that it refers to changes. An invalid one
+ * changes nothing, and is logged once.
+ */
 export class WatchedWebConfig implements WebSettingsSource {
   current: WebSettings;
   readonly #options: WatchOptions;
@@ -56,7 +60,8 @@ export class WatchedWebConfig implements WebSettingsSource {
   async #load(): Promise<void> {
     const { file, env, log } = this.#options;
     const loaded = await loadWebConfig(file, env);
-    // Files named by an invalid configuration are watched, too, because one of them may be what is missing.
+    // Files named by an invalid configuration are watched, too, because one of them may be what is
+    // missing.
     this.#files = [...new Set([...loaded.files, ...(loaded.ok ? [] : this.#files)])];
     const known = this.#problem;
     this.#problem = loaded.ok ? lastingProblem(this.current, loaded.settings) : formatIssues(loaded.issues);
@@ -89,7 +94,10 @@ function isSame(a: WebSettings, b: WebSettings): boolean {
   return plain(a) === plain(b);
 }
 
-/** The attributes that change when a file changes: symbolic links are followed, because Kubernetes swaps them. */
+/**
+ * The attributes that change when a file changes: symbolic links are followed, because Kubernetes
+ * swaps them.
+ */
 function lookOf(file: string): Promise<string> {
   return stat(file).then(
     ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs].join(' '),
