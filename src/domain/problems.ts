@@ -21,8 +21,9 @@ export const CPU_SATURATED_SHARE = 0.5;
 export const SATURATED_WINDOW_SECONDS = 600;
 
 /**
- * Crashes within that time that make a crash loop, and crashes and unexplained stops that do: the reason for a polled server's stop
- * is unknown, and it may have been a restart by a person.
+ * A server stops repeatedly after three crashes within an hour, or, if it is expected to run, after
+ * five stops that nobody requested. The reason for a polled server's stop is unknown, so it may have
+ * been a restart by a person.
  */
 export const LOOP_SECONDS = 3_600;
 export const LOOP_CRASHES = 3;
